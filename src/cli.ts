@@ -61,7 +61,7 @@ async function main(argv: string[]): Promise<number> {
   if (values.help) return help();
   const [command, ...rest] = positionals;
   const folder = path.resolve(values.folder ?? '.');
-  if (!directoryExists(folder)) return misuse(`There is no folder ${folder}.`);
+  if (!directoryExists(folder)) return misuse(`The folder ${folder} does not exist.`);
   const guardianScript = path.join(__dirname, 'guardian.js');
   const { allow, ask, deny, 'hold-changed': holdChanged } = values;
   const permissions = PersonsPermissions.read(homedir(), { allow, ask, deny });
@@ -100,7 +100,7 @@ async function main(argv: string[]): Promise<number> {
     case 'headers':
     case 'entries': {
       const port = readPort(values.port);
-      if (port === undefined) return misuse(`"${values.port}" is not a port.`);
+      if (port === undefined) return misuse(`"${values.port}" is not a port. Use a number from 0 to 65535.`);
       const { 'token-file': tokenFile, 'approve-edits': approveEdits, write } = values;
       if (command === 'headers') return (await import('./cli/headersCommand.js')).headers({ folder, tokenFile, port });
       if (command === 'entries') return writeEntries(run, { agent: rest[0], port, tokenFile, write });
@@ -124,7 +124,7 @@ async function main(argv: string[]): Promise<number> {
     case undefined:
       return misuse('A command is missing.');
     default:
-      return misuse(`There is no command "${command}".`);
+      return misuse(`Unknown command "${command}".`);
   }
 }
 
@@ -149,7 +149,7 @@ const mostArguments: Readonly<Partial<Record<string, number>>> = {
 function check(run: Run): number {
   const { sources, problems } = readConfigFiles(run.folder);
   if (sources.every(({ text }) => text === undefined) && problems.length === 0 && !run.json) {
-    return print(`There is no file ${sources[0]?.file}: nothing is configured.`);
+    return print(`The file ${sources[0]?.file} does not exist, so nothing is configured.`);
   }
   const found = new ConfigState().apply(sources, configDeps).problems;
   return report(run.json, [...problems, ...found]);
@@ -168,7 +168,7 @@ function tools(run: Run, host: Host, id: string | undefined): number {
 function importFile(run: Run, file: string | undefined, format: string | undefined, write: boolean): number {
   if (file === undefined) return misuse('The name of a file is missing.');
   if (format !== undefined && !isImportFormat(format)) {
-    return misuse(`There is no format "${format}". Known are ${importFormats.join(', ')}.`);
+    return misuse(`Unknown format "${format}". Known formats: ${importFormats.join(', ')}.`);
   }
   const outcome = runImport({ folder: run.folder, file, format, write });
   if (outcome.kind === 'impossible') return complain(`Nothing was imported: ${outcome.reason}.`);
@@ -178,7 +178,7 @@ function importFile(run: Run, file: string | undefined, format: string | undefin
     if (difference !== '') print(difference);
     complainLines(report.trimEnd());
     if (difference !== '')
-      complainLines(write ? `\n${target} is written.` : '\nNothing is written yet: --write does it.');
+      complainLines(write ? `\nWrote ${target}.` : '\nNothing is written yet. Add --write to write it.');
   }
   return imported.servers.length > 0 ? 0 : 1;
 }

@@ -26,7 +26,7 @@ export async function call(
     if (signal.aborted) return 1;
     if (!toolset) {
       complainOf(inOrder(host.snapshot.problems));
-      return complain(`No toolset publishes a tool "${tool}". \`mcp-toolsets tools\` lists what there is.`);
+      return complain(`No toolset publishes a tool "${tool}". \`mcp-toolsets tools\` lists the published tools.`);
     }
     const outcome = await host.call({
       toolset: toolset.id,

@@ -58,7 +58,7 @@ export async function connect(run: Run, { toolset, tokenFile: given, holdChanged
 
 const onStranger = (port: number): void =>
   void complain(
-    `The program that listens on port ${port} does not know the token of this folder, so the token is not shown to it.`,
+    `Another program listens on port ${port}. It does not know the token of this folder, so the token was not sent to it.`,
   );
 
 const urlOf = (port: number): string => `http://127.0.0.1:${port}`;

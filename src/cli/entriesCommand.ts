@@ -30,15 +30,15 @@ interface EntriesCommand {
 
 export async function writeEntries(run: Run, request: EntriesCommand): Promise<number> {
   const { agent, port, tokenFile, write } = request;
-  if (port === 0) return misuse('An entry cannot have port 0: give the port on which `serve` or the editor listens.');
+  if (port === 0) return misuse('An entry cannot have port 0. Give the port on which `serve` or the editor listens.');
   if (agent === undefined) return misuse('The name of an agent is missing.');
-  if (!isAgentKind(agent)) return misuse(`There is no agent "${agent}". Known are ${agentKinds.join(', ')}.`);
+  if (!isAgentKind(agent)) return misuse(`Unknown agent "${agent}". Known agents: ${agentKinds.join(', ')}.`);
   const home = homedir();
   const { platform, env } = process;
   const around = { folder: run.folder, home, configHome: env['XDG_CONFIG_HOME'] };
   const file = fileOf(agent, around);
   if (file === undefined)
-    return complain('This agent keeps its servers in a file of the folder, and there is no folder.');
+    return complain('This agent keeps its servers in a file of the folder, but no folder is given.');
   let before: string | undefined;
   try {
     before = textIfThere(file, wholeUtf8);
@@ -50,7 +50,7 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
   const toolsets = toolsetsOf(run);
   if (toolsets.kind === 'unknown') {
     complainOf(toolsets.why);
-    return complain('Nothing was written: the toolsets are not known before the config file is corrected.');
+    return complain('Nothing was written: the toolsets are not known until you correct the config file.');
   }
   const plan = planEntries({
     agent,
@@ -100,7 +100,8 @@ function tell(
   }
   if (edits.length > 0) print(lineDifference(before, after, label));
   complainLines(report.trimEnd());
-  if (edits.length > 0) complainLines(write ? `\n${file} is written.` : '\nNothing is written yet: --write does it.');
+  if (edits.length > 0)
+    complainLines(write ? `\nWrote ${file}.` : '\nNothing is written yet. Add --write to write it.');
 }
 
 type Toolsets =

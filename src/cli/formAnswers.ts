@@ -27,7 +27,7 @@ export function formAnswers(given: Fields, complain: (text: string) => void): Se
       if (answer.kind === 'accept') return Promise.resolve({ action: 'accept', content: answer.content });
       const names = answer.missing.map((name) => `"${name}"`).join(', ');
       complain(
-        oneLine(`The tool asks: ${asText(params?.['message'])} It needs ${names}, which --answers does not give.`),
+        oneLine(`The tool asks: ${asText(params?.['message'])} It needs ${names}, which --answers does not contain.`),
       );
       return Promise.resolve({ action: 'cancel' });
     },

@@ -29,6 +29,6 @@ export async function headers({ folder, tokenFile, port }: HeadersRequest): Prom
     );
   if (await knowsToken(port, token)) return print(JSON.stringify({ Authorization: `Bearer ${token}` }));
   return complain(
-    `No program that knows the token listens on port ${port}, so the token is not shown. Run \`mcp-toolsets serve\`, or open the folder in the editor.`,
+    `No program that knows the token of this folder listens on port ${port}, so the token is not shown. Run \`mcp-toolsets serve\`, or open the folder in the editor.`,
   );
 }

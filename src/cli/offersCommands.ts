@@ -56,7 +56,7 @@ export function read(run: Run, uri: string | undefined, server: string | undefin
       return code;
     }
     if (last?.kind === 'error' && toolsets.some(lists)) return failed(last);
-    return nothing(running, `No server has a resource "${uri}". \`mcp-toolsets resources\` lists what there is.`);
+    return nothing(running, `No server has a resource "${uri}". \`mcp-toolsets resources\` lists all resources.`);
   });
 }
 
@@ -76,7 +76,7 @@ export function prompt(
     );
     const [holder, ...others] = holders;
     if (!holder) {
-      return nothing(running, `No server has a prompt "${name}". \`mcp-toolsets prompts\` lists what there is.`);
+      return nothing(running, `No server has a prompt "${name}". \`mcp-toolsets prompts\` lists all prompts.`);
     }
     if (others.length > 0) {
       const ids = holders.map(({ id }) => id).join(', ');

@@ -9,42 +9,42 @@ import { inOrder, problemLine } from './render.js';
 const usage = `Usage: mcp-toolsets <command> [options]
 
 Commands
-  check             report what is wrong with the config file; exits with 1 if anything is an error
+  check             report the problems of the config file; exits with 1 if one is an error
                     (--start also starts the servers and checks what they offer)
   status            start the servers and show the state of each
   tools [server]    start the servers and list the published tools and those left out
   call <tool> [json]  call a published tool with arguments given as JSON; exits with 1 if it fails
-                    (--answers JSON answers what it asks by a form; what that leaves out takes the form's default)
+                    (--answers JSON fills in the forms that the tool shows; other fields take the form's defaults)
   resources [server]  start the servers and list their resources and templates
   read <uri>        read a resource
   prompts [server]  start the servers and list their prompts
   prompt <name> [json]  get a prompt with arguments given as JSON
-                    (--server ID, for read too: the one that is meant where several have it)
-  serve             serve the toolsets to other agents of this machine until it is told to end
-                    (--port N, by default 7427; --token-file FILE; --approve-edits; --hold-changed keeps tools, prompts
-                    and instructions from agents that change or come after the start)
-  connect [toolset] be an MCP server over stdio with the tools of one toolset or of all, for a client that starts programs:
-                    passes on to the editor or \`serve\` of the folder; serves it alone where there is none, and always with
-                    --allow, --ask, --deny or --hold-changed
-  headers           print the header with the token, once whoever listens has proved to know it; the helpers in entries do
-                    (--port and --token-file as for serve)
-  renew-token       make a new token for other agents of the folder and cut off whoever shows the old one (--token-file FILE)
+                    (--server ID, also for read: which server, if several have it)
+  serve             serve the toolsets to other agents on this machine until you stop it
+                    (--port N, by default 7427; --token-file FILE; --approve-edits; --hold-changed hides tools,
+                    prompts and instructions that change or appear after the start)
+  connect [toolset] act as an MCP server over stdio with one toolset or all, for clients that start programs. It passes
+                    calls on to the editor or \`serve\` of the folder if one runs. Otherwise, and always with --allow,
+                    --ask, --deny or --hold-changed, it starts the servers itself
+  headers           print the header with the token, if the program on the port proves that it knows the token;
+                    entries of agents run this (--port and --token-file as for serve)
+  renew-token       make a new token for other agents and disconnect those that use the old one (--token-file FILE)
   entries <agent>   show what entries for the toolsets would change in the file of another agent: claude-code, codex,
                     copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, continue, windsurf or
                     antigravity (--write writes them; --port and --token-file as for serve)
   secret set|delete <name>, secret list
-                    keep the value of { secret: NAME } in the keyring of the system; it is typed, or read from stdin
+                    store the value of { secret: NAME } in the keyring of the system; type it, or send it to stdin
   import <file>     show what importing another program's servers would change in .minds/mcp.yaml
                     (--format NAME names the program, --write writes it)
 
 Options
   -C, --folder DIR  the folder that holds .minds/mcp.yaml (default: the current one)
-  --approve-cwd     let servers of your own ~/.minds/mcp.yaml run inside that folder, if their cwd says so
+  --approve-cwd     let servers of your own ~/.minds/mcp.yaml run in that folder, if their cwd is inside it
   --json            print JSON
   --allow, --ask, --deny PATTERN
-                    what may be called of the tools that PATTERN matches; goes before ~/.minds/permissions.json, which
-                    holds the same as an object of patterns. What is to be asked about is asked on the terminal
-  --debug           show the host's and the servers' logs and the JSON-RPC traffic, secrets removed
+                    allow, ask about or refuse calls of the tools that PATTERN matches; wins over
+                    ~/.minds/permissions.json, an object of such patterns. Questions appear on the terminal
+  --debug           show the logs of the host and the servers and the JSON-RPC traffic, without secrets
   --help, --version
 `;
 

@@ -12,5 +12,5 @@ export async function renew(folder: string, given: string | undefined): Promise<
   } catch (error) {
     return complain(`The token was not renewed: ${reasonOf(error)}.`);
   }
-  return print(`${tokenFile} has a new token. Clients that show the old one are cut off.`);
+  return print(`${tokenFile} has a new token. Clients that use the old one are disconnected.`);
 }

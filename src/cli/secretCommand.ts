@@ -21,7 +21,7 @@ export async function secret(
     const names = secretNames();
     if (names.kind === 'noKeyring') return without(names, undefined);
     if (json) return print(toJson(names.value));
-    return print(names.value.length === 0 ? 'No secrets are kept.' : names.value.join('\n'));
+    return print(names.value.length === 0 ? 'No secrets are stored.' : names.value.join('\n'));
   }
   if (action !== 'set' && action !== 'delete')
     return misuse('Write `secret set NAME`, `secret delete NAME` or `secret list`.');
@@ -29,19 +29,19 @@ export async function secret(
   if (!isSecretName(name)) return misuse(`"${name}" cannot be the name of a secret: use letters, digits and _.`);
   if (more.length > 0)
     return misuse(
-      'The value is not an argument, because other programs can see those: type it when you are asked, or send it to the standard input.',
+      'Do not give the value as an argument, because other programs can see arguments. Type it when you are asked, or send it to the standard input.',
     );
   if (action === 'delete') {
     const deleted = deleteSecret(name);
     if (deleted.kind === 'noKeyring') return without(deleted, name);
-    return deleted.value ? print(`${name} is deleted.`) : complain(`There is no secret ${name} in the keyring.`);
+    return deleted.value ? print(`Deleted ${name}.`) : complain(`The keyring has no secret ${name}.`);
   }
   const value = process.stdin.isTTY ? await typed(name) : await piped();
   if (value === undefined) return complain('Nothing was stored.');
   if (value === '') return complain('Nothing was stored: the value is empty.');
   if (value.length > largestValue) return complain('Nothing was stored: the value is larger than 64 KiB.');
   const stored = storeSecret(name, value);
-  return stored.kind === 'noKeyring' ? without(stored, name) : print(`${name} is kept in the keyring of the system.`);
+  return stored.kind === 'noKeyring' ? without(stored, name) : print(`Stored ${name} in the keyring of the system.`);
 }
 
 function without({ why }: Extract<Attempt<unknown>, { kind: 'noKeyring' }>, name: string | undefined): number {
@@ -58,7 +58,7 @@ async function typed(name: string): Promise<string | undefined> {
   const givenUp = new AbortController();
   lines.on('SIGINT', () => givenUp.abort());
   lines.on('close', () => givenUp.abort());
-  ask(`Value of ${name} (it is not shown):`);
+  ask(`Value of ${name} (hidden while you type):`);
   try {
     return await lines.question('', { signal: givenUp.signal });
   } catch (error) {

@@ -64,11 +64,11 @@ async function serve(run: Run, running: RunningHost, port: number, tokenFile: st
       break;
     case 'portTaken':
       return complain(
-        `Port ${port} is taken, perhaps by an editor or another \`serve\` of this folder: end that, or choose a port with --port.`,
+        `Port ${port} is taken, perhaps by an editor or another \`serve\` of this folder. Stop it, or choose another port with --port.`,
       );
     case 'starting':
     case 'failed':
-      return complain(`Nothing can listen: ${endpoint.state.kind === 'failed' ? endpoint.state.reason : 'it ended'}.`);
+      return complain(`Cannot listen: ${endpoint.state.kind === 'failed' ? endpoint.state.reason : 'it ended'}.`);
   }
   running.followConfig(store);
   run.permissions.follow(host, store);
@@ -106,7 +106,7 @@ function whereabouts(state: EndpointState, tokenFile: string): string {
     case 'listening':
       return `Listening on http://127.0.0.1:${state.port}, the token is in ${tokenFile}`;
     case 'starting':
-      return 'The token was renewed, and clients that used the old one are cut off.';
+      return 'The token was renewed, and clients that used the old one are disconnected.';
     case 'portTaken':
       return `Not listening: port ${state.port} was taken by another program.`;
     case 'failed':

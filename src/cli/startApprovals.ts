@@ -57,8 +57,8 @@ export class StartApprovals implements Approvals {
 
   private why(launch: LaunchDescription): string {
     return this.isUsersOwn(launch)
-      ? `it is a server of your own and would run in ${launch.directory}, where the files of the folder may decide what runs. Allow it with --approve-cwd.`
-      : 'what it starts was not in the file when `serve` began. Read it, and start `serve` again.';
+      ? `it is one of your own servers and would run in ${launch.directory}, where files of the folder may decide what it runs. Allow it with --approve-cwd.`
+      : 'it was added or changed after `serve` started. Read it, then start `serve` again.';
   }
 
   private isUsersOwn({ source }: LaunchDescription): boolean {

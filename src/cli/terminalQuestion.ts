@@ -18,7 +18,7 @@ export async function askOnTerminal(question: CallQuestion, signal: AbortSignal)
       write(questionText(question, process.stderr.columns));
     };
     const line = await typedLine({ input: process.stdin, ask, echo, interrupt, signal });
-    if (signal.aborted && isAsked) write('\nNobody waits for this call any more.\n');
+    if (signal.aborted && isAsked) write('\nThe agent no longer waits for this call.\n');
     const answer = signal.aborted ? '' : line.trim().toLowerCase();
     return /^y(es)?$/.test(answer) ? 'once' : /^c(onversation)?$/.test(answer) ? 'inConversation' : 'no';
   });
@@ -40,7 +40,7 @@ export function questionText({ toolset, tool, arguments: given }: CallQuestion, 
   return [
     `An agent wants to call ${name} with:`,
     ...barred.map((line) => `  | ${line}`),
-    `Let ${name} be called? [y]es, [c]onversation, [N]o: `,
+    `Allow this call of ${name}? [y]es, for the [c]onversation, [N]o: `,
   ].join('\n');
 }
 

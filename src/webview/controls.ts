@@ -167,7 +167,7 @@ function matches(pattern: string, entered: string): boolean {
 
 function numberError(field: Field, entered: number): string {
   if (field.kind !== 'number') return '';
-  if (field.integer && !Number.isInteger(entered)) return 'This has to be a whole number.';
+  if (field.integer && !Number.isInteger(entered)) return 'This must be a whole number.';
   if (field.minimum !== undefined && entered < field.minimum) return `At least ${field.minimum}.`;
   if (field.maximum !== undefined && entered > field.maximum) return `At most ${field.maximum}.`;
   return '';

@@ -62,7 +62,7 @@ function receive(message: ToPage): void {
   switch (message.kind) {
     case 'tool':
       show(message.tool);
-      if (message.changed) status.textContent = 'The tool has changed, so the form was built again.';
+      if (message.changed) status.textContent = 'The tool has changed, so the form is new.';
       return;
     case 'started':
       setRunning(true);

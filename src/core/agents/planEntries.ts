@@ -96,7 +96,7 @@ export function planEntries({
   const expected = changes.length === 0 ? before.root : { ...before.root, [agent.container]: wanted };
   const reached = readEntries(after, agent);
   if (reached.kind === 'impossible' || canonicalJson(reached.root) !== canonicalJson(expected)) {
-    return { kind: 'impossible', reason: `${label} is written in a way that cannot be changed without touching more` };
+    return { kind: 'impossible', reason: `${label} cannot be changed without touching other parts of it` };
   }
   return {
     kind: 'planned',
@@ -142,12 +142,12 @@ function readYamlEntries(text: string, { program, container }: Agent): Read {
     // A file with servers alone would take the place of the models that the program has without one.
     const reason =
       text.trim() === ''
-        ? `there is no such file yet. ${program} has its models in it, so set those up first`
+        ? `the file does not exist yet. ${program} keeps its models in it, so set up its models first`
         : 'it is not YAML';
     return { kind: 'impossible', reason };
   }
   const named = namedEntries(root[container] ?? []);
-  if (!named) return { kind: 'impossible', reason: `\`${container}\` is no list of servers, each with a name` };
+  if (!named) return { kind: 'impossible', reason: `\`${container}\` is not a list of servers that each have a name` };
   const entries = Object.fromEntries(Object.entries(named).map(([key, { name: _, ...entry }]) => [key, entry]));
   return { kind: 'read', root: { ...root, [container]: entries }, entries };
 }
@@ -161,7 +161,7 @@ function readEntries(text: string, agent: Agent): Read {
   const entries = read.root[container] ?? {};
   return isObject(entries)
     ? { kind: 'read', root: read.root, entries }
-    : { kind: 'impossible', reason: `\`${container}\` is no map of servers` };
+    : { kind: 'impossible', reason: `\`${container}\` is not a map of servers` };
 }
 
 /** Keys that a person may have set otherwise; the entry leads to the toolset all the same. */
@@ -201,14 +201,14 @@ function difference(before: string, after: string): TextEdit[] {
   return [{ span: { start, end: before.length - end }, text: after.slice(start, after.length - end) }];
 }
 
-const words = { added: 'new', updated: 'changed', same: 'there already' } as const;
+const words = { added: 'new', updated: 'changed', same: 'already there' } as const;
 
 /** The notes about folders that a person has not trusted in the agent. */
 const trustNotes: Partial<Record<AgentKind, string>> = {
-  'claude-code': `In a folder that you have not trusted in Claude Code, it does not run the command: it then takes the token from the variable \`${tokenVariable}\`.`,
+  'claude-code': `Claude Code runs the command only in folders that you trust in Claude Code. In other folders it takes the token from the variable \`${tokenVariable}\`.`,
   codex: 'Codex reads this file in folders that you trust in Codex.',
   'copilot-cli':
-    'Copilot CLI reads this file in folders that you trust in Copilot CLI. It reads `.mcp.json` too: where that has entries for Claude Code, it needs none here, and would have each toolset twice.',
+    'Copilot CLI reads this file in folders that you trust in Copilot CLI. It reads `.mcp.json` too: if that file has entries for Claude Code, add none here, or each toolset appears twice.',
 };
 
 function report(
@@ -219,11 +219,11 @@ function report(
 ): string {
   const token = {
     command: [
-      `The token is not in the file: ${program} runs a command when it connects, which reads it from the file of this folder on this machine. Others who work in the folder write entries of their own.`,
+      `The token is not in the file: when ${program} connects, it runs a command that reads the token of this folder on this machine. Other people who work in the folder write their own entries.`,
     ],
     file: [`The token is not in the file: ${program} reads it from the file of this folder when it starts.`],
     connect: [
-      `Neither port nor token is in the file: ${program} starts \`mcp-toolsets connect\`, which finds them, or serves the folder itself where nothing else does.`,
+      `Neither port nor token is in the file: ${program} starts \`mcp-toolsets connect\`, which finds them. If nothing serves the folder, the command serves it itself.`,
     ],
     variable: [
       `The token is not in the file: ${program} takes it from the variable \`${tokenVariable}\`. Start it from a shell that has run`,
@@ -236,7 +236,7 @@ function report(
     kind === 'claude-code'
       ? [
           '',
-          'The editor reads this file too. It has the toolsets already, and cannot connect by these entries; leave them stopped there.',
+          'The editor reads this file too. It already has the toolsets and cannot connect through these entries, so leave them stopped there.',
         ]
       : [];
   return [
@@ -246,7 +246,7 @@ function report(
     ...(trust === undefined ? [] : ['', trust]),
     ...editor,
     '',
-    `${program} reads ${label} when it starts. Other entries, comments and order of the file stay.`,
+    `${program} reads ${label} when it starts. Other entries, comments and the order of the file stay as they are.`,
     '',
   ].join('\n');
 }

@@ -204,7 +204,7 @@ function referencePart(
     source.kind === 'command' ? outputOf(source.argv) : `the ${nouns[source.kind]} ${written(source.name)}`,
     ...(suffix === '' ? [] : [text(suffix)]),
   ].join(' and ');
-  const otherwise = fallback === undefined ? '' : `, or ${text(fallback)} where that is not set`;
+  const otherwise = fallback === undefined ? '' : `, or ${text(fallback)} if that is not set`;
   const shown = `${name === undefined ? '' : `${written(name)} = `}${value}${otherwise}`;
   const isPlain = suffix === '' && fallback === undefined && source.kind !== 'command';
   const whole = isPlain ? prefix : JSON.stringify([prefix, suffix, fallback ?? null, ...argvOf(source)]);

@@ -38,7 +38,7 @@ export function appFault(uri: string, contents: unknown): string | undefined {
   if (tooLarge !== undefined) return tooLarge;
   const { mimeType, text, blob } = first;
   if (plainType(mimeType) !== appType) {
-    return `its media type is ${typeof mimeType === 'string' ? JSON.stringify(mimeType) : 'not given'}, and an app's is ${appType}`;
+    return `its media type is ${typeof mimeType === 'string' ? JSON.stringify(mimeType) : 'not given'}, but an app's must be ${appType}`;
   }
   return typeof text === 'string' || typeof blob === 'string' ? undefined : 'the resource has no content';
 }
@@ -46,7 +46,7 @@ export function appFault(uri: string, contents: unknown): string | undefined {
 /** Says in a phrase that what was read is too large for an app; undefined where it is not. */
 export function appTooLarge(contents: unknown): string | undefined {
   const bytes = Math.ceil(bytesIn(objectsIn(contents)));
-  return bytes <= largestApp ? undefined : `it has ${bytes} bytes, and an app may have ${largestApp}`;
+  return bytes <= largestApp ? undefined : `it has ${bytes} bytes, but an app may have at most ${largestApp}`;
 }
 
 /** Counts the bytes of text and data that were read. */

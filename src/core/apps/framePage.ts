@@ -69,6 +69,6 @@ const relay = (mark: string): string => `(() => {
     loads += 1;
     if (loads === 1) return;
     target.remove();
-    document.body.textContent = 'The app has left its page and was closed.';
+    document.body.textContent = 'The app left its page, so it was closed.';
   }, true);
 })();`;

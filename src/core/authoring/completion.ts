@@ -103,7 +103,7 @@ function serverDrafts(slot: Slot, typed: string): Draft[] {
   const token = ['headers:', "  Authorization: { prefix: 'Bearer ', env: ${3:NAME} }"];
   const program = ['transport: stdio', 'command: ${2:npx}', "args: ['-y', '${3:package}']"];
   return [
-    draft('server: stdio', 'a program that is started here', program, 0),
+    draft('server: stdio', 'a program on this machine', program, 0),
     draft('server: streamable_http', 'a server at a URL', http, 1),
     draft('server: streamable_http with a token', 'the token comes from the environment', [...http, ...token], 2),
   ];
@@ -120,7 +120,7 @@ function freeDrafts(of: 'variable' | 'header', typed: string, deps: CompletionDe
         label: 'Authorization',
         kind: 'key',
         detail: 'bearer token from the environment',
-        documentation: formatted`The value of an environment variable of the editor behind \`Bearer \`. No secret is in the file.`,
+        documentation: formatted`\`Bearer \` and the value of an environment variable of the editor. The secret stays out of the file.`,
         writes: { kind: 'key', key: 'Authorization', rest: ": { prefix: 'Bearer ', env: ${1:NAME} }" },
       },
     ];

@@ -43,7 +43,7 @@ export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeySymb
       edits.replaceValue(nodes, at, String(!value.value), 'raw'),
     ];
     return [
-      ...fix(`Write "enabled: ${!value.value}"`, key && turned && [...key, ...turned], {
+      ...fix(`Change to "enabled: ${!value.value}"`, key && turned && [...key, ...turned], {
         preferred: true,
         safe: true,
       }),
@@ -70,7 +70,7 @@ export function transport(nodes: EditNodes, { entry, map }: KeySymbol, code: Pro
         ? 'streamable_http'
         : nearest(found, transports);
   return (meant === undefined ? transports : [meant]).flatMap((value) =>
-    fix(`Write "transport: ${value}"`, edits.replaceValue(nodes, entry.keySpan.start, value), {
+    fix(`Change to "transport: ${value}"`, edits.replaceValue(nodes, entry.keySpan.start, value), {
       preferred: value === meant,
       safe: sse,
     }),
@@ -88,7 +88,7 @@ export function duplicateKey(nodes: EditNodes, at: number): QuickFix[] {
   // Headers are the same key in upper and lower case.
   const name = ({ key }: { readonly key: unknown }): string => asText(isScalar(key) ? key.value : key).toLowerCase();
   if (!map || !pair || map.items.filter((one) => name(one) === name(pair)).length < 2) return [];
-  return fix('Remove this one of the two', edits.removeKey(nodes, at));
+  return fix('Remove this duplicate', edits.removeKey(nodes, at));
 }
 
 export function wrongType(nodes: EditNodes, { entry, doc }: KeySymbol): QuickFix[] {
@@ -103,7 +103,7 @@ export function wrongType(nodes: EditNodes, { entry, doc }: KeySymbol): QuickFix
         : undefined;
     return said === undefined
       ? []
-      : fix(`Write "${said}"`, edits.replaceValue(nodes, keySpan.start, said, 'raw'), {
+      : fix(`Change to "${said}"`, edits.replaceValue(nodes, keySpan.start, said, 'raw'), {
           preferred: true,
           safe: true,
         });
@@ -131,7 +131,7 @@ export function duration(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
         ? [`${amount}s`, `${amount}ms`]
         : [`${amount}${letter}`];
   return options.flatMap((value) =>
-    fix(`Write "${value}"`, edits.replaceValue(nodes, entry.keySpan.start, value, 'raw'), {
+    fix(`Change to "${value}"`, edits.replaceValue(nodes, entry.keySpan.start, value, 'raw'), {
       preferred: options.length === 1,
     }),
   );
@@ -173,5 +173,5 @@ export function url(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
   const written = entry.value.kind === 'scalar' ? String(entry.value.value).trim() : '';
   if (!/^(?:localhost|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/\S*)?$/i.test(written)) return [];
   const address = `${/^(?:localhost|127\.)/i.test(written) ? 'http' : 'https'}://${written}`;
-  return fix(`Write "${address}"`, edits.replaceValue(nodes, entry.keySpan.start, address), { preferred: true });
+  return fix(`Change to "${address}"`, edits.replaceValue(nodes, entry.keySpan.start, address), { preferred: true });
 }

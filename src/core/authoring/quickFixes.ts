@@ -149,7 +149,7 @@ export class QuickFixes {
       code === 'approval-pending' ? [{ ...command(`Approve "${server}"…`, 'approve'), preferred: true }] : [];
     const accept =
       code === 'tools-changed'
-        ? [{ ...command(`Show and accept what changed in "${server}"…`, 'acceptTools'), preferred: true }]
+        ? [{ ...command(`Review and accept the changes of "${server}"…`, 'acceptTools'), preferred: true }]
         : [];
     const off =
       severity === 'error' || runtime.has(code) || code === 'too-many-tools'
@@ -183,9 +183,9 @@ export class QuickFixes {
       case 'command-with-arguments':
         return ofKey('command', (own) => (this.ownKey(own) ? argumentsOfCommand(nodes, own) : []));
       case 'version-missing':
-        return fix('Insert "version: 1"', insertVersion(nodes), { preferred: true, safe: true });
+        return fix('Add "version: 1"', insertVersion(nodes), { preferred: true, safe: true });
       case 'version-unsupported':
-        return fix('Write "version: 1"', insertVersion(nodes), { preferred: true });
+        return fix('Change to "version: 1"', insertVersion(nodes), { preferred: true });
       case 'key-not-for-transport':
         return key && this.ownKey(key) ? keyNotForTransport(nodes, key) : [];
       case 'duplicate-key':
@@ -201,18 +201,17 @@ export class QuickFixes {
       case 'command-not-found':
         return ofKey('command', (own) =>
           problem.instead !== undefined && isAsLong(own)
-            ? fix(`Write "${problem.instead}"`, edits.replaceValue(nodes, own.entry.keySpan.start, problem.instead), {
-                preferred: true,
-              })
+            ? fix(
+                `Change to "${problem.instead}"`,
+                edits.replaceValue(nodes, own.entry.keySpan.start, problem.instead),
+                { preferred: true },
+              )
             : [],
         );
       case 'cwd-missing':
         return ofKey('cwd', (own) =>
           this.ownKey(own) && isAsLong(own)
-            ? fix(
-                'Remove "cwd", so that it runs in the workspace folder',
-                edits.removeKey(nodes, own.entry.keySpan.start),
-              )
+            ? fix('Remove "cwd" to run in the workspace folder', edits.removeKey(nodes, own.entry.keySpan.start))
             : [],
         );
       case 'server-id-invalid':
@@ -260,7 +259,7 @@ export class QuickFixes {
       how === 'alone'
         ? setServerKey(this.text, server, 'transport', value)
         : setOwnKey(nodes, server, 'transport', value);
-    return fix(`Insert "transport: ${value}"`, inserted, { preferred: true, safe: true });
+    return fix(`Add "transport: ${value}"`, inserted, { preferred: true, safe: true });
   }
 
   private serverId(nodes: EditNodes, at: number): QuickFix[] {
@@ -301,7 +300,7 @@ export class QuickFixes {
     if (!symbol || this.deps.variables.includes(symbol.name)) return [];
     const similar = nearest(symbol.name, this.deps.variables);
     if (similar === undefined) return [];
-    return fix(`Write "${similar}", which is set`, edits.replaceValue(nodes, symbol.entry.keySpan.start, similar));
+    return fix(`Change to "${similar}", which is set`, edits.replaceValue(nodes, symbol.entry.keySpan.start, similar));
   }
 
   private patternAt(at: number): PatternSymbol | undefined {
@@ -322,10 +321,12 @@ export class QuickFixes {
       left > 0
         ? 'Remove the pattern'
         : symbol.list === 'whitelist'
-          ? 'Remove the pattern, which leaves an empty whitelist that lets all tools through'
-          : 'Remove the pattern, the last of its list';
+          ? 'Remove the last pattern (an empty whitelist lets all tools through)'
+          : 'Remove the last pattern of the list';
     return [
-      ...(meant === undefined ? [] : fix(`Write "${meant}"`, edits.replaceItem(nodes, at, meant), { preferred: true })),
+      ...(meant === undefined
+        ? []
+        : fix(`Change to "${meant}"`, edits.replaceItem(nodes, at, meant), { preferred: true })),
       ...fix(title, edits.removeItem(nodes, at), {
         preferred: meant === undefined && left > 0,
         safe: left > 0 && meant === undefined,

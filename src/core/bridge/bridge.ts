@@ -138,7 +138,7 @@ export class Bridge {
   private take(message: unknown): void {
     if (!isMessage(message)) {
       const id = isObject(message) ? message['id'] : undefined;
-      return this.refuse(errorCodes.invalidRequest, 'This is no message of JSON-RPC.', id);
+      return this.refuse(errorCodes.invalidRequest, 'This is not a JSON-RPC message.', id);
     }
     if (isRequest(message)) {
       const era = eraOf(message);

@@ -144,12 +144,12 @@ export class EntryReader extends ProblemList {
   }
 }
 
-export const noNul = 'Remove the NUL character: no program can be given one.';
+export const noNul = 'Remove the NUL character, which no program accepts.';
 
 function itemFix(item: ValueNode): string {
   if (item.kind === 'map') return 'Put the text in quotes: YAML reads `: ` as a key with a value.';
   if (item.kind === 'scalar') return "Write a text, or `''` for an empty one.";
-  return 'Write the texts as one list, each an item of its own.';
+  return 'Write one list with each text as an item.';
 }
 
 /** Describes a node with its value, so it must not be used for what may be secret. */

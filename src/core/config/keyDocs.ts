@@ -55,12 +55,12 @@ export interface KeyDoc {
 type Docs = { readonly [Level in KeyLevel]: Readonly<Record<(typeof knownKeys)[Level][number], KeyDoc>> };
 
 const patternDetails =
-  '`*` stands for any text, including none; every other character for itself; upper and lower case differ. ' +
+  '`*` matches any text, including none. Every other character matches itself, and case matters. ' +
   'Patterns are matched against the names that the server gives.';
 
 const whitelist = (things: string): KeyDoc => ({
   summary: `Patterns of the ${things} to publish.`,
-  details: `Without a blacklist only what a pattern matches is published; an empty list lets all through. With a blacklist it names exceptions to that.\n\n${patternDetails}`,
+  details: `Without a blacklist, only names that a pattern matches are published; an empty list publishes all. With a blacklist, this list names exceptions from it.\n\n${patternDetails}`,
   value: { kind: 'texts', of: 'pattern' },
   block: ":\n  - '$1'",
   flow: ": ['$1']",
@@ -68,7 +68,7 @@ const whitelist = (things: string): KeyDoc => ({
 
 const blacklist = (things: string): KeyDoc => ({
   summary: `Patterns of the ${things} to keep out.`,
-  details: `What a pattern matches is kept out, unless the whitelist matches it too; all else is published.\n\n${patternDetails}`,
+  details: `A name that a pattern matches is kept out, unless the whitelist matches it too. All other names are published.\n\n${patternDetails}`,
   value: { kind: 'texts', of: 'pattern' },
   block: ":\n  - '$1'",
   flow: ": ['$1']",
@@ -77,9 +77,9 @@ const blacklist = (things: string): KeyDoc => ({
 const affix = (summary: string): KeyDoc => ({ summary, value: { kind: 'text', of: 'affix' }, block: ": '$1'" });
 
 const transform = (things: string): KeyDoc => ({
-  summary: `How the names of the ${things} are changed, in the order written.`,
+  summary: `Changes to the names of the ${things}, applied in this order.`,
   details:
-    '`prefix: x` and `suffix: x` always add; `prefix: { remove: x, add: y }` takes `x` off the front if it is there, then adds `y` either way.',
+    '`prefix: x` and `suffix: x` always add. `prefix: { remove: x, add: y }` removes `x` from the front if it is there, and always adds `y`.',
   value: { kind: 'transforms' },
   block: ":\n  - prefix: '$1'",
   flow: ": [{ prefix: '$1' }]",
@@ -97,7 +97,7 @@ export const keyDocs: Docs = {
   root: {
     version: { summary: 'The version of the format: the number 1.', value: { kind: 'one' }, block: ': 1' },
     servers: {
-      summary: 'The MCP servers, each under an id of its own.',
+      summary: 'The MCP servers, each under its id.',
       details: 'The id is the name of the toolset that agents see: letters, digits, `_` and `-`, at most 64.',
       value: { kind: 'servers' },
       block: ':\n  $0',
@@ -110,35 +110,35 @@ export const keyDocs: Docs = {
       value: {
         kind: 'choice',
         values: [
-          { value: 'stdio', summary: 'A program that is started here and speaks over its standard input and output.' },
-          { value: 'streamable_http', summary: 'A server at a URL; older HTTP+SSE servers are spoken to as well.' },
+          { value: 'stdio', summary: 'A program on this machine that speaks over its standard input and output.' },
+          { value: 'streamable_http', summary: 'A server at a URL. Older HTTP+SSE servers work too.' },
         ],
       },
       block: ': ',
     },
     command: {
       summary: 'The program to start, without a shell.',
-      details: 'A name that is found on `PATH`, or a path. Its arguments belong in `args`.',
+      details: 'A name on `PATH`, or a path. Its arguments belong in `args`.',
       value: { kind: 'text', of: 'command' },
       block: ': ',
     },
     args: {
-      summary: 'The arguments of the command, each an item of its own.',
+      summary: 'The arguments of the command, one per item.',
       details:
-        'A text, or `{ env: NAME }` or `{ prefix: --token=, env: NAME }` for the value of a variable, so that no secret is in the file.',
+        'A text, or `{ env: NAME }` or `{ prefix: --token=, env: NAME }` for the value of a variable, which keeps secrets out of the file.',
       value: { kind: 'arguments' },
       block: ": ['$1']",
     },
     cwd: {
-      summary: 'The folder in which the command runs, relative to the workspace folder. It has to exist.',
+      summary: 'The folder in which the command runs, relative to the workspace folder. It must exist.',
       byDefault: 'the workspace folder',
       value: { kind: 'text', of: 'folder' },
       block: ': ',
     },
     env: {
-      summary: 'Environment variables of the server, laid over those of the editor.',
+      summary: 'Environment variables of the server, in addition to those of the editor.',
       details:
-        'A text, or `{ env: NAME }` for the value of a variable of the editor, so that no secret is in the file.',
+        'A text, or `{ env: NAME }` for the value of a variable of the editor, which keeps secrets out of the file. These win over variables of the editor.',
       value: { kind: 'values', of: 'variable' },
       block: ':\n  ${1:NAME}: $2',
       flow: ': { ${1:NAME}: $2 }',
@@ -146,13 +146,13 @@ export const keyDocs: Docs = {
     envFile: {
       summary: 'A file of environment variables of the server, such as `.env`, relative to the workspace folder.',
       details:
-        'A variable of `env` wins over one of the file. The file has to be inside the workspace folder. Its variables are part of what you approve, but for the values of secrets, and a change of the file restarts the server.',
+        'A variable in `env` wins over one in the file. The file must be inside the workspace folder. You approve its variables with the server, except the values of secrets. A change of the file restarts the server.',
       value: { kind: 'text', of: 'file' },
       block: ': ${1:.env}',
     },
     url: {
       summary: 'The address of the server.',
-      details: "A text, or `{ prefix: 'https://example.com/mcp?key=', env: NAME }` where a part of it is a secret.",
+      details: "A text, or `{ prefix: 'https://example.com/mcp?key=', env: NAME }` if a part of it is a secret.",
       value: { kind: 'value', of: 'url' },
       block: ': https://$1',
     },
@@ -165,20 +165,19 @@ export const keyDocs: Docs = {
       flow: ": { Authorization: { prefix: 'Bearer ', env: ${1:NAME} } }",
     },
     sessionId: {
-      summary: 'The MCP session id to send with the first request, where the server expects a particular one.',
+      summary: 'The MCP session id to send with the first request, if the server expects a particular one.',
       value: { kind: 'text', of: 'session' },
       block: ": '$1'",
     },
     oauth: {
-      summary:
-        'The client to sign in as, where the authorization server of the server does not register clients by itself.',
-      details: 'Most servers need nothing here: *Sign In to Server…* finds out the rest.',
+      summary: 'The client to sign in as, if the authorization server does not register clients automatically.',
+      details: 'Most servers need nothing here, because *Sign In to Server…* finds out the rest.',
       value: { kind: 'table', level: 'oauth' },
       block: ":\n  clientId: '$1'",
       flow: ": { clientId: '$1' }",
     },
     enabled: {
-      summary: 'Whether the server is started. With `false` it is listed without being started.',
+      summary: 'Whether the server may start. With `false` it is listed, but never started.',
       byDefault: 'true',
       value: { kind: 'truth' },
       block: ': ',
@@ -186,7 +185,7 @@ export const keyDocs: Docs = {
     'truely-stateless': {
       summary: 'Whether all conversations share one instance of the server.',
       details:
-        '`true`: one instance for all, for a server that keeps nothing between calls. `false`: each conversation has one of its own.\n\nThe spelling is part of the format.',
+        '`true`: one instance for all conversations, for a server that keeps nothing between calls. `false`: each conversation has its own instance.\n\nThe spelling is part of the format.',
       byDefault: 'false',
       value: { kind: 'truth' },
       block: ': ',
@@ -194,7 +193,7 @@ export const keyDocs: Docs = {
     start: {
       summary: 'When the server starts.',
       details:
-        'It has to start once in a workspace to list its tools. Without this key the setting `mcpToolsets.start` decides. On the command line, where nothing is remembered, servers start at once.',
+        'It must start once in a workspace to list its tools. Without this key, the setting `mcpToolsets.start` decides. On the command line, servers start at once.',
       value: {
         kind: 'choice',
         values: [
@@ -202,23 +201,23 @@ export const keyDocs: Docs = {
           {
             value: 'call',
             summary:
-              'With the first call, *Try Tool* or *Start Server*; until then its tools are those that it listed last.',
+              'With the first call, *Try Tool* or *Start Server*. Until then, agents see the tools that it listed last.',
           },
         ],
       },
       block: ': ',
     },
     spare: {
-      summary: 'Whether an instance is started ahead for the next conversation.',
+      summary: 'Whether a spare instance is started for the next conversation.',
       details:
-        '`1`: where conversations have instances of their own, and the workspace has had two conversations with the server, another instance is started when one is taken. `0`: the first call of a conversation starts it.',
+        '`1`: when a conversation takes an instance, a spare one starts for the next conversation. This applies if each conversation has its own instance, and after two conversations with the server in the workspace. `0`: the first call of a conversation starts its instance.',
       byDefault: '1',
       value: { kind: 'zeroOrOne' },
       block: ': ',
     },
     tools: {
       summary: 'Which tools of the server agents see.',
-      details: 'What is kept out is not offered anywhere.',
+      details: 'Tools that are kept out are not offered to any agent.',
       value: { kind: 'table', level: 'tools' },
       block: ":\n  ${1|whitelist,blacklist|}:\n    - '$2'",
       flow: ": { ${1|whitelist,blacklist|}: ['$2'] }",
@@ -252,7 +251,7 @@ export const keyDocs: Docs = {
     whitelist: whitelist('resources'),
     blacklist: blacklist('resources'),
     mimeTypes: {
-      summary: 'The media types of the resources to publish; all where it is absent.',
+      summary: 'The media types of the resources to publish. Without this key, all are published.',
       value: { kind: 'texts', of: 'mediaType' },
       block: ': [text/plain$1]',
     },
@@ -277,22 +276,22 @@ export const keyDocs: Docs = {
   transformItem: {
     prefix: {
       summary: 'Adds text to the front of each name.',
-      details: '`{ remove: x, add: y }` takes `x` off the front first, where it is there.',
+      details: '`{ remove: x, add: y }` first removes `x` from the front, if it is there.',
       value: { kind: 'prefix' },
       block: ": '$1'",
     },
     suffix: affix('Adds text to the end of each name.'),
   },
   replacePrefix: {
-    remove: affix('What is taken off the front of a name that begins with it.'),
-    add: affix('What is added to the front of every name, also of one that had nothing taken off.'),
+    remove: affix('Text to remove from the front of each name that begins with it.'),
+    add: affix('Text to add to the front of every name, even if nothing was removed.'),
   },
   timeouts: {
-    connect: duration('To connect, initialize and list every page.', 'connect'),
-    call: duration('For a call, counted from its last sign of life, such as progress.', 'call'),
-    callMax: duration('For a call in all.', 'callMax'),
+    connect: duration('How long the server may take to connect, initialize and list everything.', 'connect'),
+    call: duration('How long a call may take after its last sign of life, such as progress.', 'call'),
+    callMax: duration('How long a call may take in total.', 'callMax'),
     idle: duration(
-      'How long an instance may have no call before it is stopped. The next call starts it again.',
+      'How long an instance may be without a call before it is stopped. The next call starts a new one.',
       'idle',
     ),
   },
@@ -304,20 +303,20 @@ export const keyDocs: Docs = {
         kind: 'choice',
         values: [
           { value: 'authorization_code', summary: 'A person, in a browser.' },
-          { value: 'client_credentials', summary: 'This client itself, with its secret or key; nobody is asked.' },
+          { value: 'client_credentials', summary: 'The client itself, with its secret or key. No person is asked.' },
         ],
       },
       block: ': ',
     },
     clientId: {
       summary: 'The id that the authorization server knows this client by.',
-      details: 'Or the https address of a client id metadata document, which is used where the server takes such.',
+      details: 'Or the https address of a client id metadata document, if the server accepts one.',
       value: { kind: 'text', of: 'session' },
       block: ": '$1'",
     },
     issuer: {
-      summary: 'The authorization server, as it names itself; no other is signed in at.',
-      details: 'Required with `clientSecret` and `privateKey`, which are shown to it alone.',
+      summary: 'The issuer of the authorization server. No other server may sign you in.',
+      details: 'Required with `clientSecret` and `privateKey`, which are sent only to it.',
       byDefault: 'what the server names',
       value: { kind: 'text', of: 'session' },
       block: ": '${1:https://}'",
@@ -333,7 +332,7 @@ export const keyDocs: Docs = {
       block: ': { env: ${1:NAME} }',
     },
     scopes: {
-      summary: 'What to ask for, instead of what the server names.',
+      summary: 'The scopes to ask for, instead of those that the server names.',
       value: { kind: 'texts', of: 'scope' },
       block: ": ['$1']",
     },
@@ -352,26 +351,26 @@ export const keyDocs: Docs = {
     },
     env: {
       summary: 'The environment variable of the editor whose value is copied when the server starts.',
-      details: 'If it is not set, the server does not start. A changed value counts as a changed server.',
+      details: 'If it is not set, the server does not start. If the value changes, the server counts as changed.',
       value: { kind: 'text', of: 'variable' },
       block: ': ',
     },
     secret: {
-      summary: 'The name of a secret that you enter once; it is kept outside every file.',
+      summary: 'The name of a secret. You enter its value once; it is stored outside the config files.',
       details:
-        'The editor keeps it in its secret storage: *MCP Toolsets: Set Secret…*. The command line keeps it in the keyring of the system: `mcp-toolsets secret set NAME`.',
+        'In the editor, *MCP Toolsets: Set Secret…* stores it in the secret storage. On the command line, `mcp-toolsets secret set NAME` stores it in the keyring of the system.',
       value: { kind: 'text', of: 'secretName' },
       block: ': ',
     },
     command: {
       summary: 'A program that prints the value, with its arguments; it runs when the server starts.',
       details:
-        "For example `['op', 'read', 'op://vault/item/field']` or `['gcloud', 'auth', 'print-access-token']`. It runs without a shell in the workspace folder, after you have approved it. Line breaks at the end of what it prints do not count.",
+        "For example `['op', 'read', 'op://vault/item/field']` or `['gcloud', 'auth', 'print-access-token']`. It runs without a shell in the workspace folder, after you have approved it. Line breaks at the end of its output are removed.",
       value: { kind: 'texts', of: 'word' },
       block: ": ['$1']",
     },
-    suffix: affix('The text behind the value.'),
-    default: affix('The text to use where the variable or the secret has no value.'),
+    suffix: affix('The text after the value.'),
+    default: affix('The text to use if the variable or the secret has no value.'),
   },
 };
 

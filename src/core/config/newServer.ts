@@ -12,7 +12,7 @@ export function validateCommand(line: string): string | undefined {
   const words = commandWords(line);
   if (!words) return 'A quote is not closed.';
   if (words.length === 0) return 'Write the command that starts the server, for example: npx -y some-server';
-  return /^https?:\/\//i.test(words[0] ?? '') ? 'This is a URL: go back and choose URL.' : undefined;
+  return /^https?:\/\//i.test(words[0] ?? '') ? 'This is a URL. Go back and choose URL.' : undefined;
 }
 
 export function validateUrl(text: string): string | undefined {
@@ -22,7 +22,7 @@ export function validateUrl(text: string): string | undefined {
   const { protocol, username, password } = new URL(written);
   if (protocol !== 'http:' && protocol !== 'https:') return 'The URL has to begin with http:// or https://.';
   return username !== '' || password !== ''
-    ? 'Leave the password out: a header can take it from a variable.'
+    ? 'Leave out the password. A header can take it from a variable.'
     : undefined;
 }
 

@@ -54,8 +54,7 @@ export function versionUnsupported(spot: Spot, found: string): Problem {
 
 export function serversNotAMap(spot: Spot, found: string): Problem {
   const message = `\`servers\` is ${found}; expected a map from server ids to their settings.`;
-  const fix =
-    'Write each server as a key of its own under `servers:`, for example `search:` with its settings below it.';
+  const fix = 'Write each server as a separate key under `servers:`, for example `search:` with its settings below it.';
   return problem('servers-not-a-map', 'error', spot, message, fix);
 }
 
@@ -80,14 +79,14 @@ export function jsonRootNotAMap(spot: Spot, found: string): Problem {
 
 /** Is made for each key beside `mcpServers`. */
 export function keyBesideServers(spot: Spot, found: string): Problem {
-  const message = `\`${shortened(found)}\` stands beside \`mcpServers\` and means nothing there.`;
+  const message = `\`${shortened(found)}\` is next to \`mcpServers\`, where it has no effect.`;
   return problem('unknown-key', 'warning', spot, message, 'Move it into `mcpServers` if it is a server, or remove it.');
 }
 
 /** @param count the number of problems that are left out */
 export function problemsLeftOut(file: string, count: number): Problem {
   const message = `The file has ${count.toLocaleString('en-US')} more problems, which are not shown.`;
-  const fix = 'Correct those that are shown, beginning with what aliases refer to.';
+  const fix = 'Correct the problems that are shown. Begin with the values that aliases refer to.';
   return problem('problems-left-out', 'warning', { place: { file, range: startOfFile } }, message, fix);
 }
 
@@ -115,15 +114,9 @@ export function unknownKey(spot: Spot, level: KeyLevel, found: string, written: 
   if (suggestion === undefined) {
     if (level === 'server' && found.toLowerCase() === 'disabled') {
       const message = `${said}: the key is \`enabled\`, with the opposite value.`;
-      return problem(
-        'unknown-key',
-        'warning',
-        spot,
-        message,
-        'Write `enabled: false` for a server that is not started.',
-      );
+      return problem('unknown-key', 'warning', spot, message, 'Write `enabled: false` if the server must not start.');
     }
-    const message = `${said}; known here: ${known.map((key) => `\`${key}\``).join(', ')}.`;
+    const message = `${said}; known keys: ${known.map((key) => `\`${key}\``).join(', ')}.`;
     return problem('unknown-key', 'warning', spot, message, 'Remove the key, or write one of the known ones.');
   }
   const message = `${said}; did you mean \`${suggestion}\`?`;
@@ -141,20 +134,20 @@ export function keyNotUsed(spot: Spot, key: string): Problem {
 
 /** Says of the `transform` of a server that the one below `tools` counts instead. */
 export function transformNotUsed(spot: Spot): Problem {
-  const message = '`transform` is not used here, because `tools.transform` stands for it.';
+  const message = '`transform` is not used here, because `tools.transform` replaces it.';
   return problem('key-not-used', 'information', spot, message, 'Leave it for the program that reads it, or remove it.');
 }
 
 export function duplicateKey(spot: Spot, key: string, first: Place, ignoringCase = false): Problem {
   const message = ignoringCase
-    ? `\`${shortened(key)}\` is written twice: upper and lower case do not tell headers apart.`
+    ? `\`${shortened(key)}\` is written twice: the names of headers ignore case.`
     : `Key \`${shortened(key)}\` is written twice in one map.`;
   const related = [{ message: 'It is first written here.', place: first }];
   return problem('duplicate-key', 'error', spot, message, 'Remove one of the two.', related);
 }
 
 export function keyNotForTransport(spot: Spot, key: string, belongsTo: string, transport: string): Problem {
-  const message = `\`${key}\` belongs to transport \`${belongsTo}\` and means nothing with \`${transport}\`.`;
+  const message = `\`${key}\` belongs to transport \`${belongsTo}\` and has no effect with \`${transport}\`.`;
   const fix = `Remove \`${key}\`, or write \`transport: ${belongsTo}\`.`;
   return problem('key-not-for-transport', 'warning', spot, message, fix);
 }
@@ -183,14 +176,14 @@ export function badMerge(spot: Spot, found: string): Problem {
 }
 
 export function patternBlank(spot: Spot, list: string): Problem {
-  const message = `A pattern of \`${list}\` is blank and counts as none.`;
+  const message = `A pattern of \`${list}\` is blank and is ignored.`;
   return problem('pattern-blank', 'warning', spot, message, 'Remove it, or write the name of a tool; `*` is any text.');
 }
 
 export function commandWithArguments(spot: Spot): Problem {
   const message = '`command` names one program, which is started without a shell; its arguments belong in `args`.';
   const fix =
-    "Keep the program alone in `command`, and write each argument as an item of `args`, for example `args: ['-y', some-server]`.";
+    "Keep only the program in `command`, and write each argument as an item of `args`, for example `args: ['-y', some-server]`.";
   return problem('command-with-arguments', 'error', spot, message, fix);
 }
 
@@ -200,7 +193,7 @@ export function transportSse(spot: Spot, meant: 'stdio' | 'streamable_http'): Pr
     const message = 'Transport `sse` is for a server at a `url`, and this entry has a `command`.';
     return problem('transport-sse', 'error', spot, message, 'Write `transport: stdio`.');
   }
-  const message = 'Transport `sse` is not a setting of its own: `streamable_http` speaks to HTTP+SSE servers too.';
+  const message = 'There is no transport `sse`: `streamable_http` also works with HTTP+SSE servers.';
   return problem('transport-sse', 'error', spot, message, 'Write `transport: streamable_http` and keep the `url`.');
 }
 
@@ -247,8 +240,8 @@ export function envUnset(spot: Spot, variable: string, target: string, similar: 
   const message = `The environment variable \`${shortened(variable)}\`, needed for ${target}, is not set.`;
   const fix =
     similar === undefined
-      ? `Set \`${shortened(variable)}\` before the editor is started, or name another variable.`
-      : `Set \`${shortened(variable)}\` before the editor is started, or write \`${similar}\`, which is set.`;
+      ? `Set \`${shortened(variable)}\` before you start the editor or run \`mcp-toolsets\`, or name another variable.`
+      : `Set \`${shortened(variable)}\` before you start the editor or run \`mcp-toolsets\`, or change the name to \`${similar}\`, which is set.`;
   return problem('env-unset', 'error', spot, message, fix);
 }
 
@@ -279,8 +272,8 @@ export function headerInvalid(spot: Spot, what: string, fix: string): Problem {
 /** @param reason a phrase; @param kept whether what the file said before still holds */
 export function fileUnreadable(file: string, reason: string, kept = false): Problem {
   const spot = { place: { file, range: startOfFile } };
-  const message = `The config file cannot be read: ${reason}.${kept ? ' What it said before still holds.' : ''}`;
-  return problem('file-unreadable', 'error', spot, message, 'Make it a file that you may read.');
+  const message = `The config file cannot be read: ${reason}.${kept ? ' Its previous content stays in effect.' : ''}`;
+  return problem('file-unreadable', 'error', spot, message, 'Make it a file that you can read.');
 }
 
 export function idInOtherFolder(spot: Spot, id: string, first: Place): Problem {
@@ -292,10 +285,10 @@ export function idInOtherFolder(spot: Spot, id: string, first: Place): Problem {
 }
 
 export function serverShadowed(spot: Spot, id: string, by: Place): Problem {
-  const message = `Server id \`${id}\` is configured by \`${by.file}\` too, which counts; this entry is shadowed.`;
-  const fix = 'Rename or remove one of the two if you mean both.';
+  const message = `Server id \`${id}\` is also configured in \`${by.file}\`, which wins; this entry is not used.`;
+  const fix = 'To use both, rename one of the two servers; otherwise remove this entry.';
   return problem('server-shadowed', 'information', spot, message, fix, [
-    { message: 'The entry that counts is here.', place: by },
+    { message: 'The entry that wins is here.', place: by },
   ]);
 }
 

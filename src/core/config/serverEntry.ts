@@ -49,7 +49,7 @@ function readDefinition(
 ): ServerDefinition | undefined {
   const { value } = entry;
   if (value.kind !== 'map' && !isEmpty(value)) {
-    const fix = 'Write the settings of the server below its id, each on a line of its own.';
+    const fix = 'Write the settings of the server below its id, each on its own line.';
     const what = `Server \`${problems.shortened(entry.key)}\``;
     return reader.note(problems.wrongType(reader.atValue(entry), what, 'a map of settings', describe(value), fix));
   }

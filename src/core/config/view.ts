@@ -89,7 +89,7 @@ function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transfo
   const entries = reader.knownEntries('transformItem', item, place);
   const prefix = entries.get('prefix');
   const suffix = entries.get('suffix');
-  if (prefix && suffix) return wrong('both; their order counts, so each is an item of its own');
+  if (prefix && suffix) return wrong('both; their order matters, so write each as a separate item');
   if (prefix) return readPrefix(reader, prefix);
   if (!suffix) return wrong(entries.size === 0 ? 'an empty map' : 'neither');
   const add = readAddition(reader, suffix);
@@ -144,7 +144,7 @@ export function readResourceLimits(
 }
 
 export function readStart(reader: EntryReader, entry: MapEntry | undefined): StartTime | undefined {
-  const fix = 'Write `window` (with the window) or `call` (with the first call, where its tools are remembered).';
+  const fix = 'Write `window` (with the window) or `call` (with the first call, if its tools are remembered).';
   const written = reader.string(entry, fix);
   if (!entry || written === undefined) return undefined;
   if (written === 'window' || written === 'call') return written;
@@ -157,7 +157,7 @@ export function readSpare(reader: EntryReader, entry: MapEntry | undefined): 0 |
   const { value } = entry;
   const written = value.kind === 'scalar' ? value.value : undefined;
   if (written === 0 || written === 1) return written;
-  const fix = 'Write 1 (an instance is started ahead for the next conversation) or 0 (none is).';
+  const fix = 'Write 1 (a spare instance is started for the next conversation) or 0 (none is).';
   return reader.note(problems.wrongType(reader.atValue(entry), '`spare`', '0 or 1', describe(value), fix));
 }
 

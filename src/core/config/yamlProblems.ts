@@ -30,7 +30,7 @@ function ofStructure({ kind, ...rest }: YamlError): boolean {
 /** Makes a warning: the file is read, but perhaps not as it was meant. */
 export function yamlWarning(places: FilePlaces, error: YamlError): Problem {
   const said = error.kind === 'syntax' ? asClause(withoutQuotation(error.id, error.message)) : words(error).message;
-  const message = `YAML: ${said}; it is not taken into account.`;
+  const message = `YAML: ${said}; it is ignored.`;
   const fix =
     'Remove the tag or directive, or write one that YAML 1.2 knows. Put a text that begins with `!` in quotes.';
   return problem('yaml-syntax', 'warning', { place: places.place(error.span) }, message, fix);
@@ -57,19 +57,19 @@ function words(error: YamlError): Words {
       };
     case 'aliasUnknown': {
       const meant = nearest(error.name, error.known);
-      const message = 'YAML reads what begins with `*` as an alias, and no anchor of that name stands above it.';
+      const message = 'YAML reads a value that begins with `*` as an alias, and no anchor of that name is above it.';
       if (meant !== undefined)
-        return { message, fix: `Write \`*${shortened(meant)}\`, or put a text that is no alias in quotes.` };
+        return { message, fix: `Write \`*${shortened(meant)}\`, or put the value in quotes if it is not an alias.` };
       return { message, fix: quotePattern };
     }
     case 'aliasOfItself':
       return {
-        message: `The alias \`*${shortened(error.name)}\` stands inside the anchor \`&${shortened(error.name)}\` that it refers to.`,
+        message: `The alias \`*${shortened(error.name)}\` is inside the anchor \`&${shortened(error.name)}\` that it refers to.`,
         fix: 'Refer to an anchor that ends above the alias.',
       };
     case 'aliasesTooMany':
       return {
-        message: `The aliases of this file stand for more than ${error.limit.toLocaleString('en-US')} ${error.of === 'nodes' ? 'keys and values' : error.of} together.`,
+        message: `The aliases of this file expand to more than ${error.limit.toLocaleString('en-US')} ${error.of === 'nodes' ? 'keys and values' : error.of} together.`,
         fix: 'Use fewer aliases of large nodes.',
       };
     case 'aliasesTooDeep':
@@ -104,11 +104,11 @@ function libraryWords(id: string, said: string): Words {
         return { message, fix: 'Close the bracket that is opened above before this line.' };
       return { message, fix: 'Indent the keys of one map by the same number of spaces.' };
     case 'MISSING_CHAR':
-      if (said.startsWith('Implicit map keys')) return { message, fix: 'Write `:` and a value behind the key.' };
-      if (said.startsWith('Missing closing')) return { message, fix: 'Close the quotation that is opened above.' };
+      if (said.startsWith('Implicit map keys')) return { message, fix: 'Write `:` and a value after the key.' };
+      if (said.startsWith('Missing closing')) return { message, fix: 'Close the quote that is opened above.' };
       return { message, fix: 'Add the missing character, or put a text with special characters in quotes.' };
     case 'BAD_DQ_ESCAPE':
-      return { message, fix: 'Write backslashes twice, or use single quotes, in which they stand for themselves.' };
+      return { message, fix: 'Write each backslash twice, or use single quotes, which keep backslashes as they are.' };
     case 'TAG_RESOLVE_FAILED':
     case 'BAD_SCALAR_START':
     case 'BLOCK_AS_IMPLICIT_KEY':
@@ -126,7 +126,7 @@ function withoutQuotation(id: string, said: string): string {
       // Such messages quote the file behind the colon.
       return said.replace(/: [^]*$/, '');
     case 'TAG_RESOLVE_FAILED':
-      return 'what begins with `!` is read as a tag, which cannot be resolved';
+      return 'a value that begins with `!` is read as a tag, and this tag is unknown';
     case 'BAD_DQ_ESCAPE':
       // The backslash and the character behind it say enough.
       return said.replace(/(?<=\\.)[^]*$/, '');

@@ -188,9 +188,9 @@ function whatIsWrongWith({ identity, whatIsWrong }: ListKind<unknown>, entry: un
 
 function whatIsWrongWithTool({ description, inputSchema }: Readonly<Record<string, unknown>>): string | undefined {
   if (!isObject(inputSchema))
-    return inputSchema === undefined ? 'has no inputSchema' : 'has an inputSchema that is no object';
+    return inputSchema === undefined ? 'has no inputSchema' : 'has an inputSchema that is not an object';
   if (!(description === undefined || description === null || typeof description === 'string')) {
-    return 'has a description that is no text';
+    return 'has a description that is not a string';
   }
   return undefined;
 }
@@ -203,7 +203,7 @@ function nameOf({ identity }: ListKind<unknown>, entry: unknown, index: number):
 function whatIsWrongWithArguments({ arguments: given }: Readonly<Record<string, unknown>>): string | undefined {
   if (given === undefined || given === null) return undefined;
   const isRight = Array.isArray(given) && given.every((one) => isObject(one) && typeof one['name'] === 'string');
-  return isRight ? undefined : 'has arguments that are no list of names';
+  return isRight ? undefined : 'has arguments that are not a list of names';
 }
 
 /** Some servers write null for what they leave out; a strict reader behind us would refuse the whole list for it. */

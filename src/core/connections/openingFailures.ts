@@ -10,7 +10,7 @@ export function wrongInitializeAnswer(what: string, detail: string): StartFailur
   return {
     code: 'server-protocol',
     message: `${what} answered, but its answer to initialize ${detail}.`,
-    fix: 'Update the server, or ask its author: the answer is not what the MCP specification says.',
+    fix: 'Update the server, or ask its author: the answer does not follow the MCP specification.',
     path: [],
   };
 }
@@ -30,7 +30,7 @@ export function initializeRefused(
   return {
     code: 'server-protocol',
     message: `${what} refused initialize with error ${error.code}: ${shortened(error.message, 300)}`,
-    fix: 'Look at the server’s log and documentation for what it wants before it starts.',
+    fix: 'Look at the server’s log and documentation for what it needs before it starts.',
     path: [],
   };
 }

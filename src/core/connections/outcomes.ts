@@ -34,7 +34,7 @@ const tooDeep = {
 const noObject = {
   kind: 'error',
   code: errorCodes.internal,
-  message: 'The server answered with a result that is no object.',
+  message: 'The server answered with a result that is not an object.',
 } as const;
 
 /** @param version in which the server is spoken to: tasks are of the modern era */
@@ -57,7 +57,7 @@ export function readCallResult(result: unknown, version: string): ServerOutcome<
   return {
     kind: 'error',
     code: errorCodes.internal,
-    message: 'The server answered the call with a `content` that is no list.',
+    message: 'The server answered the call with a `content` that is not a list.',
   };
 }
 
@@ -76,7 +76,7 @@ export function readOtherResult(result: unknown): ServerOutcome<Fields> {
 }
 
 function noPart(list: 'content' | 'contents' | 'messages'): ServerOutcome<never> {
-  const message = `The server answered with a part of \`${list}\` that is no object.`;
+  const message = `The server answered with a part of \`${list}\` that is not an object.`;
   return { kind: 'error', code: errorCodes.internal, message };
 }
 

@@ -161,7 +161,7 @@ export class SdkConnection implements Connection {
     try {
       this.hear(message);
     } catch (error) {
-      this.deps.log.write('error', `[protocol] ${message.method} could not be heard: ${asText(error)}`);
+      this.deps.log.write('error', `[protocol] ${message.method} could not be handled: ${asText(error)}`);
     }
   }
 

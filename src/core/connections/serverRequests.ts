@@ -143,7 +143,7 @@ export class ServerRequests {
       if (newest && !isSame(newest.client, request.client)) {
         throw new RpcFailure(
           errorCodes.internal,
-          'Several conversations use this instance at once, and nothing tells which is meant.',
+          'Several conversations use this instance at once, so nobody knows which one to ask.',
         );
       }
       newest = request;

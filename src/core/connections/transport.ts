@@ -104,9 +104,9 @@ export function describeReason(reason: TransportFailureReason): string {
     case 'sessionLost':
       return sentence(`${reason.url} forgot the session, and a new initialize ${reason.detail}`);
     case 'signIn':
-      return `${reason.url} wants a sign-in. ${reason.why}`;
+      return `${reason.url} needs a sign-in. ${reason.why}`;
     case 'notRenewed':
-      return sentence(`The token for ${reason.url} has ended and could not be renewed: ${reason.why}`);
+      return sentence(`The token for ${reason.url} has expired and could not be renewed: ${reason.why}`);
     case 'closed':
       return `The connection to ${reason.url} was closed.`;
   }

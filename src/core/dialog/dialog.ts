@@ -164,7 +164,7 @@ async function carryOut(call: ToolCall, tools: readonly DialogTool[], turn: Turn
   const { audience, runner, signal } = turn;
   const tool = tools.find(({ name }) => name === call.tool);
   const result = await (async (): Promise<ToolResult> => {
-    if (!tool) return failedResult(call, `there is no tool "${call.tool}" here. Use one of those that are offered.`);
+    if (!tool) return failedResult(call, `there is no tool "${call.tool}" here. Use one of the offered tools.`);
     try {
       const permit = await turn.permit(tool, call, signal);
       if (permit.kind === 'refused') return failedResult(call, permit.why);

@@ -21,11 +21,11 @@ export function instructionsOf(context: DialogContext): string {
     member
       ? `You are ${member.name}${member.name === member.id ? '' : ` (${member.id})`}, a member of the team that works in this workspace.${member.purpose === undefined ? '' : ` You are there for: ${member.purpose}`}`
       : 'You are an assistant in a code editor, for the person who works in this workspace.',
-    'Use the tools that are offered where they help, several at once where they do not depend on each other. Say what you did and found in Markdown. Where a tool fails, read its error before you try again. Where a result names a file that it saved, you can link to it or show it: `[name](path)`, `![what it shows](path)`.',
+    'Use the offered tools if they help, and call several at once if they do not depend on each other. Say what you did and found in Markdown. If a tool fails, read its error before you try again. If a result names a file that it saved, you can link to it or show it: `[name](path)`, `![what it shows](path)`.',
     ...toolsets.flatMap(({ id, instructions }) =>
       instructions === undefined || instructions.trim() === '' ? [] : [`About the toolset "${id}":\n${instructions}`],
     ),
-    ...deferred.map(({ id, why }) => `The toolset "${id}" is yours too, and has no tools now: its server is ${why}.`),
+    ...deferred.map(({ id, why }) => `The toolset "${id}" is yours too, but has no tools now: its server is ${why}.`),
     ...reminderOf(context),
   ];
   return parts.join('\n\n');
@@ -35,8 +35,8 @@ export function instructionsOf(context: DialogContext): string {
 function reminderOf({ held, release }: DialogContext): string[] {
   if (held.length === 0) return [];
   const names = held.map((id) => `"${id}"`).join(', ');
-  const holds = `[MCP Toolsets] This conversation holds an instance of its own of ${names}, which keeps its state from call to call.`;
-  if (release === undefined) return [`${holds} It ends when it was idle for a while, or when the person releases it.`];
+  const holds = `[MCP Toolsets] This conversation has its own instance of ${names}, which keeps its state between calls.`;
+  if (release === undefined) return [`${holds} It ends when it is idle for a while, or when the person releases it.`];
   const calls = held.map((id) => `${release}({"serverId":"${id}"})`).join(', ');
-  return [`${holds} Call ${calls} when it will not be needed again soon.`];
+  return [`${holds} Call ${calls} when you will not need it again soon.`];
 }

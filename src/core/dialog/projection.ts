@@ -57,7 +57,7 @@ function problemsWith(provider: ProviderRules, tools: readonly DialogTool[]): Pr
   const { name, mostTools } = provider;
   const found: ProjectionProblem[] = [];
   if (mostTools !== undefined && tools.length > mostTools) {
-    found.push({ message: `${name} takes at most ${mostTools} tools in one request; these are ${tools.length}.` });
+    found.push({ message: `${name} accepts at most ${mostTools} tools in one request, not ${tools.length}.` });
   }
   for (const tool of tools) {
     for (const message of refusals(provider, tool)) found.push({ tool: tool.name, message });
@@ -72,18 +72,18 @@ function refusals(provider: ProviderRules, tool: DialogTool): string[] {
   const schema = tool.inputSchema as Record<string, unknown>;
   const found: string[] = [];
   if (firstCharacter && !firstCharacter.test(tool.name)) {
-    found.push(`${name} takes tool names that begin with a letter or \`_\`; this is \`${tool.name}\`.`);
+    found.push(`${name} accepts only tool names that begin with a letter or \`_\`, which \`${tool.name}\` does not.`);
   }
   const choice = choices.find((keyword) => schema[keyword] !== undefined);
   if (refusesTopLevelChoices && choice) {
-    found.push(`${name} takes no \`${choice}\` at the top of an input schema, which \`${tool.name}\` has.`);
+    found.push(`${name} accepts no \`${choice}\` at the top of an input schema, which \`${tool.name}\` has.`);
   }
   if (propertyName) {
     const odd = Object.keys(objectIn(schema['properties'])).find((key) => !propertyName.test(key));
-    if (odd !== undefined) found.push(`${name} takes no property of the name \`${odd}\`, which \`${tool.name}\` has.`);
+    if (odd !== undefined) found.push(`${name} accepts no property named \`${odd}\`, which \`${tool.name}\` has.`);
   }
   if (refusesArraysWithoutItems && hasArrayWithoutItems(schema, 0)) {
-    found.push(`${name} takes no array without \`items\` in an input schema, which \`${tool.name}\` has.`);
+    found.push(`${name} accepts no array without \`items\` in an input schema, which \`${tool.name}\` has.`);
   }
   return found;
 }

@@ -62,9 +62,9 @@ export function writeInside(folder: string, file: string, { before, after }: Cha
     const isSame = stats.ino === there.ino && stats.dev === there.dev;
     const isInside = openedPath(opened)?.startsWith(root + path.sep) ?? true;
     if (!stats.isFile() || hasOtherNames(stats) || !isSame || !isInside) {
-      throw new Error(`${file} is not written: it is no regular file, or was replaced at this moment.`);
+      throw new Error(`${file} is not written: it is not a regular file, or was replaced at this moment.`);
     }
-    if (!says(opened, before)) throw new Error(`${file} is not written: another program has changed it meanwhile.`);
+    if (!says(opened, before)) throw new Error(`${file} is not written: another program changed it just now.`);
     try {
       overwrite(opened, after);
     } catch (error) {

@@ -63,7 +63,7 @@ async function usableToken(file: string): Promise<Kept> {
     if (found.isSymbolicLink()) return { kind: 'unusable' };
     const text = found.isFile() ? (await readTextFile(file, largestConfigFile)).trim() : undefined;
     if (text === undefined || !/^[\w+/=.~-]{0,512}$/.test(text)) {
-      throw new Error(`${file} is no token file and stays as it is: a token is one word of letters and digits`);
+      throw new Error(`${file} is not a token file, so it stays as it is: a token is one word of letters and digits`);
     }
     return text.length < 32 || isOpenToOthers(found) ? { kind: 'unusable' } : { kind: 'token', token: text };
   } catch (error) {

@@ -28,6 +28,6 @@ export function askedBy(params: Fields, { session, deps }: MethodContext): Asked
   const shared = listing.isLeased ? undefined : { toolset, dialog: session.dialog };
   const destination = shared ?? deps.openings.find(toolset, token ?? '');
   if (destination) return { kind: 'app', asked, destination };
-  const message = `This app was opened by a conversation that "${toolset}" knows no longer, so its call was not made. Ask for it again in the chat.`;
+  const message = `"${toolset}" does not know which conversation opened this app, so the call was not made. Ask for the app again in the chat.`;
   return { kind: 'refused', answer: refusal(errorCodes.server, message) };
 }

@@ -133,7 +133,7 @@ export class Attribution {
       this.deps.listings.of(toolset, clientKind, modernVersion, { ...readerOf(traits), audience });
     const conversation = this.deps.conversations.of({ toolset, dialog, lostBefore }, listing);
     if (!conversation) {
-      return refused(200, { code: errorCodes.server, message: 'Too many conversations are going on.' });
+      return refused(200, { code: errorCodes.server, message: 'Too many conversations are open.' });
     }
     return { kind: 'conversation', conversation, served, message };
   }
@@ -164,18 +164,18 @@ function refused(status: number, error: RpcError): Attributed {
 const leased: RpcError = {
   code: errorCodes.invalidRequest,
   message:
-    'Each conversation has an instance of its own here, and sessions tell conversations apart: begin one with `initialize`, in a protocol version before 2026-07-28. A client that speaks no such version asks again.',
+    'Each conversation has its own instance here, and sessions tell conversations apart. Begin a session with `initialize`, in a protocol version before 2026-07-28. If the client speaks no such version, repeat the request.',
 };
 
-const howToName = `Give each an address of its own, which is that of the toolset with /c/ and 22 or more random letters and digits, or send the handle that a tool was given in \`_meta["${handleKey}"]\`.`;
+const howToName = `Give each conversation its own address: the address of the toolset, then /c/ and 22 or more random letters and digits. Or send the handle that a tool was given in \`_meta["${handleKey}"]\`.`;
 
 /** Nothing that an app sends tells it, and what its client sends does not either. */
 const openedByNobody: RpcError = {
   code: errorCodes.invalidRequest,
-  message: `Each conversation has an instance of its own here, and nothing tells which one opened this app. ${howToName}`,
+  message: `Each conversation has its own instance here, and nothing says which conversation opened this app. ${howToName}`,
 };
 
 const unnamed: RpcError = {
   code: errorCodes.invalidRequest,
-  message: `Each conversation has an instance of its own here, and nothing tells which one this is. ${howToName}`,
+  message: `Each conversation has its own instance here, and this request does not say which conversation it belongs to. ${howToName}`,
 };

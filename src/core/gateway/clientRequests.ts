@@ -32,8 +32,8 @@ export class ClientRequests {
     signal: AbortSignal,
     onProgress?: (progress: Fields) => void,
   ): Promise<Fields> {
-    if (!stream || this.isClosed) return notAsked('The client is not there to be asked.');
-    if (this.open.size >= mostOpen) return notAsked('The client is asked too much at once.');
+    if (!stream || this.isClosed) return notAsked('The client is not connected.');
+    if (this.open.size >= mostOpen) return notAsked('The client has too many open questions.');
     if (signal.aborted) return notAsked(takenBack);
     // A client may have one of an earlier session before a person, whose answer must not be taken for this one's.
     const id = `ask-${randomUUID()}`;
@@ -60,7 +60,8 @@ export class ClientRequests {
     this.open.delete(id);
     if (error) question.reject(new RpcFailure(error.code, error.message, error.data));
     else if (result) question.resolve(result);
-    else question.reject(new RpcFailure(errorCodes.internal, 'The client answered with a result that is no object.'));
+    else
+      question.reject(new RpcFailure(errorCodes.internal, 'The client answered with a result that is not an object.'));
   }
 
   progress(params: Fields): void {

@@ -263,7 +263,7 @@ export class Endpoint {
   private session(request: IncomingMessage, response: ServerResponse, route: Route): Session | undefined {
     const version = request.headers['mcp-protocol-version'];
     if (typeof version === 'string' && !isProtocolVersion(version)) {
-      refuse(response, 400, errorCodes.invalidRequest, 'This protocol version is not spoken here.');
+      refuse(response, 400, errorCodes.invalidRequest, 'This protocol version is not supported.');
       return undefined;
     }
     const id = request.headers['mcp-session-id'];
@@ -357,7 +357,7 @@ export class Endpoint {
   }
 }
 
-const noSession = 'There is no such session, or there is none any more. Begin a new one with `initialize`.';
+const noSession = 'This session does not exist or has ended. Begin a new one with `initialize`.';
 
 function needsInstance(payload: Payload): boolean {
   if (payload.kind === 'unreadable') return false;

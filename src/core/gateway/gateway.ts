@@ -359,7 +359,7 @@ class HttpGateway implements Gateway {
 /** Says what helps an agent, or the person who reads its log; nothing of this machine is in it. */
 const advice = {
   withoutToken:
-    'The token is missing or wrong. It is in a file below ~/.minds/endpoints, whose name `mcp-toolsets serve` prints and the log of the extension has. `mcp-toolsets entries <agent>` writes entries that find it; where an entry names the variable MCP_TOOLSETS_TOKEN, the agent has to be started with it.',
+    'The token is missing or wrong. The token is in a file below ~/.minds/endpoints, which `mcp-toolsets serve` and the log of the extension name. `mcp-toolsets entries <agent>` writes entries that find it. If an entry names the variable MCP_TOOLSETS_TOKEN, start the agent with that variable set.',
   nowhere: 'There is nothing at this path. Toolsets are at /mcp/<toolset>.',
 } as const;
 

@@ -76,7 +76,7 @@ export class Handles {
   }
 }
 
-const handleInstructions = `The first call of a conversation is answered with its handle, which every later call passes as \`${argumentName}\`.`;
+const handleInstructions = `The answer to the first call of a conversation names its handle. Pass the handle as \`${argumentName}\` in every later call.`;
 
 /** Returns the argument in which a tool takes a handle, which is none of its own. */
 export function handleArgument({ inputSchema }: Tool): string {
@@ -107,7 +107,7 @@ export function handleNote(tool: Tool, given: unknown, minted: string): string {
   const name = handleArgument(tool);
   const why =
     given === undefined
-      ? 'Nothing tells which conversation calls, and each has an instance of its own.'
-      : `"${name}" is not a handle that was given out here.`;
+      ? 'Each conversation has its own instance, and this call does not name its conversation.'
+      : `"${name}" is not a handle that MCP Toolsets gave out.`;
   return `[MCP Toolsets] The tool was not called. ${why} Call it again with "${name}": "${minted}", and pass the same handle in every later call of this conversation.`;
 }

@@ -186,7 +186,7 @@ class ListeningClient implements ServerClient {
 
   /** What is told of a task is not fit to be told: its client asks and hears so. */
   private failed(error: unknown): void {
-    this.deps.log.write('error', `What is told of a task threw: ${asText(error)}`);
+    this.deps.log.write('error', `A notification of a task threw: ${asText(error)}`);
     this.deps.end();
   }
 

@@ -51,7 +51,7 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['logging/setLevel', setLevel],
   ['tools/list', listOf('tools')],
   ['tools/call', callTool],
-  ['initialize', () => refusal(errorCodes.invalidRequest, '`initialize` begins a session and comes alone.')],
+  ['initialize', () => refusal(errorCodes.invalidRequest, '`initialize` must be first and not in a batch.')],
   ['prompts/list', needs('prompts', listOf('prompts'))],
   [
     'prompts/get',
@@ -148,7 +148,7 @@ function noResource({ uri }: Fields): Answer {
 }
 
 function noUpdates(): Answer {
-  return refusal(errorCodes.methodNotFound, 'The server of this toolset does not tell of updates of resources.');
+  return refusal(errorCodes.methodNotFound, 'The server of this toolset does not report updates of resources.');
 }
 
 function said(value: unknown): string {
@@ -167,7 +167,8 @@ function listOf(topic: Topic, list: ListName = topic): Method {
     if (cursor !== undefined && typeof cursor !== 'string') return invalidParams('`cursor` must be a string.');
     session.listing.refresh();
     const json = session.listing[list].page(cursor);
-    if (json === undefined) return invalidParams('The cursor is not valid (any more): list again from the beginning.');
+    if (json === undefined)
+      return invalidParams('The cursor is invalid or has expired. List again from the beginning.');
     session.noteListed(topic, list);
     deps.backend.noteListed(session.toolset, session.listing.audience);
     if (topic === 'tools') deps.noteActivity(session.toolset);

@@ -7,7 +7,7 @@ export interface OpenQuestion<Answer> {
   reject(error: Error): void;
 }
 
-export const takenBack = 'The question was taken back.';
+export const takenBack = 'The question was withdrawn.';
 
 /**
  * Opens a question that is settled once.

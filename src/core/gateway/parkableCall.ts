@@ -114,7 +114,7 @@ export class ParkableCall implements Reply {
    * @param wanted the key under which the server asks, if it has one
    */
   ask(method: string, params: Fields | undefined, signal: AbortSignal, wanted?: string): Promise<Fields> {
-    if (this.state.kind === 'over') return notAsked('The client is not there to be asked.');
+    if (this.state.kind === 'over') return notAsked('The client is not connected.');
     const given = wanted === undefined ? undefined : this.given.get(wanted);
     if (wanted !== undefined) this.given.delete(wanted);
     if (isObject(given)) return Promise.resolve(given);
@@ -199,4 +199,4 @@ export class ParkableCall implements Reply {
   }
 }
 
-const tooMuch = 'Too many clients are asked too much at once.';
+const tooMuch = 'The clients have too many open questions.';

@@ -121,7 +121,7 @@ export function forward<Result, Beside>(
   return { kind: 'later' };
 }
 
-const severalConversations = 'Several conversations share this session, and nothing tells which of them asks.';
+const severalConversations = 'Several conversations share this session, and this request does not say which one asks.';
 
 /**
  * Returns undefined where nothing tells which conversation of the session it is. A link is read where it was made also

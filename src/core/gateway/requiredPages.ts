@@ -33,7 +33,7 @@ export async function withPagesOpened<Result, Beside>(
     const outcome = await send();
     const pages = outcome.kind === 'error' && outcome.code === errorCodes.pagesRequired ? pagesIn(outcome.data) : [];
     if (pages.length === 0) return outcome;
-    if (rounds === mostRounds) return failed(`The server wanted pages opened ${mostRounds} times, and then once more.`);
+    if (rounds === mostRounds) return failed(`The server asked to open pages more than ${mostRounds} times.`);
     const refusal = await opened(pages, asking);
     if (refusal) return refusal;
   }
@@ -44,7 +44,7 @@ async function opened(pages: readonly Fields[], { client, signal: ended, clock }
   const signal = abortSignalOf(ended);
   if (!('url' in (declaredCapabilities(client.capabilities).elicitation ?? {}))) {
     const data = { requiredCapabilities: { elicitation: { url: {} } } };
-    const message = 'The call needs a page to be opened, and the client has not declared that it can.';
+    const message = 'The call needs a page to be opened, and the client has not declared that it can open pages.';
     return { kind: 'error', code: errorCodes.missingCapability, message, data };
   }
   const ids = pages.flatMap(({ elicitationId: id }) => (typeof id === 'string' ? [id] : []));

@@ -44,7 +44,7 @@ export function restError(status: number, code: string, message: string): Extrac
 }
 
 export const restRefusals = {
-  stranger: restError(403, 'not-local', 'Only programs and pages of this machine are answered.'),
+  stranger: restError(403, 'not-local', 'Only programs and pages on this machine get an answer.'),
   withoutToken: restError(401, 'token-wrong', 'Send the header Authorization: Bearer, with the token of the endpoint.'),
 };
 
@@ -82,14 +82,14 @@ export class Rest {
     const path = url.replace(/[?#].*$/s, '').replace(/\/$/, '');
     const [, id, part] = new RegExp(`^${base}/([A-Za-z0-9_-]{1,64})(/tools)?$`).exec(path) ?? [];
     if (path !== base && id === undefined)
-      return send(response, restError(404, 'path-unknown', 'Nothing is at this path.'));
+      return send(response, restError(404, 'path-unknown', 'There is nothing at this path.'));
     if (method === 'POST' && path === base) {
       const answer = await this.add(body.text, request.headers['content-type']);
       return send(response, answer);
     }
     if (method !== 'GET') {
       response.setHeader('allow', path === base ? 'GET, POST' : 'GET');
-      return send(response, restError(405, 'method-not-allowed', `${method} is not for this path.`));
+      return send(response, restError(405, 'method-not-allowed', `This path does not support ${method}.`));
     }
     if (id === undefined) return send(response, found({ upstreams: backend.upstreams(urlOf) }));
     const upstream = backend.upstream(id, urlOf);

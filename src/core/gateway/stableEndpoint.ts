@@ -108,7 +108,7 @@ export class StableEndpoint {
       if (!this.ended && !this.watched) this.watch();
       if (this.ended || this.open?.token === token) return;
       if (this.open) {
-        log.write('info', 'The secret of the endpoint was renewed; its sessions are closed.');
+        log.write('info', 'The token of the endpoint was renewed, and its sessions are closed.');
         this.enter({ kind: 'starting' });
       }
       await this.close();

@@ -246,12 +246,12 @@ function mirrorMismatchOf({ headers }: IncomingMessage, owned: Owned): string | 
 const mayBeAsked: readonly string[] = ['tools/call', 'prompts/get', 'resources/read'];
 
 const nobody: Asker = {
-  ask: () => Promise.reject(new RpcFailure(errorCodes.server, 'The client cannot be asked while it asks this.')),
+  ask: () => Promise.reject(new RpcFailure(errorCodes.server, 'The client cannot be asked during this request.')),
 };
 
 const noneParked: RpcError = {
   code: errorCodes.invalidParams,
-  message: 'No call waits with this request state: it is of another call, was used, or has expired. Nothing was sent.',
+  message: 'No call has this request state: it belongs to another call, was used, or has expired. Nothing was sent.',
 };
 
 const unknown: RpcError = { code: errorCodes.methodNotFound, message: 'Unknown method.' };

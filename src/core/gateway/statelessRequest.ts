@@ -84,7 +84,7 @@ function mismatchOf(headers: IncomingHttpHeaders, { method, params }: Request, v
 
 function differs(name: string, said: string | string[] | undefined, meant: unknown): string | undefined {
   if (said === undefined) return `The header ${name} is missing.`;
-  return said === meant ? undefined : `The header ${name} does not say what the body says.`;
+  return said === meant ? undefined : `The header ${name} does not match the body.`;
 }
 
 function decoded(value: string | string[] | undefined): string | undefined {

@@ -51,7 +51,7 @@ const adminTools: readonly AdminTool[] = [
       name: releaseTool,
       title: 'Release an MCP server',
       description:
-        'Ends the instance of an MCP server that belongs to this conversation, and with it what it holds (open pages, sessions). Call it when its tools will not be needed again soon.',
+        'Ends the instance of an MCP server that belongs to this conversation, and what it holds (open pages, sessions). Call this when you will not need its tools again soon.',
       inputSchema: aServer,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     },
@@ -67,7 +67,7 @@ const adminTools: readonly AdminTool[] = [
       name: `${prefix}status`,
       title: 'Status of MCP servers',
       description:
-        'Tells the state of every MCP server, its problems, and which of them hold an instance for this conversation.',
+        'Returns the state and the problems of every MCP server, and which servers have an instance for this conversation.',
       inputSchema: nothing,
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
@@ -78,7 +78,7 @@ const adminTools: readonly AdminTool[] = [
       name: `${prefix}restart`,
       title: 'Restart an MCP server',
       description:
-        'Restarts an MCP server that hangs or has failed. Of a server that gives each conversation an instance of its own, only the instance of this conversation ends, or the one that waits for the next conversation. What a person stopped is not started.',
+        'Restarts an MCP server that hangs or has failed. If each conversation has its own instance, only the instance of this conversation ends, or the spare instance for the next conversation. A server that a person stopped is not started.',
       inputSchema: aServer,
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
     },
@@ -94,7 +94,7 @@ const adminTools: readonly AdminTool[] = [
     tool: {
       name: `${prefix}reload`,
       title: 'Reload the MCP config',
-      description: 'Reads the config files anew and applies what changed, environment variables included.',
+      description: 'Reads the config files again and applies the changes, including environment variables.',
       inputSchema: nothing,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     },
@@ -145,7 +145,7 @@ export function ownReleaseTool(server: string, shortName: string): ServedTool {
     ...tool,
     name,
     title: `Release "${server}"`,
-    description: `Ends the instance of the MCP server "${server}" that belongs to this conversation, and with it what it holds (open pages, sessions). Call it when its tools will not be needed again soon.`,
+    description: `Ends the instance of the MCP server "${server}" that belongs to this conversation, and what it holds (open pages, sessions). Call this when you will not need its tools again soon.`,
     inputSchema: nothing,
   };
   return { original: releaseTool, published: name, tool: own, editorName: name, editorId: name, releases: server };
@@ -171,7 +171,7 @@ export async function callAdminTool(
 }
 
 function serverOf({ serverId }: Fields): string {
-  if (typeof serverId !== 'string' || serverId === '') throw new Error('The argument "serverId" is missing: a text.');
+  if (typeof serverId !== 'string' || serverId === '') throw new Error('The argument "serverId" must be a string.');
   return serverId;
 }
 
@@ -180,11 +180,11 @@ function textResult(text: string): CallToolResult {
 }
 
 function endedText(server: string): string {
-  return `The instance of "${server}" that this conversation had has ended. The next call starts a new one.`;
+  return `The instance of "${server}" of this conversation has ended. The next call starts a new one.`;
 }
 
 function stoppedText(server: string): string {
-  return `A person stopped "${server}", and it stays so until they start it: by “Start Server” in the MCP Toolsets view.`;
+  return `A person stopped "${server}". It stays stopped until they start it with “Start Server” in the MCP Toolsets view.`;
 }
 
 /**

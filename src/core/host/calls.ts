@@ -79,7 +79,7 @@ export function requestText({ toolset, method }: Destination & OtherRequest, fai
 
 /** What an app is told whose conversation no longer holds what it was opened on (G8). */
 function notHeldText(server: string): string {
-  return `The conversation that opened this app holds no instance of "${server}" any more, so the call was not made. Ask for it again in the chat.`;
+  return `The conversation that opened this app no longer has an instance of "${server}", so the call was not made. Ask for the app again in the chat.`;
 }
 
 /** Some causes are sentences with a full stop of their own. */

@@ -119,7 +119,7 @@ export function configuredToolsets(snapshot: StatusSnapshot, toolsets: readonly 
   const up = new Set(toolsets.map(({ id }) => id));
   return [
     ...snapshot.servers.map(({ id, state }) => ({ id, down: up.has(id) ? undefined : whyDown(state) })),
-    { id: adminId, down: up.has(adminId) ? undefined : 'not needed, as no server is configured' },
+    { id: adminId, down: up.has(adminId) ? undefined : 'not needed, because no server is configured' },
   ];
 }
 

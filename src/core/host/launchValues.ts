@@ -40,10 +40,10 @@ export class LaunchValues {
       const [what, name] = path;
       const isUsable = what !== 'headers' || complete.transport === 'stdio' || fits(complete, String(name));
       if (isUsable) continue;
-      const message = `What ${source.argv[0]} prints cannot be the value of header \`${name}\`: it holds a line break, a control character or one beyond Latin-1.`;
+      const message = `The output of ${source.argv[0]} cannot be the value of header \`${name}\`: it holds a line break, a control character or one beyond Latin-1.`;
       return {
         kind: 'failed',
-        failure: { code: 'value-command-failed', message, fix: 'Have it print the value alone.', path },
+        failure: { code: 'value-command-failed', message, fix: 'Make it print only the value.', path },
       };
     }
     return { kind: 'complete', launch: complete };

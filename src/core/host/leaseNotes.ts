@@ -11,7 +11,7 @@ export type ReleaseAdvice = string | undefined;
 
 /** Writes that sentence for a model that sees the release tool under exactly this name. */
 export function releaseByName(tool: string, server: string): string {
-  return `Call ${tool}({"serverId":"${server}"}) when it will not be needed again soon.`;
+  return `Call ${tool}({"serverId":"${server}"}) when you will not need it again soon.`;
 }
 
 /**
@@ -20,20 +20,20 @@ export function releaseByName(tool: string, server: string): string {
  */
 export function releaseByEnding(tool: string, args: Fields | undefined): string {
   const given = Object.keys(args ?? {}).length === 0 ? 'no arguments' : JSON.stringify(args);
-  return `Call the tool whose name ends in "${tool}"${args ? ` with ${given}` : ''} when it will not be needed again soon.`;
+  return `Call the tool whose name ends in "${tool}"${args ? ` with ${given}` : ''} when you will not need it again soon.`;
 }
 
 /** Begins with a line break, because some programs join the parts of a result without one. */
 export function leaseNote(server: string, news: LeaseNews, advice: ReleaseAdvice): string {
-  const how = advice ?? 'It ends when it was idle for a while, or when the person releases it.';
+  const how = advice ?? 'It ends when it is idle for a while, or when the person releases it.';
   switch (news.kind) {
     case 'new':
     case 'newHere': {
-      const before = news.kind === 'new' ? '' : ' If it had one before, that one is gone, and with it what it held.';
-      return `\n[MCP Toolsets] This conversation now has an instance of "${server}" of its own, which keeps its state from call to call.${before} ${how}`;
+      const before = news.kind === 'new' ? '' : ' If it had one before, that one is gone with all that it held.';
+      return `\n[MCP Toolsets] This conversation now has its own instance of "${server}", which keeps its state between calls.${before} ${how}`;
     }
     case 'replaced':
-      return `\n[MCP Toolsets] The instance of "${server}" that this conversation had is gone (${news.cause}), and with it what it held. This result is of a new one. ${how}`;
+      return `\n[MCP Toolsets] The instance of "${server}" that this conversation had is gone (${news.cause}) with all that it held. This result is from a new one. ${how}`;
     default:
       return assertNever(news);
   }
@@ -41,6 +41,6 @@ export function leaseNote(server: string, news: LeaseNews, advice: ReleaseAdvice
 
 /** Returns what the instructions of a toolset say whose instances are leased. */
 export function leaseInstructions(server: string, advice: ReleaseAdvice): string {
-  const own = `Each conversation has an instance of "${server}" of its own, from its first call on; it keeps its state from call to call.`;
+  const own = `From its first call on, each conversation has its own instance of "${server}", which keeps its state between calls.`;
   return advice === undefined ? own : `${own} ${advice}`;
 }

@@ -173,7 +173,7 @@ export class Publication implements Disposable {
           const whose = dialogLabel(audience.dialog, 'conversation');
           return {
             ...problem,
-            message: `${problem.message} This is so only in the ${whose}, whose instance lists other tools.`,
+            message: `${problem.message} This applies only to the ${whose}, whose instance lists other tools.`,
           };
         }),
     );

@@ -60,19 +60,19 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     if (read.kind === 'error') return read;
     const { id, entry } = read;
     const file = config();
-    if (!file) return restError(409, 'no-folder', 'No folder is open that a server could be added to.');
+    if (!file) return restError(409, 'no-folder', 'No folder is open, so no server can be added.');
     const before = await file.read().catch(refusal);
     if (typeof before === 'object') return before;
     const text = before && withoutMark(before);
     const taken = new Set([...serverIds(text ?? ''), ...host.snapshot.servers.map((server) => server.id)]);
-    if (taken.has(id)) return restError(409, 'id-taken', `There is a server "${id}".`);
+    if (taken.has(id)) return restError(409, 'id-taken', `There is already a server "${id}".`);
     const wrongId = validateId(id, taken);
     if (wrongId !== undefined) return restError(400, 'id-invalid', wrongId);
     const edits = addServers(text, [{ id, entry }]);
     const after = edits && applyEdits(text ?? '', edits);
     const parsed = after === undefined ? undefined : parseMindsFile({ ...file, text: after }, noDeps);
     if (after === undefined || parsed?.kind !== 'accepted') {
-      return restError(409, 'config-has-errors', 'The config file has errors, which have to be corrected first.');
+      return restError(409, 'config-has-errors', 'The config file has errors. Correct them first.');
     }
     const own = parsed.problems.filter(({ server, code }) => server === id && !mendedElsewhere.has(code));
     const wrong = own.find(({ severity }) => severity === 'error');
@@ -81,7 +81,7 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     if (outside !== undefined) return restError(409, 'config-outside', outside);
     const blocked = file.blocked();
     if (blocked !== undefined) return restError(409, 'config-unsaved', blocked);
-    if ((await file.read()) !== before) return restError(409, 'config-changed', 'The config file changed meanwhile.');
+    if ((await file.read()) !== before) return restError(409, 'config-changed', 'The config file changed. Try again.');
     file.write({ before: before ?? '', after: markedAs(before, after) });
     const server = await whenKnown(id);
     const upstream = server ? described(host, server, urlOf) : { id, state: 'written' };
@@ -142,15 +142,15 @@ type Read =
 
 function newServerOf(body: unknown): Read {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return restError(400, 'not-an-object', 'The body must be an object: an id, and the keys of a server.');
+    return restError(400, 'not-an-object', 'The body must be an object with an `id` and the keys of a server.');
   }
   const { id, ...entry } = body as Record<string, unknown>;
-  if (typeof id !== 'string') return restError(400, 'id-missing', 'The body has no id, or one that is not text.');
+  if (typeof id !== 'string') return restError(400, 'id-missing', 'The body has no `id`, or its `id` is not a string.');
   if (!isEntry(entry)) {
     return restError(
       400,
       'value-unusable',
-      'Null means nothing in a config file, and values may not nest deeper than 8.',
+      'A config file has no null values, and its values may not nest deeper than 8.',
     );
   }
   return { kind: 'new', id, entry };

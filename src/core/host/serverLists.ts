@@ -108,7 +108,7 @@ function plainUrl(url: string): string | undefined {
 }
 
 function serverBarred({ id, places, launch }: ServerDefinition, setting: string): Problem {
-  const names = printedPlaces(launch).size === 0 ? 'names it' : 'names it, or may name what a program prints for it';
+  const names = printedPlaces(launch).size === 0 ? 'names it' : 'names it, or may name a value that a program prints';
   const how = setting === 'chat.mcp.deniedServers' ? names : 'does not name it';
   return {
     code: 'server-barred',

@@ -75,10 +75,10 @@ export class ServerSignIns implements Disposable {
     const server = this.deps.servers().find((each) => each.id === id);
     const unit = this.deps.unitOf(id);
     if (!server || !unit) throw new Error(`There is no server "${id}" in the configuration.`);
-    if (!signIns) throw new Error('There is no place here to keep a sign-in.');
+    if (!signIns) throw new Error('A sign-in cannot be stored here.');
     if (server.kind !== 'valid') throw new Error(`The entry of "${id}" has an error; see Problems.`);
     if (judgeLaunch(server.definition, approvals).kind === 'pending') {
-      throw new Error(`"${id}" waits for approval; approve it first.`);
+      throw new Error(`"${id}" waits for approval. Approve it first.`);
     }
     return { signIns, launch: server.definition.launch, unit };
   }

@@ -89,7 +89,7 @@ class Servers {
         if (id === '$schema') continue;
         if (!isObject(raw)) this.skip(`\`${id}\`${of}: it is not an object.`);
         else if (this.all.some((other) => other.id === id)) {
-          this.skip(`\`${id}\` of \`${key}\`${of}: another server of that name counts.`);
+          this.skip(`\`${id}\` of \`${key}\`${of}: another server of that name is used.`);
         } else this.all.push(change({ id, raw }));
       }
     }
@@ -110,7 +110,7 @@ function fileOfServers(root: Table, servers: Servers, notes: ImportNote[], known
   } else servers.addTables(root, containers);
   const beside = others.filter((key) => (isFlat ? !isObject(root[key]) : !containers.includes(key)));
   for (const key of beside) {
-    notes.push({ kind: 'skipped', message: `\`${key.slice(0, 64)}\` stands beside the servers, and is none.` });
+    notes.push({ kind: 'skipped', message: `\`${key.slice(0, 64)}\` is next to the servers, but is not a server.` });
   }
 }
 
@@ -129,7 +129,7 @@ function claudeCode(root: Table, { folder }: ImportFolders, servers: Servers, no
       for (const key of ['enabledMcpjsonServers', 'disabledMcpjsonServers']) {
         const names = Array.isArray(raw[key]) ? raw[key].map((name) => `\`${asText(name)}\``) : [];
         if (names.length > 0)
-          note(`${names.join(', ')} of \`${key}\`: these are servers of \`.mcp.json\`, a file of its own.`);
+          note(`${names.join(', ')} of \`${key}\`: these are servers of \`.mcp.json\`, which is a separate file.`);
       }
     } else if (isObject(raw['mcpServers']) && Object.keys(raw['mcpServers']).length > 0) {
       const names = Object.keys(raw['mcpServers']).map((id) => `\`${id}\``);
@@ -147,8 +147,7 @@ function inputsOf(inputs: readonly Table[], notes: ImportNote[]): Map<string, In
   if (inputs.length > 0) {
     notes.push({
       kind: 'lost',
-      message:
-        '`inputs`: each is a variable here; write `secret` in place of `env`, and the value is asked for once and kept.',
+      message: '`inputs`: each becomes a variable here. Write `secret` in place of `env` to enter its value once.',
     });
   }
   return new Map(

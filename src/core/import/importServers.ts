@@ -34,12 +34,12 @@ export function importServers({ text, file, format: given, taken, isThere, folde
   const reading = readSource(text, isToml ? 'toml' : 'json');
   if (reading.kind === 'unreadable') return reading;
   const format = named ?? formatOfContent(reading.root);
-  if (!format) return { kind: 'unreadable', reason: 'it is not known which program it belongs to' };
+  if (!format) return { kind: 'unreadable', reason: 'it is not clear which program it belongs to' };
   const found = serversIn(reading.root, format, folders);
   const notes: ImportNote[] = [
     ...reading.twice.map((key): ImportNote => ({
       kind: 'changed',
-      message: `\`${clipped(key, 100)}\` is written twice, and the last one counts.`,
+      message: `\`${clipped(key, 100)}\` is written twice, and the last one is used.`,
     })),
     ...found.notes,
   ];

@@ -32,7 +32,7 @@ export class Keys {
   take(...keys: string[]): unknown {
     const [key, ...others] = keys.filter((each) => isThere(this.raw[each]));
     keys.forEach((each) => this.read.add(each));
-    for (const other of others) this.complain(`\`${other}\` means the same as \`${key}\`, which counts.`, false);
+    for (const other of others) this.complain(`\`${other}\` means the same as \`${key}\`, which is used.`, false);
     return key === undefined ? undefined : this.raw[key];
   }
 

@@ -53,7 +53,7 @@ export function permissionNote(keys: Keys): string[] {
   }
   const notes: string[] = [];
   if (trustsAll) {
-    notes.push('all of its tools run without a question there: here, `mcpToolsets.toolPermissions` names such tools.');
+    notes.push('there, all tools run without a question. Here, list such tools in `mcpToolsets.toolPermissions`.');
   }
   if (modes.size > 0) {
     const setting = JSON.stringify(Object.fromEntries(modes));

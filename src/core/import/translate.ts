@@ -63,7 +63,7 @@ class Translator {
     if (this.inexact && !off) {
       this.note(
         'changed',
-        'it is imported with `enabled: false`, because what stands under “Not carried over” may change what it does.',
+        'it is imported with `enabled: false`, because the items under “Not carried over” may change what it does.',
       );
     }
     return { entry: ordered(entry), notes: this.notes };
@@ -89,7 +89,7 @@ class Translator {
     const [command, ...args] = this.commandLine();
     if (command === undefined || command === '') return this.skip('it has no command.');
     if (holdsSecret(command)) {
-      return this.skip('its command holds a secret: write the program alone into `command`, and the rest into `args`.');
+      return this.skip('its command holds a secret: write only the program into `command`, and the rest into `args`.');
     }
     const envFile = this.envFile(values);
     const written = this.keys.text('cwd');
@@ -114,7 +114,7 @@ class Translator {
     if (file === undefined) return undefined;
     if (isBelow(path.resolve(folder, file), folder)) return file;
     this.lose(
-      '`envFile` is outside the workspace folder, where it is not read: write its variables into `env`, or the server into `~/.minds/mcp.yaml`.',
+      '`envFile` is outside the workspace folder, so it is not read. Move its variables to `env`, or the server to `~/.minds/mcp.yaml`.',
     );
     return undefined;
   }
@@ -142,19 +142,19 @@ class Translator {
 
   private split(line: string, what: string): string[] {
     const words = commandWords(line);
-    if (words) this.note('changed', `${what} was one text, and is split into ${words.length} at its blanks.`);
+    if (words) this.note('changed', `${what} was one text. It is split at its blanks into ${words.length} items.`);
     else this.lose(`${what} is one text in which a quote is not closed; it is left whole.`);
     return words ?? [line];
   }
 
   private path(values: Values, written: string, what: string): string | undefined {
     if (holdsSecret(written)) {
-      this.lose(`${what} holds a secret, which only arguments and values can refer to. It is left out.`);
+      this.lose(`${what} holds a secret. Only arguments and values can refer to a secret, so it is left out.`);
       return undefined;
     }
     const path = values.path(written, what);
     if (path === undefined)
-      this.lose(`${what} refers to a variable, which only arguments and values can. It is left as it was.`);
+      this.lose(`${what} refers to a variable. Only arguments and values can do so, so it stays as it was.`);
     return path ?? written;
   }
 
@@ -164,7 +164,7 @@ class Translator {
     const [scheme] = /^[a-z][a-z0-9+.-]*:/i.exec(written) ?? [];
     if (scheme !== undefined && !/^https?:$/i.test(scheme)) {
       return this.skip(
-        `its URL begins with \`${scheme.slice(0, 20)}\`, and only \`http:\` and \`https:\` are spoken to here.`,
+        `its URL begins with \`${scheme.slice(0, 20)}\`, and only \`http:\` and \`https:\` are supported here.`,
       );
     }
     const url = values.url(written);
@@ -182,7 +182,7 @@ class Translator {
       const ms = this.keys.duration(key, unitMs);
       if (ms === undefined) continue;
       const earlier = setBy.get(what);
-      if (earlier) this.note('lost', `\`${earlier}\` sets the same limit as \`${key}\`, which counts.`);
+      if (earlier) this.note('lost', `\`${earlier}\` sets the same limit as \`${key}\`, which is used.`);
       setBy.set(what, key);
       limits[what] = durationText(ms);
       // A call may take longer here while it shows progress, and may not there.
@@ -208,11 +208,11 @@ class Translator {
     ];
     const foreign = named(transport === 'stdio' ? ofAddresses : ofPrograms);
     const how = transport === 'stdio' ? 'is started by a command' : 'is reached at a URL';
-    if (foreign) this.note('lost', `${foreign}: this means nothing for a server that ${how}.`);
+    if (foreign) this.note('lost', `${foreign}: this has no effect on a server that ${how}.`);
     const environment = named(dialect.passedOn);
-    if (environment) this.note('changed', `${environment}: servers are given the whole environment here.`);
+    if (environment) this.note('changed', `${environment}: servers get the whole environment here.`);
     const descriptive = named(dialect.descriptive);
-    if (descriptive) this.note('lost', `${descriptive}: nothing here keeps descriptions.`);
+    if (descriptive) this.note('lost', `${descriptive}: descriptions are not kept here.`);
     const unknown = named([...left]);
     if (unknown) this.note('lost', `${unknown}: there is nothing like it here.`);
   }

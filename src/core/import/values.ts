@@ -156,10 +156,7 @@ export class Values {
     }
     const name = variables.name(slot.wanted(undefined), this.server, written);
     const from = references.map((piece) => `\`${sourceOf(piece, dialect.references)}\``).join(' and ');
-    this.note(
-      'set',
-      `Set the variable \`${name}\` to the whole value of ${slot.where}, which is put together from ${from}.`,
-    );
+    this.note('set', `Set the variable \`${name}\` to the whole value of ${slot.where}, which combines ${from}.`);
     return { env: name };
   }
 
@@ -175,7 +172,7 @@ export class Values {
     const name = isMistaken ? this.context.variables.name(slot.wanted(undefined), this.server, written) : written;
     const byDefault = openDefault(name, fallback, prefix, suffix, slot);
     if (isMistaken) {
-      this.note('set', `Set the variable \`${name}\` for ${where}: a secret stands in the place of its name there.`);
+      this.note('set', `Set the variable \`${name}\` for ${where}: the file has a secret in the place of its name.`);
     } else if (fallback !== undefined && byDefault === undefined) {
       this.note('set', `Set the variable \`${name}\` for ${where}: its default looks like a secret and is left out.`);
     }
@@ -187,7 +184,10 @@ export class Values {
     const name = variables.name(id, this.server, `input:${id}`);
     const { description = '', byDefault } = inputs.get(id) ?? {};
     const what = description === '' ? '' : ` (“${withoutSecrets(description).slice(0, 80)}”)`;
-    this.note('set', `Set the variable \`${name}\` for ${slot.where}: the value that was asked for${what}.`);
+    this.note(
+      'set',
+      `Set the variable \`${name}\` for ${slot.where}: the value that the other program asks for${what}.`,
+    );
     return reference(prefix, name, suffix, openDefault(name, byDefault, prefix, suffix, slot));
   }
 
@@ -206,7 +206,7 @@ export class Values {
     const name = variables.name(slot.wanted(secret.name), this.server, text.slice(secret.start, secret.end));
     const prefix = text.slice(0, secret.start);
     const without = /^\w+\s+$/.test(prefix) ? `, without “${prefix.trim()}”` : '';
-    this.note('set', `Set the variable \`${name}\` to the secret that stands in ${slot.where}${without}.`);
+    this.note('set', `Set the variable \`${name}\` to the secret in ${slot.where}${without}.`);
     return reference(prefix, name, text.slice(secret.end), undefined);
   }
 

@@ -163,15 +163,15 @@ export class LimitedConnector implements Slots {
     const most = this.most();
     return {
       code: 'too-many-instances',
-      message: `${most} instances are alive, which is the limit, and none of them is idle.`,
-      fix: 'Release an instance that is not needed, wait for a call to end, or raise mcpToolsets.maxInstances.',
+      message: `The limit of ${most} instances is reached, and none of them is idle.`,
+      fix: 'Release an instance that you do not need, wait for a call to end, or raise mcpToolsets.maxInstances.',
       path: [],
     };
   }
 }
 
 const noAnswer =
-  'its client had not answered what the server asked for a minute or longer, and another conversation needed the room';
+  'its client left a question of the server open for a minute or longer, and another conversation needed the room';
 
 /**
  * Makes a connector whose own defects cost one start and nothing else (S2). The inner one never rejects for what a
@@ -191,7 +191,7 @@ export function defectTolerant(connector: Connector, log: Log): Connector {
           kind: 'failed',
           failure: {
             code: 'server-protocol',
-            message: `Starting "${request.server}" failed because of a defect of MCP Toolsets itself: ${asText(error)}.`,
+            message: `Starting "${request.server}" failed because of a defect in MCP Toolsets: ${asText(error)}.`,
             fix: 'Restart the server; if it happens again, report it with the log of MCP Toolsets.',
             path: [],
           },

@@ -211,7 +211,7 @@ export class InstancePool {
   /** Has an edit that restarts nothing count for the spare instance and for what is idle now. */
   review(): void {
     for (const instance of this.instances) instance.reviewIdle();
-    if (!this.deps.wantsSpare()) this.ends.add(this.spare.end('no spare instance is kept any more'));
+    if (!this.deps.wantsSpare()) this.ends.add(this.spare.end('spare instances are no longer kept'));
   }
 
   async close(reason: string): Promise<void> {
@@ -271,7 +271,7 @@ export class InstancePool {
 
   private hold(instance: Instance, dialog: string, client?: ServerClient): void {
     const before = this.holders.get(dialog);
-    if (before && before !== instance) void this.retire(before, replacedLimitMs, 'another client needed more of it');
+    if (before && before !== instance) void this.retire(before, replacedLimitMs, 'a client needed more capabilities');
     this.forget(instance);
     this.holders.set(dialog, instance);
     if (dialog === everyDialog) {
@@ -352,7 +352,7 @@ export class InstancePool {
       clock: this.deps.clock,
       idleLimit: () => this.deps.timeouts().idle,
       onRest: () => this.deps.connector.noteIdle(),
-      onIdle: (idle) => void this.retire(idle, 0, 'nobody used it for the idle limit'),
+      onIdle: (idle) => void this.retire(idle, 0, 'nobody used it for longer than its idle limit'),
       onDeath: (dead, cause) => {
         const { use } = dead;
         this.drop(dead);

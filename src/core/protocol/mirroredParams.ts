@@ -72,7 +72,7 @@ export function mirrorMismatch(
     const value = typeof said === 'string' ? fromHeader(said) : undefined;
     if (value === undefined) return `The header ${name} has a value that is not allowed.`;
     const isSame = typeof meant === 'number' ? value.trim() !== '' && Number(value) === meant : value === String(meant);
-    if (meant === undefined || !isSame) return `The header ${name} does not say what the body says.`;
+    if (meant === undefined || !isSame) return `The header ${name} does not match the body.`;
   }
   return undefined;
 }
@@ -86,10 +86,10 @@ export function mirroredParams(schema: unknown): Mirrored {
   const annotated = (node: Readonly<Record<string, unknown>>, path: readonly string[] | undefined): void => {
     const header = node[annotation];
     if (header === undefined) return;
-    if (typeof header !== 'string' || !token.test(header)) return wrong('that is no name of a header');
-    if (!path || path.length === 0) return wrong('where it may not stand: only `properties` may lead to it');
+    if (typeof header !== 'string' || !token.test(header)) return wrong('that is not the name of a header');
+    if (!path || path.length === 0) return wrong('where it is not allowed: only `properties` may lead to it');
     if (!mirroredTypes.includes(node['type'] as string))
-      return wrong('on a parameter that is no text, integer or boolean');
+      return wrong('on a parameter that is not a string, integer or boolean');
     const lower = header.toLowerCase();
     if (seen.has(lower)) return wrong(`"${header}" twice`);
     seen.add(lower);

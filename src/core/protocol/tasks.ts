@@ -72,6 +72,6 @@ export function withoutTasks(declared: Fields): Fields {
 /** The error that a request about a task gets from a client that has not declared that it knows tasks. */
 export const tasksNotDeclared: RpcError = {
   code: errorCodes.missingCapability,
-  message: 'The client has not declared that it knows tasks.',
+  message: 'The client has not declared that it supports tasks.',
   data: { requiredCapabilities: { extensions: { [tasksExtension]: {} } } },
 };

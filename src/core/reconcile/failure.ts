@@ -51,9 +51,9 @@ export function describeFailure(failure: Failure): { reason: string; fix: string
     case 'lost':
       return {
         reason: failure.final
-          ? `It ended again and again, and reconnecting was given up: ${failure.cause}`
+          ? `It ended again and again, so it is no longer restarted: ${failure.cause}`
           : failure.cause,
-        fix: 'Restart it, edit its entry, or let the next call start it; its log shows what it wrote last.',
+        fix: 'Restart it, edit its entry, or let the next call start it. Its log shows its last output.',
       };
     default:
       return assertNever(failure);

@@ -12,7 +12,7 @@ export function approvalPending(server: string, places: ServerPlaces, changed: b
     code: 'approval-pending',
     severity: 'information',
     message: changed
-      ? `What "${server}" starts has changed and waits for your approval; until then its previous definition serves.`
+      ? `The definition of "${server}" has changed and waits for your approval. Until then, its previous definition serves.`
       : `"${server}" waits for your approval before it starts.`,
     fix: 'Run “MCP Toolsets: Review Pending Servers…”, or approve it in the sidebar.',
     place: places.key,
@@ -25,8 +25,8 @@ export function signInNeeded(server: string, places: ServerPlaces, why: string):
   return {
     code: 'sign-in-needed',
     severity: 'error',
-    message: `"${server}" wants a sign-in. ${why}`,
-    fix: 'Run “MCP Toolsets: Sign In to Server”, which opens your browser; where there is no editor, give the server an Authorization header.',
+    message: `"${server}" needs a sign-in. ${why}`,
+    fix: 'Run “MCP Toolsets: Sign In to Server”, which opens your browser. Without an editor, give the server an Authorization header.',
     place: places.key,
     server,
   };
@@ -37,7 +37,7 @@ export function rightsLacking(server: string, places: ServerPlaces, scope: strin
     code: 'sign-in-needed',
     severity: 'warning',
     message: `A call of "${server}" needed more rights than were granted: ${scope}.`,
-    fix: 'Run “MCP Toolsets: Sign In to Server” to grant them; all else goes on without.',
+    fix: 'Run “MCP Toolsets: Sign In to Server” to grant them. Everything else works without them.',
     place: places.key,
     server,
   };
@@ -59,8 +59,8 @@ export function connectionLost(server: string, places: ServerPlaces, cause: stri
   return {
     code: 'connection-lost',
     severity: 'warning',
-    message: `An instance of "${server}" ended by itself: ${cause.replace(/\.$/, '')}.`,
-    fix: 'Nothing, if this was intended: the next call starts a new one. Otherwise read its log for what it wrote last.',
+    message: `An instance of "${server}" ended unexpectedly: ${cause.replace(/\.$/, '')}.`,
+    fix: 'No action needed if this was intended: the next call starts a new one. Otherwise read its last output in its log.',
     place: places.key,
     server,
   };
@@ -70,8 +70,8 @@ export function refreshFailed(server: string, places: ServerPlaces, detail: stri
   return {
     code: 'refresh-failed',
     severity: 'warning',
-    message: `"${server}" said that its tools changed, but the new list could not be taken: ${detail} The old list stays.`,
-    fix: 'Read its log, and restart it when it works again.',
+    message: `"${server}" reported changed tools, but the new list could not be read: ${detail} The old list stays.`,
+    fix: 'Read its log, correct the cause, and restart it.',
     place: places.key,
     server,
   };
@@ -90,7 +90,7 @@ export function appUnusable(
     code: 'app-unusable',
     severity: 'warning',
     message: `The app ${uri} of "${server}" cannot be shown: ${fault}. It belongs to ${shortList(names, 5)}.`,
-    fix: 'Have the server corrected, or look at its log. The results of the tools are not affected.',
+    fix: 'Look at its log, or ask its author to correct it. The results of the tools are not affected.',
     place: places.key,
     server,
   };
@@ -110,8 +110,8 @@ export function offersChanged(server: string, places: ServerPlaces, changed: rea
   return {
     code: 'tools-changed',
     severity: 'warning',
-    message: `What "${server}" offers is not what it was when you let it start: ${shortList(shown, 5)}.${held ? ' Agents do not see what changed.' : ''}`,
-    fix: 'Run “MCP Toolsets: Accept Changed Tools”, which shows what it says now, or blacklist it. Where there is no editor, read it and start the command again.',
+    message: `"${server}" has changed what it offers since you let it start: ${shortList(shown, 5)}.${held ? ' Agents do not see what changed.' : ''}`,
+    fix: 'Run “MCP Toolsets: Accept Changed Tools”, which shows the changes, or blacklist what you do not want. Without an editor, read it and start the command again.',
     place: places.key,
     server,
   };

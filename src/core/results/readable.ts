@@ -67,7 +67,7 @@ function bytes(part: Fields, saved: SavedParts): Part[] | undefined {
   if (!found || !outcome) return undefined;
   const { kind, imageType } = found;
   if (imageType === undefined) {
-    return [text(lineOf(found, kind === 'image' ? ', a type that models do not take' : '', outcome), part)];
+    return [text(lineOf(found, kind === 'image' ? ', a type that models do not accept' : '', outcome), part)];
   }
   if (outcome.kind === 'unreadable') return [text(lineOf(found, '', outcome), part)];
   if (found.bytes > largestImage) return [text(lineOf(found, ', too large for models', outcome), part)];
@@ -152,7 +152,7 @@ function unknownPart(part: unknown): TextPart {
   const json = JSON.stringify(part) ?? 'null';
   const quote =
     json.length > longestQuote ? `${json.slice(0, longestQuote)}… (${json.length} characters in all)` : json;
-  return text(`[Content of a type unknown here] ${quote}`, isObject(part) ? part : {});
+  return text(`[Content of an unknown type] ${quote}`, isObject(part) ? part : {});
 }
 
 function text(value: string, from: Fields): TextPart {

@@ -85,7 +85,7 @@ class TeamReader extends ProblemList {
     const entry = root.entries.get('members');
     const defaults = this.defaultsOf(root.entries.get('member_defaults'));
     if (!entry || isEmpty(entry.value)) return { members: [], spokesperson: undefined };
-    const members = this.map(entry, '`members`', 'Write each member as a key of its own under `members:`.');
+    const members = this.map(entry, '`members`', 'Write each member as a separate key under `members:`.');
     if (!members) return undefined;
     this.noteDuplicates(members);
     const read = [...members.entries.values()].flatMap((member) => this.member(member, defaults) ?? []);
@@ -230,7 +230,7 @@ function keyMisspelt(place: Place, key: string, meant: string): Problem {
 }
 
 function grantWithoutEffect(place: Place, id: string): Problem {
-  const message = `\`!${shortened(id)}\` takes away what this list does not grant.`;
+  const message = `\`!${shortened(id)}\` takes away a toolset that this list does not grant.`;
   const fix = "Begin the list with `'*'` to grant every other toolset, or remove the item.";
   return problem('grant-without-effect', 'warning', { place }, message, fix);
 }
@@ -249,8 +249,8 @@ function toolsetUnknown(place: Place, id: string, ids: readonly string[]): Probl
 }
 
 function toolsetDeferred(place: Place, { id, down }: ConfiguredToolset): Problem {
-  const message = `Toolset \`${id}\` has no tools now: its server is ${down ?? 'up'}. The member has them as soon as it is up.`;
-  const fix = 'Nothing, if this is what you want; otherwise see the problems of the server.';
+  const message = `Toolset \`${id}\` has no tools now: its server is ${down ?? 'up'}. The member gets them as soon as the server is up.`;
+  const fix = 'No action needed if this is what you want; otherwise see the problems of the server.';
   return problem('toolset-deferred', 'information', { place }, message, fix);
 }
 

@@ -41,15 +41,15 @@ function keysAt(path: SketchPath, complete: boolean): Draft[] {
   if (path.length === 0) {
     return [
       key('members', 'who is in the team', ':\n  '),
-      key('member_defaults', 'for members that have no list of their own', ':\n  toolsets: '),
-      key('default_responder', 'the member who answers where nobody was chosen'),
+      key('member_defaults', 'for members without their own list', ':\n  toolsets: '),
+      key('default_responder', 'the member who answers if nobody was chosen'),
     ];
   }
   const isMember = path.length === 2 && path[0] === 'members';
   if (!isMember && !(path.length === 1 && path[0] === 'member_defaults')) return [];
   const toolsets = key('toolsets', 'the toolsets it is granted');
   if (!isMember) return [toolsets];
-  return [toolsets, key('name', 'as people call it'), key('gofor', 'what it is there for')];
+  return [toolsets, key('name', 'the name that people see'), key('gofor', 'what it is there for')];
 }
 
 function valuesAt(path: SketchPath, read: Sketch, toolsets: readonly KnownToolset[]): Draft[] {

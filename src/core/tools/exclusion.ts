@@ -24,7 +24,7 @@ export function exclusionPhrase(reason: ExclusionReason): string {
     case 'changed':
       return `held back: ${reason.parts.includes('new') ? 'new since approval' : `its ${reason.parts.join(' and ')} changed`}`;
     case 'listedTwice':
-      return 'the server lists the name again; the first counts';
+      return 'the server lists this name more than once; the first one is used';
     default:
       return assertNever(reason);
   }
@@ -34,25 +34,25 @@ export function exclusionPhrase(reason: ExclusionReason): string {
 export function exclusionRemedy(reason: ExclusionReason): string {
   switch (reason.kind) {
     case 'blacklist':
-      return 'To let it through, name it in the whitelist, or change the pattern.';
+      return 'To publish it, name it in the whitelist, or change the pattern.';
     case 'whitelist':
-      return 'To let it through, add it to the whitelist.';
+      return 'To publish it, add it to the whitelist.';
     case 'originalNameInvalid':
-      return 'Have the server name it with letters, digits, - and _, at most 64 of them.';
+      return 'Ask the author of the server to name it with letters, digits, - and _, at most 64 of them.';
     case 'publishedNameInvalid':
       return 'Shorten or correct the transforms.';
     case 'schema':
-      return 'Have the server correct the schema.';
+      return 'Ask the author of the server to correct the schema.';
     case 'nameTaken':
       return `Give this server or ${reason.holder} a prefix.`;
     case 'nameReserved':
       return 'Give this server a prefix.';
     case 'denied':
-      return 'To let it through, change the setting mcpToolsets.toolPermissions.';
+      return 'To publish it, change the setting mcpToolsets.toolPermissions.';
     case 'changed':
-      return 'To let it through, accept it as it is now.';
+      return 'To publish it, accept it as it is now.';
     case 'listedTwice':
-      return 'Have the server give each tool a name of its own.';
+      return 'Ask the author of the server to give each tool a different name.';
     default:
       return assertNever(reason);
   }

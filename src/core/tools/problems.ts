@@ -110,8 +110,8 @@ function patternOverruled(
   return {
     code: 'pattern-overruled',
     severity: 'warning',
-    message: `The pattern "${text}" keeps out nothing: the whitelist (${shortList(by, 5)}) lets through every one of the ${of} of "${at.server}" that it matches: ${shortList(matched, 12)}.`,
-    fix: 'Where both lists match, the whitelist counts. Narrow the whitelist, or remove the pattern.',
+    message: `The blacklist pattern "${text}" keeps nothing out. The whitelist (${shortList(by, 5)}) lets through all ${of} of "${at.server}" that it matches: ${shortList(matched, 12)}.`,
+    fix: 'If both lists match, the whitelist wins. Narrow the whitelist, or remove the pattern.',
     place: at.places.value([of, 'blacklist', index]),
     server: at.server,
     pattern: text,
@@ -130,7 +130,7 @@ function filteredTools(
     code: 'filtered-tools',
     severity,
     message: `The ${list} keeps out ${count} of "${at.server}": ${shortList(names, 12)}.`,
-    fix: `Nothing, if this is what you want; otherwise change the ${list}.`,
+    fix: `No action needed if you left these out on purpose; otherwise change the ${list}.`,
     place: at.places.keyAt([of, list]),
     server: at.server,
   };
@@ -155,7 +155,7 @@ export function toolNameInvalid(at: At, name: string): Problem {
     code: 'tool-name-invalid',
     severity: 'warning',
     message: `The tool "${shown(name)}" of "${at.server}" is left out: ${ruleBroken(name)}.`,
-    fix: 'Blacklist the tool, or have its server name it within the rule.',
+    fix: 'Blacklist the tool, or ask the author of the server to rename it.',
     place: at.places.key,
     server: at.server,
     ...(name.length <= longestMatched && { tool: name }),
@@ -191,8 +191,8 @@ export function toolListedTwice(at: At, name: string): Problem {
   return {
     code: 'tool-listed-twice',
     severity: 'warning',
-    message: `The server "${at.server}" lists the tool "${name}" more than once; the first counts, the others are left out.`,
-    fix: 'Have the server give each tool a name of its own.',
+    message: `The server "${at.server}" lists the tool "${name}" more than once. The first one is used, the others are left out.`,
+    fix: 'Ask the author of the server to give each tool a different name.',
     place: at.places.key,
     server: at.server,
     tool: name,
@@ -203,7 +203,7 @@ export function nameTaken(at: At, published: string, holder: string, holderPlace
   return {
     code: 'name-taken',
     severity: 'warning',
-    message: `The tool "${published}" of "${at.server}" is left out: "${holder}", which stands first, already publishes a tool of that name.`,
+    message: `The tool "${published}" of "${at.server}" is left out: "${holder}", which comes first, already publishes a tool of that name.`,
     fix: `Give "${at.server}" or "${holder}" a prefix, or blacklist the tool in one of them.`,
     place: at.places.key,
     server: at.server,
@@ -227,7 +227,7 @@ export function schemaUnusable(at: At, name: string, detail: string): Problem {
     code: 'schema-unusable',
     severity: 'warning',
     message: `The tool "${name}" of "${at.server}" is left out: ${detail}. One such schema makes clients refuse the whole list.`,
-    fix: 'Blacklist the tool, or have its server correct the schema.',
+    fix: 'Blacklist the tool, or ask the author of the server to correct the schema.',
     place: at.places.key,
     server: at.server,
     tool: name,
@@ -239,7 +239,7 @@ export function editorSchemaRefused(at: At, name: string, detail: string): Probl
     code: 'editor-schema-refused',
     severity: 'warning',
     message: `The editor does not get the tool "${name}" of "${at.server}", because it or its chat would refuse the schema: ${detail}. All other clients get it.`,
-    fix: 'Blacklist the tool, or have its server correct the schema.',
+    fix: 'Blacklist the tool, or ask the author of the server to correct the schema.',
     place: at.places.key,
     server: at.server,
     tool: name,
@@ -251,7 +251,7 @@ export function toolMalformed(at: At, name: string, detail: string): Problem {
     code: 'tool-malformed',
     severity: 'warning',
     message: `An entry of the tool list of "${at.server}" (${shown(name)}) is not a tool and is left out: ${detail}.`,
-    fix: 'Have the server corrected; the other tools are not affected.',
+    fix: 'Ask the author of the server to correct it. The other tools are not affected.',
     place: at.places.key,
     server: at.server,
   };
@@ -261,8 +261,8 @@ export function editorIdTooLong(at: At, published: string, editorId: string): Pr
   return {
     code: 'editor-id-too-long',
     severity: 'warning',
-    message: `The editor does not get the tool "${published}" of "${at.server}": it would call it "${editorId}", which has ${editorId.length} characters; it cuts ids at 64 and loses tools where two cut ids meet. All other clients get it.`,
-    fix: `Shorten the name by a transform, or begin every published name with "${at.server}_", which the editor is not shown twice.`,
+    message: `The editor does not get the tool "${published}" of "${at.server}": it would call it "${editorId}", which has ${editorId.length} characters. The editor cuts ids at 64 and loses tools if two cut ids are equal. All other clients get it.`,
+    fix: `Shorten the name by a transform, or begin every published name with "${at.server}_", which the editor does not see twice.`,
     place: at.places.keyAt(['transform']),
     server: at.server,
   };
@@ -289,7 +289,7 @@ export function tooManyTools(at: At, total: number, limit: number): Problem {
   return {
     code: 'too-many-tools',
     severity: 'warning',
-    message: `Agents are served ${total} tools, and with "${at.server}" the count passes ${limit}: models that cannot search among tools take no more in one request, the editor's own tools included.`,
+    message: `Agents get ${total} tools, and "${at.server}" takes the count over ${limit}. Models that cannot search among tools accept no more in one request, including the tools of the editor.`,
     fix: 'Keep out what agents do not need with whitelist or blacklist, disable a server, or choose fewer in the tool picker of the chat.',
     place: at.places.key,
     server: at.server,
@@ -305,7 +305,7 @@ export function promptTwice(at: At, published: string, originals: readonly [stri
     message: same
       ? `The server "${at.server}" lists the prompt "${first}" twice; the second is left out.`
       : `The prompts "${first}" and "${second}" of "${at.server}" would both be published as "${published}"; the second is left out.`,
-    fix: same ? 'Have the server corrected.' : 'Change the transforms of its prompts, or blacklist one of the two.',
+    fix: same ? 'Ask its author to correct it.' : 'Change the transforms of its prompts, or blacklist one of the two.',
     place: same ? at.places.key : at.places.keyAt(['prompts', 'transform']),
     server: at.server,
   };
@@ -316,7 +316,7 @@ export function entryMalformed(at: At, of: ListKind, name: string, detail: strin
     code: 'entry-left-out',
     severity: 'warning',
     message: `An entry of the ${of} of "${at.server}" (${shown(name)}) is left out: it ${detail}.`,
-    fix: 'Have the server corrected; nothing else of it is affected.',
+    fix: 'Ask the author of the server to correct it. Nothing else is affected.',
     place: at.places.key,
     server: at.server,
   };
@@ -326,8 +326,8 @@ export function listTooLong(at: At, of: ListKind): Problem {
   return {
     code: 'list-too-long',
     severity: 'error',
-    message: `The ${of} of "${at.server}" are too many, or their names too long, for its patterns to be matched; none of them is published.`,
-    fix: 'Use fewer patterns, or have the server list less.',
+    message: `The ${of} of "${at.server}" are too many, or have too long names, to match its patterns, so none of them is published.`,
+    fix: 'Use fewer patterns, or make the server list less.',
     place: at.places.key,
     server: at.server,
   };
@@ -338,7 +338,7 @@ export function listIncomplete(at: At, of: ListKind, detail: string): Problem {
     code: 'list-incomplete',
     severity: 'warning',
     message: `The ${of} of "${at.server}" could not be listed: ${detail} Its tools are not affected.`,
-    fix: 'Read its log, and restart it when it works again.',
+    fix: 'Read its log, correct the cause, and restart it.',
     place: at.places.key,
     server: at.server,
   };

@@ -48,7 +48,7 @@ const phrases: Readonly<Record<string, string>> = {
   CommaExpected: 'a comma is missing',
   CloseBraceExpected: 'a closing brace is missing',
   CloseBracketExpected: 'a closing bracket is missing',
-  EndOfFileExpected: 'something stands behind the end',
+  EndOfFileExpected: 'there is more after the end',
   InvalidCommentToken: 'a comment is malformed',
   UnexpectedEndOfComment: 'a comment is not closed',
   UnexpectedEndOfString: 'a text is not closed',

@@ -80,7 +80,7 @@ describe('leases over a reload', () => {
   it('what an app asks that was opened before is refused, and one that the chat opens now works (G8)', async () => {
     assert.match(
       await bump(),
-      /^bump failed: .*opened by a conversation that "shown" knows no longer.*Ask for it again/,
+      /^bump failed: .*"shown" does not know which conversation opened this app.*Ask for the app again/,
     );
     await window.screenshot('app-after-reload');
     assert.match(await show(), /Counted 0 times/);

@@ -67,7 +67,7 @@ describe('a chat with @minds over a reload', () => {
     const again = await agent.ask(`@minds ${call('count')}`);
     await window.screenshot('goes-on');
     assert.equal(again?.metadata?.mcpToolsets?.dialog, dialog);
-    assert.match(lastWords(again), /RESULT count: 1\b[^]*now has an instance of "counter" of its own/);
+    assert.match(lastWords(again), /RESULT count: 1\b[^]*now has its own instance of "counter"/);
     const requests = await window.evaluate(({ commands }) =>
       commands.executeCommand<Request[]>('scriptedModel.lastRequests'),
     );

@@ -78,7 +78,7 @@ describe('the app of a result', () => {
       blocked: 'connect-src img-src script-src',
     });
     await page.click(inPanelApp('#leave'));
-    await untilShown(inWebview('body', 1), /The app has left its page and was closed/);
+    await untilShown(inWebview('body', 1), /The app left its page, so it was closed/);
   });
 
   it('says nothing any more once another is in its place, and hears nothing that the other asked', async () => {

@@ -194,9 +194,9 @@ describe('authoring', () => {
     await saved(original.replace('command: node', 'command: nodee'));
     await until(problems, (all) => all.some(({ code }) => code === 'command-not-found'), 'the problem');
     const actions = await actionsFor('command-not-found');
-    const [first] = actions.filter(({ title }) => title.startsWith('Write "'));
+    const [first] = actions.filter(({ title }) => title.startsWith('Change to "'));
     assert.ok(first?.isPreferred, actions.map(({ title }) => title).join(' | '));
-    await apply(actions, 'Write "node"');
+    await apply(actions, 'Change to "node"');
     assert.equal(await readConfig(), original);
     await untilProblems([kept]);
   });

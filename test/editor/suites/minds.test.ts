@@ -29,7 +29,7 @@ import { inWebview } from '../../support/editor/webviews.ts';
 const sees = (pattern: RegExp): Promise<string> => until(shown, (words) => pattern.test(words), String(pattern));
 
 const count = calls({ tool: 'counter_count' });
-const reminder = /holds an instance of its own of "counter"[^]*mcp_release\(\{"serverId":"counter"\}\)/;
+const reminder = /has its own instance of "counter"[^]*mcp_release\(\{"serverId":"counter"\}\)/;
 
 describe('@minds', () => {
   before(async () => {
@@ -103,7 +103,7 @@ describe('@minds', () => {
     assert.match((await lastRequest()).messages[0]?.text ?? '', reminder);
     const second = await askMinds(count);
     assert.match(second.text, /: 2\b/);
-    assert.doesNotMatch(second.text, /now has an instance/, 'with a result only once');
+    assert.doesNotMatch(second.text, /now has its own instance/, 'with a result only once');
     assert.equal(second.record?.dialog, first.record?.dialog);
     const [asked] = (await modelRequests()).slice(-2);
     assert.match(asked?.messages[0]?.text ?? '', reminder, 'before anything was called in this turn');
@@ -305,9 +305,9 @@ describe('@minds', () => {
     assert.match(text, /RESULT 1_echo: sent/);
     // That server has six tools; `large` is not denied under this name.
     const [problem] = await untilProblems(Array.from({ length: 6 }, () => 'model-may-refuse shop'));
-    assert.match(problem?.message ?? '', /Gemini takes tool names that begin with a letter[^]*sent anyway/);
+    assert.match(problem?.message ?? '', /Gemini accepts only tool names that begin with a letter[^]*sent anyway/);
     await vscode.commands.executeCommand('workbench.actions.view.problems');
-    await page.waitFor('.markers-panel .monaco-list-row:has-text("Gemini takes tool names")');
+    await page.waitFor('.markers-panel .monaco-list-row:has-text("Gemini accepts only tool names")');
     await page.screenshot('may-refuse');
     await vscode.commands.executeCommand('workbench.action.closePanel');
     await beModel({});

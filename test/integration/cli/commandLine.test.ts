@@ -34,11 +34,11 @@ describe('command line', () => {
 
     for (const [args, says] of [
       [[], /A command is missing/],
-      [['chekc'], /no command "chekc"/],
+      [['chekc'], /Unknown command "chekc"/],
       [['check', '--strat'], /--strat/],
       [['call'], /name of a tool is missing/],
       [['call', 'x', '{}', '--answers', 'no'], /answers are not JSON/],
-      [['check', '-C', 'no/such/folder'], /no folder .*no[\\/]such[\\/]folder/],
+      [['check', '-C', 'no/such/folder'], /The folder .*no[\\/]such[\\/]folder does not exist/],
     ] as const) {
       it(`used wrongly it exits with 2: ${args.join(' ') || 'nothing'}`, async () => {
         const { code, stdout, stderr } = await cli.run(...args);
@@ -79,11 +79,14 @@ describe('command line', () => {
       for (const [command, start] of [
         ['headers', 'The token is not shown: '],
         ['renew-token', 'The token was not renewed: '],
-        ['serve', 'Nothing can listen: '],
+        ['serve', 'Cannot listen: '],
       ] as const) {
         const foreign = await cli.run(command, '--token-file', 'notes');
         assert.deepEqual([foreign.code, foreign.stdout], [1, '']);
-        assert.ok(foreign.stderr.startsWith(`${start}${notes} is no token file and stays as it is: `), foreign.stderr);
+        assert.ok(
+          foreign.stderr.startsWith(`${start}${notes} is not a token file, so it stays as it is: `),
+          foreign.stderr,
+        );
         assert.equal(readFileSync(notes, 'utf8'), 'my notes\n');
         cli.useHome(path.join(notes, 'home'));
         const homeless = await cli.run(command);
@@ -107,7 +110,7 @@ describe('command line', () => {
     it('without a file: nothing wrong, and it says that there is none', async () => {
       const { code, stdout } = await cli.runWith(undefined, 'check');
       assert.equal(code, 0);
-      assert.match(stdout, /There is no file .*mcp\.yaml/);
+      assert.match(stdout, /The file .*mcp\.yaml does not exist/);
     });
 
     it('of a file that cannot be read: an error', async () => {

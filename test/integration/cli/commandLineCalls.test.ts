@@ -167,7 +167,10 @@ describe('command line: what servers have', () => {
       );
       const incomplete = await cli.runWith(asks, 'call', 'order', '{}', '--answers', '{"count":3}');
       assert.deepEqual(JSON.parse(incomplete.stdout), { action: 'cancel' });
-      assert.equal(incomplete.stderr, 'The tool asks: Your order? It needs "name", which --answers does not give.\n');
+      assert.equal(
+        incomplete.stderr,
+        'The tool asks: Your order? It needs "name", which --answers does not contain.\n',
+      );
       const nobody = await cli.runWith(asks, 'call', 'order', '{}');
       assert.match(nobody.stdout, /has not declared/);
     });

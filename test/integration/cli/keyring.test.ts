@@ -85,9 +85,9 @@ describe('secrets of the command line', () => {
       assert.match(said[0] ?? '', /^KEPT_TOKEN is kept/, stderr);
       assert.match(said[1] ?? '', /^0\nKEPT_TOKEN$/);
       assert.match(said[2] ?? '', new RegExp(`^0\\n${canary}!`), 'the keyring goes before the environment');
-      assert.match(said[3] ?? '', /^0\nKEPT_TOKEN is deleted/);
+      assert.match(said[3] ?? '', /^0\nDeleted KEPT_TOKEN/);
       assert.match(said[4] ?? '', /^0$/);
-      assert.match(stderr, /There is no secret KEPT_TOKEN/);
+      assert.match(stderr, /The keyring has no secret KEPT_TOKEN/);
       assert.match(said[5] ?? '', /^1\nNo secrets/);
       assert.match(said[6] ?? '', /secret-unset/);
     });

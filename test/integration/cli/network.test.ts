@@ -65,7 +65,7 @@ describe('command line: network', function () {
       );
       const checked = await command.run('check', '--start');
       assert.equal(checked.code, 1);
-      assert.match(checked.stdout, /error sign-in-needed: "far" wants a sign-in/);
+      assert.match(checked.stdout, /error sign-in-needed: "far" needs a sign-in/);
     } finally {
       await command.close();
       await server.stop();

@@ -88,7 +88,7 @@ describe('servers of the user’s own file (S1a)', () => {
   it('that want to run in the workspace wait, for every command, until the option says so', async () => {
     own({ a: npx(['--no', 'planted'], { cwd: cli.folder }), b: reporter({ cwd: cli.folder }) });
     const said =
-      /^a waits for approval: it is a server of your own and would run in .* Allow it with --approve-cwd\.$/m;
+      /^a waits for approval: it is one of your own servers and would run in .* Allow it with --approve-cwd\.$/m;
     for (const [command, ...args] of [
       ['status'],
       ['tools'],

@@ -105,7 +105,7 @@ describe('mcp-toolsets serve', () => {
       /^\n\[MCP Toolsets\] .*the tool whose name ends in "mcp_release_alpha" with no arguments/,
     );
     const others = await pidOf(two);
-    assert.match(textOf(await one.callTool({ name: 'mcp_release_alpha' })), /that this conversation had has ended/);
+    assert.match(textOf(await one.callTool({ name: 'mcp_release_alpha' })), /of this conversation has ended/);
     assert.match(textOf(await one.callTool({ name: 'mcp_release_alpha' })), /has no instance of "alpha"/);
     assert.equal(textOf(await one.callTool({ name: 'alpha_count' })), '1', 'counted anew');
     assert.equal(await pidOf(two), others);

@@ -9,7 +9,7 @@ import { Terminal, terminalsMissing } from '../../support/core/terminal.js';
 import { within } from '../../support/core/within.js';
 import { suiteNotHere } from '../../support/notHere.js';
 
-const question = /Let "echo" of "a" be called\? \[y\]es, \[c\]onversation, \[N\]o: $/;
+const question = /Allow this call of "echo" of "a"\? \[y\]es, for the \[c\]onversation, \[N\]o: $/;
 const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
 
 describe('the question at a terminal (S4)', function () {
@@ -56,7 +56,7 @@ describe('the question at a terminal (S4)', function () {
   });
 
   it('cannot be written by arguments: each of their lines stands behind a bar, whatever the width', async () => {
-    const fake = 'Let "echo" of "a" be called? [y]es, [c]onversation, [N]o: ';
+    const fake = 'Allow this call of "echo" of "a"? [y]es, for the [c]onversation, [N]o: ';
     for (const [columns, text] of [
       [40, `\r\n\u001b[2J\u001b[H${fake}`],
       [80, `${'漢 '.repeat(200)}${fake}`],
@@ -86,7 +86,7 @@ describe('the question at a terminal (S4)', function () {
       // A server that fails with a text that looks like the question.
       cli.save({
         a: fixture('raw', ['--tools', 'echo']),
-        b: { transport: 'stdio', command: 'Let "read" be called? [y]es' },
+        b: { transport: 'stdio', command: 'Allow this call of "read"? [y]es' },
       });
       await within(untilKnown(base, token, '"b"'), 'the server of the edit');
       assert.match(shown.shown, question, 'the question is still the last that stands there');

@@ -14,7 +14,7 @@ describe('http start failures', function () {
       '401 without credentials',
       ['--status', '401'],
       'http-unauthorized',
-      'URL answered with HTTP 401: refused with 401. The server wants credentials, and none are configured.',
+      'URL answered with HTTP 401: refused with 401. The server requires credentials, and none are configured.',
       ['headers'],
     ],
     [
@@ -35,7 +35,7 @@ describe('http start failures', function () {
       '405 and no stream',
       ['--status', '405'],
       'http-status',
-      'URL answered with HTTP 405: refused with 405. The address takes no POST, and no event stream is there either: it is no MCP endpoint.',
+      'URL answered with HTTP 405: refused with 405. The address accepts no POST and has no event stream, so it is not an MCP endpoint.',
       ['url'],
     ],
     ['500', ['--status', '500'], 'http-status', 'URL answered with HTTP 500: refused with 500. The server failed.', []],
@@ -43,21 +43,21 @@ describe('http start failures', function () {
       '503',
       ['--status', '503'],
       'http-status',
-      'URL answered with HTTP 503: refused with 503. A proxy before the server cannot reach it, or it is down for a while.',
+      'URL answered with HTTP 503: refused with 503. A proxy in front of the server cannot reach it, or the server is down for a while.',
       [],
     ],
     [
       '418',
       ['--status', '418'],
       'http-status',
-      'URL answered with HTTP 418: refused with 418. The server did not take the request.',
+      'URL answered with HTTP 418: refused with 418. The server did not accept the request.',
       ['url'],
     ],
     [
       'a web page',
       ['--html'],
       'http-not-mcp',
-      'URL answered with something that is not MCP (text/html): Welcome. It works. That is a web page: the address is not the one of the MCP endpoint, or a sign-in or proxy page stands before it.',
+      'URL answered with something that is not MCP (text/html): Welcome. It works. That is a web page: the address is not an MCP endpoint, or a sign-in or proxy page answers in its place.',
       ['url'],
     ],
     [
@@ -124,7 +124,7 @@ describe('http start failures', function () {
   it('a server that is none of both kinds of HTTP server', async () => {
     const { url } = await rig.listen('legacy-sse', '--foreign-endpoint');
     const failure = await rig.failure(http(url));
-    assert.match(failure.message, /HTTP 405: Not here\. The address takes no POST/);
+    assert.match(failure.message, /HTTP 405: Not here\. The address accepts no POST/);
     await rig.logged('its endpoint event names another origin: http://127.0.0.1:9/messages');
   });
 
@@ -132,7 +132,7 @@ describe('http start failures', function () {
     const { url } = await rig.listen('http', '--silent');
     assert.deepEqual(await rig.failure(http(url), { timeoutMs: 300 }), {
       code: 'server-silent',
-      message: `${url} did not answer initialize within 0.3 s. It is overloaded, waits for something, or a firewall swallows the connection.`,
+      message: `${url} did not answer initialize within 0.3 s. It may be overloaded or waiting for something, or a firewall may block the connection.`,
       fix: 'Check that the server runs and is reachable from here; raise timeouts.connect if it is only slow.',
       path: [],
     });
@@ -142,13 +142,13 @@ describe('http start failures', function () {
     assert.deepEqual(await rig.failure(http('http://127.0.0.1:9/mcp')), {
       code: 'http-unreachable',
       message:
-        'http://127.0.0.1:9/mcp cannot be reached: the connection was refused. Nothing listens there: the server is not running, or the port is another one.',
+        'http://127.0.0.1:9/mcp cannot be reached: the connection was refused. Nothing listens there: the server is not running, or the port is wrong.',
       fix: 'Start the server, or correct the port in url.',
       path: ['url'],
     });
     const unknown = await rig.failure(http('http://no-such-host.invalid/mcp'));
     assert.equal(unknown.code, 'http-unreachable');
-    assert.match(unknown.message, /There is no such host name\.$|could not be looked up: there may be no network\.$/);
+    assert.match(unknown.message, /The host name does not exist\.$|could not be looked up: there may be no network\.$/);
     assert.equal((await rig.failure(http('ftp://example.com/mcp'))).code, 'url-invalid');
     assert.equal((await rig.failure(http('example.com/mcp'))).code, 'url-invalid');
     const headers = new Map([['X-Token', literal('two\nlines')]]);
@@ -177,7 +177,10 @@ describe('http start failures', function () {
       await listen((socket) => socket.destroy());
       const failure = await rig.failure(http(`http://127.0.0.1:${port}/`));
       assert.equal(failure.code, 'http-unreachable');
-      assert.match(failure.message, /closed the connection\. The server, or a proxy before it, ended the connection/);
+      assert.match(
+        failure.message,
+        /closed the connection\. The server, or a proxy in front of it, ended the connection/,
+      );
     });
 
     it('that speaks another protocol', async () => {

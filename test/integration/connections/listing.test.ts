@@ -65,7 +65,7 @@ describe('listing', function () {
       { name: '(entry 4)', detail: 'has no name' },
       { name: '(entry 5)', detail: 'has an empty name' },
       { name: 'no_schema', detail: 'has no inputSchema' },
-      { name: 'bad_description', detail: 'has a description that is no text' },
+      { name: 'bad_description', detail: 'has a description that is not a string' },
     ]);
   });
 
@@ -87,7 +87,7 @@ describe('listing', function () {
         names.includes(name),
       ),
     );
-    assert.deepEqual(listing.malformed, [{ name: 'list_schema', detail: 'has an inputSchema that is no object' }]);
+    assert.deepEqual(listing.malformed, [{ name: 'list_schema', detail: 'has an inputSchema that is not an object' }]);
   });
 
   it('passes schemas and unknown keys through, each keyword of them', async () => {

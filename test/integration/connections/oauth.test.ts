@@ -86,7 +86,7 @@ describe('oauth', function () {
     const changed = once(oauth.onDidChange);
     const failure = await rig.failure(http(url));
     assert.deepEqual([failure.code, failure.path], ['sign-in-needed', []]);
-    assert.match(failure.message, /wants a sign-in\. Nobody has signed in yet\.$/);
+    assert.match(failure.message, /needs a sign-in\. Nobody has signed in yet\.$/);
     await changed;
     assert.match(JSON.stringify(oauth.statusOf(http(url))), /"needed","why":"Nobody has signed in yet\."/);
     assert.deepEqual(browser.shown, []);
@@ -156,7 +156,7 @@ describe('oauth', function () {
     await control(url, 'end-all');
     const outcome = await callTool(connection, 'whoami');
     assert.equal(outcome.kind, 'error');
-    assert.match((outcome as { message: string }).message, /wants a sign-in\. The sign-in has ended/);
+    assert.match((outcome as { message: string }).message, /needs a sign-in\. The sign-in has ended/);
     assert.equal(oauth.statusOf(http(url)).kind, 'needed');
     await oauth.signIn(http(url), browser, person());
     assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
@@ -246,7 +246,7 @@ describe('oauth', function () {
     await control(url, 'end-access');
     await control(url, 'close');
     const outcome = await callTool(connection, 'whoami');
-    assert.match((outcome as { message: string }).message, /has ended and could not be renewed: .*503/);
+    assert.match((outcome as { message: string }).message, /has expired and could not be renewed: .*503/);
     assert.equal(oauth.statusOf(http(url)).kind, 'signedIn');
     await control(url, 'open');
     assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
@@ -258,7 +258,7 @@ describe('oauth', function () {
     await rig.failure(http(url));
     await assert.rejects(
       oauth.signIn(http(url), browser, person()),
-      /registers no clients by itself\. Register one there with the redirect address .*oauth\.clientId/,
+      /does not register clients automatically\. Register one there with the redirect address .*oauth\.clientId/,
     );
     const launch = http(url, { oauth: { ...unsaid, clientId: 'known', redirectPort, scopes: ['files:write'] } });
     await rig.failure(launch);
@@ -314,7 +314,7 @@ describe('oauth', function () {
   it('lasts as long as the window where nothing can be stored', async () => {
     secrets.store = () => Promise.reject(new Error('no key ring'));
     const { url, connection } = await signedIn();
-    await rig.logged('could not be stored, and lasts as long as this window');
+    await rig.logged('could not be stored, so it ends with this window');
     await control(url, 'end-access');
     assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
   });

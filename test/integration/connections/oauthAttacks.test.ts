@@ -133,7 +133,7 @@ describe('oauth under attack', function () {
     evil.publish({ authorization_endpoint: `${honest}/auth` });
     const launch = http(mcp.guard(evil.origin), { oauth: { ...unsaid, clientId: 'known', redirectPort } });
     await rig.failure(launch);
-    await assert.rejects(oauth.signIn(launch, browser, person()), /is not from .*, so nothing was sent there/);
+    await assert.rejects(oauth.signIn(launch, browser, person()), /is not from .*, so the sign-in was stopped/);
     assert.equal(browser.shown[0]?.origin, new URL(honest).origin, 'the page was that of the honest one');
     assert.deepEqual(evil.posts, [], 'neither the code nor the verifier was sent');
   });
@@ -154,7 +154,7 @@ describe('oauth under attack', function () {
     });
     const launch = http(mcp.guard(evil.origin));
     await rig.failure(launch);
-    await assert.rejects(oauth.signIn(launch, browser, person()), /is not from .*, so nothing was sent there/);
+    await assert.rejects(oauth.signIn(launch, browser, person()), /is not from .*, so the sign-in was stopped/);
     assert.ok(!evil.posts.includes('POST /token'), 'neither the code nor the verifier was sent');
     from = evil.origin;
     await oauth.signIn(launch, browser, person());
@@ -170,7 +170,7 @@ describe('oauth under attack', function () {
       for (const issuer of [undefined, await issuerOf(honestServer)]) {
         const launch = http(url, { oauth: { ...client, issuer } });
         assert.equal((await rig.failure(launch)).code, 'sign-in-needed');
-        await assert.rejects(oauth.signIn(launch, browser, person()), /oauth\.issuer|but the file says/);
+        await assert.rejects(oauth.signIn(launch, browser, person()), /oauth\.issuer|but the config file names/);
       }
       assert.deepEqual([browser.shown, evil.posts], [[], []]);
       assert.doesNotMatch([...mcp.taken, ...evil.taken].join(), new RegExp(secret));

@@ -28,7 +28,7 @@ describe('start failures', function () {
     assert.deepEqual(await rig.failure(stdio('my-sever', [], { env })), {
       code: 'command-not-found',
       message: 'The command "my-sever" is in none of the 1 folders of PATH. There is a command "my-server".',
-      fix: 'Write my-server if that is meant; else install my-sever, or write its full path.',
+      fix: 'Change `command` to `my-server`, or install `my-sever`, or write its full path.',
       instead: 'my-server',
       path: ['command'],
     });
@@ -46,7 +46,7 @@ describe('start failures', function () {
     ['npx', 'Node.js'],
     ['uvx', 'uv'],
     ['docker', 'Docker'],
-    ['python', 'Python; on many systems it is called python3'],
+    ['python', 'Python, which many systems call python3'],
   ] as const) {
     it(`${command}, where it is not installed`, async () => {
       const env = new Map([['PATH', literal(folder)]]);
@@ -54,9 +54,9 @@ describe('start failures', function () {
       assert.equal(failure.code, 'command-not-found');
       assert.equal(
         failure.message,
-        `The command "${command}" is in none of the 1 folders of PATH. It comes with ${comesWith}: not installed, or installed where only your shell looks (e.g. by nvm, pyenv or Homebrew) and not the editor.`,
+        `The command "${command}" is in none of the 1 folders of PATH. It comes with ${comesWith}. That is not installed, or only your shell finds it and not the editor (e.g. with nvm, pyenv or Homebrew).`,
       );
-      assert.match(failure.fix, /start the editor from a terminal that has it, or write its full path as command\.$/);
+      assert.match(failure.fix, /start the editor from a terminal that finds it, or write its full path as command\.$/);
     });
   }
 
@@ -89,7 +89,7 @@ describe('start failures', function () {
         );
       }
       const { message } = await rig.failure(stdio('windows-server', [], { cwd: folder, env }));
-      assert.match(message, /names, \/bin\/sh, does not\. Its lines have the line endings of Windows\.$/);
+      assert.match(message, /names, \/bin\/sh, does not\. The file has Windows line endings\.$/);
     },
   );
 
@@ -97,13 +97,13 @@ describe('start failures', function () {
     assert.deepEqual(await rig.failure(stdio('./bin/server', [], { cwd: folder })), {
       code: 'command-not-found',
       message: `The file ./bin/server does not exist (looked for from ${folder}).`,
-      fix: 'Correct the path in command; a relative one starts at cwd.',
+      fix: 'Correct the path in command. A relative path starts at cwd.',
       path: ['command'],
     });
     const gone = path.join(folder, 'gone');
     assert.deepEqual(await rig.failure(stdio(process.execPath, [], { cwd: gone })), {
       code: 'cwd-missing',
-      message: `The folder ${gone} does not exist (any more), so nothing was started in it.`,
+      message: `The folder ${gone} does not exist, so the server was not started.`,
       fix: 'Create the folder, or correct cwd.',
       path: ['cwd'],
     });
@@ -118,7 +118,7 @@ describe('start failures', function () {
     if (process.platform === 'win32') {
       assert.match(denied.message, /\(ENOEXEC\)\. It is not a program for this system/);
     } else {
-      const why = '(EACCES). It is a folder or a file that may not be executed.';
+      const why = '(EACCES). It is a folder, or a file without permission to execute.';
       assert.equal(denied.message, `"${script}" could not be started ${why}`);
       assert.match(denied.fix, /chmod \+x/);
     }
@@ -126,15 +126,15 @@ describe('start failures', function () {
     assert.equal((await rig.failure(stdio(path.join(folder, 'folder')))).code, 'command-not-executable');
     const odd = await rig.failure(stdio(process.execPath, ['a\0b']));
     assert.equal(odd.code, 'command-not-executable');
-    assert.match(odd.message, /have a NUL character in them\.$/);
+    assert.match(odd.message, /contain a NUL character\.$/);
   });
 
   it('a server that exits at once, with its last words', async () => {
     assert.deepEqual(await rig.failure(short('exits')), {
       code: 'server-exited',
       message:
-        '`node exits.mjs` ended with exit code 3 before it answered initialize. Last on stderr:\n  “fatal: no configuration found”\nWhat it wrote before it ended says why.',
-      fix: 'Run the command in a terminal to see what it misses, then correct command, args or env.',
+        '`node exits.mjs` ended with exit code 3 before it answered initialize. Last on stderr:\n  “fatal: no configuration found”\nThe cause is in its last output, if there is any.',
+      fix: 'Run the command in a terminal to see what is missing, then correct command, args or env.',
       path: [],
     });
   });
@@ -144,7 +144,7 @@ describe('start failures', function () {
     assert.equal(failure.code, 'server-exited');
     assert.match(
       failure.message,
-      /was ended by SIGKILL before it answered initialize\. Last on stderr:\n {2}“loading the model”\nIt was ended from outside, often for want of memory\.$/,
+      /was ended by SIGKILL before it answered initialize\. Last on stderr:\n {2}“loading the model”\nThe system or another program ended it, often because memory ran out\.$/,
     );
   });
 
@@ -152,7 +152,7 @@ describe('start failures', function () {
     const failure = await rig.failure(
       short('exits', '--code', '1', '--stderr', 'Error: GITHUB_TOKEN environment variable is required'),
     );
-    assert.match(failure.message, /It seems to miss a variable of its environment\.$/);
+    assert.match(failure.message, /An environment variable that it needs seems to be missing\.$/);
     assert.equal(failure.fix, 'Set the variable under env of this server, e.g. NAME: { env: NAME }.');
   });
 
@@ -161,9 +161,9 @@ describe('start failures', function () {
     assert.equal(failure.code, 'server-exited');
     assert.match(
       failure.message,
-      /^`node --version` ended with exit code 0 before it answered initialize\. On stdout it wrote what is not JSON-RPC:\n {2}“v\d+\.\d+\.\d+”\n/,
+      /^`node --version` ended with exit code 0 before it answered initialize\. On stdout it wrote text that is not JSON-RPC:\n {2}“v\d+\.\d+\.\d+”\n/,
     );
-    assert.match(failure.message, /it may not be an MCP server, or may want an argument such as `stdio`\.$/);
+    assert.match(failure.message, /it may not be an MCP server, or may need an argument such as `stdio`\.$/);
   });
 
   it('a script that is not there', async () => {
@@ -209,7 +209,7 @@ describe('start failures', function () {
     assert.equal(failure.code, 'server-not-jsonrpc');
     assert.equal(
       failure.message,
-      '`node noisy-stdout.mjs --only` runs, but did not answer initialize within 777 s. On stdout it wrote what is not JSON-RPC:\n  “Starting the server…”\n  “{"level":"info","msg":"listening"}”\n  “[1, 2, 3]”\nIt may be another kind of program, or an MCP server that wants an argument to speak over stdio.',
+      '`node noisy-stdout.mjs --only` runs, but did not answer initialize within 777 s. On stdout it wrote text that is not JSON-RPC:\n  “Starting the server…”\n  “{"level":"info","msg":"listening"}”\n  “[1, 2, 3]”\nIt may be another kind of program, or an MCP server that needs an argument to speak over stdio.',
     );
   });
 

@@ -79,7 +79,7 @@ describe('core: agent-host sessions of the editor', () => {
   let stage: Stage;
   let clock: FakeClock;
   let gateway: Gateway;
-  const goneIfAny = /If it had one before, that one is gone, and with it what it held/;
+  const goneIfAny = /If it had one before, that one is gone with all that it held/;
   const address = { port: 0, token: 'T'.repeat(43), audience: 'editor' } as const;
 
   async function open(port = 0): Promise<Gateway> {

@@ -62,7 +62,7 @@ describe('core: sessions of other agents', () => {
     assert.equal(first.structuredContent, undefined);
     const texts = first.content.map((part) => textOf({ content: [part] }));
     assert.ok(texts.includes(JSON.stringify(weather)));
-    assert.match(texts.at(-1) ?? '', /^\n\[MCP Toolsets\] This conversation now has an instance of "a" of its own/);
+    assert.match(texts.at(-1) ?? '', /^\n\[MCP Toolsets\] This conversation now has its own instance of "a"/);
     assert.deepEqual((await reader.call('structured')).structuredContent, weather, 'where there is no note');
 
     const other = await SessionClient.open(stage, 'a', { name: 'another' });

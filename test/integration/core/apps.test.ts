@@ -113,12 +113,12 @@ describe('apps (G8)', () => {
     it('without a token go there as long as there is one such conversation', async () => {
       await begin(fixture('apps', [], renamed));
       const session = await open(editor);
-      await assert.rejects(call(session, 'bump'), /opened by a conversation that "a" knows no longer/);
+      await assert.rejects(call(session, 'bump'), /"a" does not know which conversation opened this app/);
       await openApp(session, 'one');
       assert.match(textOf(await call(session, 'bump')), /^Counted 1 times/);
       await openApp(session, 'two');
-      await assert.rejects(call(session, 'bump'), /knows no longer/);
-      await assert.rejects(call(session, 'bump', byApp('guessed')), /knows no longer/);
+      await assert.rejects(call(session, 'bump'), /"a" does not know which conversation/);
+      await assert.rejects(call(session, 'bump', byApp('guessed')), /"a" does not know which conversation/);
       assert.equal(stage.instances('a').length, 2);
     });
 
@@ -127,7 +127,7 @@ describe('apps (G8)', () => {
       const session = await open(editor);
       const [one, two] = [await openApp(session, 'one'), await openApp(session, 'two')];
       await stage.host.release('a', 'one');
-      await assert.rejects(call(session, 'bump', byApp(one)), /holds no instance of "a" any more/);
+      await assert.rejects(call(session, 'bump', byApp(one)), /no longer has an instance of "a"/);
       assert.match(textOf(await call(session, 'bump', byApp(two))), /^Counted 1 times/);
       assert.equal(stage.instances('a').length, 1);
       await openApp(session, 'one');
@@ -266,7 +266,7 @@ describe('apps (G8)', () => {
       assert.match(await client.text('count', {}, options), /^Counted 2 times/);
       for (const name of ['bump', 'count']) {
         const { error } = await client.call(name);
-        assert.match(error?.message ?? '', /nothing tells which one opened this app\..*address of its own/, name);
+        assert.match(error?.message ?? '', /nothing says which conversation opened this app\..*its own address/, name);
       }
       assert.match(await client.text('my_count', { [argument]: handle }), /^Counted 3 times/);
       assert.equal(stage.instances('a').length, 1);
@@ -283,9 +283,9 @@ describe('apps (G8)', () => {
       [
         'has another type',
         ['--type', 'text/html'],
-        /its media type is "text\/html", and an app's is text\/html;profile=mcp-app/,
+        /its media type is "text\/html", but an app's must be text\/html;profile=mcp-app/,
       ],
-      ['is too large', ['--bytes', String(9 << 20)], /it has 9\d+ bytes, and an app may have 8388608/],
+      ['is too large', ['--bytes', String(9 << 20)], /it has 9\d+ bytes, but an app may have at most 8388608/],
     ] as const) {
       it(`name an app whose page ${what}, once it has been read, and start nothing for it`, async () => {
         await begin(fixture('apps', args));

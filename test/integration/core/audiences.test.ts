@@ -98,7 +98,7 @@ describe('what conversations are offered (G3)', () => {
     const [message = '', ...rest] = said();
     assert.match(
       message,
-      /^The tool "extra_1" of "b" is left out: .*This is so only in the conversation [0-9a-f]{8}, whose/,
+      /^The tool "extra_1" of "b" is left out: .*This applies only to the conversation [0-9a-f]{8}, whose/,
     );
     assert.deepEqual(rest, []);
     await all.call('mcp_release', { serverId: 'a' });

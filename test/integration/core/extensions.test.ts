@@ -87,7 +87,7 @@ describe('extensions that are not known here (X8)', function () {
     assert.match(JSON.stringify(result), /example\.com.*\[MCP Toolsets\]/);
     for (const capabilities of [{}, { extensions: { 'example.com/another': {} } }]) {
       const { error } = await (await open('s', capabilities)).call('later');
-      assert.match(error?.message ?? '', /a result of the type "example\.com\/later", which is not known here/);
+      assert.match(error?.message ?? '', /a result of an unknown type: "example\.com\/later"/);
     }
   });
 

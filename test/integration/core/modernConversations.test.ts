@@ -82,9 +82,9 @@ describe('conversations of the modern era (G3)', function () {
     const count = (threadId: string): Promise<string> => client.text('count', {}, { meta: { threadId } });
     assert.deepEqual([await count(one), await count(two), await count(one)], ['1', '1', '2']);
     const unnamed = await client.call('count');
-    assert.match(unnamed.error?.message ?? '', /nothing tells which one/);
+    assert.match(unnamed.error?.message ?? '', /does not say which conversation/);
     const short = await client.call('count', {}, { meta: { threadId: '1' } });
-    assert.match(short.error?.message ?? '', /nothing tells which one/);
+    assert.match(short.error?.message ?? '', /does not say which conversation/);
     const session = await SessionClient.open(stage, 's', { name: codex });
     const inSession = async (threadId?: string): Promise<string> => {
       const params = { name: 'count', arguments: {}, ...(threadId && { _meta: { threadId } }) };
@@ -94,7 +94,7 @@ describe('conversations of the modern era (G3)', function () {
     };
     assert.deepEqual([await inSession(one), await inSession(), await inSession(two)], ['1', '2', '1']);
     assert.deepEqual([await inSession(one), await inSession(two)], ['3', '2']);
-    await assert.rejects(inSession(), /nothing tells which of them/);
+    await assert.rejects(inSession(), /does not say which one/);
     const before = stage.instances('s').length;
     await session.close();
     await stage.until(() => stage.instances('s').length === before - 2, 'the end of both');
@@ -144,7 +144,7 @@ describe('conversations of the modern era (G3)', function () {
     const [[argument = '', handle = ''] = []] = Object.entries(one);
     for (const wrong of [`${handle.slice(0, -1)}${handle.endsWith('A') ? 'B' : 'A'}`, 'x', 5, null, { handle }]) {
       const answer = await alone.call('count', { [argument]: wrong });
-      assert.match(textIn(answer), /is not a handle that was given out here/, JSON.stringify(wrong));
+      assert.match(textIn(answer), /is not a handle that MCP Toolsets gave out/, JSON.stringify(wrong));
     }
     assert.equal(await alone.text('count', one), '3');
   });
@@ -183,7 +183,7 @@ describe('conversations of the modern era (G3)', function () {
     const held = stage.instances('s').flatMap(({ use, pid }) => (use.kind === 'leased' ? [String(pid)] : []));
     assert.deepEqual(held.sort(), [...pids].sort(), 'nothing was leased for that');
     for (const handle of handles) await alone.call('contents', handle);
-    assert.match(await read('note://one'), /nothing tells which one this is/, 'both were given it');
+    assert.match(await read('note://one'), /does not say which conversation/, 'both were given it');
   });
 
   it('a conversation by handle is told to pass it when it gives its instance back', async () => {

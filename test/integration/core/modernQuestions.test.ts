@@ -132,7 +132,7 @@ describe('questions to clients of the modern era (G4)', function () {
     const forged = `${state.slice(0, 5)}${state[5] === 'A' ? 'B' : 'A'}${state.slice(6)}`;
     const refused = async (from: ModernClient, args: object, options: object): Promise<void> => {
       const { error } = await from.call('elicit', { ...args }, options);
-      assert.match(error?.message ?? '', /No call waits with this request state/);
+      assert.match(error?.message ?? '', /No call has this request state/);
     };
     await refused(other, { message: 'Who?' }, answers(call, 'another conversation'));
     await refused(client, { message: 'Whom?' }, answers(call, 'another call'));
@@ -176,7 +176,7 @@ describe('questions to clients of the modern era (G4)', function () {
     const [first, second, third] = [await open(), await open(), await open()];
     const longest = asked(await first.call('elicit', { message: 'Who?' }));
     const shorter = asked(await second.call('elicit', { message: 'Who?' }));
-    assert.match(textIn(await third.call('received')), /2 instances are alive, which is the limit/);
+    assert.match(textIn(await third.call('received')), /The limit of 2 instances is reached/);
     clock.leap(60_000);
     await third.text('received');
     const lost = await first.call('elicit', { message: 'Who?' }, answers(longest, 'me'));

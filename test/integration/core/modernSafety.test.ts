@@ -87,7 +87,7 @@ describe('requests of the modern era are kept in check', function () {
         ['my_echo', { text: 'was called' }],
         ['my_elicit', { message: 'Another?' }],
       ] as const) {
-        assert.match(JSON.stringify(await call(tool, args, answered(state))), /No call waits|no tool|has no/i);
+        assert.match(JSON.stringify(await call(tool, args, answered(state))), /No call has|no tool|has no/i);
       }
       assert.deepEqual(asked.splice(0), ['my_elicit'], 'and nobody was asked about those');
       const done = await call('my_elicit', { message: 'Who?' }, answered(state));
@@ -185,7 +185,7 @@ describe('requests of the modern era are kept in check', function () {
       const answers = all.filter((message) => textIn(message).includes('"action":"accept"'));
       assert.equal(answers.length, 1);
       for (const { error } of all.filter((message) => !answers.includes(message)))
-        assert.match(error?.message ?? '', /No call waits with this request state/);
+        assert.match(error?.message ?? '', /No call has this request state/);
     }
   });
 });

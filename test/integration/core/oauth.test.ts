@@ -97,7 +97,7 @@ describe('core: servers that want a sign-in', () => {
     await signIn('far');
     await control(url, 'end-all');
     const outcome = await stage.outcome('far', 'whoami');
-    assert.match(JSON.stringify(outcome), /wants a sign-in\. The sign-in has ended/);
+    assert.match(JSON.stringify(outcome), /needs a sign-in\. The sign-in has ended/);
     await stage.untilState('far', 'signInNeeded');
     assert.deepEqual(stage.published(), ['far/whoami', 'far/write']);
     await signIn('far');
@@ -111,7 +111,7 @@ describe('core: servers that want a sign-in', () => {
     await signIn('far');
     await control(url, 'end-all');
     await stage.outcome('far', 'whoami', {}, { dialog: 'first' });
-    assert.match(await stage.failure('far', 'whoami', {}, { dialog: 'second' }), /wants a sign-in/);
+    assert.match(await stage.failure('far', 'whoami', {}, { dialog: 'second' }), /needs a sign-in/);
     await stage.untilState('far', 'signInNeeded');
     await signIn('far');
     assert.equal(await stage.text('far', 'whoami', {}, { dialog: 'second' }), 'ada files:read');

@@ -106,7 +106,7 @@ describe('supervision', function () {
     await killed();
     const { state } = await until(({ state: now }) => now.kind === 'failed', 'giving up');
     assert.ok(state.kind === 'failed');
-    assert.match(state.reason, /given up/);
+    assert.match(state.reason, /no longer restarted/);
     assert.ok(state.reason.endsWith(wasKilled), state.reason);
     clock.advance(3_600_000);
     assert.deepEqual(status().instances, []);

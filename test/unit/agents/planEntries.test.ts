@@ -298,14 +298,18 @@ describe('entries for other agents', () => {
   for (const [agent, text, reason] of [
     ['cursor', '{ "mcpServers": ', /\.cursor\/mcp\.json: it is not JSON/],
     ['cursor', '[]', /it is not a JSON object/],
-    ['cline', '{ "mcpServers": [] }', /`mcpServers` is no map/],
-    ['continue', '', /no such file yet\. Continue has its models in it/],
+    ['cline', '{ "mcpServers": [] }', /`mcpServers` is not a map/],
+    ['continue', '', /the file does not exist yet\. Continue keeps its models in it/],
     ['continue', 'a: [', /it is not YAML/],
-    ['continue', 'mcpServers: { a: { command: x } }', /`mcpServers` is no list of servers/],
-    ['continue', 'mcpServers: [{ command: x }]', /`mcpServers` is no list of servers/],
+    ['continue', 'mcpServers: { a: { command: x } }', /`mcpServers` is not a list of servers/],
+    ['continue', 'mcpServers: [{ command: x }]', /`mcpServers` is not a list of servers/],
     ['codex', 'a = ', /it is not TOML in line 1/],
-    ['codex', 'mcp_servers = { a = { command = "x" } }\n', /cannot be changed without touching more/],
-    ['codex', 'mcp_servers.files.url = "http://127.0.0.1:9/mcp/files"\n', /cannot be changed without touching more/],
+    ['codex', 'mcp_servers = { a = { command = "x" } }\n', /cannot be changed without touching other parts/],
+    [
+      'codex',
+      'mcp_servers.files.url = "http://127.0.0.1:9/mcp/files"\n',
+      /cannot be changed without touching other parts/,
+    ],
   ] as const) {
     it(`cannot be written: ${text}`, () => {
       const made = plan(agent, text);

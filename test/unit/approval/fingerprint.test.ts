@@ -86,7 +86,7 @@ describe('fingerprint of a launch (S1)', () => {
       'a text that says the same as a reference',
       referring,
       "{ prefix: '--token=', env: TOKEN, suffix: '; x', default: d }",
-      `'"--token=" and the variable TOKEN and "; x", or "d" where that is not set'`,
+      `'"--token=" and the variable TOKEN and "; x", or "d" if that is not set'`,
     ],
     ['another variable in an address', toAddress, 'env: TOKEN', 'env: OTHER'],
     ['a secret in place of a variable', referring, 'env: TOKEN', 'secret: TOKEN'],
@@ -248,7 +248,7 @@ describe('description of a launch', () => {
 
   it('shows what stands around a reference in arguments and addresses, and masks only secrets of it', () => {
     const part = (entry: string, index: number): string | undefined => describe1(entry).parts[index]?.shown;
-    assert.equal(part(referring, 2), '"--token=" and the variable TOKEN and "; x", or "d" where that is not set');
+    assert.equal(part(referring, 2), '"--token=" and the variable TOKEN and "; x", or "d" if that is not set');
     assert.equal(part(toAddress, 1), '"https://example.com/?key=" and the variable TOKEN');
     const withUser = toAddress.replace('https://', 'https://me:hunter22@');
     assert.doesNotMatch(JSON.stringify(describe1(withUser)), /hunter22|host-secret/);

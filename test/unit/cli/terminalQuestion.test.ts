@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { questionText } from '../../../src/cli/terminalQuestion.js';
 
-const fake = 'Let "echo" of "a" be called? [y]es, [c]onversation, [N]o: ';
+const fake = 'Allow this call of "echo" of "a"? [y]es, for the [c]onversation, [N]o: ';
 const question = (given: Record<string, unknown> | undefined, columns: number | undefined): string =>
   questionText({ toolset: 'a', tool: 'echo', title: undefined, arguments: given }, columns);
 

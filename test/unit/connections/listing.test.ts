@@ -146,7 +146,7 @@ describe('tool listing', () => {
     assert.deepEqual(listed?.prompts, [{ name: 'a', arguments: [{ name: 'x' }] }, { name: 'b' }]);
     assert.deepEqual(
       listed.malformed,
-      Array.from({ length: 4 }, () => ({ name: 'c', detail: 'has arguments that are no list of names' })),
+      Array.from({ length: 4 }, () => ({ name: 'c', detail: 'has arguments that are not a list of names' })),
     );
   });
 });

@@ -12,7 +12,7 @@ describe('results of servers', () => {
       assert.deepEqual(
         outcomes.map((outcome) => outcome.kind === 'error' && outcome.message),
         ['content', 'contents', 'messages'].map(
-          (list) => `The server answered with a part of \`${list}\` that is no object.`,
+          (list) => `The server answered with a part of \`${list}\` that is not an object.`,
         ),
       );
     }

@@ -65,7 +65,7 @@ describe('a turn of a dialog', () => {
     assert.deepEqual(
       results.results.map(({ parts, isError }) => [isError, parts[0]]),
       [
-        [true, { kind: 'text', text: 'Error: there is no tool "shop_gone" here. Use one of those that are offered.' }],
+        [true, { kind: 'text', text: 'Error: there is no tool "shop_gone" here. Use one of the offered tools.' }],
         [true, { kind: 'text', text: 'Error: the person said no.' }],
       ],
     );

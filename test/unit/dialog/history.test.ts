@@ -157,10 +157,10 @@ describe('instructions', () => {
 
   it('remind of each instance that is held, and how to release it (L3)', () => {
     const told = instructionsOf({ ...context, held: ['shop', 'browser'] });
-    assert.match(told, /holds an instance of its own of "shop", "browser"/);
+    assert.match(told, /has its own instance of "shop", "browser"/);
     assert.match(told, /mcp_release\(\{"serverId":"shop"\}\), mcp_release\(\{"serverId":"browser"\}\)/);
     const silent = instructionsOf({ ...context, held: ['shop'], release: undefined });
-    assert.match(silent, /holds an instance/);
+    assert.match(silent, /has its own instance/);
     assert.doesNotMatch(silent, /mcp_release/);
   });
 });

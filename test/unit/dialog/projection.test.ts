@@ -26,10 +26,12 @@ describe('projection of tools for a provider', () => {
     const odd = tool('d', { inputSchema: { type: 'object', properties: { 'x y': { type: 'string' } } } });
     const told = (vendor: string): string[] =>
       projectToolsForProvider(vendor, [...tools, odd]).problems.map((problem) => `${problem.tool}: ${problem.message}`);
-    assert.deepEqual(told('copilot'), ['a: Copilot takes no array without `items` in an input schema, which `a` has.']);
+    assert.deepEqual(told('copilot'), [
+      'a: Copilot accepts no array without `items` in an input schema, which `a` has.',
+    ]);
     assert.deepEqual(told('anthropic'), [
-      'b: Anthropic takes no `oneOf` at the top of an input schema, which `b` has.',
-      'd: Anthropic takes no property of the name `x y`, which `d` has.',
+      'b: Anthropic accepts no `oneOf` at the top of an input schema, which `b` has.',
+      'd: Anthropic accepts no property named `x y`, which `d` has.',
     ]);
     assert.equal(told('gemini').length, 2);
     assert.deepEqual(told('scripted'), []);
@@ -38,7 +40,7 @@ describe('projection of tools for a provider', () => {
   it('reports too many tools once', () => {
     const many = Array.from({ length: 129 }, (_, index) => tool(`t${index}`));
     assert.deepEqual(projectToolsForProvider('copilot', many).problems, [
-      { message: 'Copilot takes at most 128 tools in one request; these are 129.' },
+      { message: 'Copilot accepts at most 128 tools in one request, not 129.' },
     ]);
   });
 

@@ -112,13 +112,13 @@ describe('files and links (S1a)', () => {
     const theirs = 'größer\n';
     for (const before of ['', 'größe\n', 'größer', 'größes\n', 'größer\n# more\n']) {
       writeFileSync(file, theirs);
-      assert.throws(() => writeInside(folder, file, { before, after: 'ours\n' }), /changed it meanwhile/);
+      assert.throws(() => writeInside(folder, file, { before, after: 'ours\n' }), /changed it just now/);
       assert.equal(readFileSync(file, 'utf8'), theirs);
     }
     writeInside(folder, file, { before: theirs, after: 'ours\n' });
     assert.equal(readFileSync(file, 'utf8'), 'ours\n');
     rmSync(file);
-    assert.throws(() => writeInside(folder, file, { before: theirs, after: 'ours\n' }), /changed it meanwhile/);
+    assert.throws(() => writeInside(folder, file, { before: theirs, after: 'ours\n' }), /changed it just now/);
   });
 
   it('the user’s file is theirs until a workspace brings the same file along', () => {

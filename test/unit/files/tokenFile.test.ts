@@ -87,7 +87,7 @@ describe('the token file (G6)', () => {
       it(`is left as it is where it is something else: ${name}, mode ${mode.toString(8)}`, async () => {
         write(foreign, mode);
         for (const use of [tokenIn, keptToken, renewToken]) {
-          await assert.rejects(use(file), /own\.token (?:is no token file|cannot be read)/);
+          await assert.rejects(use(file), /own\.token (?:is not a token file|cannot be read)/);
           assert.equal(text(), foreign);
         }
         assert.deepEqual(readdirSync(folder), ['own.token']);
@@ -97,6 +97,6 @@ describe('the token file (G6)', () => {
 
   it('is no folder', async () => {
     mkdirSync(file);
-    for (const use of [tokenIn, keptToken, renewToken]) await assert.rejects(use(file), /is no token file/);
+    for (const use of [tokenIn, keptToken, renewToken]) await assert.rejects(use(file), /is not a token file/);
   });
 });

@@ -64,7 +64,7 @@ describe('gateway: what clients are asked (G4)', () => {
     const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal);
     await nextTurn();
     taken.abort();
-    await assert.rejects(asked, /taken back/);
+    await assert.rejects(asked, /withdrawn/);
     const [question, cancelled] = stream.sent;
     assert.deepEqual(cancelled?.['params'], { requestId: question?.['id'] });
     assert.equal(cancelled?.['method'], 'notifications/cancelled');
@@ -77,7 +77,7 @@ describe('gateway: what clients are asked (G4)', () => {
     await endOfTurn();
     assert.deepEqual(stream.sent, []);
     taken.abort();
-    await assert.rejects(asked, /taken back/);
+    await assert.rejects(asked, /withdrawn/);
     await nextTurn();
     assert.deepEqual(
       stream.sent.map(({ method }) => method),
@@ -87,10 +87,10 @@ describe('gateway: what clients are asked (G4)', () => {
 
   it('nobody is asked where nobody listens, and none stays open when the session ends', async () => {
     const [questions, stream] = [new ClientRequests(), new FakeStream()];
-    await assert.rejects(questions.ask(undefined, 'roots/list', undefined, never()), /not there/);
+    await assert.rejects(questions.ask(undefined, 'roots/list', undefined, never()), /not connected/);
     const open = questions.ask(stream, 'roots/list', undefined, never());
     questions.close();
     await assert.rejects(open, /has ended/);
-    await assert.rejects(questions.ask(stream, 'roots/list', undefined, never()), /not there/);
+    await assert.rejects(questions.ask(stream, 'roots/list', undefined, never()), /not connected/);
   });
 });

@@ -128,7 +128,7 @@ describe('gateway: links of results', () => {
 
       it(`are refused where nothing tells which of them reads: ${who}`, async () => {
         await given(clientKind, metas);
-        assert.match(String(reads()), /nothing tells which of them asks/);
+        assert.match(String(reads()), /does not say which one asks/);
       });
 
       it(`are read by nobody in particular where one has it, or one instance serves all: ${who}`, async () => {

@@ -26,7 +26,7 @@ describe('an open question', () => {
     const question = open();
     asker.abort();
     question.resolve('too late');
-    await assert.rejects(question.answer, { code: -32000, message: 'The question was taken back.' });
+    await assert.rejects(question.answer, { code: -32000, message: 'The question was withdrawn.' });
     assert.equal(takenBack, 1);
   });
 

@@ -77,7 +77,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     clock.advance(1);
     await assert.rejects(question, /is over/);
     assert.deepEqual([ended, parking.take(state, target)], [1, undefined]);
-    await assert.rejects(call.ask('roots/list', undefined, signal), /not there/);
+    await assert.rejects(call.ask('roots/list', undefined, signal), /not connected/);
   });
 
   it('keep an answer for the next POST, and no longer than they wait', async () => {
@@ -86,7 +86,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     const question = call.ask('roots/list', undefined, taken.signal);
     await nextTurn();
     taken.abort();
-    await assert.rejects(question, /taken back/);
+    await assert.rejects(question, /withdrawn/);
     call.settle(resultMessage(1, '{}'));
     assert.equal(ended, 0);
     assert.equal(parking.take(stateIn(reply), target), call);
@@ -175,7 +175,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     await nextTurn();
     ask(begin(256).call, 'too early');
     await nextTurn();
-    assert.deepEqual(refused.splice(0), ['too early: Too many clients are asked too much at once.']);
+    assert.deepEqual(refused.splice(0), ['too early: The clients have too many open questions.']);
     clock.advance(60_000);
     const [late, later] = [begin(257), begin(258)];
     ask(late.call, 'late');
@@ -197,12 +197,12 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     for (const call of calls)
       void call.ask('roots/list', undefined, never()).catch((error: Error) => refused.push(error.message));
     await nextTurn();
-    assert.deepEqual(refused, Array(4).fill('Too many clients are asked too much at once.'));
-    await assert.rejects(begin(260).call.ask('roots/list', undefined, signal), /too much/);
+    assert.deepEqual(refused, Array(4).fill('The clients have too many open questions.'));
+    await assert.rejects(begin(260).call.ask('roots/list', undefined, signal), /too many/);
     parking.dispose();
     assert.equal(ended, 256, 'the end of the gateway ends them all');
     const { call } = begin(1);
     for (let count = 0; count < 64; count++) void call.ask('roots/list', undefined, never()).catch(() => {});
-    await assert.rejects(call.ask('roots/list', undefined, signal), /too much/);
+    await assert.rejects(call.ask('roots/list', undefined, signal), /too many/);
   });
 });

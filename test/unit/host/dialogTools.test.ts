@@ -105,7 +105,7 @@ describe('tools of a dialog', () => {
     const { instructions } = tools.offer('mine', undefined);
     assert.match(
       instructions,
-      /The toolset "bank" is yours too, and has no tools now: its server is not able to start\./,
+      /The toolset "bank" is yours too, but has no tools now: its server is not able to start\./,
     );
   });
 
@@ -127,9 +127,12 @@ describe('tools of a dialog', () => {
     const bank = status('bank', { instances: [leasedBy('other')] });
     assert.deepEqual(heldBy('mine', snapshot([shop, bank])), ['shop']);
     const offering = rig(snapshot([shop, bank]), [toolset('mcp_admin', 'mcp_release')]).tools;
-    assert.match(offering.offer('mine', undefined).instructions, /own of "shop".*mcp_release\(\{"serverId":"shop"\}\)/);
+    assert.match(
+      offering.offer('mine', undefined).instructions,
+      /own instance of "shop".*mcp_release\(\{"serverId":"shop"\}\)/,
+    );
     const without = rig(snapshot([shop, bank])).tools.offer('mine', undefined).instructions;
-    assert.match(without, /own of "shop".*when the person releases it/);
+    assert.match(without, /own instance of "shop".*when the person releases it/);
     assert.doesNotMatch(rig(snapshot([bank])).tools.offer('mine', undefined).instructions, /instance of its own/);
   });
 
@@ -217,7 +220,7 @@ describe('tools of a dialog', () => {
     const news = { kind: 'new' } as const;
     const plain = textsOf(await run({ ...result([{ type: 'text', text: 'three' }]), news } as ToolOutcome));
     assert.equal(plain[0], 'three');
-    assert.match(plain[1] ?? '', /now has an instance of "shop" of its own.*when the person releases it/);
+    assert.match(plain[1] ?? '', /now has its own instance of "shop".*when the person releases it/);
     const admin = rig(undefined, [toolset('shop', 'shop_count'), toolset('mcp_admin', 'mcp_release')]);
     const bob: Speaker = { id: 'bob', name: 'Bob', purpose: undefined, grants: [{ kind: 'toolset', id: 'shop' }] };
     const noteFor = async (speaker?: Speaker): Promise<string> =>
@@ -226,7 +229,7 @@ describe('tools of a dialog', () => {
     assert.doesNotMatch(await noteFor(bob), /mcp_release/, 'who may not call it is not told to');
     const structured = textsOf(await run({ ...result([], { structuredContent: { count: 3 } }), news } as ToolOutcome));
     assert.equal(structured[0], '{"count":3}');
-    assert.match(structured[1] ?? '', /now has an instance/);
+    assert.match(structured[1] ?? '', /now has its own instance/);
   });
 
   it('errors of tools, of the host, and of cancelling are errors that the model reads', async () => {

@@ -232,7 +232,7 @@ describe('the limit of instances (L2)', () => {
     await Promise.all(busy.map((each) => each.nextCall().then((call) => each.calls.push(call))));
     assert.match(
       JSON.stringify(await stage.call('a', 'x', 'd4')),
-      /3 instances are alive, which is the limit.*none of them is idle/,
+      /The limit of 3 instances is reached.*none of them is idle/,
     );
     await Promise.all(busy.map((each) => answer(each, 'ok')));
     await Promise.all(calls);

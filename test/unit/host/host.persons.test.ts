@@ -335,7 +335,7 @@ describe('mcp_admin (L5)', () => {
 
   it('says what is missing or unknown as an error the agent can read', async () => {
     await stage.serve('a', 'command: a', 'x');
-    assert.match(await ask('mcp_release'), /^Error: The argument "serverId" is missing/);
+    assert.match(await ask('mcp_release'), /^Error: The argument "serverId" must be a string/);
     assert.match(await ask('mcp_restart', { serverId: 'zzz' }), /^Error: There is no server "zzz"/);
   });
 });

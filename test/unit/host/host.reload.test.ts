@@ -151,7 +151,7 @@ describe('reload (R2, R3)', () => {
     await stage.until(({ problems }) => problems.length === 1);
     assert.deepEqual(stage.published(), ['b/y']);
     assert.equal(stage.server('a').state.kind, 'failed');
-    assert.match(stage.host.snapshot.problems[0]?.message ?? '', /defect of MCP Toolsets itself: Error: not built yet/);
+    assert.match(stage.host.snapshot.problems[0]?.message ?? '', /defect in MCP Toolsets: Error: not built yet/);
     stage.connector.automatic = () => listing('x');
     await stage.host.restart('a');
     assert.deepEqual(stage.published(), ['a/x', 'b/y']);

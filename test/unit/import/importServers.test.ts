@@ -207,7 +207,7 @@ describe('import (C6)', () => {
     assert.equal(read('{ "a": 1\n "ghp_x": 2 }', '.mcprc'), 'it is not JSON: a comma is missing in line 2');
     assert.equal(read('a = 1\nb = ghp_x', 'config.toml'), 'it is not TOML in line 2');
     assert.equal(read('[]', '.mcp.json'), 'it is not a JSON object');
-    assert.equal(read('{}', 'x.json'), 'it is not known which program it belongs to');
+    assert.equal(read('{}', 'x.json'), 'it is not clear which program it belongs to');
   });
 
   it('ids that are taken or invalid get others, and it says so', () => {

@@ -61,7 +61,7 @@ describe('slots of instances (L2)', () => {
     await live({ waitsSince: 20 }, 'younger');
     await live({ waitsSince: 10 }, 'elder');
     assert.equal((await connect()).kind, 'connected');
-    assert.match(evicted.join(), /^elder: its client had not answered/);
+    assert.match(evicted.join(), /^elder: its client left a question/);
   });
 
   it('are waited for where an instance ends, before what waits for its client gives way', async () => {

@@ -111,7 +111,7 @@ function groups(): Record<string, Case[]> {
         name: 'of another type become a line',
         given: { content: [{ ...png, mimeType: 'image/svg+xml', ...userOnly }] },
         gives: {
-          content: [text(`[Image: image/svg+xml, 5 bytes, a type that models do not take. ${unsaved}]`, userOnly)],
+          content: [text(`[Image: image/svg+xml, 5 bytes, a type that models do not accept. ${unsaved}]`, userOnly)],
         },
       },
       {
@@ -129,7 +129,7 @@ function groups(): Record<string, Case[]> {
       {
         name: 'without data are quoted',
         given: { content: [{ type: 'image', mimeType: 'image/png' }] },
-        gives: { content: [text('[Content of a type unknown here] {"type":"image","mimeType":"image/png"}')] },
+        gives: { content: [text('[Content of an unknown type] {"type":"image","mimeType":"image/png"}')] },
       },
     ],
     audio: [
@@ -177,12 +177,12 @@ function groups(): Record<string, Case[]> {
       {
         name: 'with neither are quoted',
         given: { content: [{ type: 'resource', resource: { uri: 'x:1' } }] },
-        gives: { content: [text('[Content of a type unknown here] {"type":"resource","resource":{"uri":"x:1"}}')] },
+        gives: { content: [text('[Content of an unknown type] {"type":"resource","resource":{"uri":"x:1"}}')] },
       },
       {
         name: 'without a uri are quoted',
         given: { content: [{ type: 'resource', resource: null }] },
-        gives: { content: [text('[Content of a type unknown here] {"type":"resource","resource":null}')] },
+        gives: { content: [text('[Content of an unknown type] {"type":"resource","resource":null}')] },
       },
     ],
     'resource links': [
@@ -237,7 +237,7 @@ function groups(): Record<string, Case[]> {
       {
         name: 'without a uri are quoted',
         given: { content: [{ type: 'resource_link' }] },
-        gives: { content: [text('[Content of a type unknown here] {"type":"resource_link"}')] },
+        gives: { content: [text('[Content of an unknown type] {"type":"resource_link"}')] },
       },
     ],
     'unknown content': [
@@ -246,10 +246,10 @@ function groups(): Record<string, Case[]> {
         given: { content: [{ type: 'video', url: 'x' }, 7, null, { type: 'text' }] },
         gives: {
           content: [
-            text('[Content of a type unknown here] {"type":"video","url":"x"}'),
-            text('[Content of a type unknown here] 7'),
-            text('[Content of a type unknown here] null'),
-            text('[Content of a type unknown here] {"type":"text"}'),
+            text('[Content of an unknown type] {"type":"video","url":"x"}'),
+            text('[Content of an unknown type] 7'),
+            text('[Content of an unknown type] null'),
+            text('[Content of an unknown type] {"type":"text"}'),
           ],
         },
       },
@@ -257,7 +257,7 @@ function groups(): Record<string, Case[]> {
         name: 'is cut where it is long',
         given: { content: ['x'.repeat(5000)] },
         gives: {
-          content: [text(`[Content of a type unknown here] "${'x'.repeat(3999)}… (5002 characters in all)`)],
+          content: [text(`[Content of an unknown type] "${'x'.repeat(3999)}… (5002 characters in all)`)],
         },
       },
     ],

@@ -58,7 +58,7 @@ const cases: readonly Case[] = [
     name: 'an image that models do not take',
     given: { content: [{ ...image, mimeType: 'image/svg+xml' }] },
     gives: {
-      content: [text('[Image: image/svg+xml, 5 bytes, a type that models do not take. Saved as <1.svg>]')],
+      content: [text('[Image: image/svg+xml, 5 bytes, a type that models do not accept. Saved as <1.svg>]')],
     },
     files: ['hello'],
   },
@@ -67,7 +67,7 @@ const cases: readonly Case[] = [
     given: { content: [{ ...image, mimeType: `image/../../x\n${'y'.repeat(200)}` }] },
     gives: {
       content: [
-        text(`[Image: image/../../x ${'y'.repeat(86)}…, 5 bytes, a type that models do not take. Saved as <1.bin>]`),
+        text(`[Image: image/../../x ${'y'.repeat(86)}…, 5 bytes, a type that models do not accept. Saved as <1.bin>]`),
       ],
     },
     files: ['hello'],
@@ -142,7 +142,7 @@ const cases: readonly Case[] = [
         image,
         text('then'),
         text('[Audio: audio/wav, 5 bytes. Saved as <2.wav>]'),
-        text('[Content of a type unknown here] 7'),
+        text('[Content of an unknown type] 7'),
         text('[Image: image/png, 5 bytes. Saved as <3.png>]'),
         image,
       ],

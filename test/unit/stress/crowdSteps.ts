@@ -48,7 +48,7 @@ export const lostBy = [
   'it was removed or disabled, and the drain limit has passed',
   'the session of its conversation has ended, and the drain limit has passed',
   // A client that declares more than the shared instance was told of has another started.
-  'another client needed more of it, and the drain limit has passed',
+  'a client needed more capabilities, and the drain limit has passed',
   'was not called',
   'did not start',
 ];

@@ -52,6 +52,6 @@ function otherVersions(supported: readonly unknown[]): Discovery {
   const ours = [modernVersion, ...protocolVersions].join(', ');
   return {
     kind: 'otherVersions',
-    message: `It speaks the protocol versions ${shortened(theirs, 200)}, and none of those that are known here: ${ours}.`,
+    message: `It speaks protocol versions ${shortened(theirs, 200)}, but MCP Toolsets speaks only ${ours}.`,
   };
 }

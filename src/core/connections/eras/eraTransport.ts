@@ -148,7 +148,7 @@ export class EraTransport implements ServerTransport {
     this.isDoubted = false;
     if (found?.kind !== 'none' && found?.kind !== 'otherVersions') return;
     era.onSeen('legacy');
-    transport.fail(`The server does not speak protocol version ${modernVersion} any more.`);
+    transport.fail(`The server no longer speaks protocol version ${modernVersion}.`);
   }
 
   private async open(initialize: JSONRPCRequest): Promise<void> {

@@ -33,8 +33,8 @@ export class InputRound {
 
   /** Returns what is wrong with the result, as a clause, where it cannot be answered. */
   static of({ inputRequests = {}, requestState }: Fields): InputRound | string {
-    if (requestState !== undefined && typeof requestState !== 'string') return 'its `requestState` is no text';
-    if (!isObject(inputRequests)) return 'its `inputRequests` are no object';
+    if (requestState !== undefined && typeof requestState !== 'string') return 'its `requestState` is not a string';
+    if (!isObject(inputRequests)) return 'its `inputRequests` is not an object';
     const entries = Object.entries(inputRequests);
     if (entries.length === 0 && requestState === undefined) return 'names nothing that it needs';
     if (entries.length > mostRequests) return `wants more than ${mostRequests} answers at once`;

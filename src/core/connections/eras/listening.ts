@@ -89,7 +89,7 @@ export class Listening {
     const begun = this.ofLists.renew().then((outcome) => {
       if (outcome.kind === 'agreed') return;
       const why = inBrief(outcome.error.message, 300);
-      this.deps.log.write('debug', `[protocol] The server does not tell what changes: ${why}`);
+      this.deps.log.write('debug', `[protocol] The server does not report changes: ${why}`);
     });
     await Promise.race([begun, delay(this.deps.clock, agreeLimitMs, limit.signal).catch(() => undefined)]);
     limit.abort();

@@ -161,7 +161,7 @@ export class ModernSession {
     if ('id' in message) {
       this.deps.log.write(
         'warn',
-        `[protocol] The server sent the request ${message.method}, as none may since 2026-07-28.`,
+        `[protocol] The server sent the request ${message.method}, which no server may send since 2026-07-28.`,
       );
       return;
     }
@@ -199,7 +199,7 @@ export class ModernSession {
         if (this.mayAnswerSo(exchange.request, result)) {
           return this.finish(exchange, { result: { ...withoutEnvelope(result), resultType } });
         }
-        const message = `The server answered with a result of the type ${inBrief(resultType, 100)}, which is not known here.`;
+        const message = `The server answered with a result of an unknown type: ${inBrief(resultType, 100)}.`;
         return this.finish(exchange, { error: { code: errorCodes.internal, message } });
       }
     }
@@ -264,7 +264,7 @@ export class ModernSession {
     this.takeBack(exchange);
     const refuse = (message: string): void =>
       this.finish(exchange, { error: { code: errorCodes.internal, message: `The server ${message}` } });
-    if (++exchange.rounds > mostRounds) return refuse(`asked for more input ${mostRounds} times, and then once more.`);
+    if (++exchange.rounds > mostRounds) return refuse(`asked for more input more than ${mostRounds} times.`);
     const round = InputRound.of(result);
     if (typeof round === 'string') return refuse(`asked for input, but ${round}.`);
     exchange.asking = round;

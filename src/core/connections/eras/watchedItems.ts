@@ -41,7 +41,7 @@ export class WatchedItems {
       this.ids.delete(item);
       if (begun.kind === 'agreed') void this.subscription.renew();
     }
-    const refused = { code: errorCodes.invalidParams, message: 'The server does not tell when this is updated.' };
+    const refused = { code: errorCodes.invalidParams, message: 'The server does not report updates of this resource.' };
     return { jsonrpc: '2.0', id, error: begun.kind === 'refused' ? begun.error : refused };
   }
 

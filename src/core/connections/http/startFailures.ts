@@ -16,7 +16,7 @@ interface Explanation {
 export function urlUnusable(url: string): StartFailure {
   return {
     code: 'url-invalid',
-    message: `"${url}" is no http or https address.`,
+    message: `"${url}" is not an http or https address.`,
     fix: 'Write the whole address, e.g. https://example.com/mcp.',
     path: ['url'],
   };
@@ -27,7 +27,7 @@ export function neverAnsweredHttp(what: string, timeoutMs: number): StartFailure
     'server-silent',
     [],
     `${what} did not answer initialize within ${timeoutMs / 1000} s.`,
-    'It is overloaded, waits for something, or a firewall swallows the connection.',
+    'It may be overloaded or waiting for something, or a firewall may block the connection.',
     'Check that the server runs and is reachable from here; raise timeouts.connect if it is only slow.',
   );
 }
@@ -47,8 +47,8 @@ export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason):
         ['url'],
         what,
         /html/.test(reason.contentType)
-          ? 'That is a web page: the address is not the one of the MCP endpoint, or a sign-in or proxy page stands before it.'
-          : 'The address is not the one of an MCP endpoint.',
+          ? 'That is a web page: the address is not an MCP endpoint, or a sign-in or proxy page answers in its place.'
+          : 'The address is not an MCP endpoint.',
         'Correct url; MCP endpoints often end in /mcp or /sse.',
       );
     case 'redirect':
@@ -68,7 +68,7 @@ export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason):
         'http-unreachable',
         [],
         what,
-        'The authorization server is down, or the network does not lead to it.',
+        'The authorization server is down, or the network does not reach it.',
         'Check the network, then restart the server; sign out and in again if that does not help.',
       );
     case 'broken':
@@ -78,7 +78,7 @@ export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason):
         'http-unreachable',
         [],
         what,
-        'The server, or a proxy before it, ended the connection, perhaps because it crashed.',
+        'The server, or a proxy in front of it, ended the connection, perhaps because the server crashed.',
         'Look at the server’s own log, then restart it.',
       );
   }
@@ -101,7 +101,7 @@ function refused(what: string, status: number, launch: HttpLaunch): StartFailure
             'http-unauthorized',
             ['headers'],
             what,
-            'The server wants credentials, and none are configured.',
+            'The server requires credentials, and none are configured.',
             "Add a header, e.g. Authorization: { prefix: 'Bearer ', env: TOKEN }.",
           );
     case 403:
@@ -117,7 +117,7 @@ function refused(what: string, status: number, launch: HttpLaunch): StartFailure
         'http-status',
         [],
         what,
-        'A proxy stands before the server and wants credentials.',
+        'A proxy in front of the server requires credentials.',
         'Write user and password into the address of the proxy, or exempt the server from it (NO_PROXY, or `http.noProxy` in the editor).',
       );
     case 404:
@@ -133,7 +133,7 @@ function refused(what: string, status: number, launch: HttpLaunch): StartFailure
         'http-status',
         ['url'],
         what,
-        'The address takes no POST, and no event stream is there either: it is no MCP endpoint.',
+        'The address accepts no POST and has no event stream, so it is not an MCP endpoint.',
         'Correct url; MCP endpoints often end in /mcp or /sse.',
       );
     case 429:
@@ -141,7 +141,7 @@ function refused(what: string, status: number, launch: HttpLaunch): StartFailure
         'http-status',
         [],
         what,
-        'The server has had too many requests.',
+        'The server has received too many requests.',
         'Wait, then restart the server.',
       );
     case 502:
@@ -151,7 +151,7 @@ function refused(what: string, status: number, launch: HttpLaunch): StartFailure
         'http-status',
         [],
         what,
-        'A proxy before the server cannot reach it, or it is down for a while.',
+        'A proxy in front of the server cannot reach it, or the server is down for a while.',
         'Check that the server runs, then restart it here.',
       );
     default:
@@ -161,7 +161,7 @@ function refused(what: string, status: number, launch: HttpLaunch): StartFailure
             'http-status',
             ['url'],
             what,
-            'The server did not take the request.',
+            'The server did not accept the request.',
             'Check url and headers against the server’s documentation.',
           );
   }
@@ -180,7 +180,7 @@ function unreachable(what: string, code: string): StartFailure {
     );
   }
   const { cause, fix } = networkCauses[code] ?? {
-    cause: 'The server is not running, or the network does not lead to it.',
+    cause: 'The server is not running, or the network does not reach it.',
     fix: 'Check url, network and proxy settings.',
   };
   return failure('http-unreachable', ['url'], what, cause, fix);
@@ -188,7 +188,7 @@ function unreachable(what: string, code: string): StartFailure {
 
 const selfSigned: Explanation = {
   cause: 'Its certificate is not signed by an authority that this computer trusts.',
-  fix: 'Add the certificate, or the authority that signed it, to the trusted ones of the system or to NODE_EXTRA_CA_CERTS.',
+  fix: 'Add the certificate, or the authority that signed it, to the trusted certificates of the system or to NODE_EXTRA_CA_CERTS.',
 };
 
 const otherTls: Explanation = {
@@ -212,7 +212,7 @@ const tlsCauses: Readonly<Record<string, Explanation>> = {
   },
   ERR_TLS_CERT_ALTNAME_INVALID: {
     cause: 'Its certificate is for another host name.',
-    fix: 'Write the name that the certificate is for in url, or correct the certificate.',
+    fix: 'Write the host name of the certificate in url, or correct the certificate.',
   },
   EPROTO: {
     cause: 'The port does not speak TLS, or speaks another version of it.',
@@ -222,11 +222,11 @@ const tlsCauses: Readonly<Record<string, Explanation>> = {
 
 const networkCauses: Readonly<Record<string, Explanation>> = {
   ECONNREFUSED: {
-    cause: 'Nothing listens there: the server is not running, or the port is another one.',
+    cause: 'Nothing listens there: the server is not running, or the port is wrong.',
     fix: 'Start the server, or correct the port in url.',
   },
   ENOTFOUND: {
-    cause: 'There is no such host name.',
+    cause: 'The host name does not exist.',
     fix: 'Correct the host name in url; check the network, or the VPN if the name is internal.',
   },
   EAI_AGAIN: {
@@ -234,12 +234,12 @@ const networkCauses: Readonly<Record<string, Explanation>> = {
     fix: 'Check the network and the proxy settings, then restart the server.',
   },
   ETIMEDOUT: {
-    cause: 'The host does not answer: it is down, or a firewall swallows the connection.',
+    cause: 'The host does not answer: it is down, or a firewall blocks the connection.',
     fix: 'Check that the server runs and is reachable from here.',
   },
   ECONNRESET: {
     cause:
-      'The connection was closed before anything was said: a proxy or firewall forbids it, or the port speaks another protocol.',
+      'The connection was closed before any answer: a proxy or firewall blocks it, or the port speaks another protocol.',
     fix: 'Check scheme and port in url, and the proxy settings.',
   },
 };

@@ -103,7 +103,7 @@ export class HttpTransport implements ServerTransport {
     const channel = this.state.kind === 'open' ? this.state.channel : this.openStreamable();
     if ('method' in message) return await channel.send(message, options);
     if (this.answering >= mostAnswering) {
-      const text = 'The server takes no more than it is sent already; it gets no more answers to its requests.';
+      const text = 'The server accepts messages too slowly, so it gets no more answers to its requests.';
       return this.deps.log.write('warn', `[http] ${text}`);
     }
     this.answering += 1;

@@ -37,7 +37,7 @@ const clues: readonly Clue[] = [
     // The error names the file that wanted the other one, or the one that is missing: either may be in npx's cache.
     /(?:Cannot find (?:module|package)|ERR_INVALID_PACKAGE_CONFIG|ENOTEMPTY)[^]{0,600}?((?:\/|\b[A-Za-z]:\\)[^\s'"][^'"\n]{0,300}?[\\/]_npx[\\/][0-9a-f]{8,64})(?=[\\/'"\s]|$)/,
     (match) => ({
-      cause: `What npx installed for it in ${match[1]} is incomplete, as when an installation was ended halfway.`,
+      cause: `The npx installation in ${match[1]} is incomplete, perhaps because it was interrupted.`,
       fix: `Delete the folder ${match[1]} and restart the server: npx then installs the package again.`,
     }),
   ],
@@ -77,22 +77,22 @@ const clues: readonly Clue[] = [
   [
     /EADDRINUSE|address already in use/i,
     () => ({
-      cause: 'A port that it wants is taken, perhaps by another instance of it.',
+      cause: 'A port that it needs is taken, perhaps by another instance of it.',
       fix: 'End the other program, or give the server another port.',
     }),
   ],
   [
     /(?:api[ _-]?key|token|secret|credential|environment variable|env var)\S*[^\n]{0,60}?(?:missing|required|not set|not provided|not found|must be|undefined)|(?:missing|requires?|set|provide)[^\n]{0,40}?(?:api[ _-]?key|[A-Z]{2,}_(?:TOKEN|KEY|SECRET)|environment variable)/i,
     () => ({
-      cause: 'It seems to miss a variable of its environment.',
+      cause: 'An environment variable that it needs seems to be missing.',
       fix: 'Set the variable under env of this server, e.g. NAME: { env: NAME }.',
     }),
   ],
   [
     /Unsupported engine|requires? Node(?:\.js)?\b|SyntaxError: (?:Unexpected token|The requested module)/i,
     () => ({
-      cause: 'The server seems to want another version of Node.js.',
-      fix: 'Update Node.js, or name the right one as command.',
+      cause: 'The server seems to need another version of Node.js.',
+      fix: 'Update Node.js, or write the path of the right version as command.',
     }),
   ],
   [
@@ -101,7 +101,7 @@ const clues: readonly Clue[] = [
   ],
   [
     /(?:unknown|unrecognized|invalid|unexpected) (?:option|argument)|^usage:/im,
-    () => ({ cause: 'It does not take these arguments.', fix: 'Correct args as the output of the server says.' }),
+    () => ({ cause: 'It does not accept these arguments.', fix: 'Correct args as the output of the server says.' }),
   ],
 ];
 
@@ -116,12 +116,12 @@ export function likelyCause(
   }
   if (exit.signal === 'SIGKILL') {
     return {
-      cause: 'It was ended from outside, often for want of memory.',
+      cause: 'The system or another program ended it, often because memory ran out.',
       fix: 'See how much memory is free, then restart it.',
     };
   }
   if (exit.signal !== null) {
-    return { cause: 'It was ended from outside, or crashed.', fix: 'Look at the server’s log, then restart it.' };
+    return { cause: 'Another program ended it, or it crashed.', fix: 'Look at the server’s log, then restart it.' };
   }
   if (exit.code === 127) {
     return { cause: 'A shell did not find the command it was told to run.', fix: 'Correct the command in args.' };
@@ -131,12 +131,12 @@ export function likelyCause(
   }
   if (exit.code === 0) {
     return {
-      cause: 'It ended without an error, so it may not be an MCP server, or may want an argument such as `stdio`.',
+      cause: 'It ended without an error, so it may not be an MCP server, or may need an argument such as `stdio`.',
       fix: 'Run the command in a terminal: an MCP server waits for input. Then correct command and args.',
     };
   }
   return {
-    cause: 'What it wrote before it ended says why.',
-    fix: 'Run the command in a terminal to see what it misses, then correct command, args or env.',
+    cause: 'The cause is in its last output, if there is any.',
+    fix: 'Run the command in a terminal to see what is missing, then correct command, args or env.',
   };
 }

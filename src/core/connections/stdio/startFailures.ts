@@ -28,7 +28,7 @@ const launchers: Readonly<Record<string, { readonly comesWith: string; readonly 
   bunx: { comesWith: 'Bun', install: 'Install Bun' },
   uvx: { comesWith: 'uv', install: 'Install uv' },
   uv: { comesWith: 'uv', install: 'Install uv' },
-  python: { comesWith: 'Python; on many systems it is called python3', install: 'Use python3, install Python' },
+  python: { comesWith: 'Python, which many systems call python3', install: 'Use python3, install Python' },
   python3: { comesWith: 'Python', install: 'Install Python' },
   docker: { comesWith: 'Docker', install: 'Install Docker' },
   podman: { comesWith: 'Podman', install: 'Install Podman' },
@@ -42,7 +42,7 @@ export function commandNotFound(launch: StdioLaunch, search: PathSearch): StartF
       ['command'],
       `The file ${command} does not exist (looked for from ${launch.cwd}).`,
       {
-        fix: 'Correct the path in command; a relative one starts at cwd.',
+        fix: 'Correct the path in command. A relative path starts at cwd.',
       },
     );
   }
@@ -53,35 +53,32 @@ export function commandNotFound(launch: StdioLaunch, search: PathSearch): StartF
     return failure(
       'command-not-found',
       ['command'],
-      `${where} It comes with ${launcher.comesWith}: not installed, or installed where only your shell looks (e.g. by nvm, pyenv or Homebrew) and not the editor.`,
-      { fix: `${launcher.install}, start the editor from a terminal that has it, or write its full path as command.` },
+      `${where} It comes with ${launcher.comesWith}. That is not installed, or only your shell finds it and not the editor (e.g. with nvm, pyenv or Homebrew).`,
+      {
+        fix: `${launcher.install}, start the editor from a terminal that finds it, or write its full path as command.`,
+      },
     );
   }
   const nearest = search.nearest === undefined ? '' : ` There is a command "${search.nearest}".`;
   const fix =
     search.nearest === undefined
       ? `Install ${command}, or write its full path as command.`
-      : `Write ${search.nearest} if that is meant; else install ${command}, or write its full path.`;
+      : `Change \`command\` to \`${search.nearest}\`, or install \`${command}\`, or write its full path.`;
   const failed = failure('command-not-found', ['command'], `${where}${nearest}`, { fix });
   return search.nearest === undefined ? failed : { ...failed, instead: search.nearest };
 }
 
 export function folderMissing(launch: StdioLaunch): StartFailure {
-  return failure(
-    'cwd-missing',
-    ['cwd'],
-    `The folder ${launch.cwd} does not exist (any more), so nothing was started in it.`,
-    {
-      fix: 'Create the folder, or correct cwd.',
-    },
-  );
+  return failure('cwd-missing', ['cwd'], `The folder ${launch.cwd} does not exist, so the server was not started.`, {
+    fix: 'Create the folder, or correct cwd.',
+  });
 }
 
 /** Says which program is not there. */
 export function withoutInterpreter({ file, firstLine }: Unstartable): string {
   if (!firstLine)
     return `The file ${file} exists, but the loader that it needs does not: it was made for another system.`;
-  const ending = firstLine.isOfWindows ? ' Its lines have the line endings of Windows.' : '';
+  const ending = firstLine.isOfWindows ? ' The file has Windows line endings.' : '';
   return `The file ${file} exists, but the program that its first line names, ${firstLine.program}, does not.${ending}`;
 }
 
@@ -91,7 +88,7 @@ export function interpreterMissing(launch: StdioLaunch, found: Unstartable): Sta
     ['command'],
     `"${launch.command}" could not be started (ENOENT). ${withoutInterpreter(found)}`,
     {
-      fix: 'Install that program, correct the first line, or name an interpreter as command and the file in args. A virtual environment whose Python has moved has to be made anew.',
+      fix: 'Install that program, correct the first line, or name an interpreter as command and the file in args. If the file is in a virtual environment whose Python has moved, create the environment again.',
     },
   );
 }
@@ -101,7 +98,7 @@ export function commandNotStarted(launch: StdioLaunch, error: NodeJS.ErrnoExcept
   const code = error.code ?? error.message;
   const { cause, fix } = spawnErrors[code] ?? {
     cause: `The system says: ${error.message}.`,
-    fix: 'Run the command in a terminal to see what it misses.',
+    fix: 'Run the command in a terminal to see what is missing.',
   };
   return failure(
     'command-not-executable',
@@ -113,22 +110,22 @@ export function commandNotStarted(launch: StdioLaunch, error: NodeJS.ErrnoExcept
 
 const spawnErrors: Readonly<Record<string, { readonly cause: string; readonly fix: string }>> = {
   EACCES: {
-    cause: 'It is a folder or a file that may not be executed.',
+    cause: 'It is a folder, or a file without permission to execute.',
     fix: 'Make the file executable (chmod +x), or name the program that runs it as command and the file in args.',
   },
   EPERM: { cause: 'The system forbids it.', fix: 'Check the rights of the file and the rules of the system.' },
   ENOEXEC: {
-    cause: 'It is not a program for this system, or a script without a first line that names its interpreter.',
+    cause: 'It is not a program for this system, or it is a script whose first line names no interpreter.',
     fix: 'Name the interpreter as command (e.g. node or python3) and the file in args.',
   },
   E2BIG: { cause: 'Arguments and environment are too long.', fix: 'Shorten args and env.' },
   EMFILE: { cause: 'Too many files are open.', fix: 'Stop other servers, or raise the limit of open files.' },
   EAGAIN: { cause: 'Too many processes are running.', fix: 'End other programs, or raise the limit of processes.' },
   EINVAL: {
-    cause: 'An argument has a line break, and the command is a batch file, which takes none.',
-    fix: 'Name the program that the batch file starts as command, or take the line break out.',
+    cause: 'An argument has a line break, and the command is a batch file, which accepts no line breaks.',
+    fix: 'Name the program that the batch file starts as command, or remove the line break.',
   },
-  ERR_INVALID_ARG_VALUE: { cause: 'command, args or env have a NUL character in them.', fix: 'Remove it.' },
+  ERR_INVALID_ARG_VALUE: { cause: 'command, args or env contain a NUL character.', fix: 'Remove it.' },
 };
 
 export function endedBeforeAnswer(facts: StdioFacts, ending: Exclude<StdioEnding, { kind: 'closed' }>): StartFailure {
@@ -165,7 +162,7 @@ function notJsonRpc(facts: StdioFacts, tried: string): StartFailure {
     sentences(
       tried,
       outputWords(facts.remains),
-      'It may be another kind of program, or an MCP server that wants an argument to speak over stdio.',
+      'It may be another kind of program, or an MCP server that needs an argument to speak over stdio.',
     ),
     { fix: 'Check command and args; a server must write nothing but JSON-RPC to stdout, and its log to stderr.' },
   );
@@ -209,7 +206,7 @@ function endingWords(ending: StdioEnding): string {
 
 function outputWords({ stderr, stray }: StdioRemains): string {
   const out =
-    stray.length === 0 ? '' : `On stdout it wrote what is not JSON-RPC:\n${quote(stray.slice(0, quotedLines))}`;
+    stray.length === 0 ? '' : `On stdout it wrote text that is not JSON-RPC:\n${quote(stray.slice(0, quotedLines))}`;
   const err = stderr.length === 0 ? '' : `Last on stderr:\n${quote(stderr.slice(-quotedLines))}`;
   if (out === '' && err === '') return 'It wrote nothing.';
   return [out, err].filter((part) => part !== '').join('\n') + '\n';

@@ -187,7 +187,7 @@ export class StdioTransport implements ServerTransport {
         this.inARow = this.asked.size > 1 ? 0 : this.inARow + 1;
       }
     } else if (stdin.writableLength > answerBacklog) {
-      return this.deps.log.write('warn', 'The server reads nothing; it gets no more answers to its requests.');
+      return this.deps.log.write('warn', 'The server reads no input, so it gets no more answers to its requests.');
     }
     this.onsend?.(message);
     if (!this.isAlone) this.gather();

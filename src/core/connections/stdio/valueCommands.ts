@@ -199,7 +199,7 @@ function failureOf(source: CommandSource, path: StartFailure['path'], why: strin
   return {
     code: 'value-command-failed',
     message: `${lineOf(source)}, which gives a value, ${why}${why.endsWith('\n') ? '' : '.'}`,
-    fix: 'Run the command in a terminal to see what it misses, for example a sign-in, and start the server again.',
+    fix: 'Run the command in a terminal to see what is missing, for example a sign-in. Then start the server again.',
     path,
   };
 }

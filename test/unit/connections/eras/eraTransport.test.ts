@@ -41,7 +41,7 @@ describe('a server over HTTP that was modern until now (X8)', () => {
       const { sent, seen, failed } = await afterThe(answer, old);
       assert.deepEqual(sent, ['tools/call', 'server/discover']);
       assert.deepEqual(seen, ['modern', 'legacy']);
-      assert.deepEqual(failed, ['The server does not speak protocol version 2026-07-28 any more.']);
+      assert.deepEqual(failed, ['The server no longer speaks protocol version 2026-07-28.']);
     }
   });
 

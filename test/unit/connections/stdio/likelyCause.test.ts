@@ -15,15 +15,15 @@ describe('likely cause', () => {
     ['× No solution found when resolving tool dependencies', /uv did not find/],
     ['Cannot connect to the Docker daemon at unix:///var/run/docker.sock.', /Docker is not running/],
     ["Unable to find image 'x:latest' locally", /Docker did not find the image/],
-    ['Error: listen EADDRINUSE: address already in use :::3000', /port that it wants is taken/],
-    ['GITHUB_PERSONAL_ACCESS_TOKEN not set', /miss a variable/],
-    ['Please set BRAVE_API_KEY', /miss a variable/],
-    ['Error: API key is required', /miss a variable/],
+    ['Error: listen EADDRINUSE: address already in use :::3000', /port that it needs is taken/],
+    ['GITHUB_PERSONAL_ACCESS_TOKEN not set', /variable that it needs seems to be missing/],
+    ['Please set BRAVE_API_KEY', /variable that it needs seems to be missing/],
+    ['Error: API key is required', /variable that it needs seems to be missing/],
     ['SyntaxError: Unexpected token ?', /another version of Node/],
-    ['error: unknown option --foo', /does not take these arguments/],
-    ['Usage: server <dir>', /does not take these arguments/],
+    ['error: unknown option --foo', /does not accept these arguments/],
+    ['Usage: server <dir>', /does not accept these arguments/],
     ['sh: 1: frobnicate: command not found', /is not installed/],
-    ['something else entirely', /What it wrote before/],
+    ['something else entirely', /in its last output/],
   ];
   for (const [words, cause] of cases) {
     it(words.split('\n')[0] ?? '', () => {
@@ -58,8 +58,8 @@ describe('likely cause', () => {
       [0, null, /may not be an MCP server/],
       [126, null, /not allowed to run/],
       [127, null, /did not find the command/],
-      [null, 'SIGKILL', /for want of memory/],
-      [null, 'SIGSEGV', /or crashed/],
+      [null, 'SIGKILL', /memory ran out/],
+      [null, 'SIGSEGV', /or it crashed/],
     ] as const) {
       assert.match(likelyCause({ code, signal }, []).cause, cause);
     }

@@ -39,7 +39,7 @@ describe('words of endings', () => {
     const { message } = endedBeforeAnswer({ launch, remains }, { kind: 'exited', exit: { code: 1, signal: null } });
     assert.equal(
       oneLine(message),
-      '`server -v` ended with exit code 1 before it answered initialize. Last on stderr: “one” “two” What it wrote before it ended says why.',
+      '`server -v` ended with exit code 1 before it answered initialize. Last on stderr: “one” “two” The cause is in its last output, if there is any.',
     );
   });
 
@@ -48,7 +48,7 @@ describe('words of endings', () => {
     assert.deepEqual(commandNotStarted(launch, error), {
       code: 'command-not-executable',
       message:
-        '"server" could not be started (ENOEXEC). It is not a program for this system, or a script without a first line that names its interpreter.',
+        '"server" could not be started (ENOEXEC). It is not a program for this system, or it is a script whose first line names no interpreter.',
       fix: 'Name the interpreter as command (e.g. node or python3) and the file in args.',
       path: ['command'],
     });

@@ -193,7 +193,7 @@ export class OAuthAccess implements HttpAccess {
       this.lacking = { scope: joinedScopes(this.lacking?.scope, scope) };
       this.becomeSignedIn();
     }
-    const why = `What was asked for needs more rights: ${scope ?? unnamed}. Sign in again to grant them.`;
+    const why = `This request needs more rights: ${scope ?? unnamed}. Sign in again to grant them.`;
     return { kind: 'signIn', why };
   }
 
@@ -262,7 +262,7 @@ export class OAuthAccess implements HttpAccess {
   private async revoke(grant: Grant): Promise<void> {
     const sdk = await loadOAuthSdk();
     await this.limited((signal) => revoke(sdk, grant, this.fetchFor(signal))).catch((error: unknown) =>
-      this.deps.log.write('warn', `The tokens are forgotten here, but were not revoked: ${asText(error)}`),
+      this.deps.log.write('warn', `The tokens were deleted here, but not revoked: ${asText(error)}`),
     );
   }
 
@@ -280,7 +280,7 @@ export class OAuthAccess implements HttpAccess {
       return isAdvertised(authority) ? nobody : undefined;
     } catch (error) {
       if (error instanceof SignInFailure) return error.message;
-      this.deps.log.write('debug', `[oauth] nothing found out about signing in: ${asText(error)}`);
+      this.deps.log.write('debug', `[oauth] how to sign in could not be found out: ${asText(error)}`);
       return undefined;
     }
   }
@@ -312,7 +312,7 @@ export class OAuthAccess implements HttpAccess {
       this.storeFails = false;
     } catch (error) {
       this.storeFails = true;
-      log.write('warn', `[oauth] the sign-in could not be stored, and lasts as long as this window: ${asText(error)}`);
+      log.write('warn', `[oauth] the sign-in could not be stored, so it ends with this window: ${asText(error)}`);
     }
   }
 

@@ -51,7 +51,7 @@ export async function discover(discovery: Discovery): Promise<Authority> {
   const resourceMetadata = named ?? (await find());
   if (resourceMetadata && !sdk.resourceMatches(server, resourceMetadata.resource)) {
     throw new SignInFailure(
-      `The metadata of ${shown(server)} is for another resource, ${resourceMetadata.resource}: no token is asked for.`,
+      `The metadata of ${shown(server)} is for another resource, ${resourceMetadata.resource}, so no token is requested.`,
     );
   }
   const offered = resourceMetadata?.authorization_servers ?? [];
@@ -59,7 +59,7 @@ export async function discover(discovery: Discovery): Promise<Authority> {
   const issuer = wanted === undefined ? issuers[0] : issuers.find((one) => isSameIssuer(one, wanted));
   if (issuer === undefined) {
     throw new SignInFailure(
-      `${shown(server)} wants a sign-in at ${issuers[0]}, but the file says ${wanted}: no sign-in there.`,
+      `${shown(server)} asks for a sign-in at ${issuers[0]}, but the config file names ${wanted}, so no sign-in begins.`,
     );
   }
   const scopes = resourceMetadata?.scopes_supported;
@@ -113,7 +113,9 @@ export function checkAddress({ issuer }: Authority, address: string): void {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const isHere = url !== undefined && isLoopback(url.hostname);
   if (isHere && (!URL.canParse(issuer) || !isLoopback(new URL(issuer).hostname))) {
-    throw new SignInFailure(`The authorization server ${issuer} names an address of this machine (${address}).`);
+    throw new SignInFailure(
+      `The authorization server ${issuer} names a local address (${address}): no sign-in begins.`,
+    );
   }
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere)) return;
   throw notEncrypted(issuer, address);
@@ -128,7 +130,7 @@ function checkIssuer({ issuer, metadata }: Authority): void {
 }
 
 function notEncrypted(issuer: string, address: string): SignInFailure {
-  return new SignInFailure(`The authorization server ${issuer} is not encrypted (${address}): no sign-in there.`);
+  return new SignInFailure(`The authorization server ${issuer} is not encrypted (${address}), so no sign-in begins.`);
 }
 
 /** Throws where the authorization server cannot take a proof key, without which others could use the code. */
@@ -144,6 +146,6 @@ export function checkSecretRecipient(oauth: OAuthSettings | undefined, { issuer 
   if (!oauth?.clientSecret && !oauth?.privateKey) return;
   if (oauth.issuer !== undefined && isSameIssuer(oauth.issuer, issuer)) return;
   throw new SignInFailure(
-    `The file does not say that the secret of the client is for ${issuer}, so nothing was sent. If it is, write that address as oauth.issuer.`,
+    `The config file does not say that the client secret is for ${issuer}, so the secret was not sent. If it is, set oauth.issuer to that address.`,
   );
 }

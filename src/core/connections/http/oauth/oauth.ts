@@ -58,7 +58,7 @@ export class OAuth implements SignIns {
   async signIn(launch: Launch, browser: SignInBrowser, signal: AbortSignal): Promise<void> {
     const access = this.wanted(launch);
     if (isIncomplete(access.launch)) {
-      throw new SignInFailure('What a program prints for `oauth` is not known yet: start the server first.');
+      throw new SignInFailure('A program prints a value of `oauth` when the server starts. Start the server first.');
     }
     await access.signIn(browser, signal);
   }
@@ -90,10 +90,10 @@ export class OAuth implements SignIns {
     if (access) return access;
     throw new SignInFailure(
       launch.transport === 'stdio'
-        ? 'A server that is started here has no sign-in.'
+        ? 'A server with the transport `stdio` has no sign-in.'
         : launch.url === ''
-          ? 'The address of this server comes from a program, and such a server has no sign-in.'
-          : 'The file has an Authorization header for this server, which is sent instead of a sign-in.',
+          ? 'Sign-in is not possible, because the address of this server comes from a program.'
+          : 'The config file has an Authorization header for this server, which replaces the sign-in.',
     );
   }
 }

@@ -70,9 +70,9 @@ export async function listenForRedirect(
   };
 }
 
-const done = ['Almost done', 'You can close this page. The editor goes on by itself.'] as const;
+const done = ['Almost done', 'You can close this page. The editor continues.'] as const;
 const refused = ['Not signed in', 'The sign-in was refused. You can close this page; the editor says why.'] as const;
-const gone = ['Nothing to do here', 'This sign-in is over. Begin it again in the editor.'] as const;
+const gone = ['Nothing to do here', 'This sign-in has ended. Start it again in the editor.'] as const;
 
 function answer(response: ServerResponse, status: number, [title, text]: readonly [string, string]): void {
   response.writeHead(status, {

@@ -94,7 +94,7 @@ export async function signedInAsProgram({
   clock,
 }: ProgramSignIn): Promise<Grant> {
   const { oauth } = launch;
-  if (!oauth) throw new SignInFailure('The file names no client to sign in as: write `oauth.clientId`.');
+  if (!oauth) throw new SignInFailure('The config file names no client to sign in as. Add `oauth.clientId`.');
   checkAuthority(authority);
   checkSecretRecipient(oauth, authority);
   const { issuer, metadata, resource, scopes } = authority;
@@ -149,6 +149,6 @@ function algorithmOf(pem: string): string {
     // The error is made below, without the key in it.
   }
   throw new SignInFailure(
-    'oauth.privateKey is no private key in PEM form (PKCS #8) of RSA, an elliptic curve or Ed25519.',
+    'oauth.privateKey is not a private key in PEM form (PKCS #8) of RSA, an elliptic curve or Ed25519.',
   );
 }

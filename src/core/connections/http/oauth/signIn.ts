@@ -43,15 +43,13 @@ export async function signIn(deps: SignInDeps): Promise<Kept> {
   const redirect = await deps.browser
     .waitForReturn(fixed ?? registration?.redirect?.port, fixed !== undefined)
     .catch((error: Error) => {
-      throw new SignInFailure(
-        `The address to which the browser returns after the sign-in could not be opened: ${error.message}.`,
-      );
+      throw new SignInFailure(`The redirect address for the browser could not be opened: ${error.message}.`);
     });
   try {
     const known = await attempt(deps, redirect, registration);
     if (known.kind === 'signedIn') return known.kept;
     if (known.isGiven)
-      throw new SignInFailure(`${authority.issuer} does not take the client of the file: ${known.why}`);
+      throw new SignInFailure(`${authority.issuer} does not accept the client of the config file: ${known.why}`);
     const anew = await attempt(deps, redirect, undefined);
     if (anew.kind === 'signedIn') return anew.kept;
     throw new SignInFailure(`${authority.issuer} does not know the client that it has just registered: ${anew.why}`);
@@ -143,7 +141,7 @@ async function clientFor(
   if (fits && coversScopes(earlier.scope, scope)) return earlier;
   if (metadata && metadata.registration_endpoint === undefined) {
     throw new SignInFailure(
-      `${issuer} registers no clients by itself. Register one there with the redirect address ${redirectUrl}, and write its id as oauth.clientId.`,
+      `${issuer} does not register clients automatically. Register one there with the redirect address ${redirectUrl}, and write its id as oauth.clientId.`,
     );
   }
   const supported = metadata?.token_endpoint_auth_methods_supported;
@@ -186,7 +184,7 @@ function codeOf(parameters: URLSearchParams, { issuer, metadata }: Authority): C
     // Its metadata has the name to the letter, and any other is another server's.
     if (from === null || (metadata ? from !== metadata.issuer : !isSameIssuer(from, issuer))) {
       throw new SignInFailure(
-        `The answer that the browser brought back is not from ${issuer}, where the sign-in began, so nothing was sent there.`,
+        `The browser returned an answer that is not from ${issuer}, where the sign-in began, so the sign-in was stopped.`,
       );
     }
   }

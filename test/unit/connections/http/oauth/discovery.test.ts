@@ -31,7 +31,7 @@ describe('oauth discovery (X7)', () => {
     assert.match((await asked(issuer, false, `${issuer}/`)).urls[0] ?? '', /^https:\/\/auth\.example\/\.well-known/);
     assert.match(
       (await asked(issuer, true, 'https://other.example')).why,
-      /but the file says https:\/\/other\.example/,
+      /but the config file names https:\/\/other\.example/,
     );
   });
 
@@ -44,7 +44,7 @@ describe('oauth discovery (X7)', () => {
     it(`never asks ${named} for a server elsewhere`, async () => {
       const { urls, why } = await asked(named, true);
       assert.deepEqual(urls, []);
-      assert.match(why, /no sign-in there/);
+      assert.match(why, /no sign-in begins/);
     });
   }
 });
