@@ -15,6 +15,7 @@ import { complain, complainLines, complainOf, help, misuse, print, report, toJso
 import { readPort } from './cli/port.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
 import { isOfFile, statusTable, toolsTable } from './cli/render.js';
+import { withoutSecrets } from './core/base/secrets.js';
 import { directoryExists } from './core/host/assemble.js';
 import { configDeps, withServers, type Run } from './cli/withHost.js';
 import { ConfigState } from './core/config/merge.js';
@@ -71,6 +72,8 @@ async function main(argv: string[]): Promise<number> {
   const { json, debug, 'approve-cwd': approveCwd } = values;
   const run = { folder, json, debug, approveCwd, permissions, guardianScript };
   serves = command === 'serve' || command === 'connect';
+  // A defect costs its event, as in the editor, and not every conversation.
+  if (serves) process.on('uncaughtException', (error) => complainLines(withoutSecrets(error.stack ?? error.message)));
   switch (command) {
     case 'check':
       if (!values.start) return check(run);
