@@ -117,7 +117,6 @@ export function activate(context: vscode.ExtensionContext): void {
           workspace: workspaceName(),
           editor: vscode.env.appName,
           secrets: context.secrets,
-          ports: context.workspaceState,
         },
         agents: agentsOptions(),
       });

@@ -81,7 +81,7 @@ export function editorEndpointProblems(
       fix:
         by === 'window'
           ? 'Close one of the two windows and reload the other one if sessions that began in it are to go on.'
-          : 'Nothing has to be done; a session that began before and does not find its tools has to be begun anew.',
+          : 'Start a new session if one that began earlier does not find its tools. The token was renewed, because the other program may have received the old one.',
       place,
     },
   ];
