@@ -121,6 +121,7 @@ export const problemCodes = [
   'too-many-instances',
   // These concern agents outside the editor (G6).
   'endpoint-port-taken',
+  'endpoint-port-unconfirmed',
   'endpoint-failed',
   // This one concerns sessions of the editor outside its window (G2).
   'editor-port-taken',
