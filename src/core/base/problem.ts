@@ -52,6 +52,7 @@ export const problemCodes = [
   'servers-not-a-map',
   'duplicate-server',
   'file-unreadable',
+  'too-many-servers',
   // These concern one entry (C1–C3, C5).
   'server-id-invalid',
   'unknown-key',

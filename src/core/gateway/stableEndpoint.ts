@@ -22,7 +22,7 @@ export type EndpointState =
   /** `reason` is a phrase. */
   | { readonly kind: 'failed'; readonly reason: string };
 
-export interface TakenPort {
+interface TakenPort {
   readonly port: number;
   /** A `window` has proved to know the same secret. */
   readonly by: 'window' | 'program';

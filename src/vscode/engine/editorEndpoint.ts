@@ -63,7 +63,7 @@ interface Address {
   readonly port: number;
 }
 
-export class KeptAddress implements EndpointSecret, OtherPorts {
+class KeptAddress implements EndpointSecret, OtherPorts {
   private readonly key: string;
   private readonly renewals = new Emitter<void>();
   private address: Address = { token: '', port: 0 };
