@@ -11,7 +11,17 @@ import { readConfigFiles } from './cli/configFile.js';
 import { writeEntries } from './cli/entriesCommand.js';
 import { importFormats, isImportFormat, runImport } from './cli/importCommand.js';
 import { prompt, prompts, read, resources } from './cli/offersCommands.js';
-import { complain, complainLines, complainOf, help, misuse, print, report, toJson } from './cli/output.js';
+import {
+  complain,
+  complainLines,
+  complainOf,
+  complainOfDefect,
+  help,
+  misuse,
+  print,
+  report,
+  toJson,
+} from './cli/output.js';
 import { readPort } from './cli/port.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
 import { isOfFile, statusTable, toolsTable } from './cli/render.js';
@@ -71,6 +81,8 @@ async function main(argv: string[]): Promise<number> {
   const { json, debug, 'approve-cwd': approveCwd } = values;
   const run = { folder, json, debug, approveCwd, permissions, guardianScript };
   serves = command === 'serve' || command === 'connect';
+  // A defect costs its event, as in the editor, and not every conversation.
+  if (serves) process.on('uncaughtException', complainOfDefect);
   switch (command) {
     case 'check':
       if (!values.start) return check(run);
@@ -211,7 +223,7 @@ void main(process.argv.slice(2)).then(
     process.exitCode = code === 0 && isCut ? 1 : code;
   },
   (error: unknown) => {
-    complainLines(error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error));
+    complainOfDefect(error);
     process.exitCode = 70;
   },
 );

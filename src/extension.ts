@@ -117,7 +117,6 @@ export function activate(context: vscode.ExtensionContext): void {
           workspace: workspaceName(),
           editor: vscode.env.appName,
           secrets: context.secrets,
-          ports: context.workspaceState,
         },
         agents: agentsOptions(),
       });
@@ -147,7 +146,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerProblemPages(context.extensionUri),
     registerAuthoring({ slot, secrets, env: () => childEnvironment(process.env) }),
     registerMinds({ slot, clock, log: logs.host, storage }),
-    serveOtherAgents(slot, context.globalStorageUri),
+    serveOtherAgents(slot, context),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
     onDidChangeSetting('toolPermissions', () => slot.engine?.host.permission.recheck()),

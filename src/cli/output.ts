@@ -4,6 +4,7 @@
  */
 import { forTerminal, oneLine, visibleJson } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
+import { withoutSecrets } from '../core/base/secrets.js';
 import { inOrder, problemLine } from './render.js';
 
 const usage = `Usage: mcp-toolsets <command> [options]
@@ -101,6 +102,11 @@ export function complain(text: string): 1 {
 /** Returns what an error says, to stand within a sentence. */
 export function reasonOf(error: unknown): string {
   return (error as Error).message.replace(/\.$/, '');
+}
+
+/** Prints an error that is a mistake in this program, with its place. */
+export function complainOfDefect(error: unknown): void {
+  complainLines(withoutSecrets(error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error)));
 }
 
 /** Writes a text of ours that has several lines. Each value in it has to stand on one. */

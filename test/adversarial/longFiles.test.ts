@@ -100,7 +100,6 @@ const offer = (text: string): ReviewedOffers => ({
   ],
   prompt: [{ name: text, description: text, arguments: [{ name: text }] }],
   instructions: text,
-  incomplete: [],
 });
 
 async function reviewed(before: string, text: string): Promise<void> {

@@ -52,7 +52,7 @@ describe('manifest', () => {
       'mcpToolsets.toolPermissions': 'The strictest of all places counts, so a workspace can only forbid.',
       'mcpToolsets.problems.filteredTools': 'It changes how the Problems view looks.',
       'mcpToolsets.endpoint.port':
-        'Two windows cannot have one port. Whoever gets through has the token, which lies outside of every workspace.',
+        'Two windows cannot have one port. A port from the workspace counts only after the person chose it there.',
     };
     const settings = Object.entries(contributes.configuration.properties) as [string, { scope: string }][];
     assert.deepEqual(

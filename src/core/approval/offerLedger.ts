@@ -14,7 +14,7 @@ import type { LaunchDescription } from './fingerprint.js';
 import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
 import {
   differingParts,
-  isPrintOf,
+  printOf,
   reviewedInstructions,
   reviewedKinds,
   reviewedPrompt,
@@ -98,7 +98,7 @@ export class OfferLedger implements OfferReview, Disposable {
     for (const offers of all) {
       const listed = listedOf(offers);
       for (const kind of reviewedKinds) {
-        if (seen.prints.has(kind) || offers.incomplete.includes(kind)) continue;
+        if (seen.prints.has(kind)) continue;
         isGrown = true;
         seen.prints.set(kind, new Map([...listed[kind]].map(([name, { print }]) => [name, print])));
         for (const [name, offer] of listed[kind]) seen.toKeep.set(keyOf(kind, name), offer);
@@ -292,8 +292,9 @@ function readPrints(kind: ReviewedKind, entries: readonly unknown[]): Map<string
   const prints = new Map<string, OfferPrint>();
   for (const entry of entries) {
     if (!Array.isArray(entry)) continue;
-    const [name, ...print] = entry as readonly unknown[];
-    if (typeof name === 'string' && isPrintOf(kind, print)) prints.set(name, print);
+    const [name, ...hashes] = entry as readonly unknown[];
+    const print = printOf(kind, hashes);
+    if (typeof name === 'string' && print) prints.set(name, print);
   }
   return prints;
 }

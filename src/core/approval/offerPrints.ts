@@ -1,6 +1,6 @@
 /**
  * What a person relies on in a server once they let it start (S3): what models read of its tools and prompts, what these
- * take and give, what tools say of their effects, and the server's instructions. Each part is kept as a short hash, for
+ * take and give, what tools say of their effects, who sees them, and the server's instructions. Each part is kept as a short hash, for
  * which the order of keys does not count and everything else does. All of this is pure; what was seen before is the
  * shell's knowledge (`OfferReview`).
  */
@@ -12,7 +12,7 @@ import type { LaunchDescription } from './fingerprint.js';
 
 /** The parts of each kind of offer, in the order of their hashes. */
 const partsOf = {
-  tool: ['description', 'schema', 'hints'],
+  tool: ['description', 'schema', 'hints', 'visibility'],
   prompt: ['description', 'arguments'],
   instructions: ['text'],
 } as const;
@@ -43,12 +43,13 @@ const known = new WeakMap<object, ReviewedOffer>();
 
 export function reviewedTool(tool: OfferedTool): ReviewedOffer {
   return remembered(tool, () => {
-    const { name, title, description, inputSchema, outputSchema, annotations } = tool;
+    const { name, title, description, inputSchema, outputSchema, annotations, _meta: meta } = tool;
     const { title: shownTitle, ...hints } = annotations ?? {};
+    const ui = meta?.['ui'];
     return {
       kind: 'tool',
       name,
-      print: [hash([title, description, shownTitle]), hash([inputSchema, outputSchema]), hash(hints)],
+      print: [hash([title, description, shownTitle]), hash([inputSchema, outputSchema]), hash(hints), hash([ui])],
       text: () => [
         ...said('title', title),
         ...said('title that is shown', shownTitle),
@@ -56,6 +57,7 @@ export function reviewedTool(tool: OfferedTool): ReviewedOffer {
         ...laidOut('input schema', inputSchema),
         ...laidOut('output schema', outputSchema),
         ...laidOut('hints', Object.keys(hints).length > 0 ? hints : undefined),
+        ...laidOut('app and visibility', ui),
       ],
     };
   });
@@ -91,9 +93,11 @@ function laidOut(label: string, value: unknown): [string, string][] {
   return value === undefined ? [] : [[label, JSON.stringify(JSON.parse(canonicalJson(value)), null, 2)]];
 }
 
-/** Returns whether stored hashes are those of an offer of this kind. */
-export function isPrintOf(kind: ReviewedKind, hashes: readonly unknown[]): hashes is OfferPrint {
-  return hashes.length === partsOf[kind].length && hashes.every((one) => typeof one === 'string');
+/** Returns the print that these stored hashes are, or undefined. An earlier version stored no `visibility`. */
+export function printOf(kind: ReviewedKind, hashes: readonly unknown[]): OfferPrint | undefined {
+  const all = kind === 'tool' && hashes.length === 3 ? [...hashes, hash([undefined])] : hashes;
+  const isWhole = all.length === partsOf[kind].length && all.every((one) => typeof one === 'string');
+  return isWhole ? (all as OfferPrint) : undefined;
 }
 
 export function differingParts(kind: ReviewedKind, before: OfferPrint, now: OfferPrint): readonly ReviewedPart[] {
@@ -139,8 +143,6 @@ export interface ReviewedOffers {
   readonly tool: readonly OfferedTool[];
   readonly prompt: readonly OfferedPrompt[];
   readonly instructions: string | undefined;
-  /** The kinds that could not be listed whole. What is missing there is not missed. */
-  readonly incomplete: readonly ReviewedKind[];
 }
 
 /** Tells offers that changed or came later from the others; the core asks it of its shell. */

@@ -42,6 +42,16 @@ export function samePath(a: string, b: string): boolean {
   return a === b || comparable(a) === comparable(b);
 }
 
+/** Returns whether a path leads to `file`. Each spelling is looked up on the disk once. */
+export function sameAs(file: string): (other: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (other) => {
+    const same = known.get(other) ?? samePath(other, file);
+    known.set(other, same);
+    return same;
+  };
+}
+
 /** Says whether `file` lies below `folder`, however deep. */
 export function isBelow(file: string, folder: string): boolean {
   const relative = path.relative(comparable(folder), comparable(file));

@@ -52,6 +52,7 @@ export const problemCodes = [
   'servers-not-a-map',
   'duplicate-server',
   'file-unreadable',
+  'too-many-servers',
   // These concern one entry (C1–C3, C5).
   'server-id-invalid',
   'unknown-key',
@@ -121,6 +122,7 @@ export const problemCodes = [
   'too-many-instances',
   // These concern agents outside the editor (G6).
   'endpoint-port-taken',
+  'endpoint-port-unconfirmed',
   'endpoint-failed',
   // This one concerns sessions of the editor outside its window (G2).
   'editor-port-taken',

@@ -9,7 +9,7 @@ import { withoutMark } from '../base/byteOrderMark.js';
 import { describe, EntryReader } from './entryReader.js';
 import { readJson } from '../yaml/jsonTree.js';
 import type { ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from './model.js';
-import { accepted, refused } from './parse.js';
+import { accepted, entriesToRead, refused } from './parse.js';
 import { FilePlaces } from './places.js';
 import { ProblemList } from './problemList.js';
 import * as problems from './problems.js';
@@ -29,8 +29,8 @@ export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
   const servers = serversOf(places, root, found);
   if (!servers || found.failed) return refused(source.file, found.whole(source.file));
   const read: ConfiguredServer[] = [];
-  for (const entry of servers.entries.values()) {
-    if (entry.key === '$schema') continue;
+  const entries = [...servers.entries.values()].filter(({ key }) => key !== '$schema');
+  for (const entry of entriesToRead(places, entries, found)) {
     const reader = new EntryReader(entry.key, places, deps, source, found.room);
     read.push(readServer(reader, translated(entry)));
     found.takeOver(reader);

@@ -38,12 +38,22 @@ export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSour
   const table = serversOf(places, root, found);
   if (found.failed) return refused(file, found.whole(file));
   const servers: ConfiguredServer[] = [];
-  for (const entry of table?.entries.values() ?? []) {
+  for (const entry of table ? entriesToRead(places, [...table.entries.values()], found) : []) {
     const reader = new EntryReader(entry.key, places, deps, source, found.room);
     servers.push(readServer(reader, entry));
     found.takeOver(reader);
   }
   return accepted(source, servers, found.whole(file));
+}
+
+/** The number of servers of one file (S2). */
+const mostServers = 500;
+
+/** Returns the entries that are read, and notes where the others begin. */
+export function entriesToRead(places: FilePlaces, entries: readonly MapEntry[], found: ProblemList): MapEntry[] {
+  const next = entries[mostServers];
+  if (next) found.note(problems.tooManyServers({ place: places.key(next) }, entries.length, mostServers));
+  return entries.slice(0, mostServers);
 }
 
 export function accepted(

@@ -90,6 +90,12 @@ export function problemsLeftOut(file: string, count: number): Problem {
   return problem('problems-left-out', 'warning', { place: { file, range: startOfFile } }, message, fix);
 }
 
+/** @param count the number of servers of the file */
+export function tooManyServers(spot: Spot, count: number, most: number): Problem {
+  const message = `The file has ${count.toLocaleString('en-US')} servers; only the first ${most} are read.`;
+  return problem('too-many-servers', 'error', spot, message, 'Remove the servers that you do not need.');
+}
+
 // These concern keys.
 
 export function serverIdInvalid(spot: Spot, id: string): Problem {

@@ -22,18 +22,24 @@ export type EndpointState =
   /** `reason` is a phrase. */
   | { readonly kind: 'failed'; readonly reason: string };
 
-export interface TakenPort {
+interface TakenPort {
   readonly port: number;
   /** A `window` has proved to know the same secret. */
   readonly by: 'window' | 'program';
 }
 
-/** Says which port is to be tried when one is taken. */
+/** Says which port to try first, and which after a port that is taken. */
 export interface OtherPorts {
-  /** Resolves to the same port where it is about to be free. */
-  after(taken: number, token: string): Promise<{ readonly port: number; readonly instead?: TakenPort }>;
-  /** Called with the port that is listened on now. */
-  keep(port: number): void;
+  /** The port that belongs to the secret; known once the secret was read. */
+  readonly port: number;
+  /** Resolves to the same port if it is about to be free, and to another token if clients may have shown theirs to a stranger. */
+  after(taken: number, token: string): Promise<NextAddress>;
+}
+
+export interface NextAddress {
+  readonly port: number;
+  readonly token: string;
+  readonly instead?: TakenPort;
 }
 
 export interface StableEndpointDeps {
@@ -126,22 +132,23 @@ export class StableEndpoint {
   }
 
   /** Returns the port that was wanted where it is another one. */
-  private async openWith(token: string): Promise<TakenPort | undefined> {
+  private async openWith(known: string): Promise<TakenPort | undefined> {
     const { createGateway, keepSecret, otherPorts } = this.deps;
+    let token = known;
+    this.port ||= otherPorts?.port ?? 0;
     for (let instead: TakenPort | undefined; ;) {
       const gateway = await createGateway({ port: this.port, token });
       this.open = { token, gateway, secret: keepSecret([token]) };
       try {
         await gateway.start();
         this.port = gateway.port ?? this.port;
-        otherPorts?.keep(this.port);
         return instead;
       } catch (error) {
         if (this.ended || !otherPorts || !isTaken(error)) throw error;
         await this.close();
         const next = await otherPorts.after(this.port, token);
         if (this.ended) return undefined;
-        this.port = next.port;
+        ({ port: this.port, token } = next);
         instead ??= next.instead;
       }
     }

@@ -146,7 +146,6 @@ function reviewedOf(
     tool: tools,
     prompt: prompts?.prompts ?? [],
     instructions: joined(instructions, manual),
-    incomplete: prompts?.failure === undefined ? [] : ['prompt'],
   };
 }
 

@@ -11,6 +11,7 @@ import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
 import { agentHostName, longestEditorId } from '../tools/editorNames.js';
 import { type ServerFeatures, toolsAlone } from '../tools/features.js';
 import { admitsResource } from '../tools/promptsAndResources.js';
+import { joined } from '../tools/together.js';
 import { isMadeFrom } from '../tools/uris.js';
 import type { ServerStatus } from '../reconcile/status.js';
 import { adminId, releaseNameFor, whyDown } from './admin.js';
@@ -113,12 +114,8 @@ function featuresOfAll(toolsets: Toolsets): ServerFeatures {
   };
 }
 
-/** Published names of tools are unique (N5). If two prompts have one name, the first in file order is served. */
 export function servedTogether(toolsets: Toolsets): ServedToolset {
-  const prompts = new Map<string, Prompt>();
-  for (const { prompt, published } of toolsets.flatMap((toolset) => toolset.prompts)) {
-    if (!prompts.has(published)) prompts.set(published, { ...prompt, name: published });
-  }
+  const { prompts, resources, templates } = joined(toolsets);
   const about = toolsets.flatMap((toolset) => {
     const told = instructionsOf(toolset, releaseAdvice(toolset, toolsets, { sees: everyToolset }));
     return told === undefined ? [] : [`About the toolset "${toolset.id}":\n${told}`];
@@ -129,9 +126,9 @@ export function servedTogether(toolsets: Toolsets): ServedToolset {
     instructions: about.length === 0 ? undefined : about.join('\n\n'),
     tools: toolsets.flatMap((toolset) => toolset.tools.map((tool) => servedTool(tool, 'plain'))),
     appTools: entriesForAppsOfAll(toolsets),
-    prompts: [...prompts.values()],
-    resources: toolsets.flatMap(({ resources }) => resources.resources),
-    templates: toolsets.flatMap(({ resources }) => resources.templates),
+    prompts,
+    resources,
+    templates,
     features: featuresOfAll(toolsets),
     isLeased: toolsets.some(({ leased }) => leased),
     canGain: true,

@@ -311,6 +311,21 @@ export function promptTwice(at: At, published: string, originals: readonly [stri
   };
 }
 
+/** @param names prompts and URIs that both have; only clients of all toolsets together meet them */
+export function heldElsewhere(at: At, holder: string, holderPlace: Place, names: readonly string[]): Problem {
+  const first = names.slice(0, 3).map(shown).join(', ');
+  const more = names.length > 3 ? ` and ${names.length - 3} more` : '';
+  return {
+    code: 'entry-left-out',
+    severity: 'warning',
+    message: `"${at.server}" and "${holder}" both have ${first}${more}. Clients of all toolsets together (\`/mcp\`, \`connect\` without a name) get ${names.length === 1 ? 'it' : 'them'} from "${holder}" only.`,
+    fix: `Keep ${names.length === 1 ? 'it' : 'them'} out of one of the two with \`prompts\` or \`resources\`, or rename prompts with \`prompts.transform\`.`,
+    place: at.places.key,
+    server: at.server,
+    related: [{ message: `"${holder}" has ${first}${more}`, place: holderPlace }],
+  };
+}
+
 export function entryMalformed(at: At, of: ListKind, name: string, detail: string): Problem {
   return {
     code: 'entry-left-out',

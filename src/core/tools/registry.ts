@@ -11,10 +11,12 @@ import {
   agentHostNameUnusable,
   editorIdTooLong,
   fewOfEach,
+  heldElsewhere,
   nameReserved,
   nameTaken,
   tooManyTools,
 } from './problems.js';
+import { joined } from './together.js';
 
 /** The editor and providers take this many tools in one request for a model that cannot search among tools. */
 const mostTools = 128;
@@ -104,6 +106,11 @@ export function publish(
       leased: candidate.leased,
     };
   });
+  for (const { id, holder, names } of joined(candidates).contested) {
+    const [later, earlier] = [id, holder].map((one) => candidates.find((candidate) => candidate.id === one));
+    if (!later || !earlier) continue;
+    problems.push(heldElsewhere({ server: id, places: later.places }, holder, earlier.places.key, names));
+  }
   return { toolsets, problems: [...fewOfEach(problems), ...crowd(candidates, toolsets, reserved.size)] };
 }
 

@@ -6,9 +6,23 @@ import type { EditorEndpoint } from '../engine/editorEndpoint.js';
 
 const extensionId = 'minds.mcp-toolsets';
 
-/** @param place The place of problems that belong to no server. */
-export function endpointProblems(state: AgentEndpointState, place: Place | undefined): Problem[] {
+/**
+ * @param place The place of problems that belong to no server.
+ * @param asked The port that the settings of the workspace ask for without the person's consent.
+ */
+export function endpointProblems(state: AgentEndpointState, place: Place | undefined, asked?: number): Problem[] {
   if (!place) return [];
+  if (asked !== undefined) {
+    return [
+      {
+        code: 'endpoint-port-unconfirmed',
+        severity: 'information',
+        message: `The settings of this workspace ask to serve its toolsets to agents outside the editor on port ${asked}. You did not choose this port, so it stays closed.`,
+        fix: 'Run "MCP Toolsets: Set Up Another Agent…" to open the port, or remove "mcpToolsets.endpoint.port" from the settings of the workspace.',
+        place,
+      },
+    ];
+  }
   if (state.kind === 'portTaken') {
     return [
       {
@@ -81,7 +95,7 @@ export function editorEndpointProblems(
       fix:
         by === 'window'
           ? 'To continue sessions that began in one of the two windows, close the other window and reload this one.'
-          : 'No action needed. If an earlier session does not find its tools, start a new session.',
+          : 'If an earlier session does not find its tools, start a new session. The token is new too, because the other program may have received the old one.',
       place,
     },
   ];

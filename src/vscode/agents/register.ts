@@ -9,16 +9,35 @@ import { startOfFile } from '../../core/config/model.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { AgentsOptions } from '../engine/engine.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
+import type { EndpointPort } from '../engine/permissionScopes.js';
 import { endpointPort, onDidChangeSetting } from '../engine/settings.js';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { orShowFailure } from '../views/messages.js';
 import { whyNothingRuns } from '../views/phrases.js';
+import type { ChoosePort } from './setUp.js';
 import { agentsWindowProblems, editorEndpointProblems, endpointProblems } from './endpointProblems.js';
 
-export function serveOtherAgents(slot: EngineSlot, globalStorage: vscode.Uri): Disposable {
+/** In the state of the workspace: the port that the person chose here (G6). */
+const chosenPortKey = 'mcpToolsets.endpointPort';
+
+export function serveOtherAgents(
+  slot: EngineSlot,
+  { workspaceState, globalStorageUri }: Pick<vscode.ExtensionContext, 'workspaceState' | 'globalStorageUri'>,
+): Disposable {
   const store = new DisposableStore('other agents');
-  slot.observe(() => endpointProblems(slot.engine?.endpoint?.state ?? { kind: 'off' }, placeOf(slot)));
+  const wanted = (): EndpointPort => endpointPort(workspaceState.get(chosenPortKey));
+  const followPort = (): void => {
+    slot.engine?.endpoint?.use(wanted().port);
+    slot.refresh();
+  };
+  const choosePort: ChoosePort = async (port, write) => {
+    await workspaceState.update(chosenPortKey, port);
+    await write();
+    // The setting may have had this port already.
+    followPort();
+  };
+  slot.observe(() => endpointProblems(slot.engine?.endpoint?.state ?? { kind: 'off' }, placeOf(slot), wanted().asked));
   slot.observe(() => editorEndpointProblems(slot.engine?.editorEndpoint.state, placeOf(slot)));
   slot.observe(() =>
     agentsWindowProblems(
@@ -36,13 +55,16 @@ export function serveOtherAgents(slot: EngineSlot, globalStorage: vscode.Uri): D
     slot.onDidLoad(({ endpoint }) => {
       if (!endpoint) return;
       store.add(endpoint.onDidChange(() => slot.refresh()));
-      endpoint.use(endpointPort());
+      endpoint.use(wanted().port);
     }),
   );
-  store.add(onDidChangeSetting('endpoint.port', () => slot.engine?.endpoint?.use(endpointPort())));
+  store.add(onDidChangeSetting('endpoint.port', followPort));
   store.add(
     vscode.commands.registerCommand('mcpToolsets.setUpAgent', () =>
-      orShowFailure(async () => (await import('./setUp.js')).setUpAgent(slot, dirname(globalStorage.fsPath))),
+      orShowFailure(async () => {
+        const { setUpAgent } = await import('./setUp.js');
+        await setUpAgent(slot, dirname(globalStorageUri.fsPath), { asked: wanted().asked, choosePort });
+      }),
     ),
   );
   store.add(vscode.commands.registerCommand('mcpToolsets.renewToken', () => orShowFailure(() => renew(slot))));

@@ -37,11 +37,24 @@ import { endpointProblems } from './endpointProblems.js';
 const title = inert`Set Up Another Agent`;
 const usualPort = 7427;
 
+/** Notes the port that the person chose, and then writes it into the settings. */
+export type ChoosePort = (port: number, write: () => PromiseLike<void>) => Promise<void>;
+
+interface PortConsent {
+  /** The port that the settings of the workspace ask for, if the person has not chosen it. */
+  readonly asked: number | undefined;
+  readonly choosePort: ChoosePort;
+}
+
 /** Rejects with what a person can do. @param globalStorage The folder in which the editor's extensions keep their files. */
-export async function setUpAgent({ engine, state }: EngineSlot, globalStorage: string): Promise<void> {
+export async function setUpAgent(
+  { engine, state }: EngineSlot,
+  globalStorage: string,
+  consent: PortConsent,
+): Promise<void> {
   const endpoint = engine?.endpoint;
   if (!endpoint) throw new Error(whyNothingRuns(state.phase));
-  if (!(await hasPort(endpoint))) return;
+  if (!(await hasPort(endpoint, consent))) return;
   const chosen = await chooseAgent(globalStorage);
   if (!chosen) return;
   const toolsets = await chooseToolsets(engine, endpoint);
@@ -51,12 +64,12 @@ export async function setUpAgent({ engine, state }: EngineSlot, globalStorage: s
 }
 
 /** Returns whether the window is served on a port now. */
-async function hasPort(endpoint: AgentEndpoint): Promise<boolean> {
-  if (endpoint.state.kind === 'off') {
+async function hasPort(endpoint: AgentEndpoint, { asked, choosePort }: PortConsent): Promise<boolean> {
+  if (endpoint.state.kind === 'off' || asked !== undefined) {
     const port = await window.showInputBox({
       title,
       prompt: inert`Choose a fixed port on which other agents find the toolsets of this window. MCP Toolsets saves it in the settings.`,
-      value: String(await freePort()),
+      value: String(asked ?? (await freePort())),
       validateInput: (text) => (isPort(text) ? undefined : inert`Enter a number from 1024 to 65535.`),
     });
     if (port === undefined) return false;
@@ -66,7 +79,9 @@ async function hasPort(endpoint: AgentEndpoint): Promise<boolean> {
       refuseOutside(folder.uri.fsPath, join(folder.uri.fsPath, '.vscode', 'settings.json'));
     }
     const target = folder ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
-    await vscode.workspace.getConfiguration('mcpToolsets').update('endpoint.port', Number(port), target);
+    await choosePort(Number(port), () =>
+      vscode.workspace.getConfiguration('mcpToolsets').update('endpoint.port', Number(port), target),
+    );
   }
   const isSettled = (): boolean => endpoint.state.kind !== 'off' && endpoint.state.kind !== 'starting';
   if (!isSettled()) await nextEvent(endpoint.onDidChange, isSettled, AbortSignal.timeout(10_000));

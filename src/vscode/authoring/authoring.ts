@@ -10,7 +10,7 @@ import type { QuickFix } from '../../core/authoring/keyFixes.js';
 import type { Suggestion } from '../../core/authoring/suggestion.js';
 import { inert, formatted, markdownList, noMarkdown, type Inert, type Markdown } from '../../core/base/inert.js';
 import type { Problem } from '../../core/base/problem.js';
-import { samePath } from '../../core/base/paths.js';
+import { sameAs, samePath } from '../../core/base/paths.js';
 import { leadsOutside } from '../../core/files/realFiles.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import type { Span } from '../../core/yaml/textPositions.js';
@@ -78,7 +78,8 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
   }
 
   function lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
-    const servers = slot.state.snapshot.servers.filter(({ source }) => samePath(source, document.uri.fsPath));
+    const isHere = sameAs(document.uri.fsPath);
+    const servers = slot.state.snapshot.servers.filter(({ source }) => isHere(source));
     return lenses(document.getText(), servers).map(
       ({ span, title, tooltip, command, server }) =>
         new CodeLens(rangeOf(document, span), { title, tooltip, command, arguments: [server] }),
@@ -89,7 +90,8 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
   function fixesOf(document: vscode.TextDocument): FixesOfFile | undefined {
     const [file, text, { snapshot }] = [document.uri.fsPath, document.getText(), slot.state];
     if (last?.file === file && last.text === text && last.snapshot === snapshot) return last;
-    const problems = snapshot.problems.filter(({ place }) => samePath(place.file, file));
+    const isHere = sameAs(file);
+    const problems = snapshot.problems.filter(({ place }) => isHere(place.file));
     if (problems.length === 0) return undefined;
     const fixes = new QuickFixes(text, {
       variables: setVariables(),

@@ -1,26 +1,26 @@
 /**
- * Keeps the address at which the editor and its agent-host sessions find the toolsets of a folder (G2). Such sessions outlive the
- * window, and are never told of another address. Does not import `vscode`.
+ * Keeps the address at which the editor and its agent-host sessions find the toolsets of a folder (G2): a random port and a token, which
+ * the secret storage keeps together. Such sessions outlive the window and keep their address. Does not import `vscode`.
  *
- * Invariant: a secret storage that does not answer costs the address its permanence, and nothing else.
+ * Invariants: a stranger on the kept port costs both port and token, because sessions may have shown it the token. A secret
+ * storage that does not answer costs the address its permanence, and nothing else.
  */
-import { createHash } from 'node:crypto';
-import type { Clock } from '../../core/base/clock.js';
+import { createHash, randomInt } from 'node:crypto';
+import { delay, type Clock } from '../../core/base/clock.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';
 import type { Log } from '../../core/base/log.js';
 import { messageOf } from '../../core/base/text.js';
 import { timelyAnswer, type SecretStore } from '../../core/connections/http/oauth/contract.js';
+import { knowsToken } from '../../core/files/proof.js';
 import { newToken } from '../../core/files/tokenFile.js';
 import type { EndpointSecret } from '../../core/gateway/endpointSecret.js';
-import { FolderPorts } from '../../core/gateway/folderPorts.js';
-import { StableEndpoint, type StableEndpointDeps } from '../../core/gateway/stableEndpoint.js';
-
-/** The part of VS Code's `Memento` that is used here. */
-interface PortStore {
-  get(key: string): unknown;
-  update(key: string, value: unknown): PromiseLike<void>;
-}
+import {
+  StableEndpoint,
+  type NextAddress,
+  type OtherPorts,
+  type StableEndpointDeps,
+} from '../../core/gateway/stableEndpoint.js';
 
 /** The parts of the window that decide about its address. */
 export interface EditorAddress {
@@ -29,69 +29,75 @@ export interface EditorAddress {
   /** The name by which the editor calls itself as a client; absent where nobody else is expected. */
   readonly editor?: string;
   readonly secrets: SecretStore;
-  readonly ports: PortStore;
 }
 
 interface EditorEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret' | 'otherPorts'> {
   readonly address: EditorAddress;
 }
 
-const portKey = 'mcpToolsets.editorPort';
+/** Below the ports that systems give to programs that ask for any. */
+const ports = { lowest: 20_000, end: 30_000 };
+/** If so many are taken, the system chooses one. */
+const mostAttempts = 8;
+/** How long a window, or a program that proves nothing, may keep the port, and the pause between two attempts, in ms. */
+const patience = { window: 2_000, stranger: 500 };
+const pause = 100;
 
 export class EditorEndpoint extends StableEndpoint {
-  private readonly token: StoredToken;
+  private readonly kept: KeptAddress;
 
   constructor(deps: EditorEndpointDeps) {
-    const { address, clock, log } = deps;
-    const token = new StoredToken(address, clock, log);
-    const kept = address.ports.get(portKey);
-    const otherPorts = new FolderPorts({
-      folder: address.workspace,
-      kept: typeof kept === 'number' && Number.isInteger(kept) && kept > 0 && kept < 65_536 ? kept : undefined,
-      // If it cannot be kept, the next window finds its way as this one did.
-      keep: (port) => void Promise.resolve(address.ports.update(portKey, port)).catch(() => undefined),
-      clock,
-    });
-    super({ ...deps, port: otherPorts.first, otherPorts, secret: token });
-    this.token = token;
+    const kept = new KeptAddress(deps.address, deps.clock, deps.log);
+    super({ ...deps, port: 0, otherPorts: kept, secret: kept });
+    this.kept = kept;
   }
 
   /** Cuts off whoever has the old token. Rejects when the new one cannot be stored. */
   renew(): Promise<void> {
-    return this.token.renew();
+    return this.kept.renew();
   }
 }
 
-class StoredToken implements EndpointSecret {
+interface Address {
+  readonly token: string;
+  readonly port: number;
+}
+
+class KeptAddress implements EndpointSecret, OtherPorts {
   private readonly key: string;
   private readonly renewals = new Emitter<void>();
-  /** The token that holds while the storage does not answer. */
-  private own: string | undefined;
+  private address: Address = { token: '', port: 0 };
+  /** The storage does not have `address`, which counts until the storage changes. */
+  private isOwn = false;
+  private attempts = 0;
+  /** The port that was found taken last, and when that was first found. */
+  private taken: { readonly port: number; readonly since: number } | undefined;
 
   constructor(
-    private readonly address: EditorAddress,
+    private readonly of: Pick<EditorAddress, 'workspace' | 'secrets'>,
     private readonly clock: Clock,
     private readonly log: Log,
+    private readonly isWindow: typeof knowsToken = knowsToken,
   ) {
-    const tag = createHash('sha256').update(address.workspace).digest('hex').slice(0, 16);
-    this.key = `mcpToolsets.editorToken.${tag}`;
+    const tag = createHash('sha256').update(of.workspace).digest('hex').slice(0, 16);
+    this.key = `mcpToolsets.editorAddress.${tag}`;
+  }
+
+  get port(): number {
+    return this.address.port;
   }
 
   async read(): Promise<string> {
-    try {
-      return await timelyAnswer(this.clock, this.stored());
-    } catch (error) {
-      this.own ??= newToken();
-      const why = messageOf(error);
-      this.log.write('warn', `The token of the editor is not kept, so agent sessions end with this window: ${why}`);
-      return this.own;
-    }
+    if (!this.isOwn) await this.orOwn(this.stored(), { token: newToken(), port: 0 });
+    return this.address.token;
   }
 
   watch(changed: () => void): Disposable {
-    const store = new DisposableStore('token of the editor');
-    const listening = this.address.secrets.onDidChange(({ key }) => {
-      if (key === this.key) changed();
+    const store = new DisposableStore('address of the editor');
+    const listening = this.of.secrets.onDidChange(({ key }) => {
+      if (key !== this.key) return;
+      this.isOwn = false;
+      changed();
     });
     store.add({ dispose: () => void listening.dispose() });
     store.add(this.renewals.event(changed));
@@ -99,18 +105,67 @@ class StoredToken implements EndpointSecret {
   }
 
   async renew(): Promise<void> {
-    const token = newToken();
-    await this.address.secrets.store(this.key, token);
-    this.own = token;
+    const next = { ...this.address, token: newToken() };
+    await this.store(next);
+    this.address = next;
     this.renewals.fire();
   }
 
-  private async stored(): Promise<string> {
-    const { secrets } = this.address;
-    const kept = await secrets.get(this.key);
-    if (kept !== undefined && /^[\w-]{43}$/.test(kept)) return kept;
-    await secrets.store(this.key, newToken());
-    // Another window may have stored one at the same time: the later one counts for both.
-    return (await secrets.get(this.key)) ?? Promise.reject(new Error('The secret storage kept nothing.'));
+  async after(port: number, token: string): Promise<NextAddress> {
+    const again = async (): Promise<NextAddress> => {
+      await delay(this.clock, pause);
+      return { port, token };
+    };
+    if (this.taken?.port !== port) {
+      // A window that is about to end proves nothing any more.
+      this.taken = { port, since: this.clock.now() };
+      return again();
+    }
+    const isWindow = await this.isWindow(port, token, this.clock);
+    // A window that is reloaded may still have it; so may one that is open beside this one.
+    const limit = isWindow ? patience.window : patience.stranger;
+    if (this.clock.now() - this.taken.since < limit) return again();
+    this.taken = undefined;
+    if (isWindow) return { port: 0, token, instead: { port, by: 'window' } };
+    const next = { token: newToken(), port: this.attempts++ < mostAttempts ? randomPort() : 0 };
+    await this.orOwn(
+      this.store(next).then(() => next),
+      next,
+    );
+    return { ...this.address, instead: { port, by: 'program' } };
   }
+
+  /** Takes what the storage answers in time, or else an address for this window only. */
+  private async orOwn(stored: Promise<Address>, own: Address): Promise<void> {
+    try {
+      this.address = await timelyAnswer(this.clock, stored);
+    } catch (error) {
+      this.address = own;
+      this.isOwn = true;
+      const why = messageOf(error);
+      this.log.write('warn', `The address of the editor is not kept, so agent sessions end with this window: ${why}`);
+    }
+  }
+
+  private async stored(): Promise<Address> {
+    const { secrets } = this.of;
+    const kept = parsed(await secrets.get(this.key));
+    if (kept) return kept;
+    await this.store({ token: newToken(), port: randomPort() });
+    // Another window may have stored one at the same time: the later one counts for both.
+    return parsed(await secrets.get(this.key)) ?? Promise.reject(new Error('The secret storage kept nothing.'));
+  }
+
+  private async store({ token, port }: Address): Promise<void> {
+    await this.of.secrets.store(this.key, `${token} ${port}`);
+  }
+}
+
+function randomPort(): number {
+  return randomInt(ports.lowest, ports.end);
+}
+
+function parsed(text: string | undefined): Address | undefined {
+  const [, token, port] = /^([\w-]{43}) (\d{1,5})$/.exec(text ?? '') ?? [];
+  return token === undefined ? undefined : { token, port: Number(port) };
 }

@@ -41,15 +41,15 @@ export class EnteredSecrets implements Disposable {
 
   /** Reads the storage. Never rejects, and resolves also where the storage does not answer in time; what it answers later is taken then. */
   async load(): Promise<void> {
-    const read = this.steps.add(storageKey, async () => this.take(parsed(await this.storage.get(storageKey))));
+    const read = this.steps.add(storageKey, async () => this.take(this.read(await this.storage.get(storageKey))));
     await timelyAnswer(this.clock, read).catch(this.onFailure);
   }
 
   /** Stores a value, or forgets it where it is undefined. Rejects when it could not be stored. */
   set(name: string, value: string | undefined): Promise<void> {
     return this.steps.add(storageKey, async () => {
-      // Another window may have stored a value meanwhile.
-      const values = new Map(parsed(await this.storage.get(storageKey)));
+      // Another window may have stored a value in between.
+      const values = new Map(this.read(await this.storage.get(storageKey)));
       if (value === undefined) values.delete(name);
       else values.set(name, value);
       await this.storage.store(storageKey, JSON.stringify(Object.fromEntries(values)));
@@ -60,6 +60,16 @@ export class EnteredSecrets implements Disposable {
   dispose(): void {
     this.listening.dispose();
     this.changes.dispose();
+  }
+
+  /** A text that is not JSON holds no secret, so the next value replaces it. */
+  private read(text: string | undefined): ReadonlyMap<string, string> {
+    try {
+      return parsed(text);
+    } catch (error) {
+      this.onFailure(error);
+      return this.values;
+    }
   }
 
   private take(values: ReadonlyMap<string, string>): void {

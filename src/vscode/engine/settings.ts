@@ -1,7 +1,7 @@
 /** Reads the settings `mcpToolsets.*`. They are read where they are used, so that a change counts at once. */
 import * as vscode from 'vscode';
 import { effectiveLists } from './managedLists.js';
-import { permissionsByScope, type SettingValues } from './permissionScopes.js';
+import { endpointPortOf, permissionsByScope, type EndpointPort, type SettingValues } from './permissionScopes.js';
 import type { Disposable } from '../../core/base/disposables.js';
 
 const section = 'mcpToolsets';
@@ -100,8 +100,7 @@ export function holdsChangedTools(): boolean {
   return vscode.workspace.getConfiguration(section).get<string>('changedTools') === 'hold';
 }
 
-/** Returns the port on which agents outside the editor find the toolsets (G6), or 0 if there is none. */
-export function endpointPort(): number {
-  const value = vscode.workspace.getConfiguration(section).get<number>('endpoint.port', 0);
-  return Number.isInteger(value) && value > 0 && value < 65_536 ? value : 0;
+/** Returns the port on which agents outside the editor find the toolsets (G6). @param chosen see `endpointPortOf` */
+export function endpointPort(chosen: unknown): EndpointPort {
+  return endpointPortOf(vscode.workspace.getConfiguration(section).inspect('endpoint.port'), chosen);
 }

@@ -4,7 +4,8 @@
  */
 import { assertNever } from '../../core/base/assertNever.js';
 import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../core/base/inert.js';
-import type { ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
+import type { Problem } from '../../core/base/problem.js';
+import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';
 import { rememberedPhrase, stateWord, timeOf, tokenPhrase, toolCount, transportWord } from './phrases.js';
 import { approvalActions, launchNodes } from './approvalRows.js';
@@ -25,7 +26,7 @@ import {
 export function serverNode(
   id: string,
   server: ServerStatus,
-  snapshot: StatusSnapshot,
+  problems: readonly Problem[],
   options: TreeOptions,
   severalFiles: boolean,
 ): TreeNode {
@@ -34,7 +35,7 @@ export function serverNode(
   );
   const children = [
     ...launchNodes(id, server),
-    ...problemNodes(id, server, snapshot),
+    ...problemNodes(id, server, problems),
     ...server.tools.map((tool) => toolNode(id, server.id, tool, changed.get(tool.original))),
     ...changedNodes(id, server),
     ...group(id, server.id, 'Prompts', 'prompts', promptNodes(id, server)),
@@ -167,10 +168,10 @@ function leaseLine({ instances }: ServerStatus): Markdown {
 }
 
 /** Makes the rows of a server's errors and warnings, which come before its tools. */
-function problemNodes(parent: string, server: ServerStatus, snapshot: StatusSnapshot): TreeNode[] {
+function problemNodes(parent: string, server: ServerStatus, problems: readonly Problem[]): TreeNode[] {
   const unique = uniqueIds();
-  return snapshot.problems
-    .filter((problem) => problem.server === server.id && problem.place.file === server.source)
+  return problems
+    .filter((problem) => problem.place.file === server.source)
     .filter(({ severity }) => severity !== 'information')
     .map((problem) => ({
       id: unique(`${parent}/problem/${problem.code}:${problem.place.range.start.line}`),

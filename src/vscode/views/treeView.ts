@@ -81,8 +81,8 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
   show({ phase, snapshot }: WindowState): void {
     const options = {
       now: this.clock.now(),
-      fileLabel,
-      folderLabel,
+      fileLabel: onceEach(fileLabel),
+      folderLabel: onceEach(folderLabel),
     };
     const before = this.servers;
     this.servers = phase === 'serving' ? treeModel(snapshot, options) : [];
@@ -151,3 +151,13 @@ const dimmed: vscode.FileDecorationProvider = {
   provideFileDecoration: ({ scheme }) =>
     scheme === dimmedUri.scheme ? { color: new vscode.ThemeColor('descriptionForeground') } : undefined,
 };
+
+/** Asks for each file once, because an answer may look at the disk. */
+function onceEach(label: (file: string) => string): (file: string) => string {
+  const known = new Map<string, string>();
+  return (file) => {
+    const found = known.get(file) ?? label(file);
+    known.set(file, found);
+    return found;
+  };
+}

@@ -22,7 +22,6 @@ const clock: Clock = {
   },
 };
 
-const noted = (): Promise<void> => Promise.resolve();
 
 interface Product {
   readonly engine: string;
@@ -62,12 +61,8 @@ async function create({ product, kept, conversations }: Start): Promise<engineMo
     filteredTools: () => 'information',
     trace: () => false,
     maxInstances: () => 128,
-    // The secret storage and the ports of a window that is the only one of its folder.
-    address: {
-      workspace: process.cwd(),
-      secrets: new Secrets(),
-      ports: { get: () => undefined, update: noted },
-    },
+    // The secret storage of a window that is the only one of its folder.
+    address: { workspace: process.cwd(), secrets: new Secrets() },
     results: {
       folder: join(dirname(product.guardian), 'artifacts'),
       quota: () => 200 * 1024 * 1024,

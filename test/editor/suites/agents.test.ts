@@ -31,10 +31,14 @@ const endpoints = join(minds, 'endpoints');
 const tokenFile = (): string => join(endpoints, readdirSync(endpoints).find((name) => name.endsWith('.token')) ?? '');
 const token = (): string => readFileSync(tokenFile(), 'utf8').trim();
 
-const setPort = (port: number): Thenable<void> =>
-  vscode.workspace
-    .getConfiguration('mcpToolsets')
-    .update('endpoint.port', port === 0 ? undefined : port, vscode.ConfigurationTarget.Workspace);
+const update = (port: number, target: vscode.ConfigurationTarget): Thenable<void> =>
+  vscode.workspace.getConfiguration('mcpToolsets').update('endpoint.port', port === 0 ? undefined : port, target);
+
+/** In the person's own settings. */
+async function setPort(port: number): Promise<void> {
+  await update(0, vscode.ConfigurationTarget.Workspace);
+  await update(port, vscode.ConfigurationTarget.Global);
+}
 
 async function listen(): Promise<{ server: Server; port: number }> {
   const server = createServer();
@@ -156,6 +160,23 @@ describe('other agents', () => {
     await setPort(0);
     await until(answers, (found) => !found, 'the end');
     await assert.rejects(client.listTools());
+  });
+
+  it('a port in the settings of the workspace opens nothing until the person chooses it (G6)', async () => {
+    await update(port, vscode.ConfigurationTarget.Workspace);
+    await until(codes, (shown) => shown.includes('endpoint-port-unconfirmed'), 'the problem');
+    assert.equal(await answers(), false);
+    void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
+    await page.waitFor('.quick-input-widget :text("fixed port")');
+    await page.press('Enter');
+    await until(answers, Boolean, 'the port');
+    await until(codes, (shown) => !shown.includes('endpoint-port-unconfirmed'), 'no problem');
+    await page.waitFor('.quick-input-widget .quick-input-list-row:has-text("Claude Code")');
+    await page.press('Escape');
+    await update((port = await freePort()), vscode.ConfigurationTarget.Workspace);
+    await until(answers, (found) => !found, 'a port that somebody else wrote there is closed');
+    await until(codes, (shown) => shown.includes('endpoint-port-unconfirmed'), 'the problem again');
+    await setPort(0);
   });
 
   describe('“Set Up Another Agent”', () => {

@@ -95,6 +95,20 @@ describe('mcp-toolsets serve', () => {
     assert.ok((await admin.listTools()).tools.some(({ name }) => name === 'mcp_status'));
   });
 
+  posixIt('Windows cannot signal a process')(
+    'an error of a listener is reported, and conversations keep their instances',
+    async () => {
+      const script = `process.on('SIGUSR2', () => queueMicrotask(() => { throw new Error('a listener threw'); }));`;
+      cli.env['NODE_OPTIONS'] = `--import=data:text/javascript,${encodeURIComponent(script)}`;
+      await serve();
+      const client = await serving.connect('alpha');
+      const pid = await pidOf(client);
+      serving.process.kill('SIGUSR2');
+      await serving.until('a listener threw');
+      assert.equal(await pidOf(client), pid);
+    },
+  );
+
   it('a conversation gives its instance back on the endpoint it uses, and the note says by which tool (L2a, L3)', async () => {
     await serve();
     const [one, two] = [await serving.connect('alpha'), await serving.connect('alpha')];

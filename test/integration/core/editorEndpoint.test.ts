@@ -1,7 +1,8 @@
 /** The address of the editor (G2): the same over reloads and windows of a folder, and what becomes of it where it is taken. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
@@ -14,7 +15,6 @@ import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
 
 describe('the address of the editor (G2)', () => {
   let secrets: Secrets;
-  let ports: Map<string, unknown>;
   let log: MemoryLog;
   let kept: string[];
   const windows: EditorEndpoint[] = [];
@@ -22,7 +22,6 @@ describe('the address of the editor (G2)', () => {
 
   beforeEach(() => {
     secrets = new Secrets();
-    ports = new Map();
     log = new MemoryLog();
     kept = [];
   });
@@ -34,12 +33,7 @@ describe('the address of the editor (G2)', () => {
 
   function open(workspace = `folder of ${process.pid}`, clock: FakeClock | typeof systemClock = systemClock) {
     const window = new EditorEndpoint({
-      address: {
-        workspace,
-        editor: 'Editor',
-        secrets,
-        ports: { get: (key) => ports.get(key), update: (key, value) => Promise.resolve(void ports.set(key, value)) },
-      },
+      address: { workspace, editor: 'Editor', secrets },
       clock,
       log,
       keepSecret: (values) => {
@@ -115,11 +109,25 @@ describe('the address of the editor (G2)', () => {
     assert.equal((await listening(open())).port, port);
   });
 
-  it('is another one for good where another program has the port, and is said', async () => {
+  it('has a random port, which the name of the folder does not tell', async () => {
+    const found = new Set<number>();
+    for (let n = 0; n < 3; n++) {
+      secrets = new Secrets();
+      found.add((await listening(open())).port);
+    }
+    assert.ok(found.size > 1, [...found].join());
+  });
+
+  it('has another port and another token for good if another program has the port, so what that was shown opens nothing', async () => {
     const before = open();
     const { port } = await listening(before);
+    const { url, headers } = addressOf(before);
     await before.dispose();
-    const stranger = createServer((socket) => socket.end('what?'));
+    const shown: (string | undefined)[] = [];
+    const stranger = createServer((request, response) => {
+      if (request.headers.authorization) shown.push(request.headers.authorization);
+      response.end('what?');
+    });
     strangers.push(stranger);
     await once(stranger.listen(port, '127.0.0.1'), 'listening');
     assert.equal((stranger.address() as AddressInfo).port, port);
@@ -127,9 +135,22 @@ describe('the address of the editor (G2)', () => {
     const state = await listening(window);
     assert.notEqual(state.port, port);
     assert.deepEqual(state.instead, { port, by: 'program' });
+    // A session of an agent host goes on with the address that it was given.
+    await fetch(url, { method: 'POST', headers, body: '{}' });
+    assert.deepEqual(shown, [headers['Authorization']]);
+    const next = addressOf(window);
+    assert.notDeepEqual(next.headers, headers);
+    const status = async (sent: Record<string, string>): Promise<number> =>
+      (await fetch(next.url, { method: 'POST', headers: { ...sent, 'content-type': 'application/json' }, body: '{}' }))
+        .status;
+    assert.equal(await status(headers), await status({}), 'the old token is as good as none');
+    assert.notEqual(await status(next.headers), await status({}));
     await window.dispose();
+    stranger.closeAllConnections();
     stranger.close();
-    assert.deepEqual(await listening(open()), { kind: 'listening', port: state.port });
+    const later = open();
+    assert.deepEqual(await listening(later), { kind: 'listening', port: state.port });
+    assert.deepEqual(addressOf(later), next);
   });
 
   it('has another token when it is renewed, in every window, on the same port', async () => {

@@ -23,7 +23,6 @@ const offersOf = (offers: Partial<ReviewedOffers>): ReviewedOffers => ({
   tool: [],
   prompt: [],
   instructions: undefined,
-  incomplete: [],
   ...offers,
 });
 const plain = (text: string): string => text;
@@ -92,6 +91,9 @@ describe('what a server offers since it was approved (S3)', () => {
     ['schema', {}, { inputSchema: { type: 'object', properties: { key: { type: 'string' } } } }],
     ['schema', {}, { outputSchema: { type: 'object' } }],
     ['hints', { annotations: { destructiveHint: true } }, { annotations: { readOnlyHint: true } }],
+    ['visibility', { _meta: { ui: { visibility: ['app'] } } }, { _meta: { ui: { visibility: ['app', 'model'] } } }],
+    ['visibility', { _meta: { ui: { visibility: ['app'] } } }, {}],
+    ['visibility', {}, { _meta: { ui: { resourceUri: 'ui://other' } } }],
   ] as [string, Partial<OfferedTool>, Partial<OfferedTool>][]) {
     it(`differ by ${part}: ${JSON.stringify(now)}`, () => {
       const ledger = open();
@@ -189,18 +191,12 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.equal(ledger.changesOf(launch('1'), other).tool.size, 0);
   });
 
-  it('have their base line in the first list that is whole', async () => {
+  it('prompts are new if the first listing of prompts failed, until they are accepted', async () => {
     const ledger = open();
-    review(ledger, '1', { incomplete: ['prompt'] });
-    await ledger.stored();
+    review(ledger, '1', {});
+    assert.deepEqual([...review(ledger, '1', { prompt: [prompt('p')] }).prompt], [['p', ['new']]]);
+    ledger.accept([await shown(ledger, 'prompt', 'p')]);
     assert.equal(review(ledger, '1', { prompt: [prompt('p')] }).prompt.size, 0);
-    await ledger.stored();
-    const later = open();
-    review(later, '1', { prompt: [prompt('p', { description: 'P' })] });
-    assert.notEqual((await shown(later, 'prompt', 'p')).before, 'notKept');
-    // What could not be listed whole is compared with what is known.
-    const next = { prompt: [prompt('p'), prompt('q')], incomplete: ['prompt'] as const };
-    assert.deepEqual([...review(ledger, '1', next).prompt], [['q', ['new']]]);
   });
 
   it('of a store of an earlier version are not all new: it knew of tools alone', async () => {
@@ -208,7 +204,8 @@ describe('what a server offers since it was approved (S3)', () => {
     changed(earlier, '1', tool('x', { description: 'one' }));
     await earlier.stored();
     const [written] = storage.get(key) as [Record<string, unknown>];
-    const { fingerprint, server, source, tools } = written;
+    const { fingerprint, server, source } = written;
+    const tools = (written['tools'] as string[][]).map((print) => print.slice(0, 4));
     void storage.update(key, [{ fingerprint, server, source, tools }]);
     texts.files.clear();
     const ledger = open();
@@ -382,7 +379,7 @@ describe('what a server offers since it was approved (S3)', () => {
       assert.deepEqual([tools.size, prompts.size], [0, 0]);
     });
 
-  for (const nonsense of [4, ['x'], ['x', 'a'], ['x', 'a', 'b', 1], ['x', 'a', 'b', 'c', 'd'], [7, 'a', 'b', 'c']])
+  for (const nonsense of [4, ['x'], ['x', 'a'], ['x', 'a', 'b', 1], ['x', 'a', 'b', 'c', 'd', 'e'], [7, 'a', 'b', 'c']])
     it(`are new where the store holds ${JSON.stringify(nonsense)} of them`, () => {
       void storage.update(key, [{ ...whole, tools: [nonsense] }]);
       assert.deepEqual(changed(open(), '1', tool('x')), { x: ['new'] });

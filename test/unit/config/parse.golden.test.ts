@@ -23,8 +23,10 @@ describe('config files: one golden file a rule (C1 to C4)', () => {
 
   it('has a case for every problem of one config file', () => {
     // The first is the reader's of the disk, the second that of another form; the third takes two files: sources.test.ts;
-    // the last takes hundreds of problems: parse.test.ts.
-    const elsewhere = ['file-unreadable', 'json-syntax', 'id-in-other-folder', 'problems-left-out'];
+    // the last two take hundreds of entries: parse.test.ts.
+    const elsewhere = [
+      ...['file-unreadable', 'json-syntax', 'id-in-other-folder', 'problems-left-out', 'too-many-servers'],
+    ];
     const last = problemCodes.indexOf('id-in-other-folder');
     const ofOneFile = problemCodes.slice(0, last).filter((code) => !elsewhere.includes(code));
     const seen = new Set(cases.flatMap(({ parsed }) => codes(parsed.problems)));

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Place, Range } from '../../../src/core/base/problem.js';
 import type { ParsedSource } from '../../../src/core/config/model.js';
-import { parse, wholeFormat } from './fixtures.js';
+import { parseMcprc } from '../../../src/core/config/mcprc.js';
+import { configDeps, parse, wholeFormat } from './fixtures.js';
 
 /** Fails if any promise of a parsed source is broken, for whatever text. */
 function assertSound(parsed: ParsedSource, text: string): void {
@@ -171,6 +172,24 @@ describe('any text (C4, S2)', () => {
     assertSound(parsed, text(101));
     assert.equal(parsed.kind, 'refused');
     assert.match(parsed.problems[0]?.message ?? '', /^The aliases .* more than 100,000 keys and values together\.$/);
+  });
+
+  it('of more than 500 servers is read up to there, and a problem names the first server that does not count (S2)', () => {
+    const text = (count: number): string =>
+      `version: 1\nx-a: &a { transport: stdio, command: x }\nservers:\n${Array.from({ length: count }, (_, n) => `  s${n}: *a\n`).join('')}`;
+    assert.deepEqual(parse(text(500)).problems, []);
+    const parsed = parse(text(11_000));
+    assert.ok(parsed.kind === 'accepted');
+    assert.equal(parsed.servers.length, 500);
+    const [problem, ...others] = parsed.problems;
+    assert.deepEqual([problem?.code, problem?.place.range.start.line, others], ['too-many-servers', 503, []]);
+    assert.match(problem?.message ?? '', /11,000 servers/);
+    const json = JSON.stringify(Object.fromEntries(Array.from({ length: 501 }, (_, n) => [`s${n}`, { command: 'x' }])));
+    const mcprc = parseMcprc({ file: '/ws/.mcprc', folder: '/ws', origin: 'mcprc', text: json }, configDeps);
+    assert.deepEqual(
+      mcprc.problems.map(({ code }) => code),
+      ['too-many-servers'],
+    );
   });
 
   it('has at most 500 problems beside the first error of each server, and one that says how many more', () => {

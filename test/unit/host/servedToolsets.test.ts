@@ -38,6 +38,25 @@ describe('toolsets together', () => {
     assert.deepEqual(servedTogether([toolset('d', {})]).features, toolsAlone);
   });
 
+  it('list a prompt or a URI of two servers once, from the server that is asked for it', () => {
+    const greet = { original: 'greet', published: 'greet', prompt: { name: 'greet' } };
+    const of = (id: string): Toolset => ({
+      ...toolset(
+        id,
+        { prompts: true, resources: true },
+        { resources: [{ name: id, uri: 'note://1' }], templates: [{ name: id, uriTemplate: 'note://{x}' }] },
+      ),
+      prompts: [greet],
+    });
+    const all = [of('a'), of('b')];
+    const { prompts, resources, templates } = servedTogether(all);
+    assert.deepEqual(
+      [prompts.map(({ name }) => name), resources.map(({ name }) => name), templates.map(({ name }) => name)],
+      [['greet'], ['a'], ['a']],
+    );
+    assert.equal(holderOfRequest(all, { method: 'prompts/get', params: { name: 'greet' } })?.id, 'a');
+  });
+
   it('a resource that no list names is of the one whose app it is, or of whose template it is made, or of the first', () => {
     const template = { name: 'raw', uriTemplate: 'note://{name}/raw' };
     const all = [

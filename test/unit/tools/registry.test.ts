@@ -54,6 +54,33 @@ describe('registry (N5, N6)', () => {
     assert.deepEqual([earlier?.code, earlier?.server], ['too-many-tools', 'b'], 'built-in tools count');
   });
 
+  it('names both servers once if a later one has prompts or URIs of an earlier one (G6)', () => {
+    const prompt = (name: string): Candidate['prompts'][number] => ({
+      original: name,
+      published: name,
+      prompt: { name },
+    });
+    const uri = (name: string): { name: string; uri: string } => ({ name, uri: `note://${name}` });
+    const a: Candidate = {
+      ...candidate('a', []),
+      prompts: [prompt('greet')],
+      resources: { ...noResources, resources: [uri('1'), uri('2'), uri('3')] },
+    };
+    const b: Candidate = {
+      ...candidate('b', []),
+      prompts: [prompt('greet'), prompt('own')],
+      resources: { ...noResources, resources: [uri('1'), uri('2'), uri('3')] },
+    };
+    const { problems } = publish([a, b], none);
+    assert.deepEqual(
+      problems.map(({ code, server, related }) => [code, server, related?.[0]?.place.file]),
+      [['entry-left-out', 'b', '/ws/a']],
+    );
+    assert.match(problems[0]?.message ?? '', /^"b" and "a" both have .*greet.* and 1 more/);
+    const own = { ...b, prompts: [prompt('greet'), prompt('greet')], resources: noResources };
+    assert.deepEqual(publish([own], none).problems, [], 'one server twice is reported when its list is read');
+  });
+
   it('keeps built-in names', () => {
     const { toolsets, problems } = publish([candidate('a', ['mcp_status', 'x'])], new Set(['mcp_status']));
     assert.deepEqual(

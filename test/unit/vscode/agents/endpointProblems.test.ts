@@ -1,6 +1,6 @@
 /** What keeps agents from finding the toolsets of a window (G2, G3b, G6). */
 import assert from 'node:assert/strict';
-import { agentsWindowProblems } from '../../../../src/vscode/agents/endpointProblems.js';
+import { agentsWindowProblems, endpointProblems } from '../../../../src/vscode/agents/endpointProblems.js';
 
 const place = {
   file: '/ws/.minds/mcp.yaml',
@@ -20,5 +20,14 @@ describe('an Agents window in which the extension does not run', () => {
     assert.deepEqual(codes(true, { 'minds.mcp-toolsets': true }), []);
     assert.deepEqual(codes(true, undefined), []);
     assert.deepEqual(agentsWindowProblems({ isOfInterest: true, support: {} }, undefined), []);
+  });
+});
+
+describe('a port that the settings of a workspace ask for', () => {
+  it('is reported with the port until the person chooses it', () => {
+    const [problem, ...others] = endpointProblems({ kind: 'off' }, place, 7000);
+    assert.deepEqual([problem?.code, others], ['endpoint-port-unconfirmed', []]);
+    assert.match(problem?.message ?? '', /port 7000/);
+    assert.deepEqual(endpointProblems({ kind: 'off' }, place), []);
   });
 });

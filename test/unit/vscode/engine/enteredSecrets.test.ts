@@ -44,6 +44,17 @@ describe('entered secrets (C2)', () => {
     failures.length = 0;
   });
 
+  it('can be stored again if the storage holds a text that is not JSON, which is reported', async () => {
+    const storage = new Storage();
+    storage.entries.set('mcpToolsets.secrets', '{ "KEY": ');
+    const secrets = window(storage);
+    await secrets.load();
+    assert.equal(failures.length, 1);
+    await secrets.set('KEY', 'one');
+    assert.equal(secrets.get('KEY'), 'one');
+    assert.deepEqual(JSON.parse(storage.entries.get('mcpToolsets.secrets') ?? ''), { KEY: 'one' });
+  });
+
   it('are stored, known at once, and known to a window that opens later', async () => {
     const storage = new Storage();
     const secrets = window(storage);

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { permissionsByScope, type SettingValues } from '../../../../src/vscode/engine/permissionScopes.js';
+import {
+  endpointPortOf,
+  permissionsByScope,
+  type SettingValues,
+} from '../../../../src/vscode/engine/permissionScopes.js';
 
 describe('permissions by the scopes of the editor (S4)', () => {
   const rows: readonly [what: string, set: SettingValues | undefined, expected: readonly unknown[]][] = [
@@ -38,4 +42,32 @@ describe('permissions by the scopes of the editor (S4)', () => {
       ...['one', undefined, 'three'],
     ]);
   });
+});
+
+describe('the port for agents outside the editor (G6, S4)', () => {
+  const rows: readonly [what: string, set: SettingValues | undefined, chosen: unknown, expected: object][] = [
+    ['is 0 if nothing is set', undefined, undefined, { port: 0 }],
+    ['is the person’s own', { globalValue: 7000 }, undefined, { port: 7000 }],
+    ['stays closed if only the workspace asks for it', { workspaceValue: 7000 }, undefined, { port: 0, asked: 7000 }],
+    ['stays closed if only a folder asks for it', { workspaceFolderValue: 7000 }, undefined, { port: 0, asked: 7000 }],
+    [
+      'stays closed if only a dev container asks for it',
+      { globalRemoteValue: 7000, globalValue: 7000 },
+      undefined,
+      { port: 0, asked: 7000 },
+    ],
+    ['opens if the person chose it here', { workspaceValue: 7000 }, 7000, { port: 7000 }],
+    ['stays closed if the workspace changes the chosen port', { workspaceValue: 7001 }, 7000, { port: 0, asked: 7001 }],
+    [
+      'is the person’s own while the workspace asks for another',
+      { globalValue: 7000, workspaceValue: 7001 },
+      undefined,
+      { port: 7000, asked: 7001 },
+    ],
+    ['can be closed by a workspace', { globalValue: 7000, workspaceValue: 0 }, undefined, { port: 0 }],
+    ['is 0 if the value is no port', { workspaceValue: '7000' }, undefined, { port: 0 }],
+  ];
+  for (const [what, set, chosen, expected] of rows) {
+    it(`the endpoint’s port ${what}`, () => assert.deepEqual(endpointPortOf(set, chosen), expected));
+  }
 });
