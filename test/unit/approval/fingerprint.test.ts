@@ -180,7 +180,7 @@ describe('variables of a file in a launch (C2, S1a)', () => {
       parts.map(({ shown }) => shown.replaceAll('\\', '/').replace(/.*(?=\/ws\/\.env)/, '')),
       [
         '/ws/.env',
-        'API_TOKEN = •••',
+        'API_TOKEN = •••   (may be exchanged)',
         'DB = "postgres://me:•••@h/db"',
         'MODE = "ci"',
         'NODE_OPTIONS = "--require ./a.js"',
@@ -198,11 +198,57 @@ describe('variables of a file in a launch (C2, S1a)', () => {
     ['a program in place of a secret', 'literal-secret-1', './evil.sh'],
     ['another host beside a secret', '@h/', '@evil.example/'],
     ['another program that gives a secret', 'PASSWORD_COMMAND=op', 'PASSWORD_COMMAND=evil'],
+    ['another secret in an address', 'secret-2', 'secret-9'],
   ] as const)
     it(`are another launch for ${what}`, () => {
       assert.ok(usual.includes(from));
       assert.notEqual(given(usual.replace(from, to)).fingerprint, given(usual).fingerprint);
     });
+
+  for (const [name, value, other] of [
+    [
+      'NODE_OPTIONS',
+      '--import=data:text/javascript,var%20token=abcdefgh1',
+      '--import=data:text/javascript,var%20token=%65vil1',
+    ],
+    ['UV_INDEX_URL', 'https://me:abcdefgh1@h/simple', 'https://me:abcdefgh2@h/simple'],
+    ['IMAGE', 'h/tool:sk-abcdefgh12345678', 'h/tool:sk-abcdefgh12345679'],
+    ['IMAGE_TOKEN', 'abcdefgh1', 'abcdefgh2'],
+    ['TOKEN_IMAGE', 'abcdefgh1', 'abcdefgh2'],
+    ['GIT_CONFIG_KEY_0', 'alias.token', 'alias.other'],
+    ['GIT_TOKEN', 'abcdefgh1', 'abcdefgh2'],
+    ['NPM_CONFIG__AUTHTOKEN', 'abcdefgh1', 'abcdefgh2'],
+    ['npm_config_token', 'abcdefgh1', 'abcdefgh2'],
+    ['LD_TOKEN', 'abcdefgh1', 'abcdefgh2'],
+    ['DYLD_SECRET', 'abcdefgh1', 'abcdefgh2'],
+    ['PYTHONTOKEN', 'abcdefgh1', 'abcdefgh2'],
+    ['TOKEN_COMMAND', 'abcdefgh1', 'abcdefgh2'],
+    ['API_TOKEN_PATH', 'abcdefgh1', 'abcdefgh2'],
+    ['PWD', 'abcdefgh1', 'abcdefgh2'],
+    ['SESSION', 'abcdefgh1', 'abcdefgh2'],
+    ['MODE', 'Bearer:abcdefgh12345678', 'Bearer:abcdefgh12345679'],
+    ['REQUEST', 'Authorization: Bearer abcdefgh1', 'Authorization: Bearer abcdefgh2'],
+  ] as const)
+    it(`are another launch for another value of ${name}, which may decide what runs`, () =>
+      assert.notEqual(given(`${name}=${value}`).fingerprint, given(`${name}=${other}`).fingerprint));
+
+  for (const name of [
+    'API_TOKEN',
+    'GITHUB_TOKEN',
+    'OPENAI_API_KEY',
+    'openaiApiKey',
+    'DB_PASSWORD',
+    'PGPASSWORD',
+    'CLIENT_SECRET',
+  ])
+    it(`are the same launch for another value of ${name}, which is a secret by its name`, () =>
+      assert.equal(given(`${name}=abcdefgh1`).fingerprint, given(`${name}=abcdefgh2`).fingerprint));
+
+  it('are told apart by whole digests, and no secret stands in them', () => {
+    const [, part] = given('REQUEST=Authorization: Bearer abcdefgh1').parts.filter(({ label }) => label === 'env file');
+    assert.equal(part?.shown, 'REQUEST = "Authorization: Bearer •••"');
+    assert.match(part?.digest ?? '', /^[0-9a-f]{64}$/);
+  });
 
   it('are another launch for another file', () => {
     assert.notEqual(given(usual, entry.replace('.env', 'b.env')).fingerprint, given(usual).fingerprint);
@@ -212,7 +258,6 @@ describe('variables of a file in a launch (C2, S1a)', () => {
   it('are the same launch for another secret, another order, and a variable that env has too', () => {
     for (const [from, to] of [
       ['secret-1', 'secret-9'],
-      ['secret-2', 'secret-9'],
       ['MODE=ci\n', '# c\nMODE=ci # d\n'],
     ] as const)
       assert.equal(given(usual.replace(from, to)).fingerprint, given(usual).fingerprint, to);
@@ -261,8 +306,11 @@ describe('description of a launch', () => {
 
   it('shows the whole program that prints a value, and masks only secrets of it', () => {
     const [, , , part] = describe1(byProgram).parts;
-    assert.equal(part?.shown, 'T = the output of [op, read, --token, •••, op://item/a] and " x y"');
-    assert.notEqual(part?.digest, undefined);
+    assert.equal(part?.shown, 'T = the output of [op, read, --token, abcdefgh1, op://item/a] and " x y"');
+    const inOption = byProgram.replace('--token, ', '--token=');
+    const masked = describe1(inOption).parts[3];
+    assert.equal(masked?.shown, 'T = the output of [op, read, --token=•••, op://item/a] and " x y"');
+    assert.notEqual(masked?.digest, undefined);
     const script = "{ transport: stdio, command: a, args: [{ command: [sh, -c, 'token=abcdefgh1 ./evil.sh'] }] }";
     assert.equal(describe1(script).parts[2]?.shown, 'the output of [sh, -c, "token=abcdefgh1 ./evil.sh"]');
   });
@@ -353,18 +401,43 @@ describe('description of a launch', () => {
     assert.equal(argument('-c', 'authorization=bearer evilprogram1'), '"authorization=bearer evilprogram1"');
   });
 
-  it('masks what stands behind an option for a secret, where it can be no program', () => {
-    assert.equal(argument('--token', 'abcdefgh1'), '•••');
-    for (const [option, value] of [
-      ['--token', 'evilprogram'],
-      ['--token', '123456789'],
-      ['--token', './evil1.sh'],
-      ['--token', 'evil1'],
-      ['token', 'evilprogram1'],
-      ['--mode', 'evilprogram1'],
-    ] as const)
-      assert.equal(argument(option, value), value, `${option} ${value}`);
-  });
+  for (const [words, shown] of [
+    [['--token=abcdefgh1'], '--token=•••'],
+    [['-apiKey=abcdefgh1'], '-apiKey=•••'],
+    [['--header', 'Authorization: Bearer abcdefgh1'], '"Authorization: Bearer •••"'],
+    [['--header', 'authorization:Bearer abc/defgh+1=='], '"authorization:Bearer •••"'],
+    [['--header=X-Api-Key: abcdefgh1'], '"--header=X-Api-Key: •••"'],
+    [['https://me:abcdefgh1@h/mcp?a=1&token=abcdefgh1#x'], '"https://me:•••@h/mcp?a=1&token=•••#x"'],
+    [['--url=postgres://me:abcdefgh1@h/db'], '--url=postgres://me:•••@h/db'],
+  ] as const)
+    it(`masks a secret in one of three forms: ${words.join(' ')}`, () => assert.equal(argument(...words), shown));
+
+  for (const words of [
+    ['-y', 'sk-evil1234567890abcdef'],
+    ['-y', 'evil-a1B2c3D4e5F6g7H8'],
+    ['-y', 'ghp_0123456789abcdef'],
+    ['run', 'registry.example/a1B2c3D4e5F6g7H8i9:token'],
+    ['run', 'token:abcdefgh1'],
+    ['--token', 'abcdefgh1'],
+    ['-p', 'abcdefgh1'],
+    ['-u', 'me:abcdefgh1'],
+    ['-m', 'secret_abcdefgh1'],
+    ['-e', 'API_TOKEN=abcdefgh1'],
+    ['--import=data:text/javascript,var%20token=%22abcdefgh1%22'],
+    ['--import=data://text/javascript,0?token=abcdefgh1'],
+    ['--import=./token-a1B2c3D4e5F6g7H8.mjs'],
+    ['--import=sk-evil1234567890abcdef'],
+    ['--token-command=abcdefgh1'],
+    ['--git_token=./abcdefgh1'],
+    ['https://evil.example\\@good.example/'],
+    ['https://h/a1B2c3D4e5F6g7H8i9J0/tool.tgz'],
+    ['https://h/?token=abcdefgh1&$token'],
+    ['authorization: require abcdefgh1'],
+  ] as const)
+    it(`masks nothing that may be what runs: ${words.join(' ')}`, () => {
+      const shown = argument(...words) ?? '';
+      assert.equal(shown.startsWith('"') ? JSON.parse(shown) : shown, words.at(-1));
+    });
 
   it('pushes nothing out of sight, and no value looks like a mask of ours', () => {
     for (const blank of '\u3164\u115f\u2800\u00a0\u2003\u200b')
