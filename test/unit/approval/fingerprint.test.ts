@@ -205,44 +205,18 @@ describe('variables of a file in a launch (C2, S1a)', () => {
       assert.notEqual(given(usual.replace(from, to)).fingerprint, given(usual).fingerprint);
     });
 
-  for (const [name, value, other] of [
-    [
-      'NODE_OPTIONS',
-      '--import=data:text/javascript,var%20token=abcdefgh1',
-      '--import=data:text/javascript,var%20token=%65vil1',
-    ],
-    ['UV_INDEX_URL', 'https://me:abcdefgh1@h/simple', 'https://me:abcdefgh2@h/simple'],
-    ['IMAGE', 'h/tool:sk-abcdefgh12345678', 'h/tool:sk-abcdefgh12345679'],
-    ['IMAGE_TOKEN', 'abcdefgh1', 'abcdefgh2'],
-    ['TOKEN_IMAGE', 'abcdefgh1', 'abcdefgh2'],
-    ['GIT_CONFIG_KEY_0', 'alias.token', 'alias.other'],
-    ['GIT_TOKEN', 'abcdefgh1', 'abcdefgh2'],
-    ['NPM_CONFIG__AUTHTOKEN', 'abcdefgh1', 'abcdefgh2'],
-    ['npm_config_token', 'abcdefgh1', 'abcdefgh2'],
-    ['LD_TOKEN', 'abcdefgh1', 'abcdefgh2'],
-    ['DYLD_SECRET', 'abcdefgh1', 'abcdefgh2'],
-    ['PYTHONTOKEN', 'abcdefgh1', 'abcdefgh2'],
-    ['TOKEN_COMMAND', 'abcdefgh1', 'abcdefgh2'],
-    ['API_TOKEN_PATH', 'abcdefgh1', 'abcdefgh2'],
-    ['PWD', 'abcdefgh1', 'abcdefgh2'],
-    ['SESSION', 'abcdefgh1', 'abcdefgh2'],
-    ['MODE', 'Bearer:abcdefgh12345678', 'Bearer:abcdefgh12345679'],
-    ['REQUEST', 'Authorization: Bearer abcdefgh1', 'Authorization: Bearer abcdefgh2'],
-  ] as const)
-    it(`are another launch for another value of ${name}, which may decide what runs`, () =>
-      assert.notEqual(given(`${name}=${value}`).fingerprint, given(`${name}=${other}`).fingerprint));
-
-  for (const name of [
-    'API_TOKEN',
-    'GITHUB_TOKEN',
-    'OPENAI_API_KEY',
-    'openaiApiKey',
-    'DB_PASSWORD',
-    'PGPASSWORD',
-    'CLIENT_SECRET',
-  ])
-    it(`are the same launch for another value of ${name}, which is a secret by its name`, () =>
-      assert.equal(given(`${name}=abcdefgh1`).fingerprint, given(`${name}=abcdefgh2`).fingerprint));
+  it('are another launch for another part of a value that is masked', () => {
+    for (const [value, other] of [
+      [
+        'NODE_OPTIONS=--import=data:text/javascript,var%20token=%22a1%22',
+        'NODE_OPTIONS=--import=data:text/javascript,var%20token=%65vil',
+      ],
+      ['UV_INDEX_URL=https://me:abcdefgh1@h/simple', 'UV_INDEX_URL=https://me:abcdefgh2@h/simple'],
+      ['IMAGE=h/tool:sk-abcdefgh12345678', 'IMAGE=h/tool:sk-abcdefgh12345679'],
+      ['IMAGE_TOKEN=abcdefgh1', 'IMAGE_TOKEN=abcdefgh2'],
+    ] as const)
+      assert.notEqual(given(value).fingerprint, given(other).fingerprint, value);
+  });
 
   it('are told apart by whole digests, and no secret stands in them', () => {
     const [, part] = given('REQUEST=Authorization: Bearer abcdefgh1').parts.filter(({ label }) => label === 'env file');
@@ -400,44 +374,6 @@ describe('description of a launch', () => {
     assert.equal(argument('-c', 'authorization=bearer ./evil.sh'), '"authorization=bearer ./evil.sh"');
     assert.equal(argument('-c', 'authorization=bearer evilprogram1'), '"authorization=bearer evilprogram1"');
   });
-
-  for (const [words, shown] of [
-    [['--token=abcdefgh1'], '--token=•••'],
-    [['-apiKey=abcdefgh1'], '-apiKey=•••'],
-    [['--header', 'Authorization: Bearer abcdefgh1'], '"Authorization: Bearer •••"'],
-    [['--header', 'authorization:Bearer abc/defgh+1=='], '"authorization:Bearer •••"'],
-    [['--header=X-Api-Key: abcdefgh1'], '"--header=X-Api-Key: •••"'],
-    [['https://me:abcdefgh1@h/mcp?a=1&token=abcdefgh1#x'], '"https://me:•••@h/mcp?a=1&token=•••#x"'],
-    [['--url=postgres://me:abcdefgh1@h/db'], '--url=postgres://me:•••@h/db'],
-  ] as const)
-    it(`masks a secret in one of three forms: ${words.join(' ')}`, () => assert.equal(argument(...words), shown));
-
-  for (const words of [
-    ['-y', 'sk-evil1234567890abcdef'],
-    ['-y', 'evil-a1B2c3D4e5F6g7H8'],
-    ['-y', 'ghp_0123456789abcdef'],
-    ['run', 'registry.example/a1B2c3D4e5F6g7H8i9:token'],
-    ['run', 'token:abcdefgh1'],
-    ['--token', 'abcdefgh1'],
-    ['-p', 'abcdefgh1'],
-    ['-u', 'me:abcdefgh1'],
-    ['-m', 'secret_abcdefgh1'],
-    ['-e', 'API_TOKEN=abcdefgh1'],
-    ['--import=data:text/javascript,var%20token=%22abcdefgh1%22'],
-    ['--import=data://text/javascript,0?token=abcdefgh1'],
-    ['--import=./token-a1B2c3D4e5F6g7H8.mjs'],
-    ['--import=sk-evil1234567890abcdef'],
-    ['--token-command=abcdefgh1'],
-    ['--git_token=./abcdefgh1'],
-    ['https://evil.example\\@good.example/'],
-    ['https://h/a1B2c3D4e5F6g7H8i9J0/tool.tgz'],
-    ['https://h/?token=abcdefgh1&$token'],
-    ['authorization: require abcdefgh1'],
-  ] as const)
-    it(`masks nothing that may be what runs: ${words.join(' ')}`, () => {
-      const shown = argument(...words) ?? '';
-      assert.equal(shown.startsWith('"') ? JSON.parse(shown) : shown, words.at(-1));
-    });
 
   it('pushes nothing out of sight, and no value looks like a mask of ours', () => {
     for (const blank of '\u3164\u115f\u2800\u00a0\u2003\u200b')
