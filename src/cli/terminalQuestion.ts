@@ -31,8 +31,7 @@ function interrupt(): void {
 
 /** Pure. @param columns of the terminal; it may not know them */
 export function questionText({ toolset, tool, arguments: given }: CallQuestion, columns: number | undefined): string {
-  const shown = visibleJson(JSON.stringify(given ?? {}));
-  const barred = bothEnds(shown, Math.max(12, columns || 80), '  | ');
+  const barred = bothEnds(visibleJson(JSON.stringify(given ?? {})), Math.max(12, columns || 80), '  | ');
   const name = `"${oneLine(tool)}" of "${oneLine(toolset)}"`;
   return [`An agent wants to call ${name} with:`, barred, `Let ${name} be called? [y]es, [c]onversation, [N]o: `].join(
     '\n',
