@@ -88,7 +88,7 @@ function foldedLines(text: string, width: number): string[] {
       continue;
     }
     endEmpty();
-    lines.push(...folded(line, width, lead));
+    for (const piece of folded(line, width, lead)) lines.push(piece);
   }
   endEmpty();
   return lines;
