@@ -107,12 +107,11 @@ describe('tools of a window', () => {
     await begin('mcp_adder_add', long);
     await untilDocument();
     await window.screenshot('long-call');
-    const edges = await window.page.evaluate(() => {
-      const lines = [...document.querySelectorAll('.editor-instance .view-line > span')];
-      const edge = document.querySelector('.editor-instance .view-lines')?.parentElement?.parentElement;
-      const right = (element: Element): number => element.getBoundingClientRect().right;
-      return { widest: Math.max(...lines.map(right)), edge: edge ? right(edge) : 0 };
-    });
+    const edges = await window.page.evaluate<{ widest: number; edge: number }>(`(() => {
+      const right = (element) => element.getBoundingClientRect().right;
+      const all = [...document.querySelectorAll('.editor-instance .view-line > span')].map(right);
+      return { widest: Math.max(...all), edge: right(document.querySelector('.editor-instance .editor-scrollable')) };
+    })()`);
     assert.ok(edges.widest <= edges.edge, JSON.stringify(edges));
     const answers = window.page.locator('.editor-actions .action-label');
     await answers.and(window.page.locator('[aria-label="Allow the Call That Is Shown"]')).click();
