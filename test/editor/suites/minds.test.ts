@@ -198,6 +198,37 @@ describe('@minds', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
+  it('opens a document with all that a long call is given, and closes it with the turn (S4)', async () => {
+    const pid = {
+      tool: 'counter_pid',
+      input: { before: 'x'.repeat(2_000), middle: 'evil.example', after: 'x'.repeat(2_000) },
+    };
+    const opened = (): string => vscode.window.activeTextEditor?.document.getText() ?? '';
+    const untilShown = (isShown: boolean): Promise<unknown> =>
+      until(
+        () => vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ label }) => label)),
+        (labels) => labels.some((label) => label.startsWith('MCP call')) === isShown,
+        `a call that is ${isShown ? '' : 'not '}shown`,
+      );
+    const asked = askMinds(calls(pid));
+    await until(opened, (text) => text.includes('"middle": "evil.example"'), 'the document');
+    await page.screenshot('long-question');
+    assert.match(await shown(), /The document that opened shows all of its input/);
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+    await page.click('.interactive-response .monaco-button:has-text("Show Input")');
+    await untilShown(true);
+    await page.click('.editor-actions .action-label[aria-label="Allow the Call That Is Shown"]');
+    assert.match((await asked).text, /RESULT counter_pid: \d+/);
+    await untilShown(false);
+
+    await newChat();
+    const stopped = askMinds(calls(pid));
+    await untilShown(true);
+    await stop();
+    await stopped;
+    await untilShown(false);
+  });
+
   it('asks before a call that needs it, and the answer counts (S4)', async () => {
     const asked = askMinds(calls({ tool: 'counter_pid' }));
     await page.waitFor('.interactive-response .monaco-button:has-text("Do Not Call")');
