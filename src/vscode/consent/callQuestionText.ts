@@ -26,7 +26,7 @@ export function argumentsText(question: Pick<CallQuestion, 'title' | 'arguments'
 /** Returns the document of a call that is too long for a question. */
 export function callPage(question: CallQuestion): string {
   const name = `${quoted(question.tool)} of ${quoted(question.toolset)}`;
-  const head = `An agent wants to call ${name}.\nA line with | continues the line before it.`;
+  const head = bothEnds(`An agent wants to call ${name}.\nA line with | continues the line before it.`);
   return `${head}\n\n${callText(question)}\n`;
 }
 
