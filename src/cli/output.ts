@@ -57,18 +57,22 @@ function put(stream: NodeJS.WriteStream, text: string | Uint8Array): void {
   else stream.write(text);
 }
 
-/** Lets nothing else be written to the terminal until `ask` has its answer. One question stands at a time. */
-export async function aloneOnTerminal<Answer>(
-  ask: (write: (text: string) => void) => Promise<Answer>,
-): Promise<Answer> {
-  const waiting: (() => void)[] = [];
-  held = waiting;
-  try {
-    return await ask((text) => void process.stderr.write(forTerminal(text)));
-  } finally {
-    held = undefined;
-    for (const write of waiting) write();
-  }
+let last: Promise<unknown> = Promise.resolve();
+
+/** Lets nothing else be written to the terminal until `ask` has its answer. A question waits until the one before has gone. */
+export function aloneOnTerminal<Answer>(ask: (write: (text: string) => void) => Promise<Answer>): Promise<Answer> {
+  const answer = last.then(async () => {
+    const waiting: (() => void)[] = [];
+    held = waiting;
+    try {
+      return await ask((text) => void process.stderr.write(forTerminal(text)));
+    } finally {
+      held = undefined;
+      for (const write of waiting) write();
+    }
+  });
+  last = answer.catch(() => undefined);
+  return answer;
 }
 
 export function print(text: string): 0 {

@@ -31,32 +31,11 @@ function interrupt(): void {
 
 /** Pure. @param columns of the terminal; it may not know them */
 export function questionText({ toolset, tool, arguments: given }: CallQuestion, columns: number | undefined): string {
-  const shown = visibleJson(JSON.stringify(given ?? {}));
-  const width = Math.max(8, (columns || 80) - 4);
-  const barred = bothEnds(shown)
-    .split('\n')
-    .flatMap((line) => folded(line, width));
+  const barred = bothEnds(visibleJson(JSON.stringify(given ?? {})), Math.max(12, columns || 80), '  | ');
   const name = `"${oneLine(tool)}" of "${oneLine(toolset)}"`;
   return [
     `An agent wants to call ${name} with:`,
-    ...barred.map((line) => `  | ${line}`),
+    barred,
     `Allow this call of ${name}? [y]es, for the [c]onversation, [N]o: `,
   ].join('\n');
-}
-
-/** Breaks a text into pieces that fit; what is not ASCII may be two columns wide. */
-function folded(text: string, width: number): string[] {
-  const pieces: string[] = [];
-  let piece = '';
-  let used = 0;
-  for (const character of text) {
-    const wide = character >= ' ' && character <= '~' ? 1 : 2;
-    if (used + wide > width) {
-      pieces.push(piece);
-      [piece, used] = ['', 0];
-    }
-    piece += character;
-    used += wide;
-  }
-  return [...pieces, piece];
 }

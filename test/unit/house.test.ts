@@ -141,6 +141,7 @@ const arrows: Record<string, readonly string[]> = {
     'core/host',
     'vscode/engine',
     'vscode/views',
+    'vscode/consent',
   ],
   'vscode/tryTool': [
     'core/base',

@@ -63,7 +63,16 @@ describe('manifest', () => {
 
   it('opens nothing of its own by a link from outside, and starts nothing by a default of other extensions’ settings', () => {
     assert.ok(!('uriHandlers' in contributes) && !manifest.activationEvents.includes('onUri'));
-    assert.deepEqual(Object.keys(contributes.configurationDefaults), ['workbench.editorAssociations']);
+    assert.deepEqual(Object.keys(contributes.configurationDefaults), [
+      'workbench.editorAssociations',
+      '[mcp-toolsets-review]',
+    ]);
+  });
+
+  it('has the editor wrap what a person reads before they agree, however narrow it is (S1a)', () => {
+    const { languages, configurationDefaults: defaults } = contributes;
+    assert.deepEqual(defaults['[mcp-toolsets-review]'], { 'editor.wordWrap': 'on' });
+    assert.ok(languages.some(({ id }) => id === 'mcp-toolsets-review'));
   });
 
   it('has what the marketplaces show: a sentence, an icon, categories, keywords and a licence', () => {

@@ -5,15 +5,16 @@
  * A description holds everything that decides what runs, where it connects to and what it is given: the file and the
  * id, transport, command, arguments in their order, working directory, names and literals of `env` and `headers`, what
  * references refer to, the file of `envFile` and its variables, URL, session id. It does not hold the values behind
- * references (the person changes those, not the workspace), the secrets in that file, filters, transforms, time limits, `enabled`, `truely-stateless`, the order of maps, or comments.
+ * references (the person changes those, not the workspace), the values of that file that `reviewMask` lets a person exchange,
+ * filters, transforms, time limits, `enabled`, `truely-stateless`, the order of maps, or comments.
  *
- * Invariants: two launches with one fingerprint start the same, but for those values; no secret stands in a description in clear, only its
- * digest; only characters of tokens are ever masked, so that no shell syntax hides from who approves it.
+ * Invariants: two launches with one fingerprint start the same, but for those values; of what is masked, a description has only
+ * the digest; `reviewMask` decides what is masked.
  */
 import { createHash } from 'node:crypto';
 import { assertNever } from '../base/assertNever.js';
 import { quoted } from '../base/inert.js';
-import { isSecretName, mask, withoutSecrets } from '../base/secrets.js';
+import { mask } from '../base/secrets.js';
 import type {
   EnvFile,
   EnvValue,
@@ -23,6 +24,7 @@ import type {
   ReferenceSource,
   ServerDefinition,
 } from '../config/model.js';
+import { holdsSecret, maskedAddress, maskedArgument, maskedVariable, mayBeExchanged } from './reviewMask.js';
 
 export interface LaunchPart {
   readonly label:
@@ -60,7 +62,7 @@ export function describeLaunch(definition: ServerDefinition): LaunchDescription 
   const server = definition.id;
   const source = definition.places.key.file;
   const { launch } = definition;
-  const parts = partsOf(launch, (label, value) => hash([server, source, label, value]).slice(0, 32));
+  const parts = partsOf(launch, (label, value) => hash([server, source, label, value]));
   const fingerprint = hash([
     server,
     source,
@@ -75,8 +77,8 @@ export function describeLaunch(definition: ServerDefinition): LaunchDescription 
 type Digest = (label: string, value: string) => string;
 
 function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
-  const plain = (label: LaunchPart['label'], value: string, option?: string): LaunchPart => {
-    const masked = maskSecrets(value, option);
+  const plain = (label: LaunchPart['label'], value: string): LaunchPart => {
+    const masked = maskedText(label, value);
     return masked === value
       ? { label, shown: written(value) }
       : { label, shown: written(masked, true), digest: digest(label, value) };
@@ -95,7 +97,7 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
           const reference = launch.argReferences?.get(index);
           return reference
             ? referencePart('argument', undefined, reference, (text) => digest('argument', text))
-            : plain('argument', argument, launch.args[index - 1]);
+            : plain('argument', argument);
         }),
         { label: 'directory', shown: written(launch.cwd) },
         ...(launch.envFile ? envFileParts(launch.envFile, digest) : []),
@@ -118,18 +120,17 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
   }
 }
 
-/**
- * The variables of a file decide what runs as those of `env` do. But a secret in it may be exchanged by a person without
- * a question, so what is masked does not count.
- */
+/** The variables of a file decide what runs as those of `env` do. But a person may exchange a secret in it with no question. */
 function envFileParts({ file, values }: EnvFile, digest: Digest): LaunchPart[] {
   const label = 'env file';
   const sorted = [...values].sort(([a], [b]) => (a < b ? -1 : 1));
   return [
     { label, shown: written(file) },
-    ...sorted.map(
-      ([name, value]) => ({ ...environmentPart(name, value, () => digest(label, 'masked')), label }) as const,
-    ),
+    ...sorted.map(([name, value]): LaunchPart => {
+      const isExchanged = mayBeExchanged(name) && maskedVariable(name, value) === mask;
+      if (isExchanged) return { label, shown: `${written(name)} = ${mask}   (may be exchanged)` };
+      return { ...environmentPart(name, value, (text) => digest(`${label} ${name}`, text)), label };
+    }),
   ];
 }
 
@@ -186,8 +187,8 @@ function referencePart(
   let isMasked = false;
   /** Nothing in this can be taken for a text in front or behind, nor for another number of arguments. */
   const outputOf = (argv: readonly string[]): string => {
-    const words = argv.map((word, index) => {
-      const masked = maskSecrets(word, argv[index - 1]);
+    const words = argv.map((word) => {
+      const masked = maskedArgument(word);
       isMasked ||= masked !== word;
       return written(masked, masked !== word);
     });
@@ -195,7 +196,7 @@ function referencePart(
   };
   const text = (value: string): string => {
     // Only `Bearer ` and the like is shown where values may be secrets, as anything longer may be one itself.
-    const shown = isOpen ? maskSecrets(value) : /^[A-Za-z]{1,12} $/.test(value) ? value : mask;
+    const shown = isOpen ? maskedText(label, value) : /^[A-Za-z]{1,12} $/.test(value) ? value : mask;
     isMasked ||= shown !== value;
     return quoted(shown);
   };
@@ -211,37 +212,17 @@ function referencePart(
   return isMasked ? { label, shown, digest: digest(whole) } : { label, shown };
 }
 
-/** Every variable may decide what runs, so only a word whose name says that it is a secret is masked as a whole. */
+/** Every variable may decide what runs, so a value is masked as a whole only if its name says that it is a secret. */
 function environmentPart(name: string, value: string, digest: (text: string) => string): LaunchPart {
-  const isWord = !script.test(value) && !/[/\\]/.test(value);
-  const masked = holdsSecret(name) && isWord && value !== '' ? mask : maskSecrets(value);
+  const masked = maskedVariable(name, value);
   const label = 'environment';
   if (masked === value) return { label, shown: `${written(name)} = ${quoted(value)}` };
   return { label, shown: `${written(name)} = ${masked === mask ? mask : quoted(masked)}`, digest: digest(value) };
 }
 
-/** `GIT_CONFIG_KEY_0` names a key of Git's configuration. */
-function holdsSecret(name: string): boolean {
-  return isSecretName(name) && !/^GIT_CONFIG_KEY_/i.test(name);
-}
-
-/** What a shell takes for more than a word; nothing is masked beside it, because it might be what runs (S1a). */
-const script = /[\s;|&$`()<>]/;
-/** A header as an argument: to a shell, too, what stands behind the colon is never the command. */
-const header = /^[A-Za-z0-9-]{1,64}: (?:[A-Za-z]{1,20} )?[A-Za-z0-9._~+=-]+$/;
-/** Names no file and no option. */
-const token = /^[A-Za-z0-9_~%!+:@=][A-Za-z0-9._~%!+:@=-]*$/;
-
-/**
- * Masks secrets that can be told by names and shapes (E4). Only the characters of tokens may vanish, and nothing that
- * may be a program.
- * @param option the argument before it
- */
-function maskSecrets(value: string, option = ''): string {
-  if (script.test(value) && !header.test(value)) return value;
-  const rest = withoutSecrets(value, { environment: false, spare: (secret) => !token.test(secret) });
-  const opaque = rest === value && /^\w{8,}$/.test(value) && /\d/.test(value) && /[A-Za-z]/.test(value);
-  return opaque && option.startsWith('--') && isSecretName(option) ? mask : rest;
+function maskedText(label: LaunchPart['label'], value: string): string {
+  if (label === 'argument') return maskedArgument(value);
+  return label === 'address' ? maskedAddress(value) : maskedVariable('', value);
 }
 
 /** Writes a value as it is where that is beyond doubt, and else in quotes. Nothing but a mask of ours looks like one. */

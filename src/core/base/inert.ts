@@ -7,6 +7,8 @@
  * the template are ours and stay as they are, and every value in it is made inert. Nothing else makes them, so that a
  * text that is not inert does not fit where one is shown.
  */
+import { folded, pageWidth } from './folded.js';
+
 declare const mark: unique symbol;
 
 /** A text without links, icons of others, and characters that do not show. */
@@ -33,7 +35,6 @@ type Plain = string | number;
 
 /** A value longer than this, in UTF-16 code units, is cut in its middle, so that it cannot push our words out of sight. */
 const longestValue = 500;
-const longestInQuestion = 1500;
 
 /** Writes one line that is shown as it is: in messages, labels, titles and tooltips that are not Markdown. */
 export function inert(words: TemplateStringsArray, ...values: (Plain | Icon)[]): Inert {
@@ -124,13 +125,10 @@ export function visible(text: string): string {
   );
 }
 
-/** Leaves out the middle of a text that is too long for a question, because both ends matter to the person who decides. */
-export function bothEnds(text: string): string {
-  const shown = visible(text);
-  if (shown.length <= longestInQuestion) return shown;
-  const half = longestInQuestion / 2;
-  const left = shown.length - longestInQuestion;
-  return `${shown.slice(0, half)}\n… ${left} characters are not shown …\n${shown.slice(-half)}`;
+/** Shows a text from one end to the other before a person decides: all of it, folded, and with every character. */
+export function bothEnds(text: string, width = pageWidth, lead = ''): string {
+  const lines = visible(text).split('\n');
+  return lines.flatMap((line) => folded(line, width, lead, '  | ')).join('\n');
 }
 
 /** Quotes a text so that every character of it can be told, and none can be pushed out of sight. */

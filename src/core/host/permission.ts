@@ -3,8 +3,8 @@
  * one that asks a person about a call.
  *
  * Invariants: every call passes `permit` before it goes to a server, and a person is asked about it at most once, here
- * or (`consented`) in the chat of `@minds`; one question stands at a time; nobody is asked about a call that is no longer
- * waited for; what was allowed for a conversation is allowed there, for that tool of that server under that name, until the
+ * or (`consented`) in the chat of `@minds`; one question stands at a time; a call that is no longer waited for withdraws its
+ * question: the next one is asked at once, and a late answer counts for nothing; what was allowed for a conversation is allowed there, for that tool of that server under that name, until the
  * host ends or the setting changes.
  */
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
@@ -32,7 +32,7 @@ export interface PermissionDeps {
   readonly settings: () => readonly unknown[];
   /**
    * Resolves when the person has answered; to close the question is `no`, and so is a rejection. The signal aborts when
-   * the call is no longer waited for.
+   * the call is no longer waited for: the question is to go, as far as it can, and its answer is not waited for.
    */
   readonly ask: (question: CallQuestion, signal: AbortSignal) => PromiseLike<CallAnswer>;
 }
@@ -121,7 +121,9 @@ export class Permission {
   private async ask(question: CallQuestion, key: string, signal: CancelSignal): Promise<boolean> {
     if (signal.aborted) return false;
     if (this.allowed.has(key)) return true;
-    const answer = await this.deps.ask(question, abortSignalOf(signal));
+    const asked = Promise.resolve(this.deps.ask(question, abortSignalOf(signal)));
+    const answer = await unlessAborted(asked, signal);
+    if (signal.aborted) return false;
     if (answer === 'inConversation') this.allowed.add(key);
     return answer !== 'no';
   }

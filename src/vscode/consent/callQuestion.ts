@@ -1,20 +1,42 @@
-/** Asks a person whether an agent may make a call (S4). The dialog is modal, because an agent would wait for a missed question. */
+/**
+ * Asks a person whether an agent may make a call (S4). The dialog is modal, because an agent would wait for a missed question;
+ * a long call opens as a document instead. The editor closes neither a dialog nor a message for an extension, so what is
+ * left of a withdrawn question has answers that mean nothing.
+ */
+import { unlessAborted } from '../../core/base/events.js';
 import { inert } from '../../core/base/inert.js';
 import type { CallAnswer, CallQuestion } from '../../core/host/permission.js';
 import { window } from '../views/inertEditor.js';
-import { argumentsText } from './callQuestionText.js';
+import { argumentsText, fitsQuestion } from './callQuestionText.js';
+import { CallReview } from './callReview.js';
 
 const once = 'Allow';
 const inConversation = 'Allow in This Conversation';
+const no = 'Do Not Allow';
 
-export async function askForCall(question: CallQuestion): Promise<CallAnswer> {
-  const { tool, toolset } = question;
-  const answer = await window.showWarningMessage(
-    inert`Let an agent call “${tool}” of “${toolset}”?`,
-    { modal: true, detail: argumentsText(question) },
-    once,
-    inConversation,
-  );
-  if (answer === inConversation) return 'inConversation';
-  return answer === once ? 'once' : 'no';
+export async function askForCall(question: CallQuestion, signal: AbortSignal): Promise<CallAnswer> {
+  const detail = argumentsText(question);
+  const text = inert`Let an agent call “${question.tool}” of “${question.toolset}”?`;
+  if (fitsQuestion(detail)) {
+    return await inTime(window.showWarningMessage(text, { modal: true, detail }, once, inConversation), signal);
+  }
+  const review = new CallReview(question);
+  try {
+    await unlessAborted(review.show(), signal);
+    const asked = inTime(window.showWarningMessage(text, once, inConversation, no), signal);
+    return await review.answer(Promise.race([asked, review.closed.then((): CallAnswer => 'no')]));
+  } finally {
+    review.dispose();
+  }
+}
+
+/** Resolves to the answer; to `no` as soon as the call is no longer waited for. */
+async function inTime(asked: Thenable<string | undefined>, signal: AbortSignal): Promise<CallAnswer> {
+  const answer = Promise.resolve(asked);
+  void answer.then((late) => {
+    if (signal.aborted && late !== undefined && late !== no)
+      void window.showInformationMessage(inert`The agent no longer waits for this answer.`);
+  });
+  const given = await unlessAborted(answer, signal).catch(() => undefined);
+  return given === inConversation ? 'inConversation' : given === once ? 'once' : 'no';
 }

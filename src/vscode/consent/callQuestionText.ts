@@ -2,11 +2,35 @@
  * Shows a person everything that a call is given before they allow it, and nothing of it is invisible. Everything here
  * is pure.
  */
-import { bothEnds, inertLines, type Inert } from '../../core/base/inert.js';
+import { bothEnds, inertLines, quoted, type Inert } from '../../core/base/inert.js';
 import type { CallQuestion } from '../../core/host/permission.js';
 
-export function argumentsText({ title, arguments: input }: Pick<CallQuestion, 'title' | 'arguments'>): Inert {
+/** A dialog and a chat show so many lines at once. */
+const mostLines = 20;
+/** A name that a server gives its tool is cut behind so many characters. */
+const longestTitle = 100;
+
+/** Returns all arguments. What the server calls the tool stands behind them on one line, so that it cannot pass for them. */
+function callText({ title, arguments: input }: Pick<CallQuestion, 'title' | 'arguments'>): string {
   const json = JSON.stringify(input ?? {}, undefined, 2);
   const given = json === '{}' ? 'The call has no arguments.' : `Arguments:\n${bothEnds(json)}`;
-  return inertLines(title === undefined ? given : `${bothEnds(title)}\n\n${given}`);
+  if (title === undefined) return given;
+  const rest = title.length > longestTitle ? '…' : '';
+  return `${given}\n\n${bothEnds(`The server calls this tool ${quoted(title.slice(0, longestTitle))}${rest}`)}`;
+}
+
+export function argumentsText(question: Pick<CallQuestion, 'title' | 'arguments'>): Inert {
+  return inertLines(callText(question));
+}
+
+/** Returns the document of a call that is too long for a question. */
+export function callPage(question: CallQuestion): string {
+  const name = `${quoted(question.tool)} of ${quoted(question.toolset)}`;
+  const head = bothEnds(`An agent wants to call ${name}.\nA line with | continues the line before it.`);
+  return `${head}\n\n${callText(question)}\n`;
+}
+
+/** True if a question shows all of a text at once. */
+export function fitsQuestion(text: string): boolean {
+  return text.split('\n').length <= mostLines;
 }

@@ -7,15 +7,20 @@
  */
 import * as vscode from 'vscode';
 import { bothEnds, code, fenced, inert, formatted, type Inert } from '../../core/base/inert.js';
+import { fitsQuestion } from '../consent/callQuestionText.js';
+import { CallReview } from '../consent/callReview.js';
 import { window, type InertStream } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { OneByOne } from '../../core/base/oneByOne.js';
 import type { Permit } from '../../core/dialog/dialog.js';
 import type { DialogTool, ToolCall } from '../../core/dialog/model.js';
 import type { Host } from '../../core/host/hostContract.js';
+import type { CallAnswer } from '../../core/host/permission.js';
 
 const command = 'mcpToolsets.minds.answer';
-type Answer = 'once' | 'conversation' | 'no';
+type Answer = CallAnswer | 'show';
+/** So many columns of code are in sight in a chat as narrow as the editor opens it. */
+const chatWidth = 32;
 
 export class ChatQuestions implements Disposable {
   private readonly store = new DisposableStore('questions of @minds');
@@ -53,14 +58,19 @@ export class ChatQuestions implements Disposable {
     if (!permission.isAskedInChat(dialog, tool)) return { kind: 'allowed' };
     if (signal.aborted) return refused(tool);
     const id = String(++this.last);
-    show(stream, id, tool, call);
-    const answer = await new Promise<Answer>((resolve) => {
+    const input = bothEnds(JSON.stringify(call.input, undefined, 2), chatWidth);
+    const review = fitsQuestion(input) ? undefined : reviewOf(tool, call);
+    show(stream, id, tool, review ? undefined : input);
+    const clicked = new Promise<CallAnswer>((resolve) => {
       const over = (): void => resolve('no');
-      this.open.set(id, resolve);
+      this.open.set(id, (answer) => (answer === 'show' ? void review?.show() : resolve(answer)));
       signal.addEventListener('abort', over, { once: true });
     });
+    void review?.show();
+    const answer = await (review?.answer(clicked) ?? clicked);
+    review?.dispose();
     this.open.delete(id);
-    if (answer === 'conversation') permission.allowInChat(dialog, tool);
+    if (answer === 'inConversation') permission.allowInChat(dialog, tool);
     if (answer !== 'no') return { kind: 'allowed' };
     return refused(tool);
   }
@@ -71,15 +81,21 @@ export class ChatQuestions implements Disposable {
   }
 }
 
-function show(stream: InertStream, id: string, tool: DialogTool, call: ToolCall): void {
+function reviewOf({ toolset, name, annotations }: DialogTool, { input }: ToolCall): CallReview {
+  return new CallReview({ toolset, tool: name, title: annotations?.title, arguments: input });
+}
+
+/** @param input is undefined if a document shows it */
+function show(stream: InertStream, id: string, tool: DialogTool, input: string | undefined): void {
   const destroys = tool.annotations?.destructiveHint === true ? ' Its server says that it may destroy data.' : '';
-  const input = fenced(bothEnds(JSON.stringify(call.input, undefined, 2)), 'json');
-  stream.markdown(formatted`\n\nCall ${code(tool.name)} of ${code(tool.toolset)}?${destroys}\n\n${input}\n\n`);
+  const given = input === undefined ? formatted`The open document shows all of the input.` : fenced(input, 'json');
+  stream.markdown(formatted`\n\nCall ${code(tool.name)} of ${code(tool.toolset)}?${destroys}\n\n${given}\n\n`);
   const button = (title: Inert, answer: Answer): void => {
     stream.button({ command, title, arguments: [id, answer] });
   };
+  if (input === undefined) button(inert`Show Input`, 'show');
   button(inert`Allow`, 'once');
-  button(inert`Allow in This Conversation`, 'conversation');
+  button(inert`Allow in This Conversation`, 'inConversation');
   button(inert`Do Not Allow`, 'no');
 }
 
@@ -91,5 +107,5 @@ function refused({ name }: DialogTool): Permit {
 }
 
 function isAnswer(value: unknown): value is Answer {
-  return value === 'once' || value === 'conversation' || value === 'no';
+  return value === 'once' || value === 'inConversation' || value === 'no' || value === 'show';
 }

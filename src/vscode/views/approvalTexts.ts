@@ -1,5 +1,6 @@
 /** Writes what a person reads before they approve a start (S1). It is pure and does not import `vscode`. */
-import { inert, inertLines, type Inert } from '../../core/base/inert.js';
+import { folded, halfWidth, pageWidth } from '../../core/base/folded.js';
+import { inert, inertLines, oneLine, type Inert } from '../../core/base/inert.js';
 import type { LaunchDescription, LaunchPart } from '../../core/approval/fingerprint.js';
 import { shortList } from '../../core/base/shortList.js';
 
@@ -22,18 +23,23 @@ export function commandLine({ parts }: LaunchDescription): string {
 
 /** Returns the whole launch, one part on each line. */
 export function launchLines({ parts }: LaunchDescription): string[] {
-  return parts.map((part) => `${part.label}: ${valueOf(part)}`);
+  return parts.map((part) => [`${part.label}: ${part.shown}`, ...maskNote(part, false)].join('   '));
 }
 
-/** Adds a digest to a masked value, so that it can be told from another one. */
-function valueOf({ shown, digest }: LaunchPart): string {
-  return digest === undefined ? shown : `${shown}   (masked, digest ${digest.slice(0, 8)})`;
+/** Tells a masked value from every other one by its whole digest. */
+function maskNote({ digest }: LaunchPart, isChanged: boolean): string[] {
+  return digest === undefined ? [] : [`(masked${isChanged ? ', changed' : ''}, digest ${digest})`];
 }
 
-/** Continues a long value on further lines, so that none of it is beyond the edge of the window. */
-function folded(label: string, value: string): string[] {
-  const lines = value.match(/.{1,100}/gu) ?? [''];
-  return lines.map((line, index) => (index === 0 ? label : `${' '.repeat(label.length - 2)}… `) + line);
+/** Finds the masked values that were others before: the first `--token=•••` is compared with the first of before, and so on. */
+function changedValues(now: LaunchDescription, before: LaunchDescription | undefined): ReadonlySet<LaunchPart> {
+  const left = before?.parts.filter(({ digest }) => digest !== undefined) ?? [];
+  const changed = now.parts.filter(({ label, shown, digest }) => {
+    const at = left.findIndex((other) => other.label === label && other.shown === shown);
+    const [known] = at < 0 ? [] : left.splice(at, 1);
+    return known !== undefined && known.digest !== digest;
+  });
+  return new Set(changed);
 }
 
 /** @param fileLabel Returns a file in the form that is shown to a person. */
@@ -64,25 +70,34 @@ export function reviewTexts(
   pending: readonly PendingLaunch[],
   fileLabel: (file: string) => string,
 ): { readonly now: string; readonly before: string | undefined } {
-  const section = (heading: LaunchDescription, launch: LaunchDescription | undefined): string =>
-    [
-      `${heading.server}  ·  ${fileLabel(heading.source)}`,
-      '',
-      ...(launch?.parts.flatMap((part) => folded(`  ${part.label.padEnd(widest)}  `, valueOf(part))) ?? []),
-      '',
-    ].join('\n');
+  const isCompared = pending.some(({ before }) => before);
+  const width = isCompared ? halfWidth : pageWidth;
+  const section = (
+    { server, source }: LaunchDescription,
+    launch?: LaunchDescription,
+    before?: LaunchDescription,
+  ): string => {
+    const changed = launch ? changedValues(launch, before) : new Set();
+    const lines = launch?.parts.flatMap((part) => [
+      ...folded(part.shown, width, `  ${part.label.padEnd(widest)}  `),
+      ...maskNote(part, changed.has(part)).flatMap((note) => folded(note, width, '    ')),
+    ]);
+    return [...folded(`${server}  ·  ${oneLine(fileLabel(source))}`, width), '', ...(lines ?? []), ''].join('\n');
+  };
   const head = [
-    'This would run, with everything that it receives. Invisible characters',
-    'are escaped. Values that may be secret are masked: a different digest',
-    'means a different value. This review does not show what programs do.',
+    'These programs and addresses would',
+    'start, with all that they receive.',
+    'Invisible characters are escaped. A line',
+    'with … continues the line before it. A',
+    'secret value is masked; its digest tells',
+    'whether it changed. This review does not',
+    'show what the programs do.',
     '',
     '',
   ].join('\n');
   return {
-    now: head + pending.map(({ launch }) => section(launch, launch)).join('\n'),
-    before: pending.some(({ before }) => before)
-      ? head + pending.map(({ launch, before }) => section(launch, before)).join('\n')
-      : undefined,
+    now: head + pending.map(({ launch, before }) => section(launch, launch, before)).join('\n'),
+    before: isCompared ? head + pending.map(({ launch, before }) => section(launch, before)).join('\n') : undefined,
   };
 }
 

@@ -5,18 +5,19 @@
  */
 import type { OfferChange } from '../../core/approval/offerLedger.js';
 import { changePhrase, type OfferText } from '../../core/approval/offerPrints.js';
-import { inert, visible, type Inert } from '../../core/base/inert.js';
+import { folded, halfWidth, pageWidth } from '../../core/base/folded.js';
+import { inert, oneLine, visible, type Inert } from '../../core/base/inert.js';
 import { shortList } from '../../core/base/shortList.js';
 
 /** So much text is shown in one document, in UTF-16 code units. The editor has no trouble with it. */
 const mostShown = 4 * 1024 * 1024;
-/** A line is as long as this at most. */
-const piece = /.{1,100}/gu;
 const mostEmptyLines = 3;
 
 const head = [
-  'The servers tell agents these texts. Invisible characters are escaped,',
-  'and long lines are folded. This review does not show what tools do.',
+  'The servers tell agents these texts.',
+  'Invisible characters are escaped. A line',
+  'with … continues the line before it. This',
+  'review does not show what tools do.',
   '',
   '',
 ].join('\n');
@@ -43,38 +44,42 @@ export function offerReview(
   changes: readonly OfferChange[],
   fileLabel: (file: string) => string,
 ): { readonly now: string; readonly before: string | undefined } {
+  const isCompared = changes.some(({ before }) => typeof before !== 'string');
+  const width = isCompared ? halfWidth : pageWidth;
   const document = (texts: (change: OfferChange) => OfferText | string): string =>
-    head + changes.map((change) => section(change, texts(change), fileLabel)).join('\n');
+    head + changes.map((change) => section(change, texts(change), fileLabel(change.source), width)).join('\n');
   const earlier = ({ before }: OfferChange): OfferText | string => {
     if (before === 'new') return 'The server did not offer this.';
     return before === 'notKept' ? 'The earlier text is no longer known.' : before;
   };
   return {
     now: document(({ now }) => now),
-    before: changes.some(({ before }) => typeof before !== 'string') ? document(earlier) : undefined,
+    before: isCompared ? document(earlier) : undefined,
   };
 }
 
 function section(
-  { server, source, kind, original, parts }: OfferChange,
+  { server, kind, original, parts }: OfferChange,
   texts: OfferText | string,
-  fileLabel: (file: string) => string,
+  file: string,
+  width: number,
 ): string {
   const name = kind === 'instructions' ? kind : `${kind} ${original}`;
-  const title = foldedLines(`${server}  ·  ${name}  ·  ${changePhrase(parts)}  ·  ${fileLabel(source)}`);
+  const title = folded(oneLine(`${server}  ·  ${name}  ·  ${changePhrase(parts)}  ·  ${file}`), width);
   if (typeof texts === 'string') return [...title, '', `    ${texts}`, ''].join('\n');
   const all = texts.length > 0 ? texts : [['description', '(none)'] as const];
-  const lines = all.flatMap(([label, text]) => [`  ${label}`, ...foldedLines(text).map((line) => `    ${line}`), '']);
+  const lines = all.flatMap(([label, text]) => [`  ${label}`, ...foldedLines(text, width), '']);
   return [...title, '', ...lines].join('\n');
 }
 
 /** Continues long lines on further ones, and says how many empty lines are left out. */
-function foldedLines(text: string): string[] {
+function foldedLines(text: string, width: number): string[] {
+  const lead = '    ';
   const lines: string[] = [];
   let empty = 0;
   const endEmpty = (): void => {
-    if (empty > mostEmptyLines) lines.push(`\\u{a × ${empty}}`);
-    else for (; empty > 0; empty--) lines.push('');
+    if (empty > mostEmptyLines) lines.push(`${lead}\\u{a × ${empty}}`);
+    else for (; empty > 0; empty--) lines.push(lead);
     empty = 0;
   };
   for (const line of visible(text).split('\n')) {
@@ -83,7 +88,7 @@ function foldedLines(text: string): string[] {
       continue;
     }
     endEmpty();
-    for (const part of line.match(piece) ?? []) lines.push(part);
+    for (const piece of folded(line, width, lead)) lines.push(piece);
   }
   endEmpty();
   return lines;

@@ -1,6 +1,6 @@
 /**
  * Asks about documents that a person is to read first. The editor hides a message after 10 s, which is less than reading
- * takes, so a button in the title of the documents says yes as long as they are open (S1, S3, C6).
+ * takes, so buttons in the title of the documents answer as long as they are open (S1, S3, S4, C6).
  *
  * Invariant: a button agrees to what its own document shows, and only while the question about that is open. Without the
  * address of such a document, which cannot be guessed, the commands behind the buttons do nothing.
@@ -11,8 +11,8 @@ import { inert } from '../../core/base/inert.js';
 import { window } from './inertEditor.js';
 import type { ReadOnlyDocuments } from './readOnlyDocuments.js';
 
-/** What agrees, by the address of a document that is asked about. */
-const open = new Map<string, () => void>();
+/** What answers, by the address of a document that is asked about. */
+const open = new Map<string, (command: string) => void>();
 
 interface Review {
   readonly now: string;
@@ -41,16 +41,21 @@ export async function showReview(
 }
 
 /**
- * Resolves to what the message brings, or to `yes` where the person agrees in the title of a document before that.
+ * Resolves to what the message brings, or to what a button in the title of a document says before that.
  * @param asked The message that asks; it stays where the editor keeps what it has hidden, and its answer means nothing then.
+ * @param yes what the one button of the documents says, or what each says, by the name of its command
  */
 export async function answerBeside<Answer extends string>(
   documents: readonly vscode.Uri[],
   asked: Thenable<Answer | undefined>,
-  yes: NoInfer<Answer>,
+  yes: NoInfer<Answer> | Readonly<Record<string, NoInfer<Answer>>>,
 ): Promise<Answer | undefined> {
   const agreed = new Promise<Answer>((resolve) => {
-    for (const uri of documents) open.set(uri.toString(), () => resolve(yes));
+    const say = (command: string): void => {
+      const answer = typeof yes === 'string' ? yes : yes[command];
+      if (answer !== undefined) resolve(answer);
+    };
+    for (const uri of documents) open.set(uri.toString(), say);
   });
   try {
     return await Promise.race([asked, agreed]);
@@ -59,14 +64,22 @@ export async function answerBeside<Answer extends string>(
   }
 }
 
-/** Registers the commands of the buttons, one for each word by which a person agrees. */
+/** Registers the commands of the buttons, one for each word by which a person answers. */
 export function registerReviewAnswers(): Disposable {
   const store = new DisposableStore('review answers');
-  for (const name of ['approveShown', 'acceptShown', 'importShown', 'writeShown']) {
+  for (const name of [
+    'approveShown',
+    'acceptShown',
+    'importShown',
+    'writeShown',
+    'allowShown',
+    'allowAllShown',
+    'refuseShown',
+  ]) {
     store.add(
       vscode.commands.registerCommand(`mcpToolsets.${name}`, (shown: unknown) => {
-        const agree = shown instanceof vscode.Uri ? open.get(shown.toString()) : undefined;
-        if (agree) agree();
+        const answer = shown instanceof vscode.Uri ? open.get(shown.toString()) : undefined;
+        if (answer) answer(name);
         else void window.showInformationMessage(inert`This question was already answered, or the review has ended.`);
       }),
     );

@@ -22,7 +22,6 @@ const clock: Clock = {
   },
 };
 
-
 interface Product {
   readonly engine: string;
   readonly guardian: string;

@@ -79,6 +79,83 @@ describe('tools of a window', () => {
     assert.match(await called(), /^Error: the person did not allow this call of "add"/);
   });
 
+  const long = {
+    a: 20,
+    b: 22,
+    before: 'x'.repeat(2_000),
+    middle: 'curl https://evil.example',
+    after: 'x'.repeat(2_000),
+  };
+  const documents = (): Promise<string[]> =>
+    window.evaluate(({ window: front }) =>
+      front.tabGroups.all
+        .flatMap(({ tabs }) => tabs.map(({ label }) => label))
+        .filter((label) => /^MCP call/.test(label)),
+    );
+  const untilDocument = (): Promise<unknown> =>
+    window.waitFor(
+      ({ window: front }) => front.activeTextEditor?.document.getText() ?? '',
+      (text) => text.includes('"middle": "curl https://evil.example"'),
+    );
+  const untilNoDocument = (): Promise<unknown> =>
+    window.waitFor(
+      ({ window: front }) => front.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ label }) => label)),
+      (labels) => !labels.some((label) => /^MCP call/.test(label)),
+    );
+
+  it('are shown in a document with everything that a long call is given, and its title has the answers', async () => {
+    await begin('mcp_adder_add', long);
+    await untilDocument();
+    await window.screenshot('long-call');
+    const edges = await window.page.evaluate<{ widest: number; edge: number }>(`(() => {
+      const right = (element) => element.getBoundingClientRect().right;
+      const all = [...document.querySelectorAll('.editor-instance .view-line > span')].map(right);
+      return { widest: Math.max(...all), edge: right(document.querySelector('.editor-instance .editor-scrollable')) };
+    })()`);
+    assert.ok(edges.widest <= edges.edge, JSON.stringify(edges));
+    const answers = window.page.locator('.editor-actions .action-label');
+    await answers.and(window.page.locator('[aria-label="Allow the Call That Is Shown"]')).click();
+    assert.match(await called(), /42/);
+    await untilNoDocument();
+    await begin('mcp_adder_add', long);
+    await untilDocument();
+    await answers.and(window.page.locator('[aria-label="Do Not Make the Call That Is Shown"]')).click();
+    assert.match(await called(), /did not allow/);
+    await begin('mcp_adder_add', long);
+    await untilDocument();
+    await window.evaluate((api) => api.commands.executeCommand('workbench.action.closeActiveEditor'));
+    assert.match(await called(), /did not allow/, 'closed');
+  });
+
+  /** Begins a call that `cancel` cancels. */
+  const beginCancellable = (input: object): Promise<void> =>
+    window.evaluate(({ lm, CancellationTokenSource }, given) => {
+      const source = new CancellationTokenSource();
+      (globalThis as Record<string, unknown>)['source'] = source;
+      void Promise.resolve(
+        lm.invokeTool('mcp_adder_add', { input: given as object, toolInvocationToken: undefined }, source.token),
+      ).catch(() => undefined);
+    }, input);
+  const cancel = (): Promise<void> =>
+    window.evaluate(() => ((globalThis as Record<string, unknown>)['source'] as { cancel(): void }).cancel());
+
+  it('are no longer asked about when the call is cancelled, and a late answer counts for nothing', async () => {
+    await beginCancellable(long);
+    await untilDocument();
+    assert.equal((await documents()).length, 1);
+    await cancel();
+    await untilNoDocument();
+
+    await beginCancellable({ a: 1, b: 1 });
+    await question().waitFor();
+    await cancel();
+    await begin('mcp_adder_add', { a: 20, b: 22 });
+    await question().getByRole('button', { name: 'Allow in This Conversation' }).click();
+    await question().getByText('"b": 22').waitFor();
+    await question().getByRole('button', { name: 'Allow', exact: true }).click();
+    assert.match(await called(), /42/);
+  });
+
   const inPanel = (): Locator => window.page.locator(inWebview('body'));
 
   const tryTool = (tool: string): Promise<void> =>

@@ -49,6 +49,9 @@ const untilNoQuestion = (): Promise<string[]> =>
     'no question',
   );
 
+/** Joins the lines that continue one. */
+const unfolded = (text: string): string => text.replace(/\n {2}… /g, '');
+
 function shownDocuments(): vscode.Uri[] {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   if (input instanceof vscode.TabInputTextDiff) return [input.original, input.modified];
@@ -104,7 +107,7 @@ describe('approval', () => {
     assert.match(text, /command +node\n/);
     assert.match(text, /argument +--tools\n +argument +echo,pid\n/);
     assert.match(text, /environment +NODE_OPTIONS = "--no-warnings"\n/);
-    assert.match(text, /environment +API_TOKEN = ••• +\(masked, digest [0-9a-f]{8}\)\n/);
+    assert.match(unfolded(text), /environment +API_TOKEN = •••\n +\(masked, digest [0-9a-f]{64}\)\n/);
     assert.doesNotMatch(text, /not-for-everyone/);
     await untilQuestion(/Let these 2 MCP servers start\?/);
     await page.screenshot('review');
@@ -135,9 +138,12 @@ describe('approval', () => {
     const [before = '', now = ''] = await untilReview();
     assert.match(before, /argument +echo,pid\n/);
     assert.match(now, /argument +echo,pid,count\n/);
-    const digest = (text: string): string | undefined => /API_TOKEN = ••• +\(masked, digest (.{8})\)/.exec(text)?.[1];
+    const digest = (text: string): string | undefined =>
+      /API_TOKEN = •••\n +\(masked(?:, changed)?, digest (.{64})\)/.exec(unfolded(text))?.[1];
     assert.ok(digest(before));
     assert.notEqual(digest(before), digest(now));
+    assert.match(now, /API_TOKEN = •••\n +\(masked, changed, digest/);
+    assert.ok(`${before}\n${now}`.split('\n').every((line) => [...line].length <= 42));
     await untilQuestion(/Let “alpha” start\?/);
     await page.screenshot('difference');
     await page.click(button(question, 'Not Now'));

@@ -180,7 +180,7 @@ describe('variables of a file in a launch (C2, S1a)', () => {
       parts.map(({ shown }) => shown.replaceAll('\\', '/').replace(/.*(?=\/ws\/\.env)/, '')),
       [
         '/ws/.env',
-        'API_TOKEN = •••',
+        'API_TOKEN = •••   (may be exchanged)',
         'DB = "postgres://me:•••@h/db"',
         'MODE = "ci"',
         'NODE_OPTIONS = "--require ./a.js"',
@@ -198,11 +198,31 @@ describe('variables of a file in a launch (C2, S1a)', () => {
     ['a program in place of a secret', 'literal-secret-1', './evil.sh'],
     ['another host beside a secret', '@h/', '@evil.example/'],
     ['another program that gives a secret', 'PASSWORD_COMMAND=op', 'PASSWORD_COMMAND=evil'],
+    ['another secret in an address', 'secret-2', 'secret-9'],
   ] as const)
     it(`are another launch for ${what}`, () => {
       assert.ok(usual.includes(from));
       assert.notEqual(given(usual.replace(from, to)).fingerprint, given(usual).fingerprint);
     });
+
+  it('are another launch for another part of a value that is masked', () => {
+    for (const [value, other] of [
+      [
+        'NODE_OPTIONS=--import=data:text/javascript,var%20token=%22a1%22',
+        'NODE_OPTIONS=--import=data:text/javascript,var%20token=%65vil',
+      ],
+      ['UV_INDEX_URL=https://me:abcdefgh1@h/simple', 'UV_INDEX_URL=https://me:abcdefgh2@h/simple'],
+      ['IMAGE=h/tool:sk-abcdefgh12345678', 'IMAGE=h/tool:sk-abcdefgh12345679'],
+      ['IMAGE_TOKEN=abcdefgh1', 'IMAGE_TOKEN=abcdefgh2'],
+    ] as const)
+      assert.notEqual(given(value).fingerprint, given(other).fingerprint, value);
+  });
+
+  it('are told apart by whole digests, and no secret stands in them', () => {
+    const [, part] = given('REQUEST=Authorization: Bearer abcdefgh1').parts.filter(({ label }) => label === 'env file');
+    assert.equal(part?.shown, 'REQUEST = "Authorization: Bearer •••"');
+    assert.match(part?.digest ?? '', /^[0-9a-f]{64}$/);
+  });
 
   it('are another launch for another file', () => {
     assert.notEqual(given(usual, entry.replace('.env', 'b.env')).fingerprint, given(usual).fingerprint);
@@ -212,7 +232,6 @@ describe('variables of a file in a launch (C2, S1a)', () => {
   it('are the same launch for another secret, another order, and a variable that env has too', () => {
     for (const [from, to] of [
       ['secret-1', 'secret-9'],
-      ['secret-2', 'secret-9'],
       ['MODE=ci\n', '# c\nMODE=ci # d\n'],
     ] as const)
       assert.equal(given(usual.replace(from, to)).fingerprint, given(usual).fingerprint, to);
@@ -261,8 +280,11 @@ describe('description of a launch', () => {
 
   it('shows the whole program that prints a value, and masks only secrets of it', () => {
     const [, , , part] = describe1(byProgram).parts;
-    assert.equal(part?.shown, 'T = the output of [op, read, --token, •••, op://item/a] and " x y"');
-    assert.notEqual(part?.digest, undefined);
+    assert.equal(part?.shown, 'T = the output of [op, read, --token, abcdefgh1, op://item/a] and " x y"');
+    const inOption = byProgram.replace('--token, ', '--token=');
+    const masked = describe1(inOption).parts[3];
+    assert.equal(masked?.shown, 'T = the output of [op, read, --token=•••, op://item/a] and " x y"');
+    assert.notEqual(masked?.digest, undefined);
     const script = "{ transport: stdio, command: a, args: [{ command: [sh, -c, 'token=abcdefgh1 ./evil.sh'] }] }";
     assert.equal(describe1(script).parts[2]?.shown, 'the output of [sh, -c, "token=abcdefgh1 ./evil.sh"]');
   });
@@ -351,19 +373,6 @@ describe('description of a launch', () => {
   it('masks nothing of a script', () => {
     assert.equal(argument('-c', 'authorization=bearer ./evil.sh'), '"authorization=bearer ./evil.sh"');
     assert.equal(argument('-c', 'authorization=bearer evilprogram1'), '"authorization=bearer evilprogram1"');
-  });
-
-  it('masks what stands behind an option for a secret, where it can be no program', () => {
-    assert.equal(argument('--token', 'abcdefgh1'), '•••');
-    for (const [option, value] of [
-      ['--token', 'evilprogram'],
-      ['--token', '123456789'],
-      ['--token', './evil1.sh'],
-      ['--token', 'evil1'],
-      ['token', 'evilprogram1'],
-      ['--mode', 'evilprogram1'],
-    ] as const)
-      assert.equal(argument(option, value), value, `${option} ${value}`);
   });
 
   it('pushes nothing out of sight, and no value looks like a mask of ours', () => {

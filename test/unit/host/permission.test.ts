@@ -11,7 +11,7 @@ function served(published: string, original = published): ServedTool {
 }
 
 describe('what a person answers about a call', () => {
-  let shown: { tool: string; answer(answer: CallAnswer): void; fail(): void }[];
+  let shown: { tool: string; signal: AbortSignal; answer(answer: CallAnswer): void; fail(): void }[];
   let setting: unknown;
   let permission: Permission;
 
@@ -20,8 +20,10 @@ describe('what a person answers about a call', () => {
     setting = { '*': 'ask' };
     permission = new Permission({
       settings: () => [setting],
-      ask: ({ tool }) =>
-        new Promise((answer, reject) => shown.push({ tool, answer, fail: () => reject(new Error('no window')) })),
+      ask: ({ tool }, signal) =>
+        new Promise((answer, reject) =>
+          shown.push({ tool, signal, answer, fail: () => reject(new Error('no window')) }),
+        ),
     });
   });
 
@@ -89,13 +91,37 @@ describe('what a person answers about a call', () => {
     );
   });
 
-  it('a call that is cancelled while its question stands is not made', async () => {
+  it('a call that is cancelled while its question stands withdraws it: the next is asked at once, a late answer counts for nothing', async () => {
+    const ending = new AbortController();
+    const answers = [permit('x', 'd', ending.signal), permit('y')];
+    await settle();
+    assert.equal(shown[0]?.signal.aborted, false);
+    ending.abort();
+    assert.equal(await answers[0], false);
+    assert.equal(shown[0]?.signal.aborted, true, 'who shows it is told');
+    await settle();
+    assert.deepEqual(
+      shown.map(({ tool }) => tool),
+      ['x', 'y'],
+    );
+    shown[0]?.answer('inConversation');
+    shown[1]?.answer('no');
+    await answers[1];
+    void permit('x');
+    await settle();
+    assert.equal(shown.length, 3, 'it is asked again');
+  });
+
+  it('an answer that comes together with the cancellation counts for nothing', async () => {
     const ending = new AbortController();
     const answer = permit('x', 'd', ending.signal);
     await settle();
+    shown[0]?.answer('inConversation');
     ending.abort();
     assert.equal(await answer, false);
-    shown[0]?.answer('once');
+    void permit('x');
+    await settle();
+    assert.equal(shown.length, 2);
   });
 
   it('a question that cannot be shown is a no', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { LaunchDescription, LaunchPart } from '../../../../src/core/approval/fingerprint.js';
 import { approvalActions, launchNodes } from '../../../../src/vscode/views/approvalRows.js';
 import { commandLine, dialogDetail, question, reviewTexts } from '../../../../src/vscode/views/approvalTexts.js';
+import { halfWidth, pageWidth } from '../../../../src/core/base/folded.js';
 import { summary } from '../../../../src/vscode/views/phrases.js';
 import { file, servedTool, snapshot, status } from './statuses.js';
 
@@ -46,17 +47,44 @@ describe('review (S1)', () => {
   it('differs from what was approved in the lines that changed alone', () => {
     const { now, before = '' } = reviewTexts([changed('a')], label);
     const lines = now.split('\n').filter((line) => !before.split('\n').includes(line));
-    assert.deepEqual(lines, ['  argument     b', '  environment  T = •••   (masked, digest b0000000)']);
+    assert.deepEqual(lines, ['  argument     b', '    (masked, changed, digest b0000000ffff)']);
   });
 
-  it('continues a long value on further lines', () => {
-    const { now } = reviewTexts([{ launch: launch('a', `${'x'.repeat(250)}evil`), before: undefined }], label);
-    const lines = now.split('\n').filter((line) => /x{10}/.test(line));
-    assert.deepEqual(
-      lines.map((line) => line.length),
-      [115, 115, 69],
-    );
-    assert.match(lines[2] ?? '', /^ +… x{50}evil$/);
+  it('never shows two launches in one text, and says beside a masked value that it changed', () => {
+    const masked = (...digests: string[]): LaunchDescription => ({
+      ...launch('a'),
+      parts: digests.map((digest) => ({ label: 'argument', shown: '--token=•••', digest })),
+    });
+    const one = `12345678${'a'.repeat(56)}`;
+    const other = `12345678${'b'.repeat(56)}`;
+    const alone = (shown: LaunchDescription): string => reviewTexts([{ launch: shown, before: undefined }], label).now;
+    assert.notEqual(alone(masked(one)), alone(masked(other)), 'eight digits are the same');
+    const { now, before = '' } = reviewTexts([{ launch: masked(other, one), before: masked(one, one) }], label);
+    assert.equal(now.replace(/\n {2}… /g, '').match(/masked, changed/g)?.length, 1);
+    assert.match(now.replace(/\n {2}… /g, ''), /\(masked, changed, digest 12345678b{56}\)/);
+    assert.doesNotMatch(before, /changed/);
+    const swapped = reviewTexts([{ launch: masked(other, one), before: masked(one, other) }], label);
+    assert.equal(swapped.now.replace(/\n {2}… /g, '').match(/masked, changed/g)?.length, 2);
+    const added = reviewTexts([{ launch: masked(one, other), before: masked(one) }], label);
+    assert.doesNotMatch(added.now.replace(/\n {2}… /g, ''), /changed/, 'what is new is no changed value');
+  });
+
+  it('continues a long value on further lines, which nothing else begins like', () => {
+    const value = `${'x'.repeat(250)}… evil`;
+    const fresh = reviewTexts([{ launch: launch('a', value), before: undefined }], label).now;
+    const compared = reviewTexts([{ launch: launch('a', value), before: launch('a', 'b') }], label).now;
+    for (const [text, width] of [
+      [fresh, pageWidth],
+      [compared, halfWidth],
+    ] as const) {
+      assert.ok(
+        text.split('\n').every((line) => line.length <= width),
+        text,
+      );
+      assert.ok(text.replace(/\n {2}… /g, '').includes(`  argument     ${value}\n`));
+    }
+    const wide = reviewTexts([{ launch: launch('a', '漢'.repeat(100)), before: undefined }], label).now;
+    assert.ok(Math.max(...[...wide.matchAll(/漢+/g)].map(([run]) => run.length)) <= pageWidth / 2);
   });
 
   it('has no other side when nothing was approved before', () => {
@@ -68,7 +96,7 @@ describe('review (S1)', () => {
   it('fits a dialog, with what changed marked, or is refused to it', () => {
     assert.equal(
       dialogDetail(changed('a')),
-      'transport: stdio\ncommand: node\nargument: b   ← changed\nenvironment: T = •••   (masked, digest b0000000)   ← changed',
+      'transport: stdio\ncommand: node\nargument: b   ← changed\nenvironment: T = •••   (masked, digest b0000000ffff)   ← changed',
     );
     const other = (...args: string[]): string | undefined =>
       dialogDetail({ launch: launch('a', ...args), before: launch('a', 'x', '--read-only') })?.replace(

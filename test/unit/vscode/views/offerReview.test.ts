@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { OfferChange } from '../../../../src/core/approval/offerLedger.js';
+import { halfWidth } from '../../../../src/core/base/folded.js';
 import { firstReview, offerQuestion, offerReview } from '../../../../src/vscode/views/offerReview.js';
 
 const change = (original: string, now: string, rest: Partial<OfferChange> = {}): OfferChange => ({
@@ -22,9 +23,12 @@ describe('what is shown before a changed tool is accepted (S3)', () => {
     const { now, before } = offerReview([change('x', 'two'), added], label);
     assert.match(
       now,
-      /\ntalker {2}· {2}tool x {2}· {2}description changed {2}· {2}\.minds\/mcp\.yaml\n\n {2}description\n {4}two\n/,
+      /\ntalker {2}· {2}tool x {2}· {2}description change\n {2}… d {2}· {2}\.minds\/mcp\.yaml\n\n {2}description\n {4}two\n/,
     );
-    assert.match(now, /tool y {2}· {2}new since approval .*\n\n {2}description\n {4}Adds\.\n/);
+    assert.match(
+      now,
+      /tool y {2}· {2}new since approval\n {2}… {3}· {2}\.minds\/mcp\.yaml\n\n {2}description\n {4}Adds\.\n/,
+    );
     assert.match(before ?? '', / {4}one\n[^]* {4}The server did not offer this\.\n/);
     assert.equal(offerReview([added], label).before, undefined);
     const unknown = offerReview([change('x', 'two', { before: 'notKept' }), change('z', 'z')], label);
@@ -37,11 +41,23 @@ describe('what is shown before a changed tool is accepted (S3)', () => {
       label,
     );
     const lines = now.split('\n');
-    assert.ok(lines.every((line) => line.length <= 104));
-    assert.ok(lines.length < 40);
+    assert.ok(lines.every((line) => line.length <= halfWidth));
+    assert.ok(lines.length < 50);
     assert.match(now, /\\u\{a × 4999\}\n/);
-    assert.match(now, /\\u\{20 × 5000\}b\\u\{202e\}c\\u\{200b\}d e/);
-    assert.match(now, /ef\n/);
+    const unfolded = now.replace(/\n {2}… /g, '');
+    assert.match(unfolded, /\\u\{20 × 5000\}b\\u\{202e\}c\\u\{200b\}d e{950}f\n/);
+  });
+
+  it('tells a line that goes on from a new one, whatever the text says', () => {
+    const text = `${'x'.repeat(60)}\n  … y\n… z`;
+    const { now } = offerReview([change('x', text)], label);
+    assert.deepEqual(now.split('\n').slice(-5), [
+      `    ${'x'.repeat(halfWidth - 4)}`,
+      `  … ${'x'.repeat(60 - halfWidth + 4)}`,
+      '      … y',
+      '    … z',
+      '',
+    ]);
   });
 
   it('is asked about by name, and nothing in a name acts', () => {

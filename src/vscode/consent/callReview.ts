@@ -1,0 +1,56 @@
+/**
+ * A document with all that a call is given, for a call that is too long for a question (S4). The answers are in its title.
+ * Disposing of it withdraws the question: the document closes.
+ */
+import * as vscode from 'vscode';
+import type { Disposable } from '../../core/base/disposables.js';
+import type { CallAnswer, CallQuestion } from '../../core/host/permission.js';
+import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
+import { answerBeside } from '../views/reviewQuestion.js';
+import { callPage } from './callQuestionText.js';
+
+export class CallReview implements Disposable {
+  private readonly documents = new ReadOnlyDocuments({ scheme: 'mcp-toolsets-question' });
+  private readonly page: vscode.Uri;
+  private isOver = false;
+  private onClosed: () => void = () => undefined;
+  private readonly tabs: Disposable;
+  /** Resolves when the person closes the document. */
+  readonly closed = new Promise<void>((resolve) => (this.onClosed = resolve));
+
+  constructor(question: CallQuestion) {
+    this.page = this.documents.add('MCP call, to be allowed.txt', callPage(question));
+    this.tabs = vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
+      if (closed.some(this.shows) && !vscode.window.tabGroups.all.some(({ tabs }) => tabs.some(this.shows)))
+        this.onClosed();
+    });
+  }
+
+  /** Never rejects: a question that nobody sees is answered by closing it. */
+  async show(): Promise<void> {
+    const shown = vscode.window.showTextDocument(this.page, { preview: false });
+    await Promise.resolve(shown).catch(() => this.onClosed());
+    if (this.isOver) await this.close();
+  }
+
+  /** Resolves to what the title of the document says, or to the answer that comes another way before that. */
+  async answer(asked: Thenable<CallAnswer>): Promise<CallAnswer> {
+    const answers = { allowShown: 'once', allowAllShown: 'inConversation', refuseShown: 'no' } as const;
+    return (await answerBeside([this.page], asked, answers)) ?? 'no';
+  }
+
+  dispose(): void {
+    this.isOver = true;
+    this.tabs.dispose();
+    // The editor asks for the text of a document as long as it has a tab.
+    void this.close().finally(() => this.documents.dispose());
+  }
+
+  private async close(): Promise<void> {
+    const own = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.filter(this.shows));
+    if (own.length > 0) await Promise.resolve(vscode.window.tabGroups.close(own)).catch(() => undefined);
+  }
+
+  private readonly shows = ({ input }: vscode.Tab): boolean =>
+    input instanceof vscode.TabInputText && input.uri.toString() === this.page.toString();
+}
