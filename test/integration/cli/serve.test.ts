@@ -134,7 +134,10 @@ describe('mcp-toolsets serve', () => {
     const [count, note] = (await client.callTool({ name: 'alpha_count' })).content as { text: string }[];
     assert.equal(count?.text, '1');
     assert.match(note?.text ?? '', /whose name ends in "mcp_release" with \{"serverId":"alpha"\}/);
-    assert.match(client.getInstructions() ?? '', /About the toolset "alpha":\nEach conversation has/);
+    assert.match(
+      client.getInstructions() ?? '',
+      /About the toolset "alpha":\nFrom its first call on, each conversation has/,
+    );
     assert.match(textOf(await client.callTool({ name: 'mcp_status' })), /alpha: .*this conversation has an instance/);
     const released = await client.callTool({ name: 'mcp_release', arguments: { serverId: 'alpha' } });
     assert.match(textOf(released), /has ended/);

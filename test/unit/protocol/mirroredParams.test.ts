@@ -50,10 +50,10 @@ describe('mirrored parameters (X8)', () => {
     assert.equal(wrong({ region: null }, {}), undefined);
     assert.equal(wrong(undefined, {}), undefined);
     assert.equal(wrong({ deep: { shard: 42 } }, { 'mcp-param-shard': '42.0' }), undefined);
-    assert.match(wrong({ deep: { shard: 0 } }, { 'mcp-param-shard': '' }) ?? '', /Mcp-Param-Shard does not say/);
+    assert.match(wrong({ deep: { shard: 0 } }, { 'mcp-param-shard': '' }) ?? '', /Mcp-Param-Shard does not match/);
     assert.match(wrong({ region: 'north' }, {}) ?? '', /Mcp-Param-Region is missing/);
-    assert.match(wrong({ region: 'south' }, region) ?? '', /Mcp-Param-Region does not say/);
-    assert.match(wrong({}, region) ?? '', /Mcp-Param-Region does not say/);
+    assert.match(wrong({ region: 'south' }, region) ?? '', /Mcp-Param-Region does not match/);
+    assert.match(wrong({}, region) ?? '', /Mcp-Param-Region does not match/);
     assert.match(wrong({ region: 'größe' }, { 'mcp-param-region': 'größe' }) ?? '', /not allowed/);
   });
 

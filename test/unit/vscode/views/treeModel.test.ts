@@ -131,7 +131,7 @@ describe('treeModel', () => {
     [{ kind: 'schema', detail: 'no items' }, /no items/],
     [{ kind: 'nameTaken', published: 'p', holder: 'h' }, /“p” belongs to h/],
     [{ kind: 'nameReserved', published: 'p' }, /built-in/],
-    [{ kind: 'listedTwice' }, /again/],
+    [{ kind: 'listedTwice' }, /more than once/],
   ];
   it('keeps what is left out in a group of its own, with the reason', () => {
     const excluded = reasons.map(([reason], index) => ({ original: `t${index}`, reason }));
