@@ -156,6 +156,29 @@ describe('the app of a result', () => {
     });
   });
 
+  it('has no WebRTC in its page, nor in any frame that its page can make', async () => {
+    const listener = createSocket('udp4');
+    let packets = 0;
+    listener.on('message', () => (packets += 1));
+    listener.bind(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const file = join(folder(), 'rtc.html');
+    await writeFile(file, webRtcPage(listener.address().port));
+    const before = await readConfig();
+    await writeConfig(`${before}  rtc: ${entry('apps.mjs', ['--page', file], 'tools: { whitelist: [show] }')}\n`);
+    try {
+      await untilTools([...tools, 'mcp_rtc_show']);
+      await tryApp('rtc', 'show');
+      const said = await untilShown(inPanelApp('#said'), /^\{/);
+      assert.deepEqual(JSON.parse(said), { early: 'gone', page: 'gone', markup: 'works', frames: 0 });
+      assert.equal(packets, 0);
+    } finally {
+      listener.close();
+      await writeConfig(before);
+      await untilTools(tools);
+    }
+  });
+
   it('reaches a program of this machine where its page declares it, as in the chat', async () => {
     const program = createServer((_, response) => {
       response.writeHead(200, { 'Access-Control-Allow-Origin': '*' }).end('reached');
@@ -196,29 +219,6 @@ describe('the app of a result', () => {
     } finally {
       program.closeAllConnections();
       program.close();
-      await writeConfig(before);
-      await untilTools(tools);
-    }
-  });
-
-  it('has no WebRTC in its page, nor in any frame that its page can make', async () => {
-    const listener = createSocket('udp4');
-    let packets = 0;
-    listener.on('message', () => (packets += 1));
-    listener.bind(0, '127.0.0.1');
-    await once(listener, 'listening');
-    const file = join(folder(), 'rtc.html');
-    await writeFile(file, webRtcPage(listener.address().port));
-    const before = await readConfig();
-    await writeConfig(`${before}  rtc: ${entry('apps.mjs', ['--page', file], 'tools: { whitelist: [show] }')}\n`);
-    try {
-      await untilTools([...tools, 'mcp_rtc_show']);
-      await tryApp('rtc', 'show');
-      const said = await untilShown(inPanelApp('#said'), /^\{/);
-      assert.deepEqual(JSON.parse(said), { early: 'gone', page: 'gone', markup: 'works', frames: 0 });
-      assert.equal(packets, 0);
-    } finally {
-      listener.close();
       await writeConfig(before);
       await untilTools(tools);
     }
