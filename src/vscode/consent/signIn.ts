@@ -111,20 +111,16 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
   }
 }
 
-/** Everything in it is an origin or an address without its query, so that none pushes another out of sight. */
-async function confirm(
-  server: string,
-  { page, tokens, server: address, issuer, elsewhere }: SignInParties,
-): Promise<boolean> {
-  const answer = await window.showWarningMessage(
-    inert`Sign in at ${page} for the MCP server “${server}”?`,
-    {
-      modal: true,
-      detail: inert`You sign in at ${page}. ${tokens} can use what you grant there, and the token goes to ${address}. Its authorization server ${issuer} names ${elsewhere.join(', ')}, which is another site, and nothing shows that both belong together. Go on only if you know that.`,
-    },
-    'Sign In',
-  );
-  return answer !== undefined;
+/** Every address in it is an origin, or that of the entry, so that none pushes another out of sight. */
+async function confirm(server: string, parties: SignInParties): Promise<boolean> {
+  const { page, tokens, server: address, issuer, elsewhere } = parties;
+  const detail = inert`You sign in at: ${page}
+Your consent is redeemed by: ${tokens}
+The token goes to: ${address}
+
+The authorization server ${issuer} names addresses of another site (${elsewhere.join(', ')}), and nothing shows that they belong together. Go on only if you know that they do.`;
+  const question = inert`Sign in at ${page} for the MCP server “${server}”?`;
+  return (await window.showWarningMessage(question, { modal: true, detail }, 'Sign In')) !== undefined;
 }
 
 async function show(url: URL): Promise<void> {

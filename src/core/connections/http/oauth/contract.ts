@@ -40,16 +40,16 @@ export interface Redirect {
   close(): Promise<void>;
 }
 
-/** Who takes part in a sign-in, by addresses without secrets. A person has to see both the page and the server. */
+/** Who takes part in a sign-in, by origins. A person has to see both the page and the server. */
 export interface SignInParties {
-  /** The MCP server, which gets the token. */
+  /** The MCP server, which gets the token: its address without secrets. */
   readonly server: string;
   readonly issuer: string;
-  /** The origin at which the person signs in. */
+  /** Where the person signs in. */
   readonly page: string;
-  /** The origin that is sent the code and gives the token. */
+  /** Who is sent the code and gives the token. */
   readonly tokens: string;
-  /** The origins that the authorization server names and that are not of its site. */
+  /** Who else than the issuer's site the authorization server names. */
   readonly elsewhere: readonly string[];
 }
 

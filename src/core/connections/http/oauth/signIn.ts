@@ -79,7 +79,7 @@ function partiesOf({ launch, authority }: SignInDeps): SignInParties {
   const { issuer, metadata } = authority;
   return {
     server: shown(new URL(launch.url)),
-    issuer,
+    issuer: new URL(issuer).origin,
     page: new URL(metadata?.authorization_endpoint ?? issuer).origin,
     tokens: new URL(metadata?.token_endpoint ?? issuer).origin,
     elsewhere: originsElsewhere(authority),
