@@ -237,9 +237,8 @@ describe('the app of a result', () => {
 });
 
 /**
- * A page that asks a STUN server of this machine, itself and from each frame that a page can give a text to. Every frame
- * that runs tells how far it got. What a page makes in a task is there in the next: the frames that were refused are known
- * when one that is allowed has loaded.
+ * A page that asks a STUN server of this machine, itself and from each frame that a page can give a text to. Each frame
+ * that runs is counted. A frame whose address is refused loads no sooner than those that were made before it.
  */
 function webRtcPage(port: number): string {
   const ask = `try {
@@ -286,13 +285,18 @@ function webRtcPage(port: number): string {
     for (const attempt of attempts) try { place.append(attempt() ?? ''); } catch {}
     place.insertAdjacentHTML('beforeend', '<b onclick="this.title = 1">works</b>');
     place.lastChild.click();
-    const last = document.createElement('iframe');
-    last.onload = () => setTimeout(() => {
+    const refused = (left) => {
+      if (left === 0) return done();
+      const frame = document.createElement('iframe');
+      frame.onload = () => refused(left - 1);
+      frame.src = 'https://not.declared.example';
+      document.body.append(frame);
+    };
+    const done = () => {
       const page = self.RTCPeerConnection || self.webkitRTCPeerConnection ? 'there' : 'gone';
       const works = place.querySelector('b[title="1"]').textContent;
       said.textContent = JSON.stringify({ early, page, markup: works, frames });
-    });
-    last.src = 'about:blank';
-    document.body.append(last);
+    };
+    refused(3);
   </script></body></html>`;
 }
