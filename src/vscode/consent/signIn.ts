@@ -67,7 +67,7 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
         const browser: SignInBrowser = {
           waitForReturn,
           show: (url, { page, server: address }) => {
-            progress.report({ message: inert` at ${page}. The token goes to ${address}.` });
+            progress.report({ message: inert`You sign in at ${page}. The token goes to ${address}.` });
             return show(url);
           },
           confirm: async (parties) => {
