@@ -1,11 +1,8 @@
 /** Signing in to a server (X7) as a person does it: the editor says what it wants, a click opens the browser, tools come. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { page, repoRoot } from '../../support/editor/bridge.ts';
 import {
@@ -104,45 +101,5 @@ describe('sign-in', () => {
     await page.click(`${rows}:has-text("files") .action-label.codicon-key`);
     await untilTools(tools);
     await untilProblems([]);
-  });
-
-  it('a page of another site waits for an answer, which shows the page and who gets the token (X7)', async () => {
-    const posts: string[] = [];
-    const listener = createServer(({ method, url: target = '/' }, response) => {
-      if (method === 'POST' && target !== '/mcp') posts.push(target);
-      const metadata = target.includes('protected-resource')
-        ? { resource: `${origin}/mcp`, authorization_servers: [origin] }
-        : {
-            issuer: origin,
-            authorization_endpoint: 'http://localhost:1/authorize',
-            token_endpoint: `${origin}/token`,
-            registration_endpoint: `${origin}/register`,
-            response_types_supported: ['code'],
-            code_challenge_methods_supported: ['S256'],
-          };
-      response.writeHead(target.startsWith('/.well-known') ? 200 : 401, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(metadata));
-    });
-    listener.listen(0, '127.0.0.1');
-    await once(listener, 'listening');
-    const origin = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
-    try {
-      await writeConfig(`version: 1\nservers:\n  other:\n    transport: streamable_http\n    url: ${origin}/mcp\n`);
-      await row(/other ?needs sign-in/);
-      const signedIn = vscode.commands.executeCommand('mcpToolsets.signIn', 'other');
-      const question = '.monaco-dialog-box:has-text("Sign in at http://localhost:1 for")';
-      await page.waitFor(question);
-      const text = (await page.texts(question)).join();
-      for (const part of ['You sign in at: http://localhost:1', `The token goes to: ${origin}/mcp`]) {
-        assert.ok(text.includes(part), text);
-      }
-      await page.screenshot('another-site');
-      await page.click(`${question} .monaco-button:has-text("Cancel")`);
-      await signedIn;
-      assert.deepEqual(posts, []);
-    } finally {
-      listener.closeAllConnections();
-      listener.close();
-    }
   });
 });
