@@ -6,7 +6,6 @@
  */
 import type { AppPage } from './appResource.js';
 import { contentSecurityPolicy } from './csp.js';
-import { withHeadScript } from './headScript.js';
 
 /** Which page is shown: what one says is not taken for the words of the next in its place, and is not told to it. */
 interface FrameOptions {
@@ -35,16 +34,58 @@ export function framePage({ html, ui }: AppPage, { mark, isOfThisMachine }: Fram
   <body style="height: 100%; margin: 0; padding: 0; overflow: hidden">
     <script>${relay(mark)}</script>
     <iframe id="app" title="App" sandbox="allow-scripts allow-forms" allow="" referrerpolicy="no-referrer"
-      style="border: 0; width: 100%; height: 100%; display: block" srcdoc="${attribute(withHeadScript(html, inertLinks))}"></iframe>
+      style="border: 0; width: 100%; height: 100%; display: block" srcdoc="${attribute(shutOff(html))}"></iframe>
   </body>
 </html>`;
 }
 
-/** A link would take the frame away from its page, where nothing lets it load: what is not hostile is spared that. */
-const inertLinks = `document.addEventListener('click', (event) => {
-  const link = event.target.closest && event.target.closest('a[href]');
-  if (link && !link.getAttribute('href').startsWith('#')) event.preventDefault();
-}, true);`;
+/**
+ * Puts our script before everything of the page, where no comment and no script of it can swallow ours. A document of
+ * `srcdoc` needs no doctype. The policy is only this document's, because the editor works in the one around it.
+ */
+function shutOff(html: string): string {
+  const policy = "require-trusted-types-for 'script'; trusted-types default";
+  const page = html.replace(/srcdoc(?=\s*=)/gi, 'data-no');
+  return `<meta http-equiv="Content-Security-Policy" content="${policy}"><script>${beforeThePage}</script>${page}`;
+}
+
+/**
+ * Takes WebRTC away, which no directive stops, and each way to a frame with a fresh realm that has it again: `frame-src`
+ * lets `srcdoc` and `javascript:` pass (measured on Chromium 156). Every parser and setter that a script can use asks the
+ * default policy of Trusted Types. It refuses a text that names `srcdoc` or can assemble the name, and each sink that may
+ * get half a tag. The page may replace built-in functions, so the policy uses none that are looked up later. Clicks on
+ * links do nothing, because a link would take the frame to where nothing lets it load.
+ */
+const beforeThePage = `(() => {
+  for (const name of Object.getOwnPropertyNames(self)) if (/RTC|WebTransport|XSLT/.test(name)) delete self[name];
+  const { apply } = Reflect;
+  const { includes, toLowerCase } = String.prototype;
+  const has = (text, part) => apply(includes, apply(toLowerCase, text, []), [part]);
+  trustedTypes.createPolicy('default', {
+    createHTML: (html, type, sink) => {
+      const isWhole = has(sink, 'html') || has(sink, 'fragment') || has(sink, 'parse') || has(sink, 'command');
+      const isFrame = has(sink, 'srcdoc') || has(sink, 'stream') || has(html, 'srcdoc') || has(html, '<!entity');
+      return isWhole && !isFrame ? html : undefined;
+    },
+    createScript: (text, type, sink) => (has(sink, 'location') ? undefined : text),
+    createScriptURL: (url) => url,
+  });
+  delete self.trustedTypes;
+  const requests = XMLHttpRequest.prototype;
+  const { get, set } = Object.getOwnPropertyDescriptor(requests, 'responseType');
+  Object.defineProperty(requests, 'responseType', {
+    get,
+    set(type) {
+      const text = '' + type;
+      if (text !== 'document') apply(set, this, [text]);
+    },
+  });
+  delete requests.responseXML;
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest && event.target.closest('a[href]');
+    if (link && !link.getAttribute('href').startsWith('#')) event.preventDefault();
+  }, true);
+})();`;
 
 function attribute(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');

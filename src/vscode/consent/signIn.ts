@@ -7,7 +7,7 @@ import { inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
 import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
-import type { Redirect, SignInBrowser } from '../../core/connections/http/oauth/contract.js';
+import type { Redirect, SignInBrowser, SignInParties } from '../../core/connections/http/oauth/contract.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Logs } from '../engine/logs.js';
 import { signInActions } from '../views/serverActions.js';
@@ -30,12 +30,9 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
   const running = new Map<string, AbortController>();
 
   const returns = store.add(new Returns());
-  const browser: SignInBrowser = {
-    show,
-    waitForReturn: (port, isFixed) =>
-      // In a web editor, ports of the extension host may not reach the person's browser. The address of the editor does.
-      vscode.env.uiKind === vscode.UIKind.Web && !isFixed ? returns.wait() : listen(port, isFixed),
-  };
+  const waitForReturn: SignInBrowser['waitForReturn'] = (port, isFixed) =>
+    // In a web editor, ports of the extension host may not reach the person's browser. The address of the editor does.
+    vscode.env.uiKind === vscode.UIKind.Web && !isFixed ? returns.wait() : listen(port, isFixed);
 
   store.add(vscode.commands.registerCommand('mcpToolsets.signIn', (subject: Subject) => signIn(subject)));
   store.add(vscode.commands.registerCommand('mcpToolsets.signOut', (subject: Subject) => signOut(subject)));
@@ -65,8 +62,20 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
     const title = inert`Signing in to ${server}: continue in your browser`;
     const location = vscode.ProgressLocation.Notification;
     try {
-      await window.withProgress({ location, title, cancellable: true }, async (_, cancelled) => {
+      await window.withProgress({ location, title, cancellable: true }, async (progress, cancelled) => {
         const subscription = cancelled.onCancellationRequested(() => own.abort());
+        const browser: SignInBrowser = {
+          waitForReturn,
+          show: (url, { page, server: address }) => {
+            progress.report({ message: inert`You sign in at ${page}. The token goes to ${address}.` });
+            return show(url);
+          },
+          confirm: async (parties) => {
+            const agrees = await confirm(server, parties);
+            if (!agrees) own.abort();
+            return agrees;
+          },
+        };
         await host.signIns.signIn(server, browser, own.signal).finally(() => subscription.dispose());
       });
     } catch (error) {
@@ -100,6 +109,18 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
     if (!only) void window.showInformationMessage(inert`${none}`);
     return servers.length > 1 ? await pickServer(servers) : only?.id;
   }
+}
+
+/** Every address in it is an origin, or that of the entry, so that none pushes another out of sight. */
+async function confirm(server: string, parties: SignInParties): Promise<boolean> {
+  const { page, tokens, server: address, issuer, elsewhere } = parties;
+  const detail = inert`You sign in at: ${page}
+Your consent is redeemed by: ${tokens}
+The token goes to: ${address}
+
+The authorization server ${issuer} names addresses of another site (${elsewhere.join(', ')}), and nothing shows that they belong together. Go on only if you know that they do.`;
+  const question = inert`Sign in at ${page} for the MCP server “${server}”?`;
+  return (await window.showWarningMessage(question, { modal: true, detail }, 'Sign In')) !== undefined;
 }
 
 async function show(url: URL): Promise<void> {

@@ -4,6 +4,8 @@
  */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { isObject } from '../../core/base/isObject.js';
+import { withLocalReferences } from '../../core/tools/localReferences.js';
 import { roundingError } from '../../webview/exactNumbers.js';
 
 const scheme = 'mcp-toolsets-arguments';
@@ -54,7 +56,9 @@ export class ArgumentDocuments implements Disposable {
     // No tool has a name with a point (N4), so no document of arguments is called so.
     const schemaUri = uri.with({ path: `${uri.path.slice(0, uri.path.lastIndexOf('/'))}/arguments.schema.json` });
     this.write(schemaUri, encode(withSchemaKey(schema)));
-    if (!this.files.has(uri.path)) this.write(uri, encode({ $schema: schemaUri.toString(), ...given }));
+    // An argument of that name would name another schema, which the editor would fetch.
+    const own = { $schema: schemaUri.toString() };
+    if (!this.files.has(uri.path)) this.write(uri, encode({ ...own, ...given, ...own }));
   }
 
   /**
@@ -102,10 +106,10 @@ function encode(value: unknown): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(value, undefined, 2)}\n`);
 }
 
-/** Allows the key that names the schema, which a closed schema would refuse. */
-function withSchemaKey(schema: unknown): unknown {
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const { properties } = schema as { properties?: unknown };
-  const own = typeof properties === 'object' && properties !== null ? properties : {};
-  return { ...schema, properties: { $schema: { type: 'string' }, ...own } };
+/** Allows the key that names the schema, which a closed schema would refuse. What the schema itself names is not fetched. */
+function withSchemaKey(given: unknown): unknown {
+  const schema = withLocalReferences(given);
+  if (!isObject(schema)) return schema;
+  const { properties } = schema;
+  return { ...schema, properties: { ...(isObject(properties) && properties), $schema: { type: 'string' } } };
 }

@@ -36,7 +36,7 @@ export class TrialPanel implements Disposable {
   /** The original name of the tool that the page shows. */
   private original: string | undefined;
   private call: AbortController | undefined;
-  private last: unknown;
+  private last: Readonly<Record<string, unknown>> | undefined;
   private app: AppPanel | undefined;
   private called = false;
   private ended = false;
@@ -91,7 +91,8 @@ export class TrialPanel implements Disposable {
         await vscode.window.showTextDocument(this.document, { viewColumn: vscode.ViewColumn.Beside });
         return;
       case 'openResult': {
-        const content = JSON.stringify(this.last, undefined, 2);
+        // The editor fetches what this key names.
+        const content = JSON.stringify({ ...this.last, $schema: undefined }, undefined, 2);
         const document = await vscode.workspace.openTextDocument({ language: 'json', content });
         await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside });
       }

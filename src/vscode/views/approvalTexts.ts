@@ -90,7 +90,7 @@ export function reviewTexts(
     'Invisible characters are escaped. A line',
     'with … continues the line before it. A',
     'secret value is masked; its digest tells',
-    'whether it changed. This review does not',
+    'values apart. This review does not',
     'show what the programs do.',
     '',
     '',

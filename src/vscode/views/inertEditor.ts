@@ -67,7 +67,10 @@ interface InertWindow {
   showOpenDialog(options: { readonly title: Inert; readonly openLabel: string }): Thenable<vscode.Uri[] | undefined>;
   withProgress<Result>(
     options: ProgressOptions,
-    task: (progress: unknown, token: vscode.CancellationToken) => Thenable<Result>,
+    task: (
+      progress: { report(value: { readonly message: Inert }): void },
+      token: vscode.CancellationToken,
+    ) => Thenable<Result>,
   ): Thenable<Result>;
   createWebviewPanel(
     type: string,

@@ -1,5 +1,6 @@
 /** The app of a result beside *Try Tool* and from `@minds` (G8): it works on the instance of the result, and a hostile one gets nowhere. */
 import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -155,6 +156,29 @@ describe('the app of a result', () => {
     });
   });
 
+  it('has no WebRTC in its page, nor in any frame that its page can make', async () => {
+    const listener = createSocket('udp4');
+    let packets = 0;
+    listener.on('message', () => (packets += 1));
+    listener.bind(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const file = join(folder(), 'rtc.html');
+    await writeFile(file, webRtcPage(listener.address().port));
+    const before = await readConfig();
+    await writeConfig(`${before}  rtc: ${entry('apps.mjs', ['--page', file], 'tools: { whitelist: [show] }')}\n`);
+    try {
+      await untilTools([...tools, 'mcp_rtc_show']);
+      await tryApp('rtc', 'show');
+      const said = await untilShown(inPanelApp('#said'), /^\{/);
+      assert.deepEqual(JSON.parse(said), { early: 'gone', page: 'gone', markup: 'works', frames: 0 });
+      assert.equal(packets, 0);
+    } finally {
+      listener.close();
+      await writeConfig(before);
+      await untilTools(tools);
+    }
+  });
+
   it('reaches a program of this machine where its page declares it, as in the chat', async () => {
     const program = createServer((_, response) => {
       response.writeHead(200, { 'Access-Control-Allow-Origin': '*' }).end('reached');
@@ -211,3 +235,68 @@ describe('the app of a result', () => {
     await page.screenshot('app-minds');
   });
 });
+
+/**
+ * A page that asks a STUN server of this machine, itself and from each frame that a page can give a text to. Each frame
+ * that runs is counted. A frame whose address is refused loads no sooner than those that were made before it.
+ */
+function webRtcPage(port: number): string {
+  const ask = `try {
+    const made = new (self.RTCPeerConnection || self.webkitRTCPeerConnection)({ iceServers: [{ urls: 'stun:127.0.0.1:${port}' }] });
+    made.createDataChannel('x');
+    made.createOffer().then((offer) => made.setLocalDescription(offer));
+    parent.postMessage({ reached: true }, '*');
+  } catch { parent.postMessage({ reached: false }, '*'); }`;
+  const inner = `<script>${ask}</script>`;
+  const text = JSON.stringify(inner).replaceAll('<', '\\u003c');
+  const quoted = JSON.stringify(inner.replaceAll('&', '&amp;').replaceAll('"', '&quot;')).replaceAll('<', '\\u003c');
+  return `<!-- <head> --><script>
+    let frames = 0;
+    const early = self.RTCPeerConnection ? 'there' : 'gone';
+    addEventListener('message', ({ source }) => { if (source !== parent) frames += 1; });
+  </script>
+  <html><head></head><body><p id="said"></p><div id="place"></div>
+  <iframe srcdoc="${inner.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></iframe>
+  <iframe src="javascript:${ask.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></iframe>
+  <script>
+    const text = ${text}, name = 'src' + 'doc', markup = '<iframe ' + name + '="' + ${quoted} + '"></iframe>';
+    String.prototype.includes = String.prototype.toLowerCase = Reflect.apply = () => false;
+    const attempts = [
+      () => { const frame = document.createElement('iframe'); frame[name] = text; return frame; },
+      () => { const frame = document.createElement('iframe'); frame.setAttribute(name, text); return frame; },
+      () => {
+        const frame = document.createElement('iframe');
+        const attribute = document.createAttribute(name);
+        frame.setAttributeNode(attribute);
+        attribute.value = text;
+        return frame;
+      },
+      () => { place.innerHTML = markup; },
+      () => { document.write(markup.slice(0, 11)); document.write(markup.slice(11)); },
+      () => document.createRange().createContextualFragment(markup),
+      () => new DOMParser().parseFromString(markup, 'text/html').querySelector('iframe'),
+      () => {
+        const frame = document.createElement('iframe');
+        frame.src = URL.createObjectURL(new Blob([text], { type: 'text/html' }));
+        return frame;
+      },
+      () => { const frame = document.createElement('iframe'); frame.src = 'javascript:' + JSON.stringify(text); return frame; },
+    ];
+    for (const attempt of attempts) try { place.append(attempt() ?? ''); } catch {}
+    place.insertAdjacentHTML('beforeend', '<b onclick="this.title = 1">works</b>');
+    place.lastChild.click();
+    const refused = (left) => {
+      if (left === 0) return done();
+      const frame = document.createElement('iframe');
+      frame.onload = () => refused(left - 1);
+      frame.src = 'https://not.declared.example';
+      document.body.append(frame);
+    };
+    const done = () => {
+      const page = self.RTCPeerConnection || self.webkitRTCPeerConnection ? 'there' : 'gone';
+      const works = place.querySelector('b[title="1"]').textContent;
+      said.textContent = JSON.stringify({ early, page, markup: works, frames });
+    };
+    refused(3);
+  </script></body></html>`;
+}

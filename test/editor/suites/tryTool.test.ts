@@ -1,8 +1,11 @@
 /** Trying a tool from the sidebar, as a person does: its form, its result, its lease (E3, L1). */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import * as vscode from 'vscode';
 import { page } from '../../support/editor/bridge.ts';
-import { invoke, servers, until, untilTools } from '../../support/editor/product.ts';
+import { entry, invoke, readConfig, servers, until, untilTools, writeConfig } from '../../support/editor/product.ts';
 import { inWebview } from '../../support/editor/webviews.ts';
 
 const rows = '.part.sidebar .monaco-list-row';
@@ -35,10 +38,12 @@ async function editAsJson(): Promise<vscode.TextDocument> {
   return document;
 }
 
+const plain = ['count', 'content', 'structured', 'fail', 'throw', 'slow', 'cancelled', 'schema'];
+const tools = ['mcp_shop_order', ...plain.map((name) => `mcp_plain_${name}`)];
+
 describe('try tool', () => {
   before(async () => {
-    const plain = ['count', 'content', 'structured', 'fail', 'throw', 'slow', 'cancelled', 'schema'];
-    await untilTools(['mcp_shop_order', ...plain.map((name) => `mcp_plain_${name}`)]);
+    await untilTools(tools);
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
   });
 
@@ -116,6 +121,77 @@ describe('try tool', () => {
     await untilShown('.status', /^Done after/);
     assert.deepEqual(JSON.parse(await shown('.result figure pre')), JSON.parse(whole));
     await document.save();
+  });
+
+  it('fetches nothing that a schema, arguments or a result name, and completes and checks by the rest', async () => {
+    const asked: string[] = [];
+    const listener = createServer(({ url }, response) => {
+      asked.push(url ?? '');
+      response.setHeader('content-type', 'application/json').end('{}');
+    });
+    listener.listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const at = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+    const schema = {
+      $schema: `${at}/draft`,
+      $id: `${at}/id/`,
+      type: 'object',
+      properties: {
+        $schema: { type: 'string', default: `${at}/argument` },
+        near: { $ref: '#/$defs/near' },
+        far: { $ref: `${at}/far`, type: 'integer' },
+        relative: { $ref: 'relative.json', type: 'integer' },
+        through: { $ref: '#/default' },
+        other: { allOf: [{ $dynamicRef: `${at}/dynamic` }, { $recursiveRef: `${at}/recursive` }] },
+      },
+      $defs: { near: { $id: `${at}/near`, enum: ['left', 'right'] } },
+      default: { $ref: `${at}/default` },
+    };
+    const before = await readConfig();
+    const args = ['--schema', JSON.stringify(schema), '--result', JSON.stringify({ $schema: `${at}/result` })];
+    await writeConfig(`${before}  far: ${entry('forms.mjs', args, 'transform: [{ prefix: far_ }]')}\n`);
+    try {
+      await untilTools([...tools, 'mcp_far_order']);
+      await tryTool('far', 'far_order');
+      // The editor itself looks at the "$schema" of each tool that it is given, before anybody tries it.
+      asked.length = 0;
+      const document = await editAsJson();
+      const { $schema } = JSON.parse(document.getText()) as { readonly $schema: string };
+      const all = new vscode.WorkspaceEdit();
+      const whole = JSON.stringify(
+        { $schema, near: 'up', far: 'a', relative: 'a', through: 1, other: 1 },
+        undefined,
+        2,
+      );
+      all.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), whole);
+      await vscode.workspace.applyEdit(all);
+      const complaints = await until(
+        () => vscode.languages.getDiagnostics(document.uri),
+        ({ length }) => length === 3,
+        'what the rest of the schema refuses',
+      );
+      assert.deepEqual(
+        complaints.map(({ range }) => document.lineAt(range.start.line).text.trim()),
+        ['"near": "up",', '"far": "a",', '"relative": "a",'],
+      );
+      await page.click(button('Run'));
+      await untilShown('.status', /^Done after/);
+      await page.click(button('Open Result in Editor'));
+      const opened = await until(
+        () => vscode.window.activeTextEditor?.document,
+        (now) => now !== undefined && now.getText().includes('content'),
+        'the result in an editor',
+      );
+      // The editor answers when it knows which schema the document has.
+      await vscode.commands.executeCommand('vscode.executeDocumentSymbolProvider', opened?.uri);
+      await vscode.commands.executeCommand('vscode.executeHoverProvider', opened?.uri, new vscode.Position(1, 4));
+      assert.deepEqual(asked, []);
+      await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+    } finally {
+      listener.close();
+      await writeConfig(before);
+      await untilTools(tools);
+    }
   });
 
   it('edits the arguments of a tool whose name is schema, and not its schema', async () => {

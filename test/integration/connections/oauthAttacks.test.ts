@@ -133,9 +133,73 @@ describe('oauth under attack', function () {
     evil.publish({ authorization_endpoint: `${honest}/auth` });
     const launch = http(mcp.guard(evil.origin), { oauth: { ...unsaid, clientId: 'known', redirectPort } });
     await rig.failure(launch);
+<<<<<<< HEAD
     await assert.rejects(oauth.signIn(launch, browser, person()), /is not from .*, so the sign-in was stopped/);
     assert.equal(browser.shown[0]?.origin, new URL(honest).origin, 'the page was that of the honest one');
+=======
+    await assert.rejects(oauth.signIn(launch, browser, person()), /is not from .*, so nothing was sent there/);
+    const { origin } = new URL(honest);
+    assert.deepEqual(browser.asked, [
+      { server: `${mcp.origin}/mcp`, issuer: evil.origin, page: origin, tokens: evil.origin, elsewhere: [origin] },
+    ]);
+    assert.equal(browser.shown[0]?.origin, origin, 'the page was that of the honest one');
+>>>>>>> s-oauth
     assert.deepEqual(evil.posts, [], 'neither the code nor the verifier was sent');
+  });
+
+  describe('where answers do not name the authorization server', () => {
+    /** Sends the browser back with a code and no name. */
+    const authorizes = (issuer: Evil): void => {
+      issuer.answers.set('/authorize', ({ url = '' }) => {
+        const { searchParams } = new URL(url, issuer.origin);
+        const back = new URL(searchParams.get('redirect_uri') ?? '');
+        back.searchParams.set('code', 'of-the-honest');
+        back.searchParams.set('state', searchParams.get('state') ?? '');
+        return { status: 302, headers: { location: back.href } };
+      });
+    };
+
+    for (const endpoint of ['authorization', 'token', 'registration', 'revocation']) {
+      it(`the ${endpoint} endpoint of another site waits for the person, who sees both and may refuse`, async () => {
+        evil.publish({ [`${endpoint}_endpoint`]: `${third.origin}/${endpoint}` });
+        const launch = http(mcp.guard(evil.origin));
+        await rig.failure(launch);
+        browser.agrees = false;
+        await assert.rejects(oauth.signIn(launch, browser, person()), /You did not agree to sign in at/);
+        const [page, tokens] = ['authorization', 'token'].map((one) => (one === endpoint ? third : evil).origin);
+        assert.deepEqual(browser.asked, [
+          { server: `${mcp.origin}/mcp`, issuer: evil.origin, page, tokens, elsewhere: [third.origin] },
+        ]);
+        assert.deepEqual([browser.shown, evil.posts, third.seen], [[], [], []]);
+      });
+    }
+
+    it('what a person agreed to goes on, and one site asks nothing', async () => {
+      evil.publish({ authorization_endpoint: `${third.origin}/authorize` });
+      authorizes(third);
+      const launch = http(mcp.guard(evil.origin));
+      await rig.failure(launch);
+      await oauth.signIn(launch, browser, person());
+      assert.ok(evil.taken.some((text) => text.includes('code=of-the-honest')));
+      evil.publish();
+      authorizes(evil);
+      await oauth.signIn(launch, browser, person());
+      assert.equal(browser.asked.length, 1);
+    });
+
+    it('a promise to name it that is not kept sends nobody the code, and nobody is asked', async () => {
+      const authorization_response_iss_parameter_supported = true;
+      evil.publish({
+        authorization_endpoint: `${third.origin}/authorize`,
+        authorization_response_iss_parameter_supported,
+      });
+      authorizes(third);
+      const launch = http(mcp.guard(evil.origin));
+      await rig.failure(launch);
+      await assert.rejects(oauth.signIn(launch, browser, person()), /is not from .*, so nothing was sent there/);
+      assert.ok(!evil.posts.includes('POST /token'));
+      assert.deepEqual(browser.asked, []);
+    });
   });
 
   it('whoever brings the code back has to give the name of its authorization server to the letter (RFC 9207)', async () => {

@@ -4,7 +4,12 @@
  */
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { Emitter } from '../../../src/core/base/events.js';
-import type { Redirect, SecretStore, SignInBrowser } from '../../../src/core/connections/http/oauth/contract.js';
+import type {
+  Redirect,
+  SecretStore,
+  SignInBrowser,
+  SignInParties,
+} from '../../../src/core/connections/http/oauth/contract.js';
 import { listenForRedirect } from '../../../src/core/connections/http/oauth/redirect.js';
 
 export class Person implements SignInBrowser {
@@ -14,6 +19,15 @@ export class Person implements SignInBrowser {
   lastPage = '';
   /** Whether pages are followed; else the person closes the browser. */
   follows = true;
+
+  /** What the person was asked to agree to. */
+  readonly asked: SignInParties[] = [];
+  agrees = true;
+
+  confirm(parties: SignInParties): Promise<boolean> {
+    this.asked.push(parties);
+    return Promise.resolve(this.agrees);
+  }
 
   waitForReturn(port: number | undefined, isFixed: boolean): Promise<Redirect> {
     return listenForRedirect(port, isFixed);

@@ -8,13 +8,29 @@ import { framePage } from '../../../src/core/apps/framePage.js';
 
 describe('the page around an app (G8)', () => {
   const hostile = `"><script>parent.x = 1</script><iframe sandbox="allow-same-origin" srcdoc='&quot;'></iframe>&amp;`;
+  const ours =
+    /^<meta http-equiv="Content-Security-Policy" content="require-trusted-types-for 'script'[^>]*><script>[^]*?<\/script>/;
   const page = framePage({ html: hostile, ui: {} }, { mark: 'this', isOfThisMachine: true });
 
   it('holds the page of the app in one attribute, whole', () => {
     const [, held = ''] = /srcdoc="([^"]*)"/.exec(page) ?? [];
     const shown = held.replaceAll('&lt;', '<').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
-    assert.equal(shown.replace(/^<script>[^]*?<\/script>/, ''), hostile);
+    assert.equal(shown.replace(ours, ''), hostile.replace('srcdoc', 'data-no'));
     assert.equal(page.split('<script>').length, 2, 'one script is ours');
+  });
+
+  it('begins with our script whatever the page of the app holds, and leaves it no frame with a text of its own', () => {
+    for (const [html, left] of [
+      ['<!-- <head> --><script>first()</script>', undefined],
+      ['<script>first()</script><html><head>', undefined],
+      ['<iframe\nSrcDoc\f= x><p>srcdoc</p>', '<iframe\ndata-no\f= x><p>srcdoc</p>'],
+    ] as const) {
+      const [, held = ''] =
+        /srcdoc="([^"]*)"/.exec(framePage({ html, ui: {} }, { mark: 'm', isOfThisMachine: false })) ?? [];
+      const shown = held.replaceAll('&lt;', '<').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+      assert.match(shown, ours);
+      assert.equal(shown.replace(ours, ''), left ?? html);
+    }
   });
 
   it('has a sandbox without an origin, windows or links, and no permissions', () => {

@@ -40,10 +40,25 @@ export interface Redirect {
   close(): Promise<void>;
 }
 
+/** Who takes part in a sign-in, by origins. A person has to see both the page and the server. */
+export interface SignInParties {
+  /** The MCP server, which gets the token: its address without secrets. */
+  readonly server: string;
+  readonly issuer: string;
+  /** Where the person signs in. */
+  readonly page: string;
+  /** Who is sent the code and gives the token. */
+  readonly tokens: string;
+  /** Who else than the issuer's site the authorization server names. */
+  readonly elsewhere: readonly string[];
+}
+
 /** The person's browser. */
 export interface SignInBrowser {
+  /** Resolves with true if the person agrees that these belong together, which nothing else shows. */
+  confirm(parties: SignInParties): Promise<boolean>;
   /** Rejects when there is none. */
-  show(url: URL): Promise<void>;
+  show(url: URL, parties: SignInParties): Promise<void>;
   /**
    * Begins to wait for the browser to come back.
    * @param port of this machine, where the authorization server knows one.

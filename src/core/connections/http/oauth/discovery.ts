@@ -48,11 +48,24 @@ export async function discover(discovery: Discovery): Promise<Authority> {
       .discoverOAuthProtectedResourceMetadata(server, { ...(resourceMetadataUrl && { resourceMetadataUrl }) }, fetchFn)
       .catch(() => undefined); // A server may publish none.
   const named = metadataUrl && mayAsk(metadataUrl, discovery) ? await find(metadataUrl) : undefined;
+<<<<<<< HEAD
   const resourceMetadata = named ?? (await find());
   if (resourceMetadata && !sdk.resourceMatches(server, resourceMetadata.resource)) {
     throw new SignInFailure(
       `The metadata of ${shown(server)} is for another resource, ${resourceMetadata.resource}, so no token is requested.`,
     );
+=======
+  let resourceMetadata = named ?? (await find());
+  if (resourceMetadata && !isSameResource(resourceMetadata.resource, server)) {
+    const { resource } = resourceMetadata;
+    const place = placeOfParent(resource, server);
+    resourceMetadata = place && (await find(place));
+    if (resourceMetadata?.resource !== resource) {
+      throw new SignInFailure(
+        `The metadata of ${shown(server)} is for another resource, ${resource}: no token is asked for.`,
+      );
+    }
+>>>>>>> s-oauth
   }
   const offered = resourceMetadata?.authorization_servers ?? [];
   const issuers = offered.length > 0 ? offered : [String(new URL('/', server))];
@@ -75,6 +88,24 @@ export async function discover(discovery: Discovery): Promise<Authority> {
   if (ofServer) return { ...found, issuer: metadata.issuer };
   checkIssuer(found);
   return found;
+}
+
+/** A slash at the end, which metadata may have or lack, names no other server. */
+function isSameResource(resource: string, server: URL): boolean {
+  const [one, other] = [new URL(resource), new URL(server)];
+  for (const url of [one, other]) url.pathname = url.pathname.replace(/\/$/, '');
+  return one.href === other.href;
+}
+
+/**
+ * Returns the well-known place (RFC 9728 section 3.1) of a resource that the server is part of. A token for such a resource
+ * is good at the server's neighbours, so the resource has to say itself who gives it.
+ */
+function placeOfParent(resource: string, { origin, pathname }: URL): URL | undefined {
+  const parent = new URL(resource);
+  const path = parent.pathname.replace(/\/$/, '');
+  if (parent.href !== `${origin}${parent.pathname}` || !`${pathname}/`.startsWith(`${path}/`)) return undefined;
+  return new URL(`/.well-known/oauth-protected-resource${path}`, origin);
 }
 
 function isOfOrigin(issuer: string, { origin }: URL): boolean {
@@ -106,6 +137,33 @@ export function checkAuthority(authority: Authority): void {
   const addresses = metadata ? [metadata.authorization_endpoint, metadata.token_endpoint] : [issuer];
   if (metadata?.registration_endpoint !== undefined) addresses.push(metadata.registration_endpoint);
   for (const address of addresses) checkAddress(authority, address);
+}
+
+/** True if each answer that the browser brings back has to name the authorization server (RFC 9207). */
+export function isNamedInAnswers({ metadata }: Authority): boolean {
+  const says = metadata && 'authorization_response_iss_parameter_supported' in metadata;
+  return says === true && metadata.authorization_response_iss_parameter_supported === true;
+}
+
+/**
+ * Returns the origins of endpoints that are not of the issuer's site, which is its origin and the encrypted hosts below its
+ * host, because only its owner names these. A host above or beside may be another's, and no name tells.
+ */
+export function originsElsewhere({ issuer, metadata }: Authority): string[] {
+  const { authorization_endpoint, token_endpoint, registration_endpoint, ...others } = metadata ?? {};
+  const revocation = 'revocation_endpoint' in others ? others.revocation_endpoint : undefined;
+  const all = [authorization_endpoint, token_endpoint, registration_endpoint, revocation];
+  const urls = all
+    .filter((one): one is string => typeof one === 'string' && URL.canParse(one))
+    .map((one) => new URL(one));
+  const site = new URL(issuer);
+  const isOfSite = ({ origin, protocol, port, hostname }: URL): boolean =>
+    origin === site.origin ||
+    (protocol === 'https:' &&
+      site.protocol === protocol &&
+      site.port === port &&
+      hostname.endsWith(`.${site.hostname}`));
+  return [...new Set(urls.filter((url) => !isOfSite(url)).map(({ origin }) => origin))];
 }
 
 /** Throws where what is sent to an address could be read on its way, or goes to this machine at a stranger's word. */

@@ -13,23 +13,17 @@ export interface OAuthSdk extends Pick<
   | 'selectClientAuthMethod'
   | 'startAuthorization'
 > {
-  /** Says whether a token for the resource is one for the server. */
-  readonly resourceMatches: (server: URL, resource: string) => boolean;
   /** Returns the code of the authorization server's answer, such as `invalid_grant`; undefined for other errors. */
   readonly errorCode: (error: unknown) => string | undefined;
 }
 
 export async function loadOAuthSdk(): Promise<OAuthSdk> {
-  const [functions, { checkResourceAllowed, resourceUrlFromServerUrl }, { OAuthError }] = await Promise.all([
+  const [functions, { OAuthError }] = await Promise.all([
     import('@modelcontextprotocol/sdk/client/auth.js'),
-    import('@modelcontextprotocol/sdk/shared/auth-utils.js'),
     import('@modelcontextprotocol/sdk/server/auth/errors.js'),
   ]);
   return {
     ...functions,
-    resourceMatches: (server, resource) =>
-      URL.canParse(resource) &&
-      checkResourceAllowed({ requestedResource: resourceUrlFromServerUrl(server), configuredResource: resource }),
     errorCode: (error) => (error instanceof OAuthError ? error.errorCode : undefined),
   };
 }

@@ -3,15 +3,26 @@
  * machine. The client's id comes from the file or from an earlier sign-in, or is registered now.
  *
  * Invariants: the browser is opened once, and a second time only when the authorization server does not know this
- * client any more; a code is used only if it came back with our state, from the server that was asked.
+ * client any more; a code is used only if it came back with our state, from the server that was asked. If answers do not
+ * name that server, its addresses are of one site or the person has agreed, because otherwise it may have named the page
+ * of another, whose codes it would be sent.
  */
 import { randomBytes } from 'node:crypto';
 import type { OAuthClientInformationMixed } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../../../base/clock.js';
 import type { HttpLaunch } from '../../../config/model.js';
-import { checkAuthority, checkProofKey, checkSecretRecipient, isSameIssuer, type Authority } from './discovery.js';
-import { SignInFailure, type Redirect, type SignInBrowser } from './contract.js';
+import { shown } from '../exchange.js';
+import {
+  checkAuthority,
+  checkProofKey,
+  checkSecretRecipient,
+  isNamedInAnswers,
+  isSameIssuer,
+  originsElsewhere,
+  type Authority,
+} from './discovery.js';
+import { SignInFailure, type Redirect, type SignInBrowser, type SignInParties } from './contract.js';
 import { coversScopes, granted, joinedScopes, type Kept, type Registration } from './grant.js';
 import type { OAuthSdk } from './sdk.js';
 
@@ -39,6 +50,10 @@ export async function signIn(deps: SignInDeps): Promise<Kept> {
   checkAuthority(authority);
   checkProofKey(authority);
   checkSecretRecipient(launch.oauth, authority);
+  const parties = partiesOf(deps);
+  if (parties.elsewhere.length > 0 && !isNamedInAnswers(authority) && !(await deps.browser.confirm(parties))) {
+    throw new SignInFailure(`You did not agree to sign in at ${parties.page}, so nothing was sent there.`);
+  }
   const fixed = launch.oauth?.redirectPort;
   const redirect = await deps.browser
     .waitForReturn(fixed ?? registration?.redirect?.port, fixed !== undefined)
@@ -56,6 +71,17 @@ export async function signIn(deps: SignInDeps): Promise<Kept> {
   } finally {
     await redirect.close();
   }
+}
+
+function partiesOf({ launch, authority }: SignInDeps): SignInParties {
+  const { issuer, metadata } = authority;
+  return {
+    server: shown(new URL(launch.url)),
+    issuer: new URL(issuer).origin,
+    page: new URL(metadata?.authorization_endpoint ?? issuer).origin,
+    tokens: new URL(metadata?.token_endpoint ?? issuer).origin,
+    elsewhere: originsElsewhere(authority),
+  };
 }
 
 type Attempt =
@@ -81,7 +107,7 @@ async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registrati
   });
   const answer = redirect.comesBack(state, signal);
   answer.catch(() => undefined);
-  await deps.browser.show(authorizationUrl);
+  await deps.browser.show(authorizationUrl, partiesOf(deps));
   deps.onShown();
   const code = codeOf(await answer, authority);
   const isGiven = registration.redirect === undefined;
@@ -176,11 +202,10 @@ const methods = ['none', 'client_secret_basic', 'client_secret_post'];
 type Code = { readonly kind: 'code'; readonly code: string } | { readonly kind: 'clientUnknown'; readonly why: string };
 
 /** Reads the authorization response of RFC 6749 section 4.1.2, and checks its issuer as RFC 9207 says. */
-function codeOf(parameters: URLSearchParams, { issuer, metadata }: Authority): Code {
+function codeOf(parameters: URLSearchParams, authority: Authority): Code {
+  const { issuer, metadata } = authority;
   const from = parameters.get('iss');
-  const says = metadata && 'authorization_response_iss_parameter_supported' in metadata;
-  const mustSay = says && metadata.authorization_response_iss_parameter_supported === true;
-  if (from !== null || mustSay) {
+  if (from !== null || isNamedInAnswers(authority)) {
     // Its metadata has the name to the letter, and any other is another server's.
     if (from === null || (metadata ? from !== metadata.issuer : !isSameIssuer(from, issuer))) {
       throw new SignInFailure(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { discover } from '../../../../../src/core/connections/http/oauth/discovery.js';
+import { discover, originsElsewhere } from '../../../../../src/core/connections/http/oauth/discovery.js';
 import { loadOAuthSdk } from '../../../../../src/core/connections/http/oauth/sdk.js';
 
 describe('oauth discovery (X7)', () => {
@@ -45,6 +45,101 @@ describe('oauth discovery (X7)', () => {
       const { urls, why } = await asked(named, true);
       assert.deepEqual(urls, []);
       assert.match(why, /no sign-in begins/);
+    });
+  }
+
+  /** Resolves with the resource that is taken, or with 'refused', for a server with this metadata by path. */
+  async function taken(url: string, places: Readonly<Record<string, string>>, named?: string): Promise<string> {
+    const sdk = await loadOAuthSdk();
+    const fetchFn: FetchLike = (target) => {
+      const { origin, pathname, search } = new URL(target);
+      const resource = origin === server.origin ? places[`${pathname}${search}`] : undefined;
+      return Promise.resolve(
+        resource === undefined
+          ? new Response('', { status: 404 })
+          : Response.json({ resource, authorization_servers: [server.origin] }),
+      );
+    };
+    const metadataUrl = named === undefined ? undefined : new URL(named, server);
+    const discovery = { sdk, server: new URL(url), metadataUrl, issuer: undefined, byPerson: true, fetchFn };
+    return discover(discovery).then(
+      ({ resource }) => resource ?? 'none',
+      () => 'refused',
+    );
+  }
+
+  const well = '/.well-known/oauth-protected-resource';
+  const host = 'https://mcp.example';
+  for (const [what, url, places, resource, named] of [
+    ['the server', '/mcp', { [`${well}/mcp`]: `${host}/mcp` }, `${host}/mcp`],
+    ['the server, named by its challenge', '/mcp', { '/x': `${host}/mcp` }, `${host}/mcp`, '/x'],
+    ['the server, at the place of its host', '/mcp', { [well]: `${host}/mcp` }, `${host}/mcp`],
+    ['the server with a slash', '/mcp', { [`${well}/mcp`]: `${host}/mcp/` }, `${host}/mcp/`],
+    ['the server without its slash', '/mcp/', { [`${well}/mcp`]: `${host}/mcp` }, `${host}/mcp`],
+    ['its query', '/mcp?a=1', { [`${well}/mcp?a=1`]: `${host}/mcp?a=1` }, `${host}/mcp?a=1`],
+    ['its host, at the place of the host', '/mcp', { [well]: host }, host],
+    ['its host with a slash, there', '/mcp', { [well]: `${host}/` }, `${host}/`],
+    ['its host, at the server’s place and there', '/mcp', { [`${well}/mcp`]: host, [well]: host }, host],
+    ['a folder above, at its place', '/a/mcp', { '/x': `${host}/a`, [`${well}/a`]: `${host}/a` }, `${host}/a`, '/x'],
+    [
+      'no query, at that place',
+      '/mcp?a=1',
+      { [`${well}/mcp?a=1`]: `${host}/mcp`, [`${well}/mcp`]: `${host}/mcp` },
+      `${host}/mcp`,
+    ],
+    ['its host, at the server’s place alone', '/mcp', { [`${well}/mcp`]: host }, 'refused'],
+    ['its host, at a place that it names', '/mcp', { '/x': `${host}/` }, 'refused', '/x'],
+    ['a folder above, not at its place', '/a/mcp', { [`${well}/a/mcp`]: `${host}/a` }, 'refused'],
+    [
+      'a folder whose place says another',
+      '/a/mcp',
+      { '/x': `${host}/a`, [`${well}/a`]: `${host}/a/mcp` },
+      'refused',
+      '/x',
+    ],
+    [
+      'a neighbour, at its own place',
+      '/mcp',
+      { '/x': `${host}/other`, [`${well}/other`]: `${host}/other` },
+      'refused',
+      '/x',
+    ],
+    ['a longer name', '/mcp', { [`${well}/mcp`]: `${host}/mc`, [`${well}/mc`]: `${host}/mc` }, 'refused'],
+    ['something below', '/mcp', { [`${well}/mcp`]: `${host}/mcp/a`, [`${well}/mcp/a`]: `${host}/mcp/a` }, 'refused'],
+    ['another query', '/mcp?a=1', { [`${well}/mcp?a=1`]: `${host}/mcp?a=2` }, 'refused'],
+    ['a user', '/mcp', { [`${well}/mcp`]: 'https://u@mcp.example/mcp' }, 'refused'],
+    ['a fragment', '/mcp', { [`${well}/mcp`]: `${host}/mcp#a` }, 'refused'],
+    ['another port', '/mcp', { [`${well}/mcp`]: `${host}:8443/mcp` }, 'refused'],
+    ['another host', '/mcp', { [`${well}/mcp`]: 'https://other.example/mcp' }, 'refused'],
+  ] as readonly (readonly [string, string, Record<string, string>, string, string?])[]) {
+    it(`${resource === 'refused' ? 'refuses' : 'takes'} metadata whose resource is ${what}`, async () => {
+      assert.equal(await taken(`${host}${url}`, places, named), resource);
+    });
+  }
+
+  for (const [of, address, isElsewhere] of [
+    ['https://auth.example', 'https://auth.example/authorize', false],
+    ['https://auth.example/tenant', 'https://login.auth.example/authorize', false],
+    ['https://auth.example', 'https://auth.example:8443/authorize', true],
+    ['https://auth.example', 'http://auth.example/authorize', true],
+    ['https://auth.example', 'http://login.auth.example/authorize', true],
+    ['https://one.pages.example', 'https://two.pages.example/authorize', true],
+    ['https://one.pages.example', 'https://pages.example/authorize', true],
+    ['https://auth.example', 'https://notauth.example/authorize', true],
+    ['https://auth.example', 'https://auth.example.other.example/authorize', true],
+    ['http://127.0.0.1:1000', 'http://127.0.0.1:2000/authorize', true],
+  ] as const) {
+    it(`${address} is ${isElsewhere ? 'not of' : 'of'} the site of ${of}, whichever endpoint it is`, () => {
+      const own = {
+        issuer: of,
+        authorization_endpoint: `${of}/a`,
+        token_endpoint: `${of}/t`,
+        response_types_supported: [],
+      };
+      for (const key of ['authorization_endpoint', 'token_endpoint', 'registration_endpoint', 'revocation_endpoint']) {
+        const authority = { issuer: of, metadata: { ...own, [key]: address }, resource: undefined, scopes: undefined };
+        assert.deepEqual(originsElsewhere(authority), isElsewhere ? [new URL(address).origin] : [], key);
+      }
     });
   }
 });

@@ -1,0 +1,115 @@
+/** What a schema of a server may refer to where the editor reads it (E3): itself, and nothing that would have to be fetched. */
+import assert from 'node:assert/strict';
+import { withLocalReferences } from '../../../src/core/tools/localReferences.js';
+import { Random } from '../stress/random.js';
+
+const elsewhere = [
+  'https://x.example/s.json',
+  'http://127.0.0.1:1/s#/a',
+  'file:///s',
+  '//x.example/s',
+  's.json',
+  './s#a',
+  '',
+];
+const known = 'http://json-schema.org/draft-07/schema#';
+
+describe('the references of a schema (E3)', () => {
+  for (const keyword of ['$ref', '$dynamicRef', '$recursiveRef', '$id', 'id', '$schema']) {
+    it(`${keyword} leads nowhere else, at any depth, and what stands beside it stays`, () => {
+      for (const to of [...elsewhere, ' #/a', 'https://json-schema.org/draft-07/schema/../../x']) {
+        const part = { [keyword]: to, type: 'string', minLength: 2 };
+        const left = { type: 'string', minLength: 2 };
+        const within = (inner: object): object => ({
+          ...inner,
+          properties: { a: inner, $ref: { items: [inner, { not: inner }] } },
+          $defs: { b: { allOf: [inner], patternProperties: { '^x': inner }, dependentSchemas: { c: inner } } },
+          if: { additionalProperties: inner },
+        });
+        assert.deepEqual(withLocalReferences(within(part)), within(left), to);
+      }
+    });
+  }
+
+  it('keeps what leads within the document, the draft that the editor has, and properties of such names', () => {
+    const schema = {
+      $schema: known,
+      $id: '#root',
+      $anchor: 'top',
+      properties: {
+        $ref: { $ref: '#/$defs/a' },
+        $schema: { type: 'string' },
+        id: { type: 'string', default: 'one' },
+        $id: { $dynamicRef: '#node' },
+        markdownDescription: { $recursiveRef: '#' },
+        markdownEnumDescriptions: { type: 'array' },
+        __proto__x: true,
+      },
+      required: ['$ref', 'id'],
+      $defs: { a: { $anchor: 'a', $dynamicAnchor: 'node', const: { id: 'https://x.example/1' } } },
+      examples: [{ id: 'two' }],
+    };
+    assert.deepEqual(withLocalReferences(schema), schema);
+    for (const plain of [true, false, null, 1, 'https://x.example']) assert.equal(withLocalReferences(plain), plain);
+    const odd = JSON.parse('{"properties": {"__proto__": {"type": "string", "$ref": "x"}}}') as unknown;
+    assert.equal(JSON.stringify(withLocalReferences(odd)), '{"properties":{"__proto__":{"type":"string"}}}');
+  });
+
+  it('a reference within the document leads to nothing that leads elsewhere, whatever keyword holds it', () => {
+    const [to = ''] = elsewhere;
+    for (const keyword of ['default', 'const', 'examples', 'enum', 'x-own', 'properties', 'required']) {
+      const held = withLocalReferences({ $ref: `#/${keyword}`, [keyword]: [{ $ref: to, $id: to, $schema: to }] });
+      assert.deepEqual(held, { $ref: `#/${keyword}`, [keyword]: [{}] });
+    }
+  });
+
+  it('no Markdown of the editor’s own keywords is left (S1a)', () => {
+    const schema = {
+      type: 'string',
+      enum: ['a'],
+      markdownDescription: '![](https://x.example/a.png)',
+      markdownEnumDescriptions: ['[run](command:x)'],
+      defaultSnippets: [{ body: 'a', markdownDescription: '![](https://x.example/a.png)' }],
+    };
+    assert.deepEqual(withLocalReferences(schema), { type: 'string', enum: ['a'], defaultSnippets: [{ body: 'a' }] });
+  });
+
+  it('holds for generated schemas, changes nothing else, and nothing the second time', () => {
+    const random = new Random(Number(process.env['SEED'] ?? Date.now()) >>> 0);
+    const keywords = ['$ref', '$dynamicRef', '$recursiveRef', '$id', '$schema'];
+    const names = [...keywords, 'id', 'properties', '$defs', 'items', 'allOf', 'default', 'const', 'type', 'a'];
+    let left = 0;
+    const make = (depth: number): unknown => {
+      const text = (): string => random.pick([...elsewhere, '#', '#/a/b', '#a', 'string', known]);
+      if (depth === 0 || random.chance(0.2)) return random.pick([true, null, 7, text()]);
+      if (random.chance(0.25)) return Array.from({ length: random.int(4) }, () => make(depth - 1));
+      return Object.fromEntries(
+        Array.from({ length: random.int(6) }, () => [
+          random.pick(names),
+          random.chance(0.4) ? text() : make(depth - 1),
+        ]),
+      );
+    };
+    /** Without everything that is judged. */
+    const rest = (_: string, value: unknown): unknown =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.fromEntries(
+            Object.entries(value).filter(([key, of]) => typeof of !== 'string' || ![...keywords, 'id'].includes(key)),
+          )
+        : value;
+    for (let count = 0; count < 2_000; count++) {
+      const schema = make(6);
+      const local = withLocalReferences(schema);
+      const seed = `seed ${random.seed}: ${JSON.stringify(schema)}`;
+      JSON.stringify(local, (key, value: unknown) => {
+        if (typeof value !== 'string' || !keywords.includes(key)) return value;
+        left += 1;
+        assert.ok(value.startsWith('#') || (key === '$schema' && value === known), seed);
+        return value;
+      });
+      assert.equal(JSON.stringify(local, rest), JSON.stringify(schema, rest), seed);
+      assert.deepEqual(withLocalReferences(local), local, seed);
+    }
+    assert.ok(left > 100, 'some references are local');
+  });
+});
