@@ -133,17 +133,12 @@ describe('oauth under attack', function () {
     evil.publish({ authorization_endpoint: `${honest}/auth` });
     const launch = http(mcp.guard(evil.origin), { oauth: { ...unsaid, clientId: 'known', redirectPort } });
     await rig.failure(launch);
-<<<<<<< HEAD
     await assert.rejects(oauth.signIn(launch, browser, person()), /is not from .*, so the sign-in was stopped/);
-    assert.equal(browser.shown[0]?.origin, new URL(honest).origin, 'the page was that of the honest one');
-=======
-    await assert.rejects(oauth.signIn(launch, browser, person()), /is not from .*, so nothing was sent there/);
     const { origin } = new URL(honest);
     assert.deepEqual(browser.asked, [
       { server: `${mcp.origin}/mcp`, issuer: evil.origin, page: origin, tokens: evil.origin, elsewhere: [origin] },
     ]);
     assert.equal(browser.shown[0]?.origin, origin, 'the page was that of the honest one');
->>>>>>> s-oauth
     assert.deepEqual(evil.posts, [], 'neither the code nor the verifier was sent');
   });
 
@@ -196,7 +191,7 @@ describe('oauth under attack', function () {
       authorizes(third);
       const launch = http(mcp.guard(evil.origin));
       await rig.failure(launch);
-      await assert.rejects(oauth.signIn(launch, browser, person()), /is not from .*, so nothing was sent there/);
+      await assert.rejects(oauth.signIn(launch, browser, person()), /is not from .*, so the sign-in was stopped/);
       assert.ok(!evil.posts.includes('POST /token'));
       assert.deepEqual(browser.asked, []);
     });

@@ -48,13 +48,6 @@ export async function discover(discovery: Discovery): Promise<Authority> {
       .discoverOAuthProtectedResourceMetadata(server, { ...(resourceMetadataUrl && { resourceMetadataUrl }) }, fetchFn)
       .catch(() => undefined); // A server may publish none.
   const named = metadataUrl && mayAsk(metadataUrl, discovery) ? await find(metadataUrl) : undefined;
-<<<<<<< HEAD
-  const resourceMetadata = named ?? (await find());
-  if (resourceMetadata && !sdk.resourceMatches(server, resourceMetadata.resource)) {
-    throw new SignInFailure(
-      `The metadata of ${shown(server)} is for another resource, ${resourceMetadata.resource}, so no token is requested.`,
-    );
-=======
   let resourceMetadata = named ?? (await find());
   if (resourceMetadata && !isSameResource(resourceMetadata.resource, server)) {
     const { resource } = resourceMetadata;
@@ -62,10 +55,9 @@ export async function discover(discovery: Discovery): Promise<Authority> {
     resourceMetadata = place && (await find(place));
     if (resourceMetadata?.resource !== resource) {
       throw new SignInFailure(
-        `The metadata of ${shown(server)} is for another resource, ${resource}: no token is asked for.`,
+        `The metadata of ${shown(server)} is for another resource, ${resource}, so no token is requested.`,
       );
     }
->>>>>>> s-oauth
   }
   const offered = resourceMetadata?.authorization_servers ?? [];
   const issuers = offered.length > 0 ? offered : [String(new URL('/', server))];
