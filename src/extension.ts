@@ -3,6 +3,7 @@
  * the work is loaded by `import()`, because `activate` has to return within 10 ms (P1).
  */
 import * as vscode from 'vscode';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { ApprovalLedger } from './core/approval/ledger.js';
 import { OfferLedger } from './core/approval/offerLedger.js';
@@ -11,6 +12,8 @@ import { inert } from './core/base/inert.js';
 import { delay, systemClock } from './core/base/clock.js';
 import type { Log } from './core/base/log.js';
 import { asText } from './core/base/text.js';
+import { approvalsFile } from './core/config/sources.js';
+import { SharedFile } from './core/files/sharedFile.js';
 import { ConversationCounts } from './core/remembered/conversations.js';
 import type { OfferFiles } from './core/remembered/offerFiles.js';
 import { agentsOptions, serveOtherAgents } from './vscode/agents/register.js';
@@ -68,8 +71,9 @@ export function activate(context: vscode.ExtensionContext): void {
     holdsBack: holdsChangedTools,
     onStoreFailure: (error) => logs.host.write('error', `What servers offered could not be stored: ${asText(error)}`),
   });
+  const approved = new SharedFile(approvalsFile(homedir()), clock);
   const ledger = new ApprovalLedger({
-    storage: context.workspaceState,
+    store: approved,
     asks: asksForApproval,
     isUsersOwn,
     isInWorkspace,
@@ -90,7 +94,11 @@ export function activate(context: vscode.ExtensionContext): void {
         import('./vscode/engine/engine.js'),
         storage === undefined ? undefined : keptOffers(join(storage, 'listed'), logs.host),
         secrets.load(),
+        ledger
+          .load(context.workspaceState)
+          .catch((error) => logs.host.write('error', `Approvals could not be read or moved: ${asText(error)}`)),
       ]);
+      if (approved.refused !== undefined) logs.host.write('error', `${approved.path} is not used: ${approved.refused}`);
       return createEngine({
         clock,
         log: logs.host,
@@ -128,6 +136,7 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     logs,
     ledger,
+    approved,
     offers,
     secrets,
     secrets.onDidChange(() => void slot.engine?.host.reapply()),
@@ -147,7 +156,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerProblemPages(context.extensionUri),
     registerAuthoring({ slot, secrets, env: () => childEnvironment(process.env) }),
     registerMinds({ slot, clock, log: logs.host, storage }),
-    serveOtherAgents(slot, context.globalStorageUri),
+    serveOtherAgents(slot, ledger, context.globalStorageUri),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
     onDidChangeSetting('toolPermissions', () => slot.engine?.host.permission.recheck()),

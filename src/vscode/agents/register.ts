@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
+import type { ApprovalLedger } from '../../core/approval/ledger.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Place } from '../../core/base/problem.js';
 import { samePath } from '../../core/base/paths.js';
@@ -16,7 +17,7 @@ import { orShowFailure } from '../views/messages.js';
 import { whyNothingRuns } from '../views/phrases.js';
 import { agentsWindowProblems, editorEndpointProblems, endpointProblems } from './endpointProblems.js';
 
-export function serveOtherAgents(slot: EngineSlot, globalStorage: vscode.Uri): Disposable {
+export function serveOtherAgents(slot: EngineSlot, ledger: ApprovalLedger, globalStorage: vscode.Uri): Disposable {
   const store = new DisposableStore('other agents');
   slot.observe(() => endpointProblems(slot.engine?.endpoint?.state ?? { kind: 'off' }, placeOf(slot)));
   slot.observe(() => editorEndpointProblems(slot.engine?.editorEndpoint.state, placeOf(slot)));
@@ -42,7 +43,7 @@ export function serveOtherAgents(slot: EngineSlot, globalStorage: vscode.Uri): D
   store.add(onDidChangeSetting('endpoint.port', () => slot.engine?.endpoint?.use(endpointPort())));
   store.add(
     vscode.commands.registerCommand('mcpToolsets.setUpAgent', () =>
-      orShowFailure(async () => (await import('./setUp.js')).setUpAgent(slot, dirname(globalStorage.fsPath))),
+      orShowFailure(async () => (await import('./setUp.js')).setUpAgent(slot, ledger, dirname(globalStorage.fsPath))),
     ),
   );
   store.add(vscode.commands.registerCommand('mcpToolsets.renewToken', () => orShowFailure(() => renew(slot))));

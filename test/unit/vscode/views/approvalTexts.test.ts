@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LaunchDescription, LaunchPart } from '../../../../src/core/approval/fingerprint.js';
 import { approvalActions, launchNodes } from '../../../../src/vscode/views/approvalRows.js';
-import { commandLine, dialogDetail, question, reviewTexts } from '../../../../src/vscode/views/approvalTexts.js';
+import { commandLine, dialogDetail, question, reviewTexts } from '../../../../src/core/approval/approvalTexts.js';
 import { summary } from '../../../../src/vscode/views/phrases.js';
 import { file, servedTool, snapshot, status } from './statuses.js';
 
