@@ -3,7 +3,6 @@
  * the work is loaded by `import()`, because `activate` has to return within 10 ms (P1).
  */
 import * as vscode from 'vscode';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { ApprovalLedger } from './core/approval/ledger.js';
 import { OfferLedger } from './core/approval/offerLedger.js';
@@ -12,8 +11,6 @@ import { inert } from './core/base/inert.js';
 import { delay, systemClock } from './core/base/clock.js';
 import type { Log } from './core/base/log.js';
 import { asText } from './core/base/text.js';
-import { approvalsFile } from './core/config/sources.js';
-import { SharedFile } from './core/files/sharedFile.js';
 import { ConversationCounts } from './core/remembered/conversations.js';
 import type { OfferFiles } from './core/remembered/offerFiles.js';
 import { agentsOptions, serveOtherAgents } from './vscode/agents/register.js';
@@ -25,7 +22,13 @@ import { childEnvironment } from './vscode/engine/childEnvironment.js';
 import { registerCommands } from './vscode/commands/commands.js';
 import { registerReviewAnswers } from './vscode/views/reviewQuestion.js';
 import type { Manifest } from './vscode/commands/copyDiagnostics.js';
-import { isInWorkspace, isUsersOwn, openConfigFiles, workspaceName } from './vscode/engine/configFiles.js';
+import {
+  approvalStore,
+  isInWorkspace,
+  isUsersOwn,
+  openConfigFiles,
+  workspaceName,
+} from './vscode/engine/configFiles.js';
 import { showDiagnostics } from './vscode/views/diagnostics.js';
 import { EditorClient } from './vscode/engine/editorClient.js';
 import { EngineSlot } from './vscode/engine/engineSlot.js';
@@ -71,7 +74,7 @@ export function activate(context: vscode.ExtensionContext): void {
     holdsBack: holdsChangedTools,
     onStoreFailure: (error) => logs.host.write('error', `What servers offered could not be stored: ${asText(error)}`),
   });
-  const approved = new SharedFile(approvalsFile(homedir()), clock);
+  const approved = approvalStore(clock);
   const ledger = new ApprovalLedger({
     store: approved,
     asks: asksForApproval,

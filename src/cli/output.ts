@@ -20,18 +20,22 @@ Commands
   prompts [server]  start the servers and list their prompts
   prompt <name> [json]  get a prompt with arguments given as JSON
                     (--server ID, for read too: the one that is meant where several have it)
+  approve [server…] show what servers would start that you have not approved, and ask whether they may
+                    (--yes approves what is shown without asking)
   serve             serve the toolsets to other agents of this machine until it is told to end
-                    (--port N, by default 7427; --token-file FILE; --approve-edits; --hold-changed keeps tools, prompts
-                    and instructions from agents that change or come after the start)
+                    (--port N, by default 7427; --token-file FILE; --approve-edits starts whatever the files say, now and
+                    later; --hold-changed keeps tools, prompts and instructions from agents that change or come after the
+                    start)
   connect [toolset] be an MCP server over stdio with the tools of one toolset or of all, for a client that starts programs:
                     passes on to the editor or \`serve\` of the folder; serves it alone where there is none, and always with
-                    --allow, --ask, --deny or --hold-changed
+                    --allow, --ask, --deny or --hold-changed. It starts only what you approved
   headers           print the header with the token, once whoever listens has proved to know it; the helpers in entries do
                     (--port and --token-file as for serve)
   renew-token       make a new token for other agents of the folder and cut off whoever shows the old one (--token-file FILE)
   entries <agent>   show what entries for the toolsets would change in the file of another agent: claude-code, codex,
                     copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, continue, windsurf or
-                    antigravity (--write writes them; --port and --token-file as for serve)
+                    antigravity, and what they start that you have not approved (--write writes the entries and approves
+                    that; --port and --token-file as for serve)
   secret set|delete <name>, secret list
                     keep the value of { secret: NAME } in the keyring of the system; it is typed, or read from stdin
   import <file>     show what importing another program's servers would change in .minds/mcp.yaml
@@ -39,7 +43,8 @@ Commands
 
 Options
   -C, --folder DIR  the folder that holds .minds/mcp.yaml (default: the current one)
-  --approve-cwd     let servers of your own ~/.minds/mcp.yaml run inside that folder, if their cwd says so
+  --approve         let servers start for this run that you have not approved; without it you are asked at the terminal, and
+                    elsewhere they wait
   --json            print JSON
   --allow, --ask, --deny PATTERN
                     what may be called of the tools that PATTERN matches; goes before ~/.minds/permissions.json, which

@@ -14,7 +14,7 @@ export function approvalPending(server: string, places: ServerPlaces, changed: b
     message: changed
       ? `What "${server}" starts has changed and waits for your approval; until then its previous definition serves.`
       : `"${server}" waits for your approval before it starts.`,
-    fix: 'Run “MCP Toolsets: Review Servers That Wait for Approval”, or approve it in the sidebar.',
+    fix: `Run “MCP Toolsets: Review Servers That Wait for Approval”, approve it in the sidebar, or run \`mcp-toolsets approve ${server}\`.`,
     place: places.key,
     server,
   };
