@@ -19,9 +19,9 @@ import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { foundGateway } from './foundGateway.js';
 import { Interruption } from './interruption.js';
+import { keptOffers } from './keptOffers.js';
 import { complain } from './output.js';
 import { problemLine } from './render.js';
-import { startOffers } from './startOffers.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
 export interface ConnectRequest {
@@ -87,11 +87,12 @@ class OwnGateway {
     await this.ended;
   }
 
-  private begin(): Promise<GatewayAddress> {
+  private async begin(): Promise<GatewayAddress> {
     const { folder } = this.run;
     const { problems } = readConfigFiles(folder);
-    if (problems.length > 0) return Promise.reject(new Error(problems.map(problemLine).join(' ')));
-    return new Promise((resolve, reject) => {
+    if (problems.length > 0) throw new Error(problems.map(problemLine).join(' '));
+    const offerReview = await keptOffers(this.holdChanged);
+    return await new Promise((resolve, reject) => {
       this.ended = withHost(
         // The input is the client's, which must not answer a question itself.
         { ...this.run, asks: false, approve: false },
@@ -102,7 +103,7 @@ class OwnGateway {
         },
         {
           only: this.toolset === builtInToolset ? undefined : this.toolset,
-          offerReview: startOffers(this.holdChanged),
+          offerReview,
         },
       ).catch(reject);
     });

@@ -97,7 +97,8 @@ export class FolderApprovals {
 
   /** Returns a line for each server that waits. */
   waitingLines({ servers }: Pick<StatusSnapshot, 'servers'>): string[] {
-    const where = path.resolve('.') === this.folder ? '' : ` -C ${this.folder}`;
+    const word = /^[\w./\\:~-]+$/.test(this.folder) ? this.folder : JSON.stringify(this.folder);
+    const where = path.resolve('.') === this.folder ? '' : ` -C ${word}`;
     return servers.flatMap(({ id, approval }) =>
       approval.kind === 'pending'
         ? [`${id} waits for approval. Run \`mcp-toolsets approve ${id}${where}\`, or approve it in the editor.`]

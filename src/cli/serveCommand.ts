@@ -17,9 +17,9 @@ import { configFileOf } from '../core/files/configFile.js';
 import { createRestBackend } from '../core/host/restBackend.js';
 import { StableEndpoint, type EndpointState } from '../core/gateway/stableEndpoint.js';
 import { version } from '../../package.json';
+import { keptOffers } from './keptOffers.js';
 import { complain, NewLines, print } from './output.js';
 import { inOrder, problemLine } from './render.js';
-import { startOffers } from './startOffers.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
 export interface ServeRequest {
@@ -35,7 +35,7 @@ export interface ServeRequest {
 
 export async function serveFolder(run: Run, request: ServeRequest): Promise<number> {
   const tokenFile = path.resolve(request.tokenFile ?? tokenFileOf(run.folder, homedir()));
-  const guards = { approvesEdits: request.approveEdits, offerReview: startOffers(request.holdChanged) };
+  const guards = { approvesEdits: request.approveEdits, offerReview: await keptOffers(request.holdChanged) };
   return withHost(run, (running) => serve(run, running, request.port, tokenFile), guards);
 }
 

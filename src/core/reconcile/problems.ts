@@ -111,7 +111,7 @@ export function offersChanged(server: string, places: ServerPlaces, changed: rea
     code: 'tools-changed',
     severity: 'warning',
     message: `What "${server}" offers is not what it was when you let it start: ${shortList(shown, 5)}.${held ? ' Agents do not see what changed.' : ''}`,
-    fix: 'Run “MCP Toolsets: Accept Changed Tools”, which shows what it says now, or blacklist it. Where there is no editor, read it and start the command again.',
+    fix: `Run “MCP Toolsets: Accept Changed Tools”, which shows what it says now, or blacklist it. Where there is no editor, \`mcp-toolsets approve ${server}\` shows and accepts it.`,
     place: places.key,
     server,
   };
