@@ -9,7 +9,7 @@ import { reviewTexts } from '../core/approval/approvalTexts.js';
 import type { LaunchDescription } from '../core/approval/fingerprint.js';
 import { ApprovalLedger } from '../core/approval/ledger.js';
 import { systemClock } from '../core/base/clock.js';
-import { realPath } from '../core/base/paths.js';
+import { realPath, samePath } from '../core/base/paths.js';
 import { isEnabled, type ConfiguredServer } from '../core/config/model.js';
 import { approvalsFile, isUserFile } from '../core/config/sources.js';
 import { isInsideAny } from '../core/files/realFiles.js';
@@ -98,7 +98,7 @@ export class FolderApprovals {
   /** Returns a line for each server that waits. */
   waitingLines({ servers }: Pick<StatusSnapshot, 'servers'>): string[] {
     const word = /^[\w./\\:~-]+$/.test(this.folder) ? this.folder : JSON.stringify(this.folder);
-    const where = path.resolve('.') === this.folder ? '' : ` -C ${word}`;
+    const where = samePath('.', this.folder) ? '' : ` -C ${word}`;
     return servers.flatMap(({ id, approval }) =>
       approval.kind === 'pending'
         ? [`${id} waits for approval. Run \`mcp-toolsets approve ${id}${where}\`, or approve it in the editor.`]

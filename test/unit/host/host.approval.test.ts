@@ -76,7 +76,11 @@ describe('approval (S1)', () => {
     const storage = { get: () => undefined, update: () => Promise.resolve() };
     const onStoreFailure = (error: unknown): void => assert.fail(String(error));
     offers = new OfferLedger({ storage, holdsBack: () => false, onStoreFailure });
-    ledger = new ApprovalLedger({ store: new MemoryApprovals(), asks: () => asks, forgetOffers: (of) => offers.forget(of) });
+    ledger = new ApprovalLedger({
+      store: new MemoryApprovals(),
+      asks: () => asks,
+      forgetOffers: (of) => offers.forget(of),
+    });
     ({ host } = testCore({
       clock: new FakeClock(),
       connector,

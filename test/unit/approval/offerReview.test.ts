@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { OfferChange } from '../../../../src/core/approval/offerLedger.js';
-import { firstReview, offerQuestion, offerReview } from '../../../../src/core/approval/offerReview.js';
+import type { OfferChange } from '../../../src/core/approval/offerLedger.js';
+import { firstReview, offerQuestion, offerReview } from '../../../src/core/approval/offerReview.js';
 
 const change = (original: string, now: string, rest: Partial<OfferChange> = {}): OfferChange => ({
   launch: '1',
