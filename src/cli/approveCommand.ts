@@ -72,5 +72,5 @@ async function acceptChanges(run: Run, names: readonly string[], yes: boolean): 
     await offers.stored();
     return run.json ? 0 : print('Accepted. `serve` and `connect` know it when they start next.');
   };
-  return await withHost({ ...run, asks: false }, accept, { only, offerReview: offers });
+  return await withHost({ ...run, asks: false, approve: false }, accept, { only, offerReview: offers });
 }

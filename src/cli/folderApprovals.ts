@@ -37,7 +37,7 @@ export class FolderApprovals {
    * @param asks false where whatever the files say may start, now and later
    */
   static async open(folder: string, asks = true): Promise<FolderApprovals> {
-    const file = new SharedFile(approvalsFile(homedir()), systemClock);
+    const file = new SharedFile(approvalsFile(homedir()), systemClock, 500);
     const ledger = new ApprovalLedger({
       store: file,
       asks: () => asks,

@@ -16,7 +16,8 @@ import { FileRefused, largestForeignFile, readTextFile } from '../base/textFile.
 import { readContent, realDisk, watchFile, type Disk, type WatchedFile } from './watchedFile.js';
 
 const staleMs = 5000;
-const pollMs = 500;
+/** Who waits for the lock longer gives up: it cannot be removed, or is never free. */
+const patienceMs = 15_000;
 
 /** Others of the machine could have written what is open to them. Windows keeps a home folder closed. */
 const disk: Disk = {
@@ -44,6 +45,7 @@ export class SharedFile implements Disposable {
   constructor(
     readonly path: string,
     private readonly clock: Clock,
+    private readonly pollMs?: number,
   ) {}
 
   /** Undefined where there is no text that may be relied on, and until the file is opened. */
@@ -61,7 +63,9 @@ export class SharedFile implements Disposable {
   /** Begins to follow the file. Resolves when it was read. */
   async open(): Promise<void> {
     if (!this.watched) {
-      this.watched = this.store.add(watchFile(this.path, { clock: this.clock, pollMs, disk }));
+      this.watched = this.store.add(
+        watchFile(this.path, { clock: this.clock, ...(this.pollMs && { pollMs: this.pollMs }), disk }),
+      );
       this.store.add(this.watched.onDidChange(() => this.changes.fire()));
     }
     await this.watched.readNow();
@@ -91,12 +95,13 @@ export class SharedFile implements Disposable {
   private async locked(work: () => Promise<void>): Promise<void> {
     const lock = `${this.path}.lock`;
     await mkdir(path.dirname(lock), { recursive: true, mode: 0o700 });
-    for (;;) {
+    for (const since = this.clock.now(); ;) {
       try {
         await writeFile(lock, '', { mode: 0o600, flag: 'wx' });
         break;
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+        const isHeld = (error as NodeJS.ErrnoException).code === 'EEXIST';
+        if (!isHeld || this.clock.now() - since > patienceMs) throw error;
         await this.breakStale(lock);
         // A timer of the clock would let the process end here.
         await pause(5 + Math.random() * 20);

@@ -269,6 +269,8 @@ describe('other agents', () => {
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
       await choose('Cline');
       await page.waitFor('.view-lines :text("connect")');
+      // Nothing was asked about in this window, and `connect` starts only what was approved.
+      await page.waitFor('.view-lines :text("start then")');
       await answer('Write these 2 entries to', 'Write');
       const document = await until(
         () => vscode.window.activeTextEditor?.document,
@@ -283,6 +285,18 @@ describe('other agents', () => {
       const { command, args } = mcpServers['mine'] ?? assert.fail();
       assert.deepEqual([command, ...args.slice(1)], ['node', 'connect', '-C', folder(), 'mine']);
       assert.ok(existsSync(args[0] ?? ''), args[0]);
+      await until(
+        () => existsSync(join(minds, 'approvals.json')),
+        (isThere) => isThere,
+        'the approval',
+      );
+      const { approvals } = JSON.parse(readFileSync(join(minds, 'approvals.json'), 'utf8')) as {
+        approvals: { server: string }[];
+      };
+      assert.deepEqual(
+        approvals.map(({ server }) => server),
+        ['mine'],
+      );
     });
 
     it('what another program has written since is read, though the editor still has what was there', async () => {

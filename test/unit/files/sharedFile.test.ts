@@ -38,7 +38,7 @@ describe('a shared file', () => {
   });
 
   const open = async (): Promise<SharedFile> => {
-    const shared = new SharedFile(file, systemClock);
+    const shared = new SharedFile(file, systemClock, 100);
     opened.push(shared);
     await shared.open();
     return shared;
