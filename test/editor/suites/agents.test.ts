@@ -269,8 +269,6 @@ describe('other agents', () => {
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
       await choose('Cline');
       await page.waitFor('.view-lines :text("connect")');
-      // Nothing was asked about in this window, and `connect` starts only what was approved.
-      await page.waitFor('.view-lines :text("start then")');
       await answer('Write these 2 entries to', 'Write');
       const document = await until(
         () => vscode.window.activeTextEditor?.document,
@@ -285,18 +283,27 @@ describe('other agents', () => {
       const { command, args } = mcpServers['mine'] ?? assert.fail();
       assert.deepEqual([command, ...args.slice(1)], ['node', 'connect', '-C', folder(), 'mine']);
       assert.ok(existsSync(args[0] ?? ''), args[0]);
+    });
+
+    it('what starts here with no question is shown, and approved by writing: `connect` asks nobody (S1)', async () => {
+      const approved = (): boolean => readFileSync(join(minds, 'approvals.json'), 'utf8').includes('"fingerprint"');
+      const asks = (value: string): Thenable<void> =>
+        vscode.workspace.getConfiguration('mcpToolsets').update('approval', value, vscode.ConfigurationTarget.Global);
+      await asks('trustedWorkspace');
+      await vscode.commands.executeCommand('mcpToolsets.revoke', 'mine');
+      assert.equal(approved(), false);
+      await rm(gemini, { force: true });
+      void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
+      await choose('Gemini CLI');
       await until(
-        () => existsSync(join(minds, 'approvals.json')),
-        (isThere) => isThere,
-        'the approval',
+        () => vscode.workspace.textDocuments.some((shown) => /may start then[^]*  command +/.test(shown.getText())),
+        Boolean,
+        'what would start',
       );
-      const { approvals } = JSON.parse(readFileSync(join(minds, 'approvals.json'), 'utf8')) as {
-        approvals: { server: string }[];
-      };
-      assert.deepEqual(
-        approvals.map(({ server }) => server),
-        ['mine'],
-      );
+      assert.equal(approved(), false);
+      await answer('Write these 2 entries to .gemini/settings.json?', 'Write');
+      await until(approved, Boolean, 'the approval');
+      await asks('ask');
     });
 
     it('what another program has written since is read, though the editor still has what was there', async () => {

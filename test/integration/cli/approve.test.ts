@@ -111,7 +111,7 @@ describe('approval on the command line (S1)', () => {
     assert.match((await cli.run('approve', 'a', '--yes')).stdout, /tool add[^]*Accepted\./);
     assert.deepEqual(await stage.namesFor('a', '--hold-changed'), ['a_echo', 'a_add']);
     assert.match((await cli.run('approve', 'a')).stdout, /nothing that was offered has changed/);
-  });
+  }).timeout(180_000);
 
   it('writing entries approves what they start, once it was shown', async () => {
     cli.save({ a: stage.server('a'), off: stage.server('off', { enabled: false }) });
