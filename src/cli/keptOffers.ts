@@ -22,6 +22,7 @@ export async function keptOffers(holdsBack: boolean, accepts = false): Promise<O
   const folder = path.join(path.dirname(approvalsFile(homedir())), 'offers');
   const file = new SharedFile(path.join(folder, 'base.json'), systemClock);
   await file.open();
+  const texts = offerTextsIn(folder);
   return new OfferLedger({
     storage: {
       get: () => [...launchesIn(file.text).values()],
@@ -36,7 +37,8 @@ export async function keptOffers(holdsBack: boolean, accepts = false): Promise<O
           return JSON.stringify([...kept.values()].slice(-mostLaunches));
         }),
     },
-    texts: offerTextsIn(folder),
+    // What another process has noted meanwhile is not known here, and its texts stay.
+    texts: accepts ? texts : { ...texts, retain: () => Promise.resolve() },
     holdsBack: () => holdsBack,
     onStoreFailure: (error) => complain(`What servers offer could not be stored: ${reasonOf(error)}.`),
   });

@@ -23,6 +23,7 @@ import {
   toolIds,
   until,
   untilTools,
+  writeConfig,
 } from '../../support/editor/product.ts';
 
 const minds = join(homedir(), '.minds');
@@ -286,24 +287,31 @@ describe('other agents', () => {
     });
 
     it('what starts here with no question is shown, and approved by writing: `connect` asks nobody (S1)', async () => {
-      const approved = (): boolean => readFileSync(join(minds, 'approvals.json'), 'utf8').includes('"fingerprint"');
+      const file = join(minds, 'approvals.json');
+      const approved = (): boolean => existsSync(file) && readFileSync(file, 'utf8').includes('"theirs"');
       const asks = (value: string): Thenable<void> =>
         vscode.workspace.getConfiguration('mcpToolsets').update('approval', value, vscode.ConfigurationTarget.Global);
-      await asks('trustedWorkspace');
-      await vscode.commands.executeCommand('mcpToolsets.revoke', 'mine');
-      assert.equal(approved(), false);
-      await rm(gemini, { force: true });
-      void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
-      await choose('Gemini CLI');
-      await until(
-        () => vscode.workspace.textDocuments.some((shown) => /may start then[^]*  command +/.test(shown.getText())),
-        Boolean,
-        'what would start',
-      );
-      assert.equal(approved(), false);
-      await answer('Write these 2 entries to .gemini/settings.json?', 'Write');
-      await until(approved, Boolean, 'the approval');
-      await asks('ask');
+      const before = await readConfig();
+      try {
+        await asks('trustedWorkspace');
+        await writeConfig(`version: 1\nservers:\n  theirs: ${entry('raw.mjs', ['--tools', 'echo'])}\n`);
+        await untilTools(['mcp_mine_add', 'mcp_mine_pid', 'mcp_theirs_echo']);
+        await rm(gemini, { force: true });
+        void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
+        await choose('Gemini CLI');
+        await until(
+          () => vscode.workspace.textDocuments.some((shown) => /may start then[^]*  command +/.test(shown.getText())),
+          Boolean,
+          'what would start',
+        );
+        assert.equal(approved(), false);
+        await answer('Write these 3 entries to .gemini/settings.json?', 'Write');
+        await until(approved, Boolean, 'the approval');
+      } finally {
+        await writeConfig(before);
+        await asks('ask');
+        await untilTools(['mcp_mine_add', 'mcp_mine_pid']);
+      }
     });
 
     it('what another program has written since is read, though the editor still has what was there', async () => {

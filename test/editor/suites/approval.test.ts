@@ -24,7 +24,8 @@ const stored = (): string[] => {
   const file = join(homedir(), '.minds', 'approvals.json');
   if (!existsSync(file)) return [];
   const { approvals } = JSON.parse(readFileSync(file, 'utf8')) as { approvals: { server: string }[] };
-  return [...new Set(approvals.map(({ server }) => server))].sort();
+  // Other suites have approved others.
+  return ['alpha', 'beta'].filter((name) => approvals.some(({ server }) => server === name));
 };
 const inTitle = '.editor-actions .action-label[aria-label="Approve What Is Shown"]';
 const all = ['mcp_alpha_echo', 'mcp_alpha_pid', 'mcp_beta_add'];
