@@ -266,26 +266,6 @@ describe('other agents', () => {
       assert.equal(said, token());
     });
 
-    it('Cline: a file that is not there yet is made where Cline looks for it', async () => {
-      void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
-      await choose('Cline');
-      await page.waitFor('.view-lines :text("connect")');
-      await answer('Write these 2 entries to', 'Write');
-      const document = await until(
-        () => vscode.window.activeTextEditor?.document,
-        (shown) => shown?.uri.scheme === 'file' && shown.fileName.endsWith('cline_mcp_settings.json') && !shown.isDirty,
-        'the file',
-      );
-      const { path: where } = document?.uri ?? assert.fail();
-      assert.match(where, /\/globalStorage\/saoudrizwan\.claude-dev\/settings\/cline_mcp_settings\.json$/);
-      const { mcpServers } = JSON.parse(readFileSync(where, 'utf8')) as {
-        mcpServers: Record<string, { command: string; args: string[] }>;
-      };
-      const { command, args } = mcpServers['mine'] ?? assert.fail();
-      assert.deepEqual([command, ...args.slice(1)], ['node', 'connect', '-C', folder(), 'mine']);
-      assert.ok(existsSync(args[0] ?? ''), args[0]);
-    });
-
     it('what starts here with no question is shown, and approved by writing: `connect` asks nobody (S1)', async () => {
       const file = join(minds, 'approvals.json');
       const approved = (): boolean => existsSync(file) && readFileSync(file, 'utf8').includes('"theirs"');
@@ -312,6 +292,26 @@ describe('other agents', () => {
         await asks('ask');
         await untilTools(['mcp_mine_add', 'mcp_mine_pid']);
       }
+    });
+
+    it('Cline: a file that is not there yet is made where Cline looks for it', async () => {
+      void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
+      await choose('Cline');
+      await page.waitFor('.view-lines :text("connect")');
+      await answer('Write these 2 entries to', 'Write');
+      const document = await until(
+        () => vscode.window.activeTextEditor?.document,
+        (shown) => shown?.uri.scheme === 'file' && shown.fileName.endsWith('cline_mcp_settings.json') && !shown.isDirty,
+        'the file',
+      );
+      const { path: where } = document?.uri ?? assert.fail();
+      assert.match(where, /\/globalStorage\/saoudrizwan\.claude-dev\/settings\/cline_mcp_settings\.json$/);
+      const { mcpServers } = JSON.parse(readFileSync(where, 'utf8')) as {
+        mcpServers: Record<string, { command: string; args: string[] }>;
+      };
+      const { command, args } = mcpServers['mine'] ?? assert.fail();
+      assert.deepEqual([command, ...args.slice(1)], ['node', 'connect', '-C', folder(), 'mine']);
+      assert.ok(existsSync(args[0] ?? ''), args[0]);
     });
 
     it('what another program has written since is read, though the editor still has what was there', async () => {
