@@ -53,7 +53,8 @@ async function main(argv: string[]): Promise<number> {
         port: { type: 'string' },
         'token-file': { type: 'string' },
         'approve-edits': { type: 'boolean', default: false },
-        'approve-cwd': { type: 'boolean', default: false },
+        approve: { type: 'boolean', default: false },
+        yes: { type: 'boolean', default: false },
         'hold-changed': { type: 'boolean', default: false },
         server: { type: 'string' },
         allow: { type: 'string', multiple: true },
@@ -78,8 +79,8 @@ async function main(argv: string[]): Promise<number> {
   if (typeof permissions === 'string') return complain(permissions);
   const tooMuch = rest[mostArguments[command ?? ''] ?? rest.length];
   if (tooMuch !== undefined) return misuse(`\`${command}\` does not take the argument "${tooMuch}".`);
-  const { json, debug, 'approve-cwd': approveCwd } = values;
-  const run = { folder, json, debug, approveCwd, permissions, guardianScript };
+  const { json, debug, approve: approves } = values;
+  const run = { folder, json, debug, approve: approves, permissions, guardianScript };
   serves = command === 'serve' || command === 'connect';
   // A defect costs its event, as in the editor, and not every conversation.
   if (serves) process.on('uncaughtException', complainOfDefect);
@@ -119,7 +120,13 @@ async function main(argv: string[]): Promise<number> {
       const { serveFolder } = await import('./cli/serveCommand.js');
       return serveFolder(run, { port, tokenFile, approveEdits, holdChanged });
     }
+    case 'approve': {
+      const { approve } = await import('./cli/approveCommand.js');
+      return approve(run, rest, values.yes);
+    }
     case 'connect': {
+      if (approves)
+        return misuse('An agent starts `connect`, so it starts only what was approved: by `mcp-toolsets approve`.');
       const { connect } = await import('./cli/connectCommand.js');
       return connect(run, { toolset: rest[0], tokenFile: values['token-file'], holdChanged });
     }

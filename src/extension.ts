@@ -22,7 +22,13 @@ import { childEnvironment } from './vscode/engine/childEnvironment.js';
 import { registerCommands } from './vscode/commands/commands.js';
 import { registerReviewAnswers } from './vscode/views/reviewQuestion.js';
 import type { Manifest } from './vscode/commands/copyDiagnostics.js';
-import { isInWorkspace, isUsersOwn, openConfigFiles, workspaceName } from './vscode/engine/configFiles.js';
+import {
+  approvalStore,
+  isInWorkspace,
+  isUsersOwn,
+  openConfigFiles,
+  workspaceName,
+} from './vscode/engine/configFiles.js';
 import { showDiagnostics } from './vscode/views/diagnostics.js';
 import { EditorClient } from './vscode/engine/editorClient.js';
 import { EngineSlot } from './vscode/engine/engineSlot.js';
@@ -68,8 +74,9 @@ export function activate(context: vscode.ExtensionContext): void {
     holdsBack: holdsChangedTools,
     onStoreFailure: (error) => logs.host.write('error', `What servers offered could not be stored: ${asText(error)}`),
   });
+  const approved = approvalStore(clock);
   const ledger = new ApprovalLedger({
-    storage: context.workspaceState,
+    store: approved,
     asks: asksForApproval,
     isUsersOwn,
     isInWorkspace,
@@ -90,7 +97,11 @@ export function activate(context: vscode.ExtensionContext): void {
         import('./vscode/engine/engine.js'),
         storage === undefined ? undefined : keptOffers(join(storage, 'listed'), logs.host),
         secrets.load(),
+        ledger
+          .load(context.workspaceState)
+          .catch((error) => logs.host.write('error', `Approvals could not be read or moved: ${asText(error)}`)),
       ]);
+      if (approved.refused !== undefined) logs.host.write('error', `${approved.path} is not used: ${approved.refused}`);
       return createEngine({
         clock,
         log: logs.host,
@@ -127,6 +138,7 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     logs,
     ledger,
+    approved,
     offers,
     secrets,
     secrets.onDidChange(() => void slot.engine?.host.reapply()),
@@ -146,7 +158,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerProblemPages(context.extensionUri),
     registerAuthoring({ slot, secrets, env: () => childEnvironment(process.env) }),
     registerMinds({ slot, clock, log: logs.host, storage }),
-    serveOtherAgents(slot, context),
+    serveOtherAgents(slot, ledger, context),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
     onDidChangeSetting('toolPermissions', () => slot.engine?.host.permission.recheck()),

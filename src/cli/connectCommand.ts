@@ -1,7 +1,8 @@
 /**
  * `mcp-toolsets connect`: an MCP server over stdio for a client that can only start programs (G6). It joins the client to
  * the gateway that serves the folder, of an editor or of `serve`. Where there is none, or it was told what that gateway does
- * not know, it serves the folder itself, for this client alone, and ends with it.
+ * not know, it serves the folder itself, for this client alone, and ends with it. An agent starts it again and again, so that
+ * nothing starts by it that the person did not approve elsewhere (S1).
  */
 import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
@@ -11,15 +12,16 @@ import { DisposableStore } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
 import { Bridge } from '../core/bridge/bridge.js';
 import type { GatewayAddress } from '../core/bridge/line.js';
+import { builtInToolset } from '../core/config/model.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
 import { createGateway } from '../core/gateway/gateway.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { foundGateway } from './foundGateway.js';
 import { Interruption } from './interruption.js';
+import { keptOffers } from './keptOffers.js';
 import { complain } from './output.js';
 import { problemLine } from './render.js';
-import { startOffers } from './startOffers.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
 export interface ConnectRequest {
@@ -85,20 +87,24 @@ class OwnGateway {
     await this.ended;
   }
 
-  private begin(): Promise<GatewayAddress> {
+  private async begin(): Promise<GatewayAddress> {
     const { folder } = this.run;
     const { problems } = readConfigFiles(folder);
-    if (problems.length > 0) return Promise.reject(new Error(problems.map(problemLine).join(' ')));
-    return new Promise((resolve, reject) => {
+    if (problems.length > 0) throw new Error(problems.map(problemLine).join(' '));
+    const offerReview = await keptOffers(this.holdChanged);
+    return await new Promise((resolve, reject) => {
       this.ended = withHost(
         // The input is the client's, which must not answer a question itself.
-        { ...this.run, asks: false },
+        { ...this.run, asks: false, approve: false },
         async (running) => {
           resolve(await this.serve(running));
           await untilAborted(this.ending.signal);
           return 0;
         },
-        { editsWait: true, offerReview: startOffers(this.holdChanged) },
+        {
+          only: this.toolset === builtInToolset ? undefined : this.toolset,
+          offerReview,
+        },
       ).catch(reject);
     });
   }

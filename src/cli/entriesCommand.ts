@@ -6,15 +6,16 @@ import { realPath } from '../core/base/paths.js';
 import { agentKinds, agents, fileOf, rootOf, type AgentKind } from '../core/agents/agents.js';
 import { tokenFrom, type TokenSource } from '../core/agents/entryKeys.js';
 import { planEntries, type EntriesPlan } from '../core/agents/planEntries.js';
+import type { LaunchDescription } from '../core/approval/fingerprint.js';
 import type { Problem } from '../core/base/problem.js';
 import { wholeUtf8 } from '../core/base/textFile.js';
 import { ConfigState } from '../core/config/merge.js';
-import { isEnabled } from '../core/config/model.js';
+import { builtInToolset, isEnabled, type ConfiguredServer } from '../core/config/model.js';
 import { notedPort } from '../core/files/addressFile.js';
 import { writeInside } from '../core/files/realFiles.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
-import { builtInToolset } from '../core/config/model.js';
 import { readConfigFiles, textIfThere } from './configFile.js';
+import { FolderApprovals } from './folderApprovals.js';
 import { lineDifference } from './lineDifference.js';
 import { complain, complainLines, complainOf, misuse, print, reasonOf, toJson } from './output.js';
 import { inOrder, isOfFile } from './render.js';
@@ -47,6 +48,7 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
   }
   const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;
   const source = { tokenFile: path.resolve(tokenFile ?? tokenFileOf(run.folder, home)), home, platform };
+  const approvals = await FolderApprovals.open(run.folder);
   const toolsets = toolsetsOf(run);
   if (toolsets.kind === 'unknown') {
     complainOf(toolsets.why);
@@ -61,6 +63,10 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
     launcher: { command: process.execPath, args: [realPath(process.argv[1] ?? '.')], folder: realPath(run.folder) },
   });
   if (plan.kind === 'impossible') return complain(`Nothing was written: ${plan.reason}.`);
+  const starts = approvals.waiting(toolsets.servers);
+  if (starts.length > 0 && !run.json) {
+    complainLines(`These entries start what you have not approved.\n\n${approvals.review(starts)}`);
+  }
   if (write && plan.edits.length > 0) {
     const root = rootOf(agent, around);
     try {
@@ -69,10 +75,12 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
       return complain(nothingWritten(error));
     }
   }
-  tell(run, plan, { file, label, before: before ?? '', write });
+  tell(run, plan, { file, label, before: before ?? '', write, starts });
+  const isApproved = !write || starts.length === 0 || (await approvals.approve(starts));
+  approvals.dispose();
   const step = run.json ? undefined : await stepBefore(agent, source, port);
   if (step !== undefined) complain(`\n${step}`);
-  return 0;
+  return isApproved ? 0 : 1;
 }
 
 function nothingWritten(error: unknown): string {
@@ -92,20 +100,31 @@ async function stepBefore(agent: AgentKind, source: TokenSource, port: number): 
 function tell(
   run: Run,
   { edits, after, entries, report }: Extract<EntriesPlan, { kind: 'planned' }>,
-  { file, label, before, write }: { file: string; label: string; before: string; write: boolean },
+  { file, label, before, write, starts }: Told,
 ): void {
   if (run.json) {
-    print(toJson({ file, entries, written: write }));
+    print(toJson({ file, entries, starts, written: write }));
     return;
   }
   if (edits.length > 0) print(lineDifference(before, after, label));
   complainLines(report.trimEnd());
-  if (edits.length > 0)
-    complainLines(write ? `\nWrote ${file}.` : '\nNothing is written yet. Add --write to write it.');
+  const approves = starts.length > 0 ? ` The servers above are ${write ? 'approved' : 'approved by that too'}.` : '';
+  if (edits.length > 0 || approves !== '') {
+    complainLines(`\n${write ? `Wrote ${file}.` : 'Nothing is written yet. Add --write to write it.'}${approves}`);
+  }
+}
+
+interface Told {
+  readonly file: string;
+  readonly label: string;
+  readonly before: string;
+  readonly write: boolean;
+  /** Launches of the entries that are not approved yet. */
+  readonly starts: readonly LaunchDescription[];
 }
 
 type Toolsets =
-  | { readonly kind: 'known'; readonly ids: readonly string[] }
+  | { readonly kind: 'known'; readonly ids: readonly string[]; readonly servers: readonly ConfiguredServer[] }
   /** A file cannot be read, or is refused as a whole (C4); as these say. */
   | { readonly kind: 'unknown'; readonly why: readonly Problem[] };
 
@@ -117,7 +136,8 @@ function toolsetsOf({ folder }: Run): Toolsets {
   if (ofFiles.length > 0) return { kind: 'unknown', why: inOrder(ofFiles) };
   const on = model.servers.filter(isEnabled);
   // An id that is wrong is a problem of the file, and no toolset.
-  return { kind: 'known', ids: [...on.map(({ id }) => id).filter((id) => /^[\w-]{1,64}$/.test(id)), builtInToolset] };
+  const servers = on.filter(({ id }) => /^[\w-]{1,64}$/.test(id));
+  return { kind: 'known', ids: [...servers.map(({ id }) => id), builtInToolset], servers };
 }
 
 function isAgentKind(word: string): word is AgentKind {

@@ -21,18 +21,21 @@ Commands
   prompts [server]  start the servers and list their prompts
   prompt <name> [json]  get a prompt with arguments given as JSON
                     (--server ID, also for read: which server, if several have it)
+  approve [server…] show the servers that wait for your approval, with all that they start, and ask
+                    (--yes approves what is shown without a question)
   serve             serve the toolsets to other agents on this machine until you stop it
-                    (--port N, by default 7427; --token-file FILE; --approve-edits; --hold-changed hides tools,
-                    prompts and instructions that change or appear after the start)
+                    (--port N, by default 7427; --token-file FILE; --approve-edits starts whatever the files say, now and
+                    later; --hold-changed hides tools, prompts and instructions that change or appear after the approval)
   connect [toolset] act as an MCP server over stdio with one toolset or all, for clients that start programs. It passes
                     calls on to the editor or \`serve\` of the folder if one runs. Otherwise, and always with --allow,
-                    --ask, --deny or --hold-changed, it starts the servers itself
+                    --ask, --deny or --hold-changed, it starts the servers itself. It starts only what you approved
   headers           print the header with the token, if the program on the port proves that it knows the token;
                     entries of agents run this (--port and --token-file as for serve)
   renew-token       make a new token for other agents and disconnect those that use the old one (--token-file FILE)
   entries <agent>   show what entries for the toolsets would change in the file of another agent: claude-code, codex,
                     copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, continue, windsurf or
-                    antigravity (--write writes them; --port and --token-file as for serve)
+                    antigravity, and what they start that you have not approved (--write writes the entries and approves
+                    that; --port and --token-file as for serve)
   secret set|delete <name>, secret list
                     store the value of { secret: NAME } in the keyring of the system; type it, or send it to stdin
   import <file>     show what importing another program's servers would change in .minds/mcp.yaml
@@ -40,7 +43,8 @@ Commands
 
 Options
   -C, --folder DIR  the folder that holds .minds/mcp.yaml (default: the current one)
-  --approve-cwd     let servers of your own ~/.minds/mcp.yaml run in that folder, if their cwd is inside it
+  --approve         start servers that wait for your approval, for this run only. Without it, a terminal asks you, and
+                    elsewhere they wait
   --json            print JSON
   --allow, --ask, --deny PATTERN
                     allow, ask about or refuse calls of the tools that PATTERN matches; wins over

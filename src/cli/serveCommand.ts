@@ -1,7 +1,6 @@
 /**
  * `mcp-toolsets serve`: the toolsets of a folder for other agents of this machine, without an editor (G6, H1). It
- * follows the config files until it is told to end. What is written into them meanwhile waits for approval, which is given
- * by starting the command again.
+ * follows the config files until it is told to end. What is written into them meanwhile waits for approval.
  */
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -18,9 +17,9 @@ import { configFileOf } from '../core/files/configFile.js';
 import { createRestBackend } from '../core/host/restBackend.js';
 import { StableEndpoint, type EndpointState } from '../core/gateway/stableEndpoint.js';
 import { version } from '../../package.json';
+import { keptOffers } from './keptOffers.js';
 import { complain, NewLines, print } from './output.js';
 import { inOrder, problemLine } from './render.js';
-import { startOffers } from './startOffers.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
 export interface ServeRequest {
@@ -36,7 +35,7 @@ export interface ServeRequest {
 
 export async function serveFolder(run: Run, request: ServeRequest): Promise<number> {
   const tokenFile = path.resolve(request.tokenFile ?? tokenFileOf(run.folder, homedir()));
-  const guards = { editsWait: !request.approveEdits, offerReview: startOffers(request.holdChanged) };
+  const guards = { approvesEdits: request.approveEdits, offerReview: await keptOffers(request.holdChanged) };
   return withHost(run, (running) => serve(run, running, request.port, tokenFile), guards);
 }
 

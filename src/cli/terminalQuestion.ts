@@ -10,17 +10,36 @@ import { typedLine } from './typedLine.js';
 
 /** Where there is no terminal, or the call is no longer waited for, the answer is no. */
 export async function askOnTerminal(question: CallQuestion, signal: AbortSignal): Promise<CallAnswer> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return 'no';
+  const text = (): string => questionText(question, process.stderr.columns);
+  const answer = await answerOnTerminal(text, 'The agent no longer waits for this call.', signal);
+  return isYes(answer) ? 'once' : /^c(onversation)?$/.test(answer) ? 'inConversation' : 'no';
+}
+
+/** Where there is no terminal, the answer is no. */
+export async function agreesOnTerminal(text: string, signal: AbortSignal): Promise<boolean> {
+  return isYes(await answerOnTerminal(() => `${text} [y]es, [N]o: `, '', signal));
+}
+
+export function isTerminal(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
+}
+
+function isYes(answer: string): boolean {
+  return /^y(es)?$/.test(answer);
+}
+
+/** Resolves to what was typed, in small letters; empty where nobody can be asked. */
+async function answerOnTerminal(text: () => string, withdrawn: string, signal: AbortSignal): Promise<string> {
+  if (!isTerminal()) return '';
   return await aloneOnTerminal(async (write) => {
     let isAsked = false;
     const ask = (): void => {
       isAsked = true;
-      write(questionText(question, process.stderr.columns));
+      write(text());
     };
     const line = await typedLine({ input: process.stdin, ask, echo, interrupt, signal });
-    if (signal.aborted && isAsked) write('\nThe agent no longer waits for this call.\n');
-    const answer = signal.aborted ? '' : line.trim().toLowerCase();
-    return /^y(es)?$/.test(answer) ? 'once' : /^c(onversation)?$/.test(answer) ? 'inConversation' : 'no';
+    if (signal.aborted && isAsked) write(`\n${withdrawn}\n`);
+    return signal.aborted ? '' : line.trim().toLowerCase();
   });
 }
 

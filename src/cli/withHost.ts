@@ -3,6 +3,7 @@ import type { OfferReview } from '../core/approval/offerPrints.js';
 import { systemClock } from '../core/base/clock.js';
 import type { DisposableStore } from '../core/base/disposables.js';
 import type { Log } from '../core/base/log.js';
+import { ConfigState } from '../core/config/merge.js';
 import type { ConfigDeps } from '../core/config/model.js';
 import type { SecretStore } from '../core/connections/http/oauth/contract.js';
 import { readEnvFile } from '../core/files/envFile.js';
@@ -12,13 +13,13 @@ import { noClient, type Fields, type ServerClient } from '../core/protocol/clien
 import { ConversationCounts } from '../core/remembered/conversations.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
+import { FolderApprovals } from './folderApprovals.js';
 import { followConfig } from './followConfig.js';
 import { formAnswers } from './formAnswers.js';
 import { agentsByEnvironment } from './proxies.js';
 import { secretOf } from './keyring.js';
 import { Interruption } from './interruption.js';
 import { complain, NewLines, report } from './output.js';
-import { StartApprovals } from './startApprovals.js';
 import { askOnTerminal } from './terminalQuestion.js';
 import type { PersonsPermissions } from './toolPermissions.js';
 
@@ -31,10 +32,10 @@ export interface Run {
   readonly answers?: Fields | undefined;
   /** What the person lets tools be called for (S4). */
   readonly permissions: PersonsPermissions;
-  /** Whether the terminal is asked about calls. By default it is, where there is one. */
+  /** Whether the terminal is asked about starts and calls. By default it is, where there is one. */
   readonly asks?: boolean;
-  /** Whether servers of the person's own file may run inside the folder (S1a). */
-  readonly approveCwd: boolean;
+  /** Whether the person said with the command that what waits for approval may start, for this run (S1). */
+  readonly approve: boolean;
   /** The path of the built guardian. */
   readonly guardianScript: string;
 }
@@ -56,8 +57,10 @@ export interface RunningHost {
 
 /** What decides for a command that goes on while files and servers change. */
 interface Guards {
-  /** Whether what is written into the config files from now on waits for approval. */
-  readonly editsWait: boolean;
+  /** Whether whatever the config files say may start, now and later. */
+  readonly approvesEdits?: boolean;
+  /** The one server that is to start. By default all do. */
+  readonly only?: string | undefined;
   readonly offerReview: OfferReview;
 }
 
@@ -85,7 +88,6 @@ export function withServers(run: Run, use: (running: RunningHost) => number): Pr
   });
 }
 
-/** @param guards by default, the person who typed the command has approved what the files say */
 export async function withHost(
   run: Run,
   use: (running: RunningHost) => Promise<number>,
@@ -102,9 +104,8 @@ export async function withHost(
   const interruption = new Interruption();
   // Nobody is asked before the core is there.
   const client = run.answers && formAnswers(run.answers, (text) => complain(core.redactor.redact(text)));
-  const { folder, approveCwd } = run;
-  const only = guards?.editsWait ? { sources, deps: configDeps } : undefined;
-  const approvals = new StartApprovals({ folder, approveCwd, only });
+  const { folder } = run;
+  const approvals = await FolderApprovals.open(folder, guards?.approvesEdits !== true);
   let readSources = (): Promise<void> => Promise.resolve();
   const core = assemble({
     clock: systemClock,
@@ -124,15 +125,20 @@ export async function withHost(
     },
     readSources: () => readSources(),
     expectedClient: () => ({ ...noClient, ...(client && { capabilities: client.capabilities }) }),
-    approvals,
+    only: guards?.only,
+    approvals: approvals.ledger,
     conversations: new ConversationCounts({ stored: undefined, store: () => {}, isConversation: () => true }),
     ...(guards && { offerReview: guards.offerReview }),
   });
   const { host } = core;
   const waiting = new NewLines(complain);
-  host.onDidChange((snapshot) => waiting.say(approvals.waiting(snapshot)));
+  host.onDidChange((snapshot) => waiting.say(approvals.waitingLines(snapshot)));
   const closings: (() => Promise<void>)[] = [];
   try {
+    const { servers } = new ConfigState().apply(sources, configDeps).model;
+    const wanted = servers.filter(({ id }) => (guards?.only ?? id) === id);
+    await approvals.ask(approvals.waiting(wanted), run, interruption.signal);
+    if (interruption.signal.aborted) return await interruption.exitCode;
     const started = host.setSources(sources);
     const running: RunningHost = {
       core,
@@ -147,6 +153,7 @@ export async function withHost(
   } finally {
     for (const close of closings) await close();
     await core.dispose();
+    approvals.dispose();
     interruption.dispose();
   }
 }

@@ -121,6 +121,7 @@ const arrows: Record<string, readonly string[]> = {
   ],
   'vscode/agents': [
     'core/base',
+    'core/approval',
     'core/config',
     'core/agents',
     'core/files',

@@ -37,6 +37,10 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'core/base/privateFile.ts': {
     'mkdir rename unlink writeFile': 'It makes a new file beside and renames it, which follows no link at its end.',
   },
+  'core/files/sharedFile.ts': {
+    'link mkdir rename unlink writeFile':
+      'It makes, moves and removes a lock beside a private file in the home folder.',
+  },
   'core/files/tokenFile.ts': { 'link rename': 'It puts a private file in its place.' },
   'core/files/addressFile.ts': { unlink: 'To remove a link removes nothing else.' },
   'core/results/diskArtifacts.ts': {

@@ -3,7 +3,7 @@
  * whether they want to be asked.
  */
 import type { Event } from '../base/events.js';
-import type { ServerDefinition } from '../config/model.js';
+import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import { describeLaunch, type LaunchDescription } from './fingerprint.js';
 
 export interface Approvals {
@@ -18,7 +18,12 @@ export type ApprovalStatus =
   /** `launch` may not start before a person has approved it. */
   | { readonly kind: 'pending'; readonly launch: LaunchDescription };
 
-/** @param approvals absent where everything may start, because the person who typed the command named the file */
+/** Returns what a person approves of a server; undefined where its entry is wrong. */
+export function launchOf(server: ConfiguredServer | undefined): LaunchDescription | undefined {
+  return server?.kind === 'valid' ? describeLaunch(server.definition) : undefined;
+}
+
+/** @param approvals absent where everything may start */
 export function judgeLaunch(definition: ServerDefinition, approvals: Approvals | undefined): ApprovalStatus {
   if (!approvals) return { kind: 'notAsked' };
   const launch = describeLaunch(definition);

@@ -1,6 +1,6 @@
 /**
  * What a person approves when they let a server start (S1): a description of its launch that can be shown, stored
- * and compared, and its fingerprint. Everything here is pure.
+ * and compared, and its fingerprint. Links in paths are followed; all else here is pure.
  *
  * A description holds everything that decides what runs, where it connects to and what it is given: the file and the
  * id, transport, command, arguments in their order, working directory, names and literals of `env` and `headers`, what
@@ -12,8 +12,10 @@
  * the digest; `reviewMask` decides what is masked.
  */
 import { createHash } from 'node:crypto';
+import path from 'node:path';
 import { assertNever } from '../base/assertNever.js';
 import { quoted } from '../base/inert.js';
+import { realPath } from '../base/paths.js';
 import { mask } from '../base/secrets.js';
 import type {
   EnvFile,
@@ -24,6 +26,7 @@ import type {
   ReferenceSource,
   ServerDefinition,
 } from '../config/model.js';
+import { folderOf } from '../config/sources.js';
 import { holdsSecret, maskedAddress, maskedArgument, maskedVariable, mayBeExchanged } from './reviewMask.js';
 
 export interface LaunchPart {
@@ -46,7 +49,7 @@ export interface LaunchPart {
 
 export interface LaunchDescription {
   readonly server: string;
-  /** The absolute path of the file that it comes from. */
+  /** The absolute path of the file that it comes from, in the real folder: a folder is one by whatever link it is reached. */
   readonly source: string;
   readonly parts: readonly LaunchPart[];
   /** The absolute path of the folder in which a program runs; absent where none does. */
@@ -60,7 +63,8 @@ export function describeLaunch(definition: ServerDefinition): LaunchDescription 
   const known = described.get(definition);
   if (known) return known;
   const server = definition.id;
-  const source = definition.places.key.file;
+  const { file } = definition.places.key;
+  const source = path.join(realPath(folderOf(file)), path.relative(folderOf(file), file));
   const { launch } = definition;
   const parts = partsOf(launch, (label, value) => hash([server, source, label, value]));
   const fingerprint = hash([
@@ -68,7 +72,7 @@ export function describeLaunch(definition: ServerDefinition): LaunchDescription 
     source,
     ...parts.flatMap(({ label, shown, digest }) => [label, shown, digest ?? '']),
   ]);
-  const runsIn = launch.transport === 'stdio' ? { directory: launch.cwd } : {};
+  const runsIn = launch.transport === 'stdio' ? { directory: realPath(launch.cwd) } : {};
   const description = { server, source, parts, ...runsIn, fingerprint };
   described.set(definition, description);
   return description;
@@ -99,7 +103,7 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
             ? referencePart('argument', undefined, reference, (text) => digest('argument', text))
             : plain('argument', argument);
         }),
-        { label: 'directory', shown: written(launch.cwd) },
+        { label: 'directory', shown: written(realPath(launch.cwd)) },
         ...(launch.envFile ? envFileParts(launch.envFile, digest) : []),
         ...values('environment', launch.env),
       ];
@@ -125,7 +129,7 @@ function envFileParts({ file, values }: EnvFile, digest: Digest): LaunchPart[] {
   const label = 'env file';
   const sorted = [...values].sort(([a], [b]) => (a < b ? -1 : 1));
   return [
-    { label, shown: written(file) },
+    { label, shown: written(realPath(file)) },
     ...sorted.map(([name, value]): LaunchPart => {
       const isExchanged = mayBeExchanged(name) && maskedVariable(name, value) === mask;
       if (isExchanged) return { label, shown: `${written(name)} = ${mask}   (may be exchanged)` };

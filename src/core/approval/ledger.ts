@@ -1,20 +1,37 @@
 /**
- * Remembers what a person approved in this workspace (S1). A person approves a launch and not a server, so that going
- * back to a launch that was approved before needs no new question. The ledger is kept in a store of the editor that
- * belongs to the workspace and is not synchronised; what stands there and is not understood counts as not approved.
+ * Remembers what a person approved (S1), for the editor and the command line alike. A person approves a launch and not a
+ * server, so that going back to a launch that was approved before needs no new question. What stands in the store and is not
+ * understood counts as not approved.
+ *
+ * Invariant: a folder approves nothing of itself. Where the store lies inside the folder of a config file, only what was
+ * approved in this process counts.
  */
-import { Emitter } from '../base/events.js';
-import type { Disposable } from '../base/disposables.js';
+import { Emitter, type Event } from '../base/events.js';
+import { DisposableStore, type Disposable } from '../base/disposables.js';
+import { isBelow } from '../base/paths.js';
+import { folderOf } from '../config/sources.js';
+import { storedJson } from '../protocol/json.js';
 import type { Approvals } from './approvals.js';
 import type { LaunchDescription, LaunchPart } from './fingerprint.js';
 
+/** The storage of a workspace. */
 export interface Storage {
   get(key: string): unknown;
   update(key: string, value: unknown): PromiseLike<void>;
 }
 
+/** A text that other processes read and change too. */
+export interface ApprovalStore {
+  readonly path: string;
+  readonly text: string | undefined;
+  readonly onDidChange: Event<void>;
+  open(): Promise<void>;
+  /** Resolves when `text` is what `edit` made of the text that was there by then. */
+  change(edit: (text: string | undefined) => string): Promise<void>;
+}
+
 interface ApprovalLedgerDeps {
-  readonly storage: Storage;
+  readonly store: ApprovalStore;
   /** Says whether a person wants to be asked. `recheck` tells that this changed. */
   readonly asks: () => boolean;
   /** Says whether a file is the user's own, whose servers need no approval. By default, no file is. */
@@ -30,65 +47,125 @@ export interface ApprovedServer {
   readonly source: string;
 }
 
-const key = 'mcpToolsets.approvals';
-/** At most this many launches of one server are kept; the oldest are dropped first. */
+interface Approved {
+  /** Stand in the order of approval. */
+  readonly launches: readonly LaunchDescription[];
+  /** What was revoked and not approved again, so that no older storage brings it back. */
+  readonly revoked: readonly ApprovedServer[];
+}
+
+/** Where a workspace had its approvals before they stood in one file. */
+const earlierKey = 'mcpToolsets.approvals';
+/** At most this many launches of one server, and of all, are kept; the oldest are dropped first. */
 const mostLaunches = 20;
+const mostOfAll = 1000;
 
 export class ApprovalLedger implements Approvals, Disposable {
-  private readonly changes = new Emitter<void>();
-  /** Stand in the order of approval. */
-  private launches: readonly LaunchDescription[];
+  private readonly ended = new DisposableStore('approvals of the user');
+  private readonly changes = this.ended.add(new Emitter<void>());
+  private stored: readonly LaunchDescription[] = [];
+  /** What was approved here and is not stored, or must not be relied on from there. */
+  private here: readonly LaunchDescription[] = [];
 
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly deps: ApprovalLedgerDeps) {
-    const stored = deps.storage.get(key);
-    this.launches = Array.isArray(stored) ? stored.filter(isDescription) : [];
+    const { store } = deps;
+    this.ended.add(
+      store.onDidChange(() => {
+        this.stored = approvedIn(store.text).launches;
+        this.changes.fire();
+      }),
+    );
+  }
+
+  /**
+   * Resolves when what was approved is known; until then nothing is.
+   * @param earlier the storage of the workspace, whose approvals move into the store
+   */
+  async load(earlier?: Storage): Promise<void> {
+    await this.deps.store.open();
+    const kept = earlier?.get(earlierKey);
+    if (!earlier || kept === undefined) return;
+    const found = Array.isArray(kept) ? kept.filter(isDescription) : [];
+    const { launches, revoked } = approvedIn(this.deps.store.text);
+    const known = new Set(launches.map(({ fingerprint }) => fingerprint));
+    const missing = found.filter(
+      (launch) => !known.has(launch.fingerprint) && !revoked.some((one) => sameServer(one, launch)),
+    );
+    if (missing.length > 0) await this.approve(missing);
+    await earlier.update(earlierKey, undefined);
   }
 
   /** Lists each server once; those approved last stand at the end. */
   get servers(): readonly ApprovedServer[] {
     return [
-      ...new Map(this.launches.map(({ server, source }) => [`${source}#${server}`, { server, source }])).values(),
+      ...new Map(
+        [...this.stored, ...this.here].map(({ server, source }) => [`${source}#${server}`, { server, source }]),
+      ).values(),
     ];
   }
 
   judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
-    if (!this.deps.asks()) return 'notAsked';
+    return this.deps.asks() ? this.judgeAsking(launch) : 'notAsked';
+  }
+
+  /** Judges as where the person wants to be asked. */
+  judgeAsking(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
     if (this.deps.isUsersOwn?.(launch.source)) return this.judgeUsersOwn(launch);
-    return this.launches.some(({ fingerprint }) => fingerprint === launch.fingerprint) ? 'approved' : 'pending';
+    return this.known(folderOf(launch.source)).some(({ fingerprint }) => fingerprint === launch.fingerprint)
+      ? 'approved'
+      : 'pending';
   }
 
   /** The person wrote these, and is asked only about the folder of the workspace in which one runs, once. */
   private judgeUsersOwn(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
     const { source, directory } = launch;
     if (directory === undefined || !this.deps.isInWorkspace?.(directory)) return 'notAsked';
-    const isApproved = this.launches.some((other) => other.source === source && other.directory === directory);
+    const isApproved = this.known(directory).some((other) => other.source === source && other.directory === directory);
     return isApproved ? 'approved' : 'pending';
   }
 
   /** Returns what was approved last of the same server of the same file. */
   approvedBefore(launch: ApprovedServer): LaunchDescription | undefined {
-    return this.launches.filter((other) => sameServer(other, launch)).at(-1);
+    return this.known(folderOf(launch.source))
+      .filter((other) => sameServer(other, launch))
+      .at(-1);
+  }
+
+  /** Says whether approvals of a folder are kept for later: a folder that holds the store could bring its own. */
+  isKept(folder: string): boolean {
+    return !isBelow(this.deps.store.path, folder);
+  }
+
+  /** Approves exactly these launches, whatever the servers are by now, until this process ends. */
+  allow(launches: readonly LaunchDescription[]): void {
+    this.here = [...this.here, ...launches];
+    this.changes.fire();
   }
 
   /** Approves exactly these launches, whatever the servers are by now. Resolves when that is stored. */
-  approve(launches: readonly LaunchDescription[]): PromiseLike<void> {
-    const approved = new Set(launches.map(({ fingerprint }) => fingerprint));
-    let next = [...this.launches.filter(({ fingerprint }) => !approved.has(fingerprint)), ...launches];
-    for (const launch of launches) {
-      const own = next.filter((other) => sameServer(other, launch));
-      const surplus = new Set(own.slice(0, -mostLaunches));
-      next = next.filter((other) => !surplus.has(other));
-    }
-    return this.replace(next);
+  async approve(launches: readonly LaunchDescription[]): Promise<void> {
+    this.allow(launches);
+    const kept = launches.filter(({ source, directory }) =>
+      this.isKept(this.deps.isUsersOwn?.(source) ? (directory ?? source) : folderOf(source)),
+    );
+    if (kept.length === 0) return;
+    await this.change((approved) => withApproved(approved, kept));
+    this.here = this.here.filter((launch) => !kept.includes(launch));
   }
 
   /** Forgets everything that was ever approved of this server, and what it offered. Resolves when that is stored. */
-  revoke(server: ApprovedServer): PromiseLike<void> {
-    const stored = this.replace(this.launches.filter((launch) => !sameServer(launch, server)));
+  async revoke(server: ApprovedServer): Promise<void> {
+    const others = <T extends ApprovedServer>(all: readonly T[]): T[] => all.filter((one) => !sameServer(one, server));
+    this.here = others(this.here);
+    this.stored = others(this.stored);
+    this.changes.fire();
     this.deps.forgetOffers?.(server);
-    return stored;
+    await this.change(({ launches, revoked }) => ({
+      launches: others(launches),
+      revoked: [...others(revoked), { server: server.server, source: server.source }],
+    }));
   }
 
   recheck(): void {
@@ -96,27 +173,55 @@ export class ApprovalLedger implements Approvals, Disposable {
   }
 
   dispose(): void {
-    this.changes.dispose();
+    this.ended.dispose();
   }
 
-  private replace(launches: readonly LaunchDescription[]): PromiseLike<void> {
-    this.launches = launches;
-    this.changes.fire();
-    return this.deps.storage.update(key, launches);
+  private known(folder: string): readonly LaunchDescription[] {
+    return this.isKept(folder) ? [...this.stored, ...this.here] : this.here;
   }
+
+  private change(edit: (approved: Approved) => Approved): Promise<void> {
+    return this.deps.store.change((text) => {
+      const { launches, revoked } = edit(approvedIn(text));
+      const whole = { version: 1, approvals: launches.slice(-mostOfAll), revoked: revoked.slice(-mostOfAll) };
+      return `${JSON.stringify(whole, null, 1)}\n`;
+    });
+  }
+}
+
+function withApproved({ launches, revoked }: Approved, approved: readonly LaunchDescription[]): Approved {
+  const again = new Set(approved.map(({ fingerprint }) => fingerprint));
+  let next = [...launches.filter(({ fingerprint }) => !again.has(fingerprint)), ...approved];
+  for (const launch of approved) {
+    const own = next.filter((other) => sameServer(other, launch));
+    const surplus = new Set(own.slice(0, -mostLaunches));
+    next = next.filter((other) => !surplus.has(other));
+  }
+  return { launches: next, revoked: revoked.filter((one) => !approved.some((other) => sameServer(one, other))) };
+}
+
+/** Takes from a text what is understood of it. */
+function approvedIn(text: string | undefined): Approved {
+  const { version, approvals, revoked } = asRecord(text === undefined ? undefined : storedJson(text));
+  if (version !== 1) return { launches: [], revoked: [] };
+  return {
+    launches: Array.isArray(approvals) ? approvals.filter(isDescription) : [],
+    revoked: Array.isArray(revoked) ? revoked.filter(isServer) : [],
+  };
 }
 
 export function sameServer(a: ApprovedServer, b: ApprovedServer): boolean {
   return a.server === b.server && a.source === b.source;
 }
 
+function isServer(value: unknown): value is ApprovedServer {
+  const { server, source } = asRecord(value);
+  return typeof server === 'string' && typeof source === 'string';
+}
+
 function isDescription(value: unknown): value is LaunchDescription {
-  const { server, source, parts, fingerprint } = asRecord(value);
-  return (
-    [server, source, fingerprint].every((text) => typeof text === 'string') &&
-    Array.isArray(parts) &&
-    parts.every(isPart)
-  );
+  const { parts, fingerprint } = asRecord(value);
+  return isServer(value) && typeof fingerprint === 'string' && Array.isArray(parts) && parts.every(isPart);
 }
 
 function isPart(value: unknown): value is LaunchPart {

@@ -29,6 +29,17 @@ export function userFile(home: string): string {
   return path.join(home, mindsPath);
 }
 
+/** Returns the file that has what the user approved (S1). */
+export function approvalsFile(home: string): string {
+  return path.join(home, '.minds', 'approvals.json');
+}
+
+/** Returns the folder that a source belongs to. */
+export function folderOf(file: string): string {
+  const folder = path.dirname(file);
+  return path.basename(file) === mcprcPath ? folder : path.dirname(folder);
+}
+
 /** Says whether a file is the user's own `~/.minds/mcp.yaml`, and not one that the workspace brings along (S1). */
 export function isUserFile(file: string, folders: readonly string[], home: string): boolean {
   if (!samePath(file, userFile(home)) || folders.some((folder) => isBelow(file, folder))) return false;

@@ -214,7 +214,7 @@ function serverLine(server: ServerStatus, dialog: string | undefined): string {
   const own = server.instances.some(({ use }) => use.kind === 'leased' && use.dialog === dialog);
   const hasSpare = server.instances.some(({ use }) => use.kind === 'spare');
   return [
-    `${server.id}: ${stateText(server.state)}`,
+    `${server.id}: ${stateText(server)}`,
     `${server.tools.length} of ${server.offered} tools published`,
     ...(server.previous ? [previousPhrase(server.previous)] : []),
     ...(own ? ['this conversation has an instance'] : []),
@@ -226,10 +226,15 @@ function previousPhrase({ since, reason }: NonNullable<ServerStatus['previous']>
   return `has served its previous definition since ${new Date(since).toISOString()} (${reason.replace(/\.$/, '')})`;
 }
 
-function stateText(state: ServerState): string {
-  if (state.kind === 'pending') return 'waits for the person to approve its start';
+function stateText({ id, state }: ServerStatus): string {
+  if (state.kind === 'pending') return `waits for the person to approve its start (${howToApprove(id)})`;
   if (state.kind === 'remembered') return 'not started; the first call starts it';
   return state.kind === 'reconnecting' ? `reconnecting (attempt ${state.attempt})` : state.kind;
+}
+
+/** Says what a person does about a server that waits for approval. */
+export function howToApprove(server: string): string {
+  return `by \`mcp-toolsets approve ${server}\` at a terminal, or in the editor`;
 }
 
 /** Completes "its server is …". */

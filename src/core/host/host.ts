@@ -4,7 +4,7 @@
  * always is what `publish` makes of the registrations in file order; the snapshot is made from one moment's facts.
  */
 import { availableParallelism } from 'node:os';
-import { judgeLaunch } from '../approval/approvals.js';
+import { judgeLaunch, launchOf } from '../approval/approvals.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter, type Event } from '../base/events.js';
 import { redactingLog, type Log } from '../base/log.js';
@@ -127,6 +127,10 @@ class ToolsetHost implements Host {
     return this.publication.catalogue;
   }
 
+  launchOf(server: string): ReturnType<Host['launchOf']> {
+    return launchOf(this.servers.find(({ id }) => id === server));
+  }
+
   shortName(server: string): string {
     return this.publication.shortName(server);
   }
@@ -156,7 +160,7 @@ class ToolsetHost implements Host {
     );
     const lists = this.deps.serverLists?.() ?? { allowed: undefined, denied: undefined };
     const { servers, problems } = withoutBarred(applied.model.servers, lists);
-    this.servers = servers;
+    this.servers = servers.filter(({ id }) => (this.deps.only ?? id) === id);
     this.shadowed = applied.model.shadowed;
     this.configProblems = [...applied.problems, ...problems];
     for (const server of this.servers) if (server.kind === 'valid') this.keepSecret(server.definition);

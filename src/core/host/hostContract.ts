@@ -1,5 +1,6 @@
 /** Declares what the host is given and what it offers: the types between the core and its shells. */
 import type { Approvals } from '../approval/approvals.js';
+import type { LaunchDescription } from '../approval/fingerprint.js';
 import type { OfferReview } from '../approval/offerPrints.js';
 import type { Clock } from '../base/clock.js';
 import type { Event } from '../base/events.js';
@@ -41,6 +42,8 @@ export interface HostDeps {
   readonly startsAtOnce?: number;
   /** Returns the lists by which an organisation bars servers (S1); read with the sources. By default there are none. */
   readonly serverLists?: () => ServerLists;
+  /** The one server that counts (G6). By default all do. */
+  readonly only?: string | undefined;
   /** Decides what may be started (S1). By default everything may. */
   readonly approvals?: Approvals;
   /** Decides what agents may do with tools (S4). By default they may call them all. */
@@ -79,6 +82,8 @@ export interface Host {
   readonly catalogue: Catalogue;
   /** Fires in the same turn in which the catalogue is swapped. */
   readonly onDidChangeCatalogue: Event<Catalogue>;
+  /** Returns what a person would approve of a server that is configured without a mistake. */
+  launchOf(server: string): LaunchDescription | undefined;
   /** Returns the name by which the editor knows a server (G3a), also while it publishes nothing. */
   shortName(server: string): string;
   /** Returns what a conversation is offered (G3), which is the catalogue where there is no audience. */

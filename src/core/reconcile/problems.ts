@@ -14,7 +14,7 @@ export function approvalPending(server: string, places: ServerPlaces, changed: b
     message: changed
       ? `The definition of "${server}" has changed and waits for your approval. Until then, its previous definition serves.`
       : `"${server}" waits for your approval before it starts.`,
-    fix: 'Run “MCP Toolsets: Review Pending Servers…”, or approve it in the sidebar.',
+    fix: `Run “MCP Toolsets: Review Pending Servers…”, approve it in the sidebar, or run \`mcp-toolsets approve ${server}\`.`,
     place: places.key,
     server,
   };
@@ -111,7 +111,7 @@ export function offersChanged(server: string, places: ServerPlaces, changed: rea
     code: 'tools-changed',
     severity: 'warning',
     message: `"${server}" has changed what it offers since you let it start: ${shortList(shown, 5)}.${held ? ' Agents do not see what changed.' : ''}`,
-    fix: 'Run “MCP Toolsets: Accept Changed Tools”, which shows the changes, or blacklist what you do not want. Without an editor, read it and start the command again.',
+    fix: `Run “MCP Toolsets: Accept Changed Tools”, which shows the changes, or blacklist what you do not want. Without an editor, \`mcp-toolsets approve ${server}\` shows and accepts them.`,
     place: places.key,
     server,
   };

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
+import type { ApprovalLedger } from '../../core/approval/ledger.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Place } from '../../core/base/problem.js';
 import { samePath } from '../../core/base/paths.js';
@@ -23,6 +24,7 @@ const chosenPortKey = 'mcpToolsets.endpointPort';
 
 export function serveOtherAgents(
   slot: EngineSlot,
+  ledger: ApprovalLedger,
   { workspaceState, globalStorageUri }: Pick<vscode.ExtensionContext, 'workspaceState' | 'globalStorageUri'>,
 ): Disposable {
   const store = new DisposableStore('other agents');
@@ -63,7 +65,7 @@ export function serveOtherAgents(
     vscode.commands.registerCommand('mcpToolsets.setUpAgent', () =>
       orShowFailure(async () => {
         const { setUpAgent } = await import('./setUp.js');
-        await setUpAgent(slot, dirname(globalStorageUri.fsPath), { asked: wanted().asked, choosePort });
+        await setUpAgent(slot, ledger, dirname(globalStorageUri.fsPath), { asked: wanted().asked, choosePort });
       }),
     ),
   );

@@ -22,6 +22,9 @@ import {
 } from '../../core/agents/entryKeys.js';
 import { tokenVariable } from '../../core/base/tokenVariable.js';
 import { planEntries, type EntriesPlan } from '../../core/agents/planEntries.js';
+import { reviewTexts } from '../../core/approval/approvalTexts.js';
+import type { LaunchDescription } from '../../core/approval/fingerprint.js';
+import type { ApprovalLedger } from '../../core/approval/ledger.js';
 import { textOf, writeEdits } from '../commands/configEdits.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
 import { localFolders } from '../engine/configFiles.js';
@@ -49,6 +52,7 @@ interface PortConsent {
 /** Rejects with what a person can do. @param globalStorage The folder in which the editor's extensions keep their files. */
 export async function setUpAgent(
   { engine, state }: EngineSlot,
+  ledger: ApprovalLedger,
   globalStorage: string,
   consent: PortConsent,
 ): Promise<void> {
@@ -60,7 +64,11 @@ export async function setUpAgent(
   const toolsets = await chooseToolsets(engine, endpoint);
   if (!toolsets) return;
   const source = { tokenFile: endpoint.tokenFile, home: homedir(), platform: process.platform };
-  await writeEntries(chosen, () => toolsets.map((id) => servedAt(endpoint, id)), source);
+  // What starts here with no question would wait in an agent that starts `connect`.
+  const launches = toolsets.flatMap((id) => engine.host.launchOf(id) ?? []);
+  const unseen = launches.filter((launch) => ledger.judgeAsking(launch) === 'pending');
+  const isAgreed = await writeEntries(chosen, () => toolsets.map((id) => servedAt(endpoint, id)), source, unseen);
+  if (isAgreed && unseen.length > 0) await ledger.approve(unseen);
 }
 
 /** Returns whether the window is served on a port now. */
@@ -162,11 +170,13 @@ function servedAt(endpoint: AgentEndpoint, id: string): ServedAt {
   return { id, url };
 }
 
+/** Resolves to whether the person was shown the change and agreed to it. */
 async function writeEntries(
   { kind, file, root }: Chosen,
   toolsets: () => readonly ServedAt[],
   source: TokenSource,
-): Promise<void> {
+  unseen: readonly LaunchDescription[],
+): Promise<boolean> {
   const label = pathLabel(file);
   const agreed = await agreedChange<Extract<EntriesPlan, { kind: 'planned' }>>({
     scheme: 'mcp-toolsets-agent',
@@ -189,19 +199,27 @@ async function writeEntries(
             name: basename(file),
             before: (await textOf(file)) ?? '',
             title: `${label}: with the toolsets`,
-            report: { name: 'Agent.md', text: `# ${agents[kind].program}\n\n${report}` },
+            report: { name: 'Agent.md', text: `# ${agents[kind].program}\n\n${report}${startText(unseen)}` },
           },
     question: ({ entries: { length } }) =>
       inert`Write ${length === 1 ? 'this entry' : `these ${length} entries`} to ${label}?`,
     yes: 'Write',
   });
-  if (!agreed) return;
+  if (!agreed) return false;
   if (agreed.edits.length === 0) {
     void tellHow(kind, `${label} already has these entries.`, source);
-    return;
+    return false;
   }
   const { isSaved } = await writeEdits({ file, root, name: label, editsOf: asAgreed(agreed, label) });
   void tellHow(kind, isSaved ? `${label} was written.` : `${label} has other unsaved changes. Save it.`, source);
+  return true;
+}
+
+/** Shows what a person approves by writing the entries (S1). */
+function startText(unseen: readonly LaunchDescription[]): string {
+  if (unseen.length === 0) return '';
+  const pending = unseen.map((launch) => ({ launch, before: undefined }));
+  return `\n## What the agent may start then\n\n${reviewTexts(pending, pathLabel).now}`;
 }
 
 async function tellHow(kind: AgentKind, done: string, source: TokenSource): Promise<void> {

@@ -11,9 +11,17 @@ import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import type { ApprovalLedger, ApprovedServer } from '../../core/approval/ledger.js';
 import type { LaunchDescription } from '../../core/approval/fingerprint.js';
+import { asText } from '../../core/base/text.js';
+import { samePath } from '../../core/base/paths.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
-import { commandLine, dialogDetail, question, reviewTexts, type PendingLaunch } from '../views/approvalTexts.js';
+import {
+  commandLine,
+  dialogDetail,
+  question,
+  reviewTexts,
+  type PendingLaunch,
+} from '../../core/approval/approvalTexts.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/fileLabels.js';
 import { onDidChangeSetting } from '../engine/settings.js';
@@ -126,14 +134,22 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
     if (answer === 'Review…') await review([pending]);
   }
 
-  function approve(pending: readonly PendingLaunch[]): PromiseLike<void> {
-    return ledger.approve(pending.map(({ launch }): LaunchDescription => launch));
+  async function approve(pending: readonly PendingLaunch[]): Promise<void> {
+    try {
+      await ledger.approve(pending.map(({ launch }): LaunchDescription => launch));
+    } catch (error) {
+      void window.showErrorMessage(
+        inert`The approval holds in this window only, because it could not be stored: ${asText(error)}`,
+      );
+    }
   }
 
   async function chooseApproved(named: string | undefined): Promise<ApprovedServer | undefined> {
     const source = slot.state.snapshot.servers.find(({ id }) => id === named)?.source;
+    // The ledger has the approvals of other folders too.
+    const files = source === undefined ? slot.sources.map(({ file }) => file) : [source];
     const approved = ledger.servers.filter(
-      (each) => named === undefined || (each.server === named && (source === undefined || each.source === source)),
+      (each) => (named === undefined || each.server === named) && files.some((file) => samePath(file, each.source)),
     );
     if (named !== undefined && approved.length === 1) return approved[0];
     if (approved.length === 0) {

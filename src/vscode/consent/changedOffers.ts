@@ -13,7 +13,13 @@ import { inert } from '../../core/base/inert.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/fileLabels.js';
 import { window } from '../views/inertEditor.js';
-import { changeDescription, changeLabel, firstReview, offerQuestion, offerReview } from '../views/offerReview.js';
+import {
+  changeDescription,
+  changeLabel,
+  firstReview,
+  offerQuestion,
+  offerReview,
+} from '../../core/approval/offerReview.js';
 import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
 import { answerBeside, showReview } from '../views/reviewQuestion.js';
 import { nodeOf, serverOf, type Subject } from '../views/subject.js';

@@ -12,8 +12,9 @@ import { Emitter } from '../../core/base/events.js';
 import type { Problem } from '../../core/base/problem.js';
 import type { SourceText } from '../../core/config/model.js';
 import { fileUnreadable } from '../../core/config/problems.js';
-import { isUserFile, mindsPath, sourceFiles, type SourceFile } from '../../core/config/sources.js';
+import { approvalsFile, isUserFile, mindsPath, sourceFiles, type SourceFile } from '../../core/config/sources.js';
 import { isInsideAny } from '../../core/files/realFiles.js';
+import { SharedFile } from '../../core/files/sharedFile.js';
 import type { WatchedFile } from '../../core/files/watchedFile.js';
 import type { ConfigFiles, ConfigFilesState } from './engineSlot.js';
 import { followFile } from './followedFile.js';
@@ -29,6 +30,11 @@ interface OpenFile {
 
 export function openConfigFiles(clock: Clock): ConfigFiles {
   return new WindowConfigFiles(clock);
+}
+
+/** Returns what every window and command of the user shares (S1). */
+export function approvalStore(clock: Clock): SharedFile {
+  return new SharedFile(approvalsFile(homedir()), clock);
 }
 
 /** Returns the folders that are on the disk of the extension host. */

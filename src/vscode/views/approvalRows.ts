@@ -1,7 +1,7 @@
 /** Makes what the sidebar shows of approvals (S1, E3). Everything here is pure. */
 import { inert, formatted, markdownList } from '../../core/base/inert.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
-import { commandLine, launchLines } from './approvalTexts.js';
+import { commandLine, launchLines } from '../../core/approval/approvalTexts.js';
 import type { TreeNode } from './treeNode.js';
 
 /** Returns what a person can do about the approval of a server. */

@@ -1,6 +1,7 @@
 /** What of approval (S1) needs more than a window: dialogs, which a window with tests in it does not show, and a reload. */
 import assert from 'node:assert/strict';
-import { untilStored } from '../../support/editor/browserStores.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import { waitUntil, type ProcessEntry } from '../../support/editor/processes.ts';
 import type { EditorWindow } from '../../support/editor/window.ts';
@@ -57,8 +58,8 @@ describe('approval of a window', () => {
   });
 
   it('is remembered when the window is reloaded, as is what was not approved', async () => {
-    // The editor writes what extensions store with a delay.
-    await untilStored(window, 'minds.mcp-toolsets', 'mcpToolsets.approvals');
+    const file = join(editor.home, '.minds', 'approvals.json');
+    assert.ok(await waitUntil(() => existsSync(file), startLimit), file);
     const [old] = servers();
     await window.reload();
     await untilTools(['mcp_alpha_echo', 'mcp_alpha_pid']);

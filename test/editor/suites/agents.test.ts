@@ -23,6 +23,7 @@ import {
   toolIds,
   until,
   untilTools,
+  writeConfig,
 } from '../../support/editor/product.ts';
 
 const minds = join(homedir(), '.minds');
@@ -284,6 +285,34 @@ describe('other agents', () => {
       );
       const said = execFileSync('sh', ['-c', `${line}; printf %s "$MCP_TOOLSETS_TOKEN"`], { encoding: 'utf8' });
       assert.equal(said, token());
+    });
+
+    it('what starts here with no question is shown, and approved by writing: `connect` asks nobody (S1)', async () => {
+      const file = join(minds, 'approvals.json');
+      const approved = (): boolean => existsSync(file) && readFileSync(file, 'utf8').includes('"theirs"');
+      const asks = (value: string): Thenable<void> =>
+        vscode.workspace.getConfiguration('mcpToolsets').update('approval', value, vscode.ConfigurationTarget.Global);
+      const before = await readConfig();
+      try {
+        await asks('trustedWorkspace');
+        await writeConfig(`version: 1\nservers:\n  theirs: ${entry('raw.mjs', ['--tools', 'echo'])}\n`);
+        await untilTools(['mcp_mine_add', 'mcp_mine_pid', 'mcp_theirs_echo']);
+        await rm(gemini, { force: true });
+        void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
+        await choose('Gemini CLI');
+        await until(
+          () => vscode.workspace.textDocuments.some((shown) => /may start then[^]*  command +/.test(shown.getText())),
+          Boolean,
+          'what would start',
+        );
+        assert.equal(approved(), false);
+        await answer('Write these 3 entries to .gemini/settings.json?', 'Write');
+        await until(approved, Boolean, 'the approval');
+      } finally {
+        await writeConfig(before);
+        await asks('ask');
+        await untilTools(['mcp_mine_add', 'mcp_mine_pid']);
+      }
     });
 
     it('Cline: a file that is not there yet is made where Cline looks for it', async () => {

@@ -1,5 +1,8 @@
 /** Approval (S1) as a person meets it: nothing starts before they said so, and they see what they say yes to. */
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { page } from '../../support/editor/bridge.ts';
 import {
@@ -16,6 +19,14 @@ import {
 const rows = '.part.sidebar .monaco-list-row';
 /** Questions are looked for in the notification centre, because an editor under test shows no toasts. */
 const question = '.notifications-center .notification-list-item';
+/** The servers of which something is approved. */
+const stored = (): string[] => {
+  const file = join(homedir(), '.minds', 'approvals.json');
+  if (!existsSync(file)) return [];
+  const { approvals } = JSON.parse(readFileSync(file, 'utf8')) as { approvals: { server: string }[] };
+  // Other suites have approved others.
+  return ['alpha', 'beta'].filter((name) => approvals.some(({ server }) => server === name));
+};
 const inTitle = '.editor-actions .action-label[aria-label="Approve What Is Shown"]';
 const all = ['mcp_alpha_echo', 'mcp_alpha_pid', 'mcp_beta_add'];
 
@@ -120,6 +131,7 @@ describe('approval', () => {
     await untilTexts('.statusbar-item', /MCP 2\/2$/);
     await untilNoQuestion();
     await until(shownDocuments, (uris) => uris.length === 0, 'no review');
+    await until(stored, (names) => names.join() === 'alpha,beta', 'the approvals that every command reads');
   });
 
   it('asks again when what it starts changes, and what was approved serves on', async () => {
@@ -219,6 +231,7 @@ describe('approval', () => {
   it('stops a server whose approval is revoked, and asks before it starts again', async () => {
     await vscode.commands.executeCommand('mcpToolsets.revoke', 'alpha');
     await untilTools(['mcp_beta_add']);
+    await until(stored, (names) => names.join() === 'beta', 'the approval that is left');
     await until(servers, (running) => running.length === 1, 'one process');
     await untilTexts(rows, /alpha ?waits for approval/);
     await untilQuestion(/“alpha” of \.minds\/mcp\.yaml wants to start/);

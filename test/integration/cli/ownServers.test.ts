@@ -85,10 +85,9 @@ describe('servers of the user’s own file (S1a)', () => {
     assert.ok(!ran());
   });
 
-  it('that want to run in the workspace wait, for every command, until the option says so', async () => {
+  it('that want to run in the workspace wait, for every command, until the person approves the folder in which they run', async () => {
     own({ a: npx(['--no', 'planted'], { cwd: cli.folder }), b: reporter({ cwd: cli.folder }) });
-    const said =
-      /^a waits for approval: it is one of your own servers and would run in .* Allow it with --approve-cwd\.$/m;
+    const said = /^a waits for approval\. Run `mcp-toolsets approve a`, or approve it in the editor\.$/m;
     for (const [command, ...args] of [
       ['status'],
       ['tools'],
@@ -104,20 +103,22 @@ describe('servers of the user’s own file (S1a)', () => {
       if (!['resources', 'prompts', 'tools'].includes(command)) assert.equal(code, 1, command);
     }
     assert.ok(!ran());
-    const called = await cli.run('call', 'echo', '{"text":"hello"}', '--approve-cwd');
+    const called = await cli.run('call', 'echo', '{"text":"hello"}', '--approve');
     assert.match(called.stdout, /hello/);
     assert.ok(ran());
-    const registry = await cli.run('call', 'env', '{"name":"npm_config_registry"}', '--approve-cwd');
-    assert.match(registry.stdout, /evil/, 'it is what the option lets count');
+    const approved = await cli.run('approve', '--yes', 'b');
+    assert.match(approved.stdout, /Approved: b\./);
+    const registry = await cli.run('call', 'env', '{"name":"npm_config_registry"}');
+    assert.match(registry.stdout, /evil/, 'it is what the approval lets count');
   });
 
   it('wait in `serve` too, at its start and after an edit', async () => {
     own({ a: npx(['--no', 'planted'], { cwd: path.join(cli.folder, 'node_modules') }) });
     const serving = await Serving.begin(cli, ['mcp_admin']);
     try {
-      await serving.until(/^a waits for approval: .* Allow it with --approve-cwd\.$/m);
+      await serving.until(/^a waits for approval\./m);
       own({ b: reporter(), c: npx(['--no', 'planted'], { cwd: cli.folder }) });
-      await serving.until(/^c waits for approval: .* Allow it with --approve-cwd\.$/m);
+      await serving.until(/^c waits for approval\./m);
       await serving.until(/^b {2}http/m);
     } finally {
       await serving.end();

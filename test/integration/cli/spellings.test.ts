@@ -29,7 +29,8 @@ describe('spellings of the folder', () => {
     for (const home of [spellings[0], spellings.at(-1)] as string[]) {
       cli.useHome(home);
       for (const folder of spellings) {
-        const { code, stdout, stderr } = await cli.run('status', '--json', '-C', folder);
+        // A folder that is the home folder keeps no approvals.
+        const { code, stdout, stderr } = await cli.run('status', '--json', '--approve', '-C', folder);
         const status = JSON.parse(stdout) as {
           servers: { id: string; state: { kind: string } }[];
           problems: unknown[];

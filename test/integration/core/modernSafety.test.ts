@@ -8,6 +8,7 @@ import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
 import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
 import type { CallAnswer } from '../../../src/core/host/permission.js';
 import { fixture } from '../../support/core/configText.js';
+import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
 import { MemoryStorage } from '../../support/core/memoryStorage.js';
 import { handleIn, ModernClient, modernAlone, textIn, type Message } from '../../support/core/modernClient.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
@@ -96,7 +97,7 @@ describe('requests of the modern era are kept in check', function () {
     });
 
     it(`nothing of a launch that waits is there, or goes on, where a conversation is told ${how} (S1)`, async () => {
-      const approvals = new ApprovalLedger({ storage: new MemoryStorage(), asks: () => true });
+      const approvals = new ApprovalLedger({ store: new MemoryApprovals(), asks: () => true });
       stage = await startStage({ approvals });
       const running = stage.edit(servers());
       await stage.until(

@@ -9,6 +9,7 @@ import { nextEvent } from '../../../src/core/base/events.js';
 import { fixturePath } from '../../support/core/bundles.js';
 import { fixture, http, officialServer, rawWith, type Entry } from '../../support/core/configText.js';
 import { within } from '../../support/core/within.js';
+import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
 import { MemoryStorage } from '../../support/core/memoryStorage.js';
 import { endStages, startStage, type Stage, type StageOptions } from '../../support/core/stage.js';
 
@@ -150,8 +151,7 @@ describe('core: what servers listed in an earlier window', () => {
   });
 
   it('is not there for a launch that waits for approval, nor after its approval was revoked (S1)', async () => {
-    const storage = new MemoryStorage();
-    const approvals = new ApprovalLedger({ storage, asks: () => true });
+    const approvals = new ApprovalLedger({ store: new MemoryApprovals(), asks: () => true });
     await open({ approvals });
     tell({ tools: ['one'] });
     await stage.edit({ a: told() });

@@ -1,7 +1,7 @@
 /** A spare instance of real servers: it is there before its conversation, and goes with what it was started for (P9, S1). */
 import assert from 'node:assert/strict';
 import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
-import { MemoryStorage } from '../../support/core/memoryStorage.js';
+import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
 import { http, officialServer, rawWith } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
@@ -41,7 +41,7 @@ describe('core: the spare instance', () => {
   });
 
   it('ends with the approval of its launch', async () => {
-    const approvals = new ApprovalLedger({ storage: new MemoryStorage(), asks: () => true });
+    const approvals = new ApprovalLedger({ store: new MemoryApprovals(), asks: () => true });
     stage = await startStage({ approvals, conversations: { a: 2 } });
     await stage.edit({ a: rawWith(['echo']) });
     const { approval } = stage.server('a');

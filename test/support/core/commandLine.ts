@@ -6,14 +6,32 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { launchOf } from '../../../src/core/approval/approvals.js';
+import { ConfigState } from '../../../src/core/config/merge.js';
+import { sourceFiles } from '../../../src/core/config/sources.js';
+import { readEnvFile } from '../../../src/core/files/envFile.js';
+import { directoryExists } from '../../../src/core/host/assemble.js';
 import { untilNone, type TestProcess } from '../processes.js';
 import { repository, runFolder } from './bundles.js';
 import { configText, type Servers } from './configText.js';
 import { everyProcessOf, runVariable } from './stage.js';
 import { untilSo, within } from './within.js';
+
+/** The commands that start servers. */
+const starting = new Set('check status tools call resources read prompts prompt serve connect'.split(' '));
 
 let built: Promise<string> | undefined;
 
@@ -52,10 +70,13 @@ export interface Output {
 
 export class CommandLine {
   readonly mark = randomBytes(8).toString('hex');
-  readonly folder = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-cli-'));
+  private readonly root = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-cli-'));
+  readonly folder = path.join(this.root, 'workspace');
   readonly file = path.join(this.folder, '.minds', 'mcp.yaml');
   /** Not there until a test makes it. */
-  home = path.join(this.folder, 'home');
+  home = path.join(this.root, 'home');
+  /** Whether the person has approved what the folder's files say whenever a command begins that may start it. */
+  approves = true;
   readonly env: Record<string, string | undefined> = {
     ...process.env,
     HOME: this.home,
@@ -65,7 +86,7 @@ export class CommandLine {
 
   private constructor(private readonly script: string) {
     delete this.env['NODE_OPTIONS'];
-    mkdirSync(path.dirname(this.file));
+    mkdirSync(path.dirname(this.file), { recursive: true });
   }
 
   static async open(config?: Servers | string): Promise<CommandLine> {
@@ -96,11 +117,38 @@ export class CommandLine {
 
   /** What a program that knows nothing of us would start. */
   commandOf(...args: string[]): { command: string; args: string[]; env: Record<string, string | undefined> } {
+    if (this.approves && starting.has(args[0] ?? '')) this.approveAll();
     return { command: process.execPath, args: [this.script, ...args], env: this.env };
   }
 
   begin(...args: string[]): ChildProcess {
-    return spawn(process.execPath, [this.script, ...args], { cwd: this.folder, env: this.env });
+    const { command, args: words, env } = this.commandOf(...args);
+    return spawn(command, words, { cwd: this.folder, env });
+  }
+
+  /** Where approvals are kept. */
+  get approvalsFile(): string {
+    return path.join(this.home, '.minds', 'approvals.json');
+  }
+
+  /** Approves what the files of a folder say now, as a person would who has read them. */
+  approveAll(folder = this.folder): void {
+    const sources = sourceFiles([folder], this.home).map((source) => {
+      const isThere = source.origin !== 'user' && statSync(source.file, { throwIfNoEntry: false })?.isFile() === true;
+      return { ...source, text: isThere ? readFileSync(source.file, 'utf8') : undefined };
+    });
+    const deps = { env: this.env, directoryExists, secret: () => 'entered', envFile: readEnvFile };
+    const { servers } = new ConfigState().apply(sources, deps).model;
+    const launches = servers.flatMap((server) => launchOf(server) ?? []);
+    if (launches.length === 0) return;
+    let kept: unknown[] = [];
+    if (existsSync(this.approvalsFile)) {
+      kept = (JSON.parse(readFileSync(this.approvalsFile, 'utf8')) as { approvals: unknown[] }).approvals;
+    }
+    mkdirSync(path.dirname(this.approvalsFile), { recursive: true });
+    const made = `${this.approvalsFile}.of-the-test`;
+    writeFileSync(made, JSON.stringify({ version: 1, approvals: [...kept, ...launches] }), { mode: 0o600 });
+    renameSync(made, this.approvalsFile);
   }
 
   /** npm or npx, which on Windows are batch files that no program can start. */
@@ -149,7 +197,7 @@ export class CommandLine {
 
   async close(): Promise<void> {
     await untilNone(() => this.processes(), 5000);
-    rmSync(this.folder, { recursive: true });
+    rmSync(this.root, { recursive: true });
   }
 }
 

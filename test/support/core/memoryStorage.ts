@@ -7,7 +7,8 @@ export class MemoryStorage implements Storage {
   get = (key: string): unknown => this.values.get(key);
   update = (key: string, value: unknown): Promise<void> => {
     this.writes++;
-    this.values.set(key, JSON.parse(JSON.stringify(value)));
+    if (value === undefined) this.values.delete(key);
+    else this.values.set(key, JSON.parse(JSON.stringify(value)));
     return Promise.resolve();
   };
 }

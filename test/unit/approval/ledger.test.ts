@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
 import { MemoryStorage } from '../../support/core/memoryStorage.js';
 import { ApprovalLedger, type ApprovedServer } from '../../../src/core/approval/ledger.js';
 import type { LaunchDescription } from '../../../src/core/approval/fingerprint.js';
@@ -7,59 +8,71 @@ function launch(server: string, fingerprint: string, source = '/ws/.minds/mcp.ya
   return { server, source, fingerprint, parts: [{ label: 'command', shown: fingerprint }] };
 }
 
+/** Where a workspace had its approvals before. */
 const key = 'mcpToolsets.approvals';
 
 describe('approval ledger (S1)', () => {
-  let storage: MemoryStorage;
+  let store: MemoryApprovals;
   let asks: boolean;
-  const open = (): ApprovalLedger => new ApprovalLedger({ storage, asks: () => asks });
+  const open = async (): Promise<ApprovalLedger> => {
+    const ledger = new ApprovalLedger({ store, asks: () => asks });
+    await ledger.load();
+    return ledger;
+  };
 
   beforeEach(() => {
-    storage = new MemoryStorage();
+    store = new MemoryApprovals();
     asks = true;
   });
 
   it('approves exactly what was approved, and remembers it', async () => {
-    const ledger = open();
+    const ledger = await open();
     let changes = 0;
     ledger.onDidChange(() => changes++);
     assert.equal(ledger.judge(launch('a', '1')), 'pending');
     await ledger.approve([launch('a', '1')]);
-    assert.equal(changes, 1);
-    for (const each of [ledger, open()]) {
+    assert.ok(changes > 0);
+    for (const each of [ledger, await open()]) {
       assert.equal(each.judge(launch('a', '1')), 'approved');
       assert.equal(each.judge(launch('a', '2')), 'pending');
     }
   });
 
   it('remembers what was approved before it', async () => {
-    const ledger = open();
+    const ledger = await open();
     await ledger.approve([launch('a', '1')]);
     await ledger.approve([launch('a', '2')]);
     assert.equal(ledger.judge(launch('a', '1')), 'approved');
     assert.equal(ledger.approvedBefore(launch('a', '3'))?.fingerprint, '2');
-    assert.equal(ledger.approvedBefore(launch('a', '3', '/other')), undefined);
+    assert.equal(ledger.approvedBefore(launch('a', '3', '/other/.minds/mcp.yaml')), undefined);
     assert.equal(ledger.approvedBefore(launch('b', '3')), undefined);
   });
 
   it('revokes everything of one server of one file, and nothing else', async () => {
     const forgotten: ApprovedServer[] = [];
     const forgetOffers = (server: ApprovedServer): unknown => forgotten.push(server);
-    const ledger = new ApprovalLedger({ storage, asks: () => asks, forgetOffers });
-    await ledger.approve([launch('a', '1'), launch('a', '2'), launch('b', '3'), launch('a', '4', '/other')]);
+    const ledger = new ApprovalLedger({ store, asks: () => asks, forgetOffers });
+    await ledger.approve([
+      launch('a', '1'),
+      launch('a', '2'),
+      launch('b', '3'),
+      launch('a', '4', '/other/.minds/mcp.yaml'),
+    ]);
     assert.equal(ledger.servers.length, 3);
     const revoked = { server: 'a', source: '/ws/.minds/mcp.yaml' };
     await ledger.revoke(revoked);
     assert.deepEqual(forgotten, [revoked]);
-    const judged = [launch('a', '1'), launch('a', '2'), launch('b', '3'), launch('a', '4', '/other')];
-    assert.deepEqual(
-      judged.map((each) => open().judge(each)),
-      ['pending', 'pending', 'approved', 'approved'],
-    );
+    const judged = [launch('a', '1'), launch('a', '2'), launch('b', '3'), launch('a', '4', '/other/.minds/mcp.yaml')];
+    for (const each of [ledger, await open()]) {
+      assert.deepEqual(
+        judged.map((launch) => each.judge(launch)),
+        ['pending', 'pending', 'approved', 'approved'],
+      );
+    }
   });
 
-  it('asks nobody who does not want to be asked, and approves nothing by that', () => {
-    const ledger = open();
+  it('asks nobody who does not want to be asked, and approves nothing by that', async () => {
+    const ledger = await open();
     asks = false;
     assert.equal(ledger.judge(launch('a', '1')), 'notAsked');
     asks = true;
@@ -68,7 +81,7 @@ describe('approval ledger (S1)', () => {
 
   it("asks nothing about servers of the user's own file, and about all others", () => {
     const own = '/home/me/.minds/mcp.yaml';
-    const ledger = new ApprovalLedger({ storage, asks: () => asks, isUsersOwn: (file) => file === own });
+    const ledger = new ApprovalLedger({ store, asks: () => asks, isUsersOwn: (file) => file === own });
     assert.equal(ledger.judge(launch('a', '1', own)), 'notAsked');
     for (const source of ['/ws/.minds/mcp.yaml', '/ws/.mcprc', `/ws${own}`]) {
       assert.equal(ledger.judge(launch('a', '1', source)), 'pending');
@@ -78,7 +91,7 @@ describe('approval ledger (S1)', () => {
   it("asks once about a folder of the workspace in which servers of the user's own file run (S1a)", async () => {
     const own = '/home/me/.minds/mcp.yaml';
     const ledger = new ApprovalLedger({
-      storage,
+      store,
       asks: () => asks,
       isUsersOwn: (file) => file.startsWith('/home/me/'),
       isInWorkspace: (folder) => folder === '/ws' || folder.startsWith('/ws/'),
@@ -96,29 +109,106 @@ describe('approval ledger (S1)', () => {
   });
 
   it('keeps the last launches of a server', async () => {
-    const ledger = open();
+    const ledger = await open();
     for (let index = 0; index < 30; index++) await ledger.approve([launch('a', String(index))]);
     await ledger.approve([launch('b', 'b')]);
-    assert.equal((storage.get(key) as unknown[]).length, 21);
+    assert.equal(store.all.length, 21);
     assert.equal(ledger.judge(launch('a', '9')), 'pending');
     assert.equal(ledger.judge(launch('a', '10')), 'approved');
   });
 
-  for (const stored of [
-    'text',
-    7,
-    { a: 1 },
-    [null, 1, { server: 'a' }],
-    [{ server: 7, source: 'b', fingerprint: '1', parts: [] }],
-    [{ server: 'a', source: 'b', fingerprint: '1' }],
-    ...[{}, { label: 'command' }, { shown: 'x' }, { label: 'command', shown: 'x', digest: 1 }].map((part) => [
-      { server: 'a', source: 'b', fingerprint: '1', parts: [part] },
-    ]),
-  ]) {
-    it(`takes nothing from a store that holds ${JSON.stringify(stored)}`, () => {
-      void storage.update(key, stored);
-      assert.equal(open().judge(launch('a', '1')), 'pending');
-      assert.deepEqual(open().servers, []);
+  it('is one for all processes: what one approves or revokes, the others know at once', async () => {
+    const [one, two] = [await open(), await open()];
+    let heard = 0;
+    two.onDidChange(() => heard++);
+    await one.approve([launch('a', '1')]);
+    await two.approve([launch('b', '2')]);
+    assert.deepEqual([two.judge(launch('a', '1')), one.judge(launch('b', '2'))], ['approved', 'approved']);
+    await one.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
+    assert.equal(two.judge(launch('a', '1')), 'pending');
+    assert.ok(heard >= 2);
+  });
+
+  it('lets start what is allowed until the process ends, and stores nothing of it', async () => {
+    const ledger = await open();
+    ledger.allow([launch('a', '1')]);
+    assert.equal(ledger.judge(launch('a', '1')), 'approved');
+    assert.deepEqual([store.text, (await open()).judge(launch('a', '1'))], [undefined, 'pending']);
+  });
+
+  it('goes on with what was approved where it cannot be stored, and says so', async () => {
+    const ledger = await open();
+    store.change = () => Promise.reject(new Error('read-only'));
+    await assert.rejects(ledger.approve([launch('a', '1')]), /read-only/);
+    assert.equal(ledger.judge(launch('a', '1')), 'approved');
+  });
+
+  it('relies on nothing that a folder brings along: there, an approval counts in its own process', async () => {
+    const home = '/home/me/.minds/mcp.yaml';
+    await (await open()).approve([launch('a', '1')]);
+    const planted = JSON.parse(store.text ?? '') as { approvals: object[] };
+    planted.approvals.push(launch('a', '2', home), {
+      ...launch('a', '3', '/x/.minds/mcp.yaml'),
+      directory: '/home/me',
+    });
+    store = new MemoryApprovals(JSON.stringify(planted));
+    const ledger = await open();
+    assert.deepEqual([ledger.judge(launch('a', '1')), ledger.judge(launch('a', '2', home))], ['approved', 'pending']);
+    assert.equal(ledger.approvedBefore(launch('a', '2', home)), undefined);
+    const before = store.text;
+    await ledger.approve([launch('a', '2', home)]);
+    assert.deepEqual([ledger.judge(launch('a', '2', home)), store.text], ['approved', before]);
+    assert.equal((await open()).judge(launch('a', '2', home)), 'pending');
+  });
+
+  it('takes over once what a workspace had approved before, but nothing that was revoked since', async () => {
+    const storage = new MemoryStorage();
+    const earlier = [launch('a', '1'), launch('b', '2'), { server: 7 }];
+    await storage.update(key, earlier);
+    const first = new ApprovalLedger({ store, asks: () => asks });
+    await first.load(storage);
+    assert.deepEqual([first.judge(launch('a', '1')), first.judge(launch('b', '2'))], ['approved', 'approved']);
+    assert.equal(storage.get(key), undefined);
+    await first.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
+    // Another workspace has the same folder and its own storage.
+    await storage.update(key, earlier);
+    const second = new ApprovalLedger({ store, asks: () => asks });
+    await second.load(storage);
+    assert.deepEqual([second.judge(launch('a', '1')), second.judge(launch('b', '2'))], ['pending', 'approved']);
+    await second.approve([launch('a', '1')]);
+    assert.equal((await open()).judge(launch('a', '1')), 'approved');
+  });
+
+  const whole = { version: 1, approvals: [launch('a', '1')] };
+  for (const [text, verdict] of [
+    ['text', 'pending'],
+    ['7', 'pending'],
+    ['', 'pending'],
+    [`${JSON.stringify(whole)}}`, 'pending'],
+    ['['.repeat(100_000), 'pending'],
+    [JSON.stringify({ ...whole, version: 2 }), 'pending'],
+    [JSON.stringify({ ...whole, approvals: { a: 1 } }), 'pending'],
+    [JSON.stringify(whole), 'approved'],
+    [JSON.stringify({ ...whole, approvals: [null, 1, { server: 'a' }, ...whole.approvals] }), 'approved'],
+    ...[
+      { server: 7 },
+      { parts: undefined },
+      ...[{}, { label: 'command' }, { shown: 'x' }, { label: 'command', shown: 'x', digest: 1 }].map((part) => ({
+        parts: [part],
+      })),
+    ].map(
+      (wrong) => [JSON.stringify({ version: 1, approvals: [{ ...launch('a', '1'), ...wrong }] }), 'pending'] as const,
+    ),
+  ] as const) {
+    it(`takes from a store what it understands: ${text.slice(0, 120)}`, async () => {
+      store = new MemoryApprovals(text);
+      const ledger = await open();
+      assert.equal(ledger.judge(launch('a', '1')), verdict);
+      await ledger.approve([launch('b', '2')]);
+      assert.deepEqual(
+        [(await open()).judge(launch('a', '1')), (await open()).judge(launch('b', '2'))],
+        [verdict, 'approved'],
+      );
     });
   }
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
+import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
 import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { testCore } from '../../support/core/testCore.js';
@@ -75,7 +76,11 @@ describe('approval (S1)', () => {
     const storage = { get: () => undefined, update: () => Promise.resolve() };
     const onStoreFailure = (error: unknown): void => assert.fail(String(error));
     offers = new OfferLedger({ storage, holdsBack: () => false, onStoreFailure });
-    ledger = new ApprovalLedger({ storage, asks: () => asks, forgetOffers: (of) => offers.forget(of) });
+    ledger = new ApprovalLedger({
+      store: new MemoryApprovals(),
+      asks: () => asks,
+      forgetOffers: (of) => offers.forget(of),
+    });
     ({ host } = testCore({
       clock: new FakeClock(),
       connector,

@@ -1,13 +1,13 @@
 /**
  * Writes what a person reads before they accept what changed or came since the approval (S3). Nothing is left out and
  * nothing can be pushed out of sight: what does not show is escaped, long lines are folded, and empty ones are counted.
- * Pure; does not import `vscode`.
+ * Pure.
  */
-import type { OfferChange } from '../../core/approval/offerLedger.js';
-import { changePhrase, type OfferText } from '../../core/approval/offerPrints.js';
-import { folded, halfWidth, pageWidth } from '../../core/base/folded.js';
-import { inert, oneLine, visible, type Inert } from '../../core/base/inert.js';
-import { shortList } from '../../core/base/shortList.js';
+import type { OfferChange } from './offerLedger.js';
+import { changePhrase, type OfferText } from './offerPrints.js';
+import { folded, halfWidth, pageWidth } from '../base/folded.js';
+import { inert, oneLine, visible, type Inert } from '../base/inert.js';
+import { shortList } from '../base/shortList.js';
 
 /** So much text is shown in one document, in UTF-16 code units. The editor has no trouble with it. */
 const mostShown = 4 * 1024 * 1024;

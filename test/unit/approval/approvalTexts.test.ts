@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import type { LaunchDescription, LaunchPart } from '../../../../src/core/approval/fingerprint.js';
-import { approvalActions, launchNodes } from '../../../../src/vscode/views/approvalRows.js';
-import { commandLine, dialogDetail, question, reviewTexts } from '../../../../src/vscode/views/approvalTexts.js';
-import { halfWidth, pageWidth } from '../../../../src/core/base/folded.js';
-import { summary } from '../../../../src/vscode/views/phrases.js';
-import { file, servedTool, snapshot, status } from './statuses.js';
+import type { LaunchDescription, LaunchPart } from '../../../src/core/approval/fingerprint.js';
+import { approvalActions, launchNodes } from '../../../src/vscode/views/approvalRows.js';
+import { commandLine, dialogDetail, question, reviewTexts } from '../../../src/core/approval/approvalTexts.js';
+import { halfWidth, pageWidth } from '../../../src/core/base/folded.js';
+import { summary } from '../../../src/vscode/views/phrases.js';
+import { file, servedTool, snapshot, status } from '../vscode/views/statuses.js';
 
 function launch(server: string, ...args: string[]): LaunchDescription {
   const parts: LaunchPart[] = [

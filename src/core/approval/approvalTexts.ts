@@ -1,8 +1,8 @@
 /** Writes what a person reads before they approve a start (S1). It is pure and does not import `vscode`. */
-import { folded, halfWidth, pageWidth } from '../../core/base/folded.js';
-import { inert, inertLines, oneLine, type Inert } from '../../core/base/inert.js';
-import type { LaunchDescription, LaunchPart } from '../../core/approval/fingerprint.js';
-import { shortList } from '../../core/base/shortList.js';
+import { folded, halfWidth, pageWidth } from '../base/folded.js';
+import { inert, inertLines, oneLine, type Inert } from '../base/inert.js';
+import type { LaunchDescription, LaunchPart } from './fingerprint.js';
+import { shortList } from '../base/shortList.js';
 
 /** The width of the labels. It is the same in all documents, so that a comparison shows no other difference. */
 const widest = 'environment'.length;

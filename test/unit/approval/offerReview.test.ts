@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { OfferChange } from '../../../../src/core/approval/offerLedger.js';
-import { halfWidth } from '../../../../src/core/base/folded.js';
-import { firstReview, offerQuestion, offerReview } from '../../../../src/vscode/views/offerReview.js';
+import type { OfferChange } from '../../../src/core/approval/offerLedger.js';
+import { halfWidth } from '../../../src/core/base/folded.js';
+import { firstReview, offerQuestion, offerReview } from '../../../src/core/approval/offerReview.js';
 
 const change = (original: string, now: string, rest: Partial<OfferChange> = {}): OfferChange => ({
   launch: '1',

@@ -1,0 +1,76 @@
+/**
+ * `mcp-toolsets approve`: shows what servers would start that nobody has approved, and approves it when the person agrees (S1).
+ * Servers that are named and wait for nothing are started, and what they offer that changed is shown and accepted (S3).
+ */
+import { readConfigFiles } from './configFile.js';
+import { FolderApprovals } from './folderApprovals.js';
+import { Interruption } from './interruption.js';
+import { complain, complainOf, print, toJson } from './output.js';
+import { inOrder, isOfFile } from './render.js';
+import { keptOffers } from './keptOffers.js';
+import { agreesOnTerminal, isTerminal } from './terminalQuestion.js';
+import { configDeps, withHost, type Run, type RunningHost } from './withHost.js';
+import { offerReview } from '../core/approval/offerReview.js';
+import { ConfigState } from '../core/config/merge.js';
+
+/** @param names of servers; all that wait where there are none */
+export async function approve(run: Run, names: readonly string[], yes: boolean): Promise<number> {
+  const { sources, problems } = readConfigFiles(run.folder);
+  const { model, problems: found } = new ConfigState().apply(sources, configDeps);
+  const wrong = [...problems, ...found].filter(
+    (problem) => isOfFile(problem) || (problem.severity === 'error' && names.includes(problem.server ?? '')),
+  );
+  complainOf(inOrder(wrong));
+  const unknown = names.filter((name) => !model.servers.some(({ id }) => id === name));
+  for (const name of unknown) complain(`There is no server "${name}".`);
+  if (wrong.length > 0 || unknown.length > 0) return 1;
+  const approvals = await FolderApprovals.open(run.folder);
+  const interruption = new Interruption();
+  try {
+    const wanted = model.servers.filter(({ id }) => names.length === 0 || names.includes(id));
+    const waiting = approvals.waiting(wanted);
+    if (waiting.length === 0 && names.length > 0) return await acceptChanges(run, names, yes);
+    if (waiting.length === 0) return run.json ? print('[]') : print('No server waits for approval.');
+    if (run.json) print(toJson(waiting));
+    if (yes || !isTerminal()) {
+      if (!run.json) print(approvals.review(waiting));
+      if (!yes)
+        return complain('Nothing is approved: whether these may start is asked at a terminal, or said by --yes.');
+    } else if (!(await approvals.agrees(waiting, interruption.signal))) {
+      return complain('Nothing is approved.');
+    }
+    if (!(await approvals.approve(waiting))) return 1;
+    return run.json ? 0 : print(`Approved: ${waiting.map(({ server }) => server).join(', ')}.`);
+  } finally {
+    interruption.dispose();
+    approvals.dispose();
+  }
+}
+
+/** Accepts exactly what is shown, whatever the servers offer by the time of the answer. */
+async function acceptChanges(run: Run, names: readonly string[], yes: boolean): Promise<number> {
+  const offers = await keptOffers(false, true);
+  const only = names.length === 1 ? names[0] : undefined;
+  const accept = async ({ host, started, signal }: RunningHost): Promise<number> => {
+    await started;
+    const changed = host.snapshot.servers
+      .filter(({ id }) => names.includes(id))
+      .flatMap(({ changedOffers }) => changedOffers);
+    const changes = (await Promise.all(changed.map((name) => offers.changeOf(name)))).flatMap((change) => change ?? []);
+    if (run.json) print(toJson(changes));
+    if (changes.length === 0)
+      return run.json ? 0 : print('Nothing waits for approval, and nothing that was offered has changed.');
+    const { now, before } = offerReview(changes, (file) => file);
+    if (!run.json) {
+      if (before !== undefined) print(`As it was accepted:\n\n${before}\nAs it is now:\n`);
+      print(now);
+    }
+    if (!yes && !(await agreesOnTerminal('Accept this as it is shown now?', signal))) {
+      return complain('Nothing is accepted: that is asked at a terminal, or said by --yes.');
+    }
+    offers.accept(changes);
+    await offers.stored();
+    return run.json ? 0 : print('Accepted. `serve` and `connect` know it when they start next.');
+  };
+  return await withHost({ ...run, asks: false, approve: false }, accept, { only, offerReview: offers });
+}

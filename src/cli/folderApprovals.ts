@@ -1,0 +1,113 @@
+/**
+ * What a command may start (S1, S1a): what the person approved, here or in the editor. At a terminal they are shown what else
+ * the config files start, and asked. Everything else waits, and starts where the command goes on and it is approved elsewhere.
+ */
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { launchOf } from '../core/approval/approvals.js';
+import { reviewTexts } from '../core/approval/approvalTexts.js';
+import type { LaunchDescription } from '../core/approval/fingerprint.js';
+import { ApprovalLedger } from '../core/approval/ledger.js';
+import { systemClock } from '../core/base/clock.js';
+import { realPath, samePath } from '../core/base/paths.js';
+import { isEnabled, type ConfiguredServer } from '../core/config/model.js';
+import { approvalsFile, isUserFile } from '../core/config/sources.js';
+import { isInsideAny } from '../core/files/realFiles.js';
+import { SharedFile } from '../core/files/sharedFile.js';
+import type { StatusSnapshot } from '../core/reconcile/status.js';
+import { complain, reasonOf } from './output.js';
+import { agreesOnTerminal } from './terminalQuestion.js';
+
+interface Consent {
+  /** Whether the person said with the command that what waits may start, for this run. */
+  readonly approve: boolean;
+  /** Whether the terminal is asked. By default it is, where there is one. */
+  readonly asks?: boolean;
+}
+
+export class FolderApprovals {
+  private constructor(
+    private readonly folder: string,
+    private readonly file: SharedFile,
+    readonly ledger: ApprovalLedger,
+  ) {}
+
+  /**
+   * @param folder absolute
+   * @param asks false where whatever the files say may start, now and later
+   */
+  static async open(folder: string, asks = true): Promise<FolderApprovals> {
+    const file = new SharedFile(approvalsFile(homedir()), systemClock, 500);
+    const ledger = new ApprovalLedger({
+      store: file,
+      asks: () => asks,
+      isUsersOwn: (source) => isUserFile(source, [folder], homedir()),
+      isInWorkspace: (directory) => isInsideAny(directory, [folder]),
+    });
+    await ledger.load();
+    if (file.refused !== undefined) complain(`${file.path} is not used: ${file.refused}.`);
+    return new FolderApprovals(folder, file, ledger);
+  }
+
+  /** Returns what the servers start that nobody has approved. */
+  waiting(servers: readonly ConfiguredServer[]): LaunchDescription[] {
+    return servers
+      .filter(isEnabled)
+      .flatMap((server) => launchOf(server) ?? [])
+      .filter((launch) => this.ledger.judge(launch) === 'pending');
+  }
+
+  /** Shows what waits and asks whether it may start, where the person has not said it and can be asked. */
+  async ask(waiting: readonly LaunchDescription[], { approve, asks }: Consent, signal: AbortSignal): Promise<void> {
+    if (waiting.length === 0) return;
+    if (approve) this.ledger.allow(waiting);
+    else if (asks !== false && (await this.agrees(waiting, signal))) await this.approve(waiting);
+  }
+
+  agrees(waiting: readonly LaunchDescription[], signal: AbortSignal): Promise<boolean> {
+    const [first] = waiting;
+    const what = waiting.length === 1 && first ? `"${first.server}"` : `these ${waiting.length} servers`;
+    return agreesOnTerminal(`${this.review(waiting)}\nLet ${what} start?`, signal);
+  }
+
+  /** Resolves to whether the approval outlives this run. */
+  async approve(waiting: readonly LaunchDescription[]): Promise<boolean> {
+    try {
+      await this.ledger.approve(waiting);
+    } catch (error) {
+      complain(`The approval could not be stored, so it holds for this run only: ${reasonOf(error)}.`);
+      return false;
+    }
+    if (this.ledger.isKept(this.folder)) return true;
+    complain(
+      `The approval holds for this run only: ${this.file.path} lies in this folder, which could bring its own approvals.`,
+    );
+    return false;
+  }
+
+  /** Returns everything that these start. */
+  review(waiting: readonly LaunchDescription[]): string {
+    const pending = waiting.map((launch) => ({ launch, before: this.ledger.approvedBefore(launch) }));
+    const real = realPath(this.folder);
+    const label = (file: string): string => (file.startsWith(real + path.sep) ? path.relative(real, file) : file);
+    const changed = pending.filter(({ before }) => before).map(({ launch }) => `"${launch.server}"`);
+    const note = changed.length > 0 ? `Changed since it was approved: ${changed.join(', ')}.\n\n` : '';
+    return note + reviewTexts(pending, label).now;
+  }
+
+  /** Returns a line for each server that waits. */
+  waitingLines({ servers }: Pick<StatusSnapshot, 'servers'>): string[] {
+    const word = /^[\w./\\:~-]+$/.test(this.folder) ? this.folder : JSON.stringify(this.folder);
+    const where = samePath('.', this.folder) ? '' : ` -C ${word}`;
+    return servers.flatMap(({ id, approval }) =>
+      approval.kind === 'pending'
+        ? [`${id} waits for approval. Run \`mcp-toolsets approve ${id}${where}\`, or approve it in the editor.`]
+        : [],
+    );
+  }
+
+  dispose(): void {
+    this.ledger.dispose();
+    this.file.dispose();
+  }
+}

@@ -1,0 +1,187 @@
+/** What an agent starts by `connect`, again and again (S1): nothing that a person did not see, whatever was pulled meanwhile. */
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { systemClock } from '../../../src/core/base/clock.js';
+import { SharedFile } from '../../../src/core/files/sharedFile.js';
+import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
+import { ApprovalStage } from '../../support/core/approvalStage.js';
+import type { CommandLine } from '../../support/core/commandLine.js';
+import { http, type Entry } from '../../support/core/configText.js';
+import { within } from '../../support/core/within.js';
+
+const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
+
+describe('connect and approvals (S1)', () => {
+  let stage: ApprovalStage;
+  let cli: CommandLine;
+
+  beforeEach(async () => {
+    stage = await ApprovalStage.open();
+    ({ cli } = stage);
+  });
+
+  afterEach(() => stage.close());
+
+  it('`connect` starts nothing that waits, says so, and starts it when it is approved meanwhile', async () => {
+    cli.save({ a: stage.server('a'), b: stage.server('b') });
+    const [one, all] = [await stage.connect('a'), await stage.connect()];
+    assert.deepEqual([await stage.names(one), await stage.names(all), stage.ran], [[], [], []]);
+    assert.match(
+      one.getInstructions() ?? '',
+      /waiting for a person to approve its start \(by `mcp-toolsets approve a`/,
+    );
+    assert.match(
+      textOf(await all.callTool({ name: 'mcp_status' })),
+      /b: waits for the person to approve its start \(by `mcp-toolsets approve b` at a terminal, or in the editor\)/,
+    );
+    const changed = new Promise<void>((resolve) => {
+      one.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
+    });
+    await stage.approve('a');
+    await within(changed, 'list_changed');
+    assert.deepEqual([await stage.names(one), stage.ran], [['a_echo'], ['a']]);
+    assert.deepEqual(stage.storedNames, ['a']);
+  });
+
+  it('`connect NAME` starts that server alone', async () => {
+    cli.save({ a: stage.server('a'), b: stage.server('b') });
+    await stage.approve();
+    assert.deepEqual(await stage.namesFor('b'), ['b_echo']);
+    assert.deepEqual(stage.ran, ['b']);
+  });
+
+  it('a revoked approval counts for `connect` too, while it runs and afterwards', async () => {
+    cli.save({ a: stage.server('a') });
+    await stage.approve();
+    const client = await stage.connect('a');
+    assert.deepEqual(await stage.names(client), ['a_echo']);
+    const changed = new Promise<void>((resolve) => {
+      client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
+    });
+    // As the editor does.
+    const store = new SharedFile(cli.approvalsFile, systemClock);
+    const ledger = new ApprovalLedger({ store, asks: () => true });
+    await ledger.load();
+    await ledger.revoke(ledger.servers[0] ?? assert.fail('nothing was approved'));
+    ledger.dispose();
+    store.dispose();
+    await within(changed, 'list_changed');
+    assert.deepEqual(await stage.names(client), []);
+    assert.deepEqual(await stage.namesFor('a'), []);
+  });
+
+  describe('what was approved is what was shown', () => {
+    let listener: Server;
+    let url: string;
+    const asked: string[] = [];
+
+    beforeEach(async () => {
+      asked.length = 0;
+      listener = createServer((request, response) => {
+        asked.push(JSON.stringify(request.headers));
+        response.writeHead(404).end();
+      });
+      await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+      url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/mcp`;
+      cli.env['STORED'] = 'canary-0123456789';
+      writeFileSync(path.join(cli.folder, '.env'), 'OF_FILE=1\n');
+      mkdirSync(path.join(cli.folder, 'sub'));
+    });
+
+    afterEach(async () => {
+      listener.closeAllConnections();
+      await new Promise((resolve) => listener.close(resolve));
+    });
+
+    const base = (): Record<string, Entry> => ({ a: stage.server('a', { envFile: '.env' }), web: http(url) });
+    const edits: [string, () => Record<string, Entry>][] = [
+      ['an argument', () => ({ ...base(), a: stage.server('evil', { envFile: '.env' }) })],
+      [
+        'a variable',
+        () => ({ ...base(), a: stage.server('a', { envFile: '.env', env: { NODE_OPTIONS: '--no-warnings' } }) }),
+      ],
+      [
+        'a stored secret in a variable',
+        () => ({ ...base(), a: stage.server('a', { envFile: '.env', env: { X: { env: 'STORED' } } }) }),
+      ],
+      ['the folder it runs in', () => ({ ...base(), a: stage.server('a', { envFile: '.env', cwd: 'sub' }) })],
+      [
+        'the file of variables',
+        () => {
+          writeFileSync(path.join(cli.folder, '.env'), 'OF_FILE=2\n');
+          return base();
+        },
+      ],
+      ['an added server', () => ({ ...base(), evil: stage.server('evil') })],
+      [
+        'a header with a stored secret',
+        () => ({ ...base(), web: http(url, { headers: { 'X-Sent': { secret: 'STORED' } } }) }),
+      ],
+      ['an address', () => ({ ...base(), web: http(`${url}/elsewhere`) })],
+    ];
+    for (const [what, edited] of edits) {
+      it(`${what} that is pulled in waits, at each start of \`connect\``, async () => {
+        cli.save(base());
+        await stage.approve();
+        assert.deepEqual(await stage.namesFor('a'), ['a_echo']);
+        stage.forgetRuns();
+        cli.save(edited());
+        for (let start = 0; start < 2; start++) {
+          const client = await stage.connect();
+          const status = textOf(await client.callTool({ name: 'mcp_status' }));
+          assert.match(status, /waits for the person to approve/);
+          await stage.end();
+        }
+        const { stdout } = await cli.run('status', '--json');
+        const waiting = (JSON.parse(stdout) as { servers: { id: string; state: { kind: string } }[] }).servers.filter(
+          ({ state }) => state.kind === 'pending',
+        );
+        assert.equal(waiting.length, 1);
+        assert.ok(!stage.ran.includes('evil'));
+        if (waiting[0]?.id === 'a') assert.deepEqual(stage.ran, []);
+        assert.ok(!asked.some((headers) => headers.includes('canary')));
+      });
+    }
+  });
+
+  it('a folder is one by whatever link it is reached; a copy, and another folder behind the link, are others', async () => {
+    cli.save({ a: stage.server('a') });
+    await stage.approve();
+    const status = async (folder: string): Promise<string> => {
+      const { stdout } = await cli.run('status', '--json', '-C', folder);
+      return (JSON.parse(stdout) as { servers: { state: { kind: string } }[] }).servers[0]?.state.kind ?? 'none';
+    };
+    const [link, copy] = [path.join(stage.outside, 'link'), path.join(stage.outside, 'copy')];
+    symlinkSync(cli.folder, link, 'junction');
+    cpSync(cli.folder, copy, { recursive: true });
+    assert.deepEqual([await status(link), await status(copy)], ['running', 'pending']);
+    rmSync(link);
+    symlinkSync(copy, link, 'junction');
+    assert.equal(await status(link), 'pending');
+    await stage.approve('-C', link);
+    assert.equal(await status(copy), 'running');
+    assert.deepEqual(
+      stage.stored.map(({ source }) => source),
+      [cli.folder, copy].map((folder) => path.join(realpathSync(folder), '.minds', 'mcp.yaml')),
+    );
+  });
+
+  it('a folder that holds the approvals brings none: they would come with the folder', async () => {
+    cli.save({ a: stage.server('a') });
+    await stage.approve();
+    // The same approvals as part of the folder, as in a home folder that is a repository.
+    const home = path.join(cli.folder, 'home');
+    mkdirSync(path.join(home, '.minds'), { recursive: true });
+    cpSync(cli.approvalsFile, path.join(home, '.minds', 'approvals.json'));
+    cli.useHome(home);
+    assert.deepEqual(await stage.namesFor('a'), []);
+    const { code, stderr } = await cli.finishBeside(cli.begin('approve', '--yes'));
+    assert.equal(code, 1);
+    assert.match(stderr, /lies in this folder/);
+    assert.deepEqual(stage.ran, []);
+  });
+});

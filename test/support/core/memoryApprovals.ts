@@ -1,0 +1,27 @@
+/** What was approved, in memory; two ledgers of one store are two processes. */
+import { Emitter } from '../../../src/core/base/events.js';
+import type { ApprovalStore } from '../../../src/core/approval/ledger.js';
+
+export class MemoryApprovals implements ApprovalStore {
+  readonly path: string = '/home/me/.minds/approvals.json';
+  private readonly changes = new Emitter<void>();
+  readonly onDidChange = this.changes.event;
+
+  constructor(public text: string | undefined = undefined) {}
+
+  /** The approvals as they are stored. */
+  get all(): readonly unknown[] {
+    return (JSON.parse(this.text ?? '{}') as { approvals?: unknown[] }).approvals ?? [];
+  }
+
+  open(): Promise<void> {
+    this.changes.fire();
+    return Promise.resolve();
+  }
+
+  change(edit: (text: string | undefined) => string): Promise<void> {
+    this.text = edit(this.text);
+    this.changes.fire();
+    return Promise.resolve();
+  }
+}
