@@ -62,7 +62,7 @@ describe('leases over a reload', () => {
 
   it('end with the window; the same conversation has a new one, and is told so', async function () {
     this.timeout(240_000);
-    assert.match(await count(), /: 1\b[^]*of its own/);
+    assert.match(await count(), /: 1\b[^]*its own instance/);
     assert.match(await count(), /: 2\b/);
     const holder = await leaseholder();
     const before = instances();
@@ -71,7 +71,7 @@ describe('leases over a reload', () => {
     assert.match(await bump(), /^bump \{"count":1/);
 
     await agent.reloadWithChat('RESULT mcp_shown_show: Counted 0 times', 'mcp_counter_');
-    assert.match(await count(), /: 1\b[^]*of its own/);
+    assert.match(await count(), /: 1\b[^]*its own instance/);
     assert.equal(await leaseholder(), holder);
     await window.screenshot('lease-after-reload');
     for (const pid of instances()) assert.ok(!before.includes(pid), 'an instance outlived its window');

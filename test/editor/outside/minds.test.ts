@@ -54,7 +54,7 @@ describe('a chat with @minds over a reload', () => {
     const first = await agent.ask(`@minds ${call('count')} THEN ${call('chart')}`);
     const dialog = first?.metadata?.mcpToolsets?.dialog;
     const pageBefore = await pageOfCall();
-    assert.match(lastWords(first), /RESULT count: 1\b[^]*of its own[^]*RESULT chart/);
+    assert.match(lastWords(first), /RESULT count: 1\b[^]*its own instance[^]*RESULT chart/);
     assert.match(lastWords(await agent.ask(`@minds ${call('count')}`)), /RESULT count: 2\b/);
     const pids = editor.processes().flatMap(({ pid, command }) => (command.includes('raw.mjs') ? [pid] : []));
 

@@ -101,7 +101,7 @@ describe('core: an agent at the gateway', () => {
       return content.flatMap((part) => (part.type === 'text' && isNote(part.text) ? [part.text] : []));
     };
     const [first, ...more] = await notes('pid');
-    assert.match(first ?? '', /an instance of "a" of its own.*mcp_admin_release\(\{"serverId":"a"\}\)/);
+    assert.match(first ?? '', /its own instance of "a".*mcp_admin_release\(\{"serverId":"a"\}\)/);
     assert.deepEqual([more, await notes('pid')], [[], []]);
     await notes('crash');
     assert.match((await notes('pid')).join(), /is gone \(.*exit code 70.*\)/);
@@ -115,7 +115,7 @@ describe('core: an agent at the gateway', () => {
     await admin.text('release', { serverId: 'a' }, { conversation: 'one' });
     assert.equal(stage.instances('a').length, 0);
     assert.match(await admin.text('status', {}, { conversation: 'one' }), /\ba\b/);
-    assert.match((await notes('pid')).join(), /an instance of "a" of its own/);
+    assert.match((await notes('pid')).join(), /its own instance of "a"/);
   });
 
   it('two first calls of a conversation at once make one instance', async () => {

@@ -206,7 +206,7 @@ describe('core: agent-host sessions of the editor', () => {
     assert.deepEqual([shown?.['structuredContent'], shown?.['_meta']], [{ count: 0, pid }, undefined]);
     assert.match(
       JSON.stringify(shown?.['content']),
-      /Counted 0 times.*of its own/,
+      /Counted 0 times.*its own instance/,
       'the model is told of its instance',
     );
     await call(two, 'my_show');
