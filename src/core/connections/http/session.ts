@@ -9,6 +9,7 @@ import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextpro
 import { limited, type Clock } from '../../base/clock.js';
 import { Emitter, unlessAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
+import type { LoopShare } from '../../base/turns.js';
 import { messageOf } from '../../base/text.js';
 import { discard, inShort, shown, type HttpReply } from './exchange.js';
 import { answerIn, answers, readRefusalText } from './answer.js';
@@ -21,6 +22,7 @@ interface HttpSessionDeps {
   readonly endpoint: HttpEndpoint;
   readonly clock: Clock;
   readonly log: Log;
+  readonly share: LoopShare;
   /** The limit for beginning a new session, in milliseconds: everything that is sent meanwhile waits for it. */
   readonly timeoutMs: number;
   /** Takes what a server says beside the answer to a new initialize. */
