@@ -40,6 +40,11 @@ export class LoopShare {
     this.bucket = new TokenBucket(clock, burstMs, share * 1000);
   }
 
+  /** Returns the time by which work is measured. */
+  now(): number {
+    return this.meter.now();
+  }
+
   /** @param ms of the loop that were taken */
   spend(ms: number): void {
     this.bucket.take(ms);

@@ -206,10 +206,10 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
     for (const message of messages ?? []) reader.deliver(message);
   };
   const takeShort = (event: EventSourceMessage): void => {
-    const since = performance.now();
+    const since = share.now();
     const messages = (event.event ?? 'message') === 'message' ? parseMessages(event.data) : undefined;
     // The listener strikes an answer off as it is asked, and hears it then.
-    const ms = performance.now() - since + fed;
+    const ms = share.now() - since + fed;
     spend(messages, ms, false);
     hear(event, messages);
   };
@@ -235,9 +235,9 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
   let pending = 0;
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      const since = performance.now();
+      const since = share.now();
       parser.feed(decoder.decode(chunk, { stream: true }));
-      fed += performance.now() - since;
+      fed += share.now() - since;
       if (excess) throw new TransportFailure({ kind: 'tooLarge', limit: most, url: shown(url) });
       pending += chunk.length;
       for (const event of events.splice(0)) {

@@ -43,8 +43,7 @@ export class LineSplitter {
       else if (this.length + stop - start > this.limit) {
         start += this.exceed(chunk.subarray(start, stop));
         continue;
-      }
-      else if (stop > start) this.keep(chunk.subarray(start, stop));
+      } else if (stop > start) this.keep(chunk.subarray(start, stop));
       if (end < 0) return;
       this.flush();
       start = end + 1;
@@ -81,7 +80,10 @@ export class LineSplitter {
     const what = this.deps.onExcess();
     if (what !== 'cut') {
       if (what === 'stop') this.stopped = true;
-      else this.skipped = Buffer.from(Buffer.concat([...this.pieces, rest], Math.min(this.length + rest.length, endLength)));
+      else
+        this.skipped = Buffer.from(
+          Buffer.concat([...this.pieces, rest], Math.min(this.length + rest.length, endLength)),
+        );
       this.pieces = [];
       return 0;
     }

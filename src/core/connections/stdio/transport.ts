@@ -305,10 +305,10 @@ export class StdioTransport implements ServerTransport {
 
   private readLine(line: string): void {
     if (line.trim() === '') return this.spend(unaskedMs);
-    const since = performance.now();
+    const since = this.share.now();
     const unasked = this.hear(line, parseMessages(line));
     // What was asked for, and is short, whoever asked pays for.
-    if (unasked > 0) this.spend(Math.max(performance.now() - since, unasked * unaskedMs));
+    if (unasked > 0) this.spend(Math.max(this.share.now() - since, unasked * unaskedMs));
   }
 
   private spend(ms: number): void {
@@ -326,8 +326,7 @@ export class StdioTransport implements ServerTransport {
     }
     this.sawMessage = true;
     let unasked = 0;
-    for (const message of messages)
-      if ('method' in message || !this.asked.delete(String(message.id))) unasked += 1;
+    for (const message of messages) if ('method' in message || !this.asked.delete(String(message.id))) unasked += 1;
     this.deliver(messages);
     return unasked;
   }
