@@ -99,9 +99,9 @@ export async function openConnection(deps: OpeningDeps): Promise<Opening> {
     return { kind: 'transport', failure };
   }
 
-  const { pid, clock, log, causeOfEnd } = deps;
+  const { pid, clock, share, log, causeOfEnd } = deps;
   const facts = { ...initialized.facts, ...(transport.speaks !== undefined && { protocolVersion: transport.speaks }) };
-  const connection = new SdkConnection({ client, transport, facts, pid, clock, log, causeOfEnd });
+  const connection = new SdkConnection({ client, transport, facts, pid, clock, share, log, causeOfEnd });
   made.connection = connection;
   deps.onConnection?.(connection);
   for (const message of early.take()) connection.receive(message);

@@ -117,7 +117,7 @@ function someInner(container: Container, test: (inner: Container) => boolean): b
   return false;
 }
 
-function isContainer(value: unknown): value is Container {
+export function isContainer(value: unknown): value is Container {
   return typeof value === 'object' && value !== null;
 }
 

@@ -1,10 +1,18 @@
 /**
- * Reads JSON in slices (P10). The text is looked through once for its brackets; what is complete of it after each slice is
+ * Reads and writes JSON in slices (P10). The text is looked through once for its brackets; what is complete of it after each slice is
  * left to `JSON.parse`, and what is open by then is put together here. So every value is the one that `JSON.parse` gives of
  * the whole text, in about its time. A thread of its own would be no help: taking its result over takes longer than parsing.
  */
 import type { Sliced } from '../base/turns.js';
-import { cutBelow, deepestValue, knowShallow, mostContainers, tooManyContainers, type Container } from './json.js';
+import {
+  cutBelow,
+  deepestValue,
+  isContainer,
+  knowShallow,
+  mostContainers,
+  tooManyContainers,
+  type Container,
+} from './json.js';
 
 /** So much is parsed at a time, in characters. */
 const pieceLength = 16 * 1024;
@@ -240,4 +248,95 @@ function pieceEnd(text: string, from: number, behind: number): number {
 
 function misplaced(at: number): SyntaxError {
   return new SyntaxError(`It is no JSON at or behind character ${at}.`);
+}
+
+/** Whether a value is so large that it is to be written in slices. Looks at no more of it than that takes. */
+export function isLarge(value: unknown): boolean {
+  return weightOf(value, longValue) > longValue;
+}
+
+/** What is smaller is written at once, in characters. */
+const longValue = 256 * 1024;
+
+/** Gives about the length of a value's JSON; where that is more than `most`, some number that is more. */
+function weightOf(value: unknown, most: number): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 4;
+  let weight = 2;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && weight <= most; index++)
+      weight += 1 + weightOf(value[index], most - weight);
+    return weight;
+  }
+  for (const key in value) {
+    if (weight > most) break;
+    weight += key.length + 4 + weightOf((value as Record<string, unknown>)[key], most - weight);
+  }
+  return weight;
+}
+
+/** Gives what `JSON.stringify` gives of an object or a list that is not deep and has nothing but JSON in it. */
+export function* jsonInSlices(value: unknown): Sliced<string> {
+  const pieces: string[] = [];
+  yield* write(value, pieces);
+  return pieces.join('');
+}
+
+function* write(value: unknown, pieces: string[]): Sliced<void> {
+  yield;
+  if (typeof value === 'string' && value.length > longString) {
+    pieces.push('"');
+    for (let from = 0, end = 0; from < value.length; from = end) {
+      end = Math.min(from + pieceLength, value.length);
+      const last = value.charCodeAt(end - 1);
+      if (last >= 0xd800 && last <= 0xdbff && end < value.length) end += 1;
+      pieces.push(JSON.stringify(value.slice(from, end)).slice(1, -1));
+      yield;
+    }
+    pieces.push('"');
+  } else if (Array.isArray(value)) yield* writeList(value, pieces);
+  else if (isContainer(value)) yield* writeObject(value as Record<string, unknown>, pieces);
+  else pieces.push(JSON.stringify(value) ?? 'null');
+}
+
+function* writeList(list: readonly unknown[], pieces: string[]): Sliced<void> {
+  let before = '[';
+  let from = 0;
+  let weight = 0;
+  for (let at = 0; at <= list.length; at++) {
+    const own = at < list.length ? weightOf(list[at], pieceLength) : 0;
+    const isHeavy = own > pieceLength;
+    weight += own;
+    if (!isHeavy && weight <= pieceLength && at < list.length) continue;
+    // What is light up to here is written at once.
+    if (at > from) {
+      pieces.push(before, JSON.stringify(list.slice(from, at)).slice(1, -1));
+      before = ',';
+      yield;
+    }
+    from = at;
+    weight = own;
+    if (!isHeavy) continue;
+    pieces.push(before);
+    yield* write(list[at], pieces);
+    before = ',';
+    from = at + 1;
+    weight = 0;
+  }
+  pieces.push(before === '[' ? '[]' : ']');
+}
+
+function* writeObject(fields: Readonly<Record<string, unknown>>, pieces: string[]): Sliced<void> {
+  let before = '{';
+  let written = 0;
+  for (const key of Object.keys(fields)) {
+    const member = fields[key];
+    if (member === undefined) continue;
+    pieces.push(`${before}${JSON.stringify(key)}:`);
+    before = ',';
+    if (weightOf(member, pieceLength) > pieceLength) yield* write(member, pieces);
+    else pieces.push(JSON.stringify(member));
+    if (++written % 256 === 0) yield;
+  }
+  pieces.push(before === '{' ? '{}' : '}');
 }

@@ -4,6 +4,8 @@
  */
 import { type Clock, delay } from '../base/clock.js';
 import { SingleFlight } from '../base/singleFlight.js';
+import { reviewedPrompt, reviewedTool } from '../approval/offerPrints.js';
+import type { Sliced } from '../base/turns.js';
 import { TokenBucket } from '../base/tokenBucket.js';
 import type { Connection, OfferKind, ToolListing } from '../connections/connection.js';
 
@@ -46,6 +48,7 @@ export class ListRefresh {
     const { clock, signal } = this.deps;
     const waitMs = Math.ceil(this.bucket.take());
     if (waitMs > 0) await delay(clock, waitMs, signal).catch(() => undefined);
+    await this.deps.connection.share?.rest(signal);
     if (signal.aborted) return;
     this.listingNow = this.run();
     await this.listingNow;
@@ -65,16 +68,32 @@ export class ListRefresh {
         kinds.has('prompts') ? connection.listPrompts(options) : last.prompts,
         kinds.has('resources') ? connection.listResources(options) : last.resources,
       ]);
-      onListed({
+      const listing = {
         tools: tools.tools,
         malformed: tools.malformed,
         prompts: unlessFailed(prompts, last.prompts),
         resources: unlessFailed(resources, last.resources),
-      });
+      };
+      const { share } = connection;
+      if (!share) return onListed(listing);
+      await share.run(prepared(listing));
+      await share.chargeTurn(() => onListed(listing));
     } catch (error) {
       for (const kind of kinds) this.kinds.add(kind);
       onFailure(error);
     }
+  }
+}
+
+/** Finds out, in slices, what the review of each entry needs (S3), which is known then whoever asks (P10). */
+export function* prepared({ tools, prompts }: ToolListing): Sliced<void> {
+  for (const tool of tools) {
+    reviewedTool(tool);
+    yield;
+  }
+  for (const prompt of prompts?.prompts ?? []) {
+    reviewedPrompt(prompt);
+    yield;
   }
 }
 

@@ -11,6 +11,7 @@ import type { Instance } from '../instances/instance.js';
 import { capabilitiesKey, type Audience } from '../protocol/client.js';
 import { curate, type Curation } from '../tools/curate.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
+import { isSameList } from '../tools/registry.js';
 
 export type Curated = Extract<Curation, { kind: 'curated' }>;
 
@@ -101,8 +102,22 @@ export class Offers {
 
   /** Returns the offer that this list is already, or a new one. */
   offerOf(listing: ToolListing): Offer {
-    const text = JSON.stringify(listing);
-    const known = [this.common, ...this.byKind.values()].find((one) => JSON.stringify(one.listing) === text);
+    const known = [this.common, ...this.byKind.values()].find((one) => isSameListing(one.listing, listing));
     return known ?? new Offer(listing);
   }
+}
+
+function isSameListing(a: ToolListing, b: ToolListing): boolean {
+  const rest = ({ tools: _, prompts, resources, ...more }: ToolListing): unknown => [
+    more,
+    { ...prompts, prompts: undefined },
+    { ...resources, resources: undefined, templates: undefined },
+  ];
+  return (
+    isSameList(a.tools, b.tools) &&
+    isSameList(a.prompts?.prompts, b.prompts?.prompts) &&
+    isSameList(a.resources?.resources, b.resources?.resources) &&
+    isSameList(a.resources?.templates, b.resources?.templates) &&
+    JSON.stringify(rest(a)) === JSON.stringify(rest(b))
+  );
 }

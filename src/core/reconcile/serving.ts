@@ -301,9 +301,14 @@ export class Serving {
 
   private note(instance: Instance, listing: ToolListing, isStart = false): void {
     const offer = this.offers.offerOf(listing);
+    const isAsBefore = !isStart && !this.rejected && offer === this.offers.ofInstance(instance);
     const isCommon = this.offers.note(instance, offer, isStart);
     this.ownFailures.delete(instance);
     if (isCommon && isStart) this.hear(instance.connection);
+    if (isAsBefore && (!isCommon || offer === this.offers.common)) {
+      if (isCommon) this.commonFailure = undefined;
+      return this.events.onChange();
+    }
     const curated = offer.curate(this.definition, this.report());
     if (curated.kind === 'refused') {
       if (isCommon) [this.rejected, this.commonFailure] = [offer, curated.problems[0].message];

@@ -32,7 +32,7 @@ import {
   toolMalformed,
   toolNameInvalid,
 } from './problems.js';
-import { schemaRefusedByEditor, unusableSchema, withReadableSchemas } from './schemas.js';
+import { lookedAt } from './schemas.js';
 
 export interface CurationRules extends PromptAndResourceRules {
   readonly tools: NameFilter;
@@ -115,7 +115,7 @@ export function curate(rules: CurationRules, listed: ToolListing, report: Filter
       leaveOut({ kind: 'publishedNameInvalid', published });
       continue;
     }
-    const detail = unusableSchema(tool);
+    const { unusable: detail, refused, readable } = lookedAt(tool);
     if (detail !== undefined) {
       problems.push(schemaUnusable(at, original, detail));
       leaveOut({ kind: 'schema', detail });
@@ -126,10 +126,9 @@ export function curate(rules: CurationRules, listed: ToolListing, report: Filter
       twice.push(nameTwiceInServer(at, published, [earlier, original]));
       continue;
     }
-    const refused = schemaRefusedByEditor(tool);
     if (refused !== undefined) problems.push(editorSchemaRefused(at, original, refused));
     const editorRefuses = refused === undefined ? {} : { editorRefuses: { kind: 'schema' as const, detail: refused } };
-    const entry = { original, published, tool: withReadableSchemas(tool), ...editorRefuses };
+    const entry = { original, published, tool: readable, ...editorRefuses };
     if (forAppAlone) {
       appTools.push(entry);
       continue;

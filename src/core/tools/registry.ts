@@ -133,12 +133,35 @@ export function sameToolset(a: Toolset, b: Toolset): boolean {
       if (!isSame(tool.editorRefuses, other.editorRefuses)) return false;
       return tool.tool === other.tool || JSON.stringify(tool.tool) === JSON.stringify(other.tool);
     }) &&
-    isSame(a.appTools, b.appTools) &&
+    isSameList(a.appTools, b.appTools) &&
     isSame(a.excluded, b.excluded) &&
-    isSame(a.prompts, b.prompts) &&
-    isSame(a.resources, b.resources) &&
+    isSamePrompts(a.prompts, b.prompts) &&
+    isSameResources(a.resources, b.resources) &&
     isSame(a.features, b.features)
   );
+}
+
+/** Entries are the same objects as a rule, as long as their server lists them as they were. */
+export function isSameList(a: readonly unknown[] | undefined, b: readonly unknown[] | undefined): boolean {
+  if (a === b) return true;
+  return a?.length === b?.length && a?.every((entry, index) => isSame(entry, b?.[index])) === true;
+}
+
+function isSamePrompts(a: Toolset['prompts'], b: Toolset['prompts']): boolean {
+  const isSameName = ({ original, published }: Toolset['prompts'][number], index: number): boolean =>
+    original === b[index]?.original && published === b[index]?.published;
+  return a.every(isSameName) && isSameList(promptsOf(a), promptsOf(b));
+}
+
+function promptsOf(prompts: Toolset['prompts']): readonly unknown[] {
+  return prompts.map(({ prompt }) => prompt);
+}
+
+function isSameResources(
+  { resources: resourcesOfA, templates: templatesOfA, ...restOfA }: Toolset['resources'],
+  { resources, templates, ...rest }: Toolset['resources'],
+): boolean {
+  return isSameList(resourcesOfA, resources) && isSameList(templatesOfA, templates) && isSame(restOfA, rest);
 }
 
 function isSame(a: unknown, b: unknown): boolean {

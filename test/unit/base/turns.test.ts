@@ -12,13 +12,14 @@ describe('the share of the event loop', () => {
   beforeEach(() => {
     clock = new FakeClock();
     worked = 0;
-    share = new LoopShare(clock, { now: () => worked });
+    const meter = { now: () => worked };
+    share = new LoopShare(clock, meter, meter);
   });
 
   const work = (ms: number) => (): void => void (worked += ms);
 
-  it('lets half a second be taken at once, and then a quarter of the time', async () => {
-    share.charge(work(500));
+  it('lets a second be taken at once, and then a quarter of the time', async () => {
+    share.charge(work(1000));
     assert.equal(share.waitMs, 0);
     share.charge(work(100));
     assert.equal(share.waitMs, 400);
@@ -31,7 +32,7 @@ describe('the share of the event loop', () => {
   it('charges what was done before it failed', () => {
     assert.throws(() =>
       share.charge(() => {
-        worked += 600;
+        worked += 1100;
         throw new Error('no');
       }),
     );
@@ -39,14 +40,14 @@ describe('the share of the event loop', () => {
   });
 
   it('rests until more may be read, and no longer than anybody wants it', async () => {
-    share.spend(600);
+    share.spend(1100);
     let isOver = false;
     const resting = share.rest().then(() => (isOver = true));
     await settled();
     assert.equal(isOver, false);
     await clock.flow(1000);
     await resting;
-    share.spend(600);
+    share.spend(1100);
     const unwanted = new AbortController();
     const ended = share.rest(unwanted.signal);
     unwanted.abort();
@@ -64,7 +65,7 @@ describe('the share of the event loop', () => {
   it('does long work in slices, with turns of others between them, and rests where it takes too much', async () => {
     let turns = 0;
     let isOver = false;
-    const running = share.run(slices(100, 10)).then((value) => {
+    const running = share.run(slices(100, 15)).then((value) => {
       isOver = true;
       return value;
     });
@@ -75,16 +76,16 @@ describe('the share of the event loop', () => {
     }
     assert.equal(await running, 'done');
     assert.ok(turns >= 100, `${turns} turns`);
-    // A second of work, of which half a second is free: the other half takes two seconds.
+    // A second and a half of work, of which a second is free: the other half takes two seconds.
     assert.ok(clock.now() - new FakeClock().now() >= 1500);
   });
 
   it('charges what follows from a message before the next turn', async () => {
     await share.chargeTurn(() => {
-      worked += 300;
+      worked += 550;
       void Promise.resolve()
         .then(() => undefined)
-        .then(() => (worked += 300));
+        .then(() => (worked += 550));
     });
     assert.equal(share.waitMs, 400);
   });

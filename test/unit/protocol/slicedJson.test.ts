@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { atOnce } from '../../../src/core/base/turns.js';
 import { isTooDeep, parseFlattened } from '../../../src/core/protocol/json.js';
-import { parsedInSlices } from '../../../src/core/protocol/slicedJson.js';
+import { isLarge, jsonInSlices, parsedInSlices } from '../../../src/core/protocol/slicedJson.js';
 
 const long = 40_000;
 const many = (one: string, times = long): string => Array.from({ length: times }, () => one).join();
@@ -105,8 +105,28 @@ describe('JSON in slices', () => {
   it('yields after each piece', () => {
     for (const [what, text] of Object.entries(wholes)) {
       let slices = 0;
-      for (const work = parsedInSlices(text); !work.next().done; ) slices += 1;
+      for (const work = parsedInSlices(text); !work.next().done;) slices += 1;
       assert.ok(what === 'a long key' || slices >= Math.floor(text.length / 32_768) - 1, `${what}: ${slices} slices`);
     }
   });
+});
+
+describe('JSON that is written in slices', () => {
+  const values: Readonly<Record<string, unknown>> = {
+    'small objects': { v: Array.from({ length: 100_000 }, () => ({ a: 0 })) },
+    numbers: [Array.from({ length: 100_000 }, (_, n) => n / 3), 1],
+    'a long text': { a: 'x"\n'.repeat(300_000), b: [1, 'y'.repeat(100_000), {}] },
+    'pairs and halves of pairs': [`x${'😀'.repeat(100_000)}`, '\ud83d'.repeat(100_000)],
+    'what is left out': { a: undefined, v: Array.from({ length: 50_000 }, () => 'ab'), b: undefined, c: null },
+    nothing: { a: [], b: {}, c: [[], {}, ''], d: 'z'.repeat(400_000) },
+    'many keys': Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`"${n}`, n])),
+  };
+  for (const [what, value] of Object.entries(values)) {
+    it(`gives what JSON.stringify gives: ${what}`, () => {
+      assert.ok(atOnce(jsonInSlices(value)) === JSON.stringify(value));
+      assert.ok(isLarge(value));
+    });
+  }
+
+  it('is not needed for what is small', () => assert.equal(isLarge({ content: [{ type: 'text', text: 'x' }] }), false));
 });

@@ -106,6 +106,7 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: Ans
     } else {
       text = await share.run(decodedInSlices(pieces));
       messages = await share.run(messagesInSlices(text));
+      for (const message of messages ?? []) if ('result' in message) share.owns(message.result);
       await share.chargeTurn(deliverAll);
     }
   } finally {
@@ -220,6 +221,7 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
       return reader.onStray(`A message of more than ${largestUnasked / 1024 / 1024} MiB, which nobody asked for`);
     }
     spend(messages, 0, true);
+    for (const message of messages ?? []) if ('result' in message) share.owns(message.result);
     await share.chargeTurn(() => hear(event, messages));
   };
   const parser = createParser({

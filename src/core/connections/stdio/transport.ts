@@ -11,7 +11,8 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { Log } from '../../base/log.js';
 import { systemClock } from '../../base/clock.js';
 import { TokenBucket } from '../../base/tokenBucket.js';
-import { LoopShare } from '../../base/turns.js';
+import { inTurns, LoopShare } from '../../base/turns.js';
+import { isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { EarlyMessages } from '../earlyMessages.js';
 import { decodedInSlices, idInEnds, messagesInSlices, parseMessages, shortened } from '../jsonRpc.js';
@@ -192,8 +193,9 @@ export class StdioTransport implements ServerTransport {
       return this.deps.log.write('warn', 'The server reads nothing; it gets no more answers to its requests.');
     }
     this.onsend?.(message);
+    const line = isLarge(message) ? oneLine(await inTurns(jsonInSlices(message))) : oneLine(JSON.stringify(message));
     if (!this.isAlone) this.gather();
-    if (stdin.write(`${oneLine(message)}\n`)) return;
+    if (stdin.write(`${line}\n`)) return;
     this.drained ??= new Promise((resolve) => {
       this.releaseDrain = () => {
         this.drained = undefined;
@@ -297,6 +299,7 @@ export class StdioTransport implements ServerTransport {
       }
       const text = await this.share.run(decodedInSlices(line));
       const messages = await this.share.run(messagesInSlices(text));
+      for (const message of messages ?? []) if ('result' in message) this.share.owns(message.result);
       await this.share.chargeTurn(() => this.hear(text, messages));
     }
     this.stdoutPace.hold(false);
@@ -374,8 +377,7 @@ function lengthOf(pieces: readonly Buffer[]): number {
 }
 
 /** Some readers, Node's own among them, take these for line breaks too. Escaped they are the same JSON. */
-function oneLine(message: JSONRPCMessage): string {
-  const json = JSON.stringify(message);
+function oneLine(json: string): string {
   // A pattern would be carried out by the runtime of V8, which takes several times as long (P3).
   if (!json.includes('\u0085') && !json.includes('\u2028') && !json.includes('\u2029')) return json;
   // Of all ways to replace each of a million, this takes the least time.
