@@ -152,9 +152,9 @@ const cases: readonly Hostile[] = [
     },
   },
   {
-    what: 'has a description of 20 MB',
+    what: 'has a description of 12 MB',
     trait: 'huge-description',
-    args: ['--size', String(20 * megabytes)],
+    args: ['--size', String(12 * megabytes)],
     heap: 200,
     check: async (stage) => {
       await works(stage);

@@ -112,10 +112,10 @@ export class StdioTransport implements ServerTransport {
     this.share = deps.share ?? new LoopShare(systemClock);
     const { clock } = this.share;
     this.stdoutLines = new LineSplitter({
-      limit: () => (this.asked.size > 0 ? largestAnswer : largestUnasked),
+      limit: () => this.lineLimit,
       onLine: (line) => this.take(line),
       long: { from: longMessage, onLine: (pieces) => this.take(pieces) },
-      onExcess: () => 'skip',
+      onExcess: () => this.logLeftOut(this.lineLimit),
       onSkipped: (head, tail) => this.leaveOut(head, tail),
     });
     this.stdoutPace = new ReadPace(tree.stdout, clock);
@@ -224,6 +224,10 @@ export class StdioTransport implements ServerTransport {
     return this.asked.size <= 1 && this.inARow > whileAlone;
   }
 
+  private get lineLimit(): number {
+    return this.asked.size > 0 ? largestAnswer : largestUnasked;
+  }
+
   /** Resolves when nothing of the tree is left. */
   async close(): Promise<void> {
     this.finish({ kind: 'closed' });
@@ -283,7 +287,7 @@ export class StdioTransport implements ServerTransport {
     const [first, last] = typeof line === 'string' ? [] : [line[0], line.at(-1)];
     if (first && last && lengthOf(line as readonly Buffer[]) > largestUnasked) {
       const ends = [first.toString('utf8', 0, endLength), last.subarray(-endLength).toString()] as const;
-      if (this.askedIn(...ends) === undefined) return this.leaveOut(...ends);
+      if (this.askedIn(...ends) === undefined) return void this.logLeftOut(largestUnasked);
     }
     this.lines.push(line);
     this.reading ??= this.readLines().finally(() => (this.reading = undefined));
@@ -337,13 +341,16 @@ export class StdioTransport implements ServerTransport {
   /** A line that is too long costs the call that it answers. */
   private leaveOut(head: string, tail: string): void {
     const id = this.askedIn(head, tail);
-    const limit = id === undefined ? largestUnasked : largestAnswer;
-    const what = `A message of more than ${limit / 1024 / 1024} MiB was left out`;
-    this.deps.log.write('warn', `[stdout] ${what}: ${shortened(head, keptLineLength)}`);
     this.spend(unaskedMs);
     if (id === undefined) return;
     this.asked.delete(id);
-    this.deliver([failureAnswer(id, new TransportFailure({ kind: 'tooLarge', limit, url: 'the server' }))]);
+    const reason = { kind: 'tooLarge', limit: largestAnswer, url: 'the server' } as const;
+    this.deliver([failureAnswer(id, new TransportFailure(reason))]);
+  }
+
+  private logLeftOut(limit: number): 'skip' {
+    this.deps.log.write('warn', `[stdout] A message of more than ${limit / 1024 / 1024} MiB was left out.`);
+    return 'skip';
   }
 
   /** Returns the id of the request that a line answers of which only the ends are known. */
