@@ -4,7 +4,6 @@
  */
 import { type Clock, delay } from '../base/clock.js';
 import { SingleFlight } from '../base/singleFlight.js';
-import { reviewedPrompt, reviewedTool } from '../approval/offerPrints.js';
 import type { Sliced } from '../base/turns.js';
 import { TokenBucket } from '../base/tokenBucket.js';
 import type { Connection, OfferKind, ToolListing } from '../connections/connection.js';
@@ -24,6 +23,8 @@ interface RefreshDeps {
   readonly timeoutMs: () => number;
   /** What the instance listed last. */
   readonly last: () => ToolListing;
+  /** Does in slices what `onListed` would take long for. */
+  readonly prepare: (listing: ToolListing) => Sliced<void>;
   readonly onListed: (listing: ToolListing) => void;
   readonly onFailure: (error: unknown) => void;
 }
@@ -76,24 +77,12 @@ export class ListRefresh {
       };
       const { share } = connection;
       if (!share) return onListed(listing);
-      await share.run(prepared(listing));
+      await share.run(this.deps.prepare(listing));
       await share.chargeTurn(() => onListed(listing));
     } catch (error) {
       for (const kind of kinds) this.kinds.add(kind);
       onFailure(error);
     }
-  }
-}
-
-/** Finds out, in slices, what the review of each entry needs (S3), which is known then whoever asks (P10). */
-export function* prepared({ tools, prompts }: ToolListing): Sliced<void> {
-  for (const tool of tools) {
-    reviewedTool(tool);
-    yield;
-  }
-  for (const prompt of prompts?.prompts ?? []) {
-    reviewedPrompt(prompt);
-    yield;
   }
 }
 

@@ -259,7 +259,14 @@ export class ServerUnit {
       definition,
       clock.now(),
       turns.take(isAsked || !this.standIn || launch.transport !== 'stdio'),
-      (signal) => connector.connect({ server, launch, timeoutMs: timeouts.connect, signal, log, capabilities, spoke }),
+      async (signal) => {
+        const request = { server, launch, timeoutMs: timeouts.connect, signal, log, capabilities, spoke };
+        const outcome = await connector.connect(request);
+        const share = outcome.kind === 'connected' ? outcome.connection.share : undefined;
+        if (outcome.kind !== 'connected' || !share) return outcome;
+        await share.run(Offer.of(outcome.listing).prepare(definition, this.deps.filteredTools()));
+        return outcome;
+      },
       (attempt, outcome) => {
         this.attempt = undefined;
         if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, capabilities);
@@ -273,7 +280,7 @@ export class ServerUnit {
   }
 
   private succeed(definition: ServerDefinition, { connection, listing }: Connected, declared: Fields): void {
-    const offer = new Offer(listing);
+    const offer = Offer.of(listing);
     const curated = offer.curate(definition, this.deps.filteredTools());
     if (curated.kind === 'refused') {
       this.fail({ kind: 'refused', problems: curated.problems });

@@ -363,6 +363,7 @@ export class Serving {
       signal: this.ending.signal,
       timeoutMs: () => this.definition.timeouts.connect,
       last: () => this.offers.ofInstance(instance)?.listing ?? this.listing,
+      prepare: (listing) => this.offers.offerOf(listing).prepare(this.definition, this.report()),
       onListed: (listing) => {
         if (this.isInUse(instance)) this.note(instance, listing);
       },

@@ -5,6 +5,7 @@
 import { appOf, isForAppAlone } from '../apps/toolMeta.js';
 import type { Problem } from '../base/problem.js';
 import { clipped } from '../base/text.js';
+import { atOnce, type Sliced } from '../base/turns.js';
 import type { NameFilter, Transform } from '../config/model.js';
 import type {
   ExcludedTool,
@@ -58,6 +59,14 @@ const longestShown = 100;
 const noLists: NameFilter = { whitelist: [], blacklist: [] };
 
 export function curate(rules: CurationRules, listed: ToolListing, report: FilteredToolsReport): Curation {
+  return atOnce(curateInSlices(rules, listed, report));
+}
+
+export function* curateInSlices(
+  rules: CurationRules,
+  listed: ToolListing,
+  report: FilteredToolsReport,
+): Sliced<Curation> {
   const at = { server: rules.id, places: rules.places };
   const filter = compileFilter(rules.tools);
   const tools: PublishedTool[] = [];
@@ -65,7 +74,7 @@ export function curate(rules: CurationRules, listed: ToolListing, report: Filter
   const excluded: ExcludedTool[] = [];
   const names = listed.tools.flatMap(({ name }) => (name.length > longestMatched ? [] : [name]));
   if (isTooMuchToMatch(filter, names)) {
-    const { problems, ...rest } = curate({ ...rules, tools: noLists }, { ...listed, tools: [] }, report);
+    const { problems, ...rest } = yield* curateInSlices({ ...rules, tools: noLists }, { ...listed, tools: [] }, report);
     return { ...rest, problems: [listTooLong(at, 'tools'), ...problems] };
   }
   const problems: Problem[] = patternsWithoutEffect(at, 'tools', filter, names);
@@ -77,6 +86,7 @@ export function curate(rules: CurationRules, listed: ToolListing, report: Filter
 
   for (const entry of listed.malformed) problems.push(toolMalformed(at, entry.name, entry.detail));
   for (const tool of listed.tools) {
+    yield;
     const original = tool.name;
     if (original.length > longestMatched) {
       problems.push(toolNameInvalid(at, original));
