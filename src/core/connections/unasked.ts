@@ -6,6 +6,6 @@ export const largestUnasked = 8 * 1024 * 1024;
 /** A message of more characters or bytes is read in slices, and heard in a turn of its own (P10). */
 export const longMessage = 256 * 1024;
 /** The least that is charged for a message that answers nothing we asked, in milliseconds of the loop: what follows is not all measured. */
-export const unaskedMs = 0.25;
+export const unaskedMs = 0.125;
 /** The same for a request of the server over HTTP, because its answer is an exchange of its own. */
 export const exchangeMs = 20 * unaskedMs;
