@@ -6,7 +6,7 @@
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { ServerDefinition } from '../config/model.js';
-import type { ToolListing } from '../connections/connection.js';
+import type { ConnectOutcome, ToolListing } from '../connections/connection.js';
 import type { Instance } from '../instances/instance.js';
 import { capabilitiesKey, type Audience } from '../protocol/client.js';
 import { reviewedPrompt, reviewedTool } from '../approval/offerPrints.js';
@@ -142,4 +142,15 @@ function isSameListing(a: ToolListing, b: ToolListing): boolean {
     isSameList(a.resources?.templates, b.resources?.templates) &&
     JSON.stringify(rest(a)) === JSON.stringify(rest(b))
   );
+}
+
+/** Curates what a start listed at the expense of its server, in slices; returns the outcome of the start. */
+export async function prepared(
+  outcome: ConnectOutcome,
+  definition: ServerDefinition,
+  report: FilteredToolsReport,
+): Promise<ConnectOutcome> {
+  if (outcome.kind === 'connected')
+    await outcome.connection.share?.run(Offer.of(outcome.listing).prepare(definition, report));
+  return outcome;
 }

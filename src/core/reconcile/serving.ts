@@ -305,10 +305,8 @@ export class Serving {
     const isCommon = this.offers.note(instance, offer, isStart);
     this.ownFailures.delete(instance);
     if (isCommon && isStart) this.hear(instance.connection);
-    if (isAsBefore && (!isCommon || offer === this.offers.common)) {
-      if (isCommon) this.commonFailure = undefined;
-      return this.events.onChange();
-    }
+    if (isAsBefore && isCommon) this.commonFailure = undefined;
+    if (isAsBefore && (!isCommon || offer === this.offers.common)) return this.events.onChange();
     const curated = offer.curate(this.definition, this.report());
     if (curated.kind === 'refused') {
       if (isCommon) [this.rejected, this.commonFailure] = [offer, curated.problems[0].message];
@@ -364,9 +362,7 @@ export class Serving {
       timeoutMs: () => this.definition.timeouts.connect,
       last: () => this.offers.ofInstance(instance)?.listing ?? this.listing,
       prepare: (listing) => this.offers.offerOf(listing).prepare(this.definition, this.report()),
-      onListed: (listing) => {
-        if (this.isInUse(instance)) this.note(instance, listing);
-      },
+      onListed: (listing) => void (this.isInUse(instance) && this.note(instance, listing)),
       onFailure: (error) => {
         // An instance that has ended meanwhile has already told why.
         if (!this.isInUse(instance)) return;
