@@ -28,6 +28,7 @@ import { spare } from './spare.js';
 import { stopping } from './stopping.js';
 import { calls } from './calls.js';
 import { catalogue } from './catalogue.js';
+import { holdups } from './holdups.js';
 
 const benches: Readonly<Record<string, (run: Run) => Promise<Findings>>> = {
   P1: activation,
@@ -39,6 +40,7 @@ const benches: Readonly<Record<string, (run: Run) => Promise<Findings>>> = {
   P7: stopping,
   P8: remembered,
   P9: spare,
+  P10: holdups,
 };
 
 /** Of the machine's processor time. More than this taken by others, and its figures are not to be quoted. */

@@ -27,7 +27,7 @@ const arrows: Record<string, readonly string[]> = {
   'core/files': ['core/base', 'core/config'],
   'core/connections': ['core/base', 'core/protocol', 'core/config', 'core/tools'],
   'core/connections/eras': ['core/base', 'core/protocol', 'core/connections'],
-  'core/connections/stdio': ['core/base', 'core/config', 'core/connections', 'core/connections/eras'],
+  'core/connections/stdio': ['core/base', 'core/protocol', 'core/config', 'core/connections', 'core/connections/eras'],
   'core/connections/http/oauth': ['core/base', 'core/config', 'core/connections/http'],
   'core/connections/http': ['core/base', 'core/protocol', 'core/config', 'core/connections', 'core/connections/eras'],
   'core/bridge': [

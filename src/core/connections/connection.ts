@@ -3,6 +3,7 @@
  * are values with a cause that a person can act on (X3).
  */
 import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { LoopShare } from '../base/turns.js';
 import type { Event } from '../base/events.js';
 import type { ProblemCode } from '../base/problem.js';
 import type { PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
@@ -57,6 +58,8 @@ export interface Connection {
   readonly pid: number | undefined;
   /** The connection has ended and takes no calls; `onDidDie` fires after the calls in flight have failed. */
   readonly isOver: boolean;
+  /** What work for its server is charged to (S2); absent where nobody counts. */
+  readonly share?: LoopShare;
   /** Fires when the server says that something it lists changed. */
   readonly onDidChangeOffer: Event<OfferKind>;
   /** Fires with the parameters of each `notifications/resources/updated`. */

@@ -3,12 +3,15 @@
  * word, so that a call whose answer it drops would hang to its time limit. Nothing that means something is lost, and
  * what is not JSON-RPC is said not to be.
  */
+import { StringDecoder } from 'node:string_decoder';
 import { withoutMark } from '../base/byteOrderMark.js';
 import { isObject } from '../base/isObject.js';
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
+import type { Sliced } from '../base/turns.js';
 import { jsonInBrief, parseFlattened } from '../protocol/json.js';
+import { parsedInSlices } from '../protocol/slicedJson.js';
 import { mostInBatch } from '../protocol/versions.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 
@@ -28,6 +31,40 @@ export function parseMessages(text: string): JSONRPCMessage[] | undefined {
     return undefined;
   }
   return readMessages(value);
+}
+
+/** The same of a long text. */
+export function* messagesInSlices(text: string): Sliced<JSONRPCMessage[] | undefined> {
+  let value: unknown;
+  try {
+    value = yield* parsedInSlices(withoutMark(text));
+  } catch {
+    return undefined;
+  }
+  return readMessages(value);
+}
+
+const id = String.raw`"id"\s*:\s*("[^"\\]*"|\d+)`;
+const version = String.raw`"jsonrpc"\s*:\s*"2\.0"`;
+const atHead = new RegExp(String.raw`^\s*\{\s*(?:${version}\s*,\s*)?${id}\s*,`);
+const atTail = new RegExp(String.raw`,\s*${id}\s*(?:,\s*${version}\s*)?\}\s*$`);
+
+/** Returns the id of a message of which only the beginning and the end are known, as a text; undefined where neither tells. */
+export function idInEnds(head: string, tail: string): string | undefined {
+  const found = (atHead.exec(head) ?? atTail.exec(tail))?.[1];
+  return found?.startsWith('"') ? found.slice(1, -1) : found;
+}
+
+/** Decodes UTF-8 that came in pieces. */
+export function* decodedInSlices(pieces: readonly Buffer[]): Sliced<string> {
+  const decoder = new StringDecoder('utf8');
+  const texts: string[] = [];
+  for (const piece of pieces) {
+    texts.push(decoder.write(piece));
+    yield;
+  }
+  texts.push(decoder.end());
+  return texts.join('');
 }
 
 export function readMessages(value: unknown): JSONRPCMessage[] | undefined {

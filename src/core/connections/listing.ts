@@ -5,12 +5,14 @@
  */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
+import type { LoopShare, Sliced } from '../base/turns.js';
 import { isObject } from '../base/isObject.js';
 import { clipped, messageOf } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { deepestValue } from '../protocol/json.js';
 import type { Fields } from '../protocol/client.js';
 import type { OfferedTool } from '../tools/catalogue.js';
+import { lookedAt } from '../tools/schemas.js';
 import {
   ListError,
   type ListOptions,
@@ -21,11 +23,12 @@ import {
   type ToolListing,
 } from './connection.js';
 import { inBrief, shortened } from './jsonRpc.js';
+import { KnownEntries } from './knownEntries.js';
 
 const mostPages = 1000;
 /** The limits of one entry and of a whole list, in characters: what is larger is an attack or an accident. */
 const largestEntry = 1024 * 1024;
-const largestList = 64 * 1024 * 1024;
+const largestList = 16 * 1024 * 1024;
 /** Cursors are kept until the list has ended, to see one again. */
 const longestCursor = 16 * 1024;
 /** So many entries that are malformed are named; the last of them says how many follow. */
@@ -53,8 +56,14 @@ const tools: ListKind<OfferedTool> = {
   identity: 'name',
   most: 10_000,
   whatIsWrong: whatIsWrongWithTool,
-  read: (entry) => fitting(entry as OfferedTool),
+  read: (entry) => looked(fitting(entry as OfferedTool)),
 };
+
+/** What decides whether a tool is published is found out here, where the list is read in slices (P10). */
+function looked(tool: OfferedTool): OfferedTool {
+  lookedAt(tool);
+  return tool;
+}
 
 const most = 50_000;
 const whatIsWrong = ({ name }: Readonly<Record<string, unknown>>): string | undefined =>
@@ -98,26 +107,24 @@ interface EntryListing<Entry> {
   readonly malformed: readonly Malformed[];
 }
 
-async function listAll<Entry>(kind: ListKind<Entry>, page: Page): Promise<EntryListing<Entry>> {
+async function listAll<Entry>(kind: ListKind<Entry>, page: Page, share: LoopShare): Promise<EntryListing<Entry>> {
   const { method, key } = kind;
   const entries: Entry[] = [];
   const malformed: Malformed[] = [];
   const seen = new Set<string>();
+  const known = new KnownEntries<Entry>(share, method);
   let total = 0;
   let unnamed = 0;
   let cursor: string | undefined;
-  for (let pages = 1; ; pages++) {
-    const result = await page(cursor);
-    const found = isObject(result) ? result[key] : undefined;
-    if (!Array.isArray(found)) {
-      throw new ListError(`The answer to ${method} has no list of ${key}: ${inBrief(result, 200)}`);
-    }
-    for (const entry of found as unknown[]) {
+  function* read(found: readonly unknown[]): Sliced<void> {
+    for (const entry of found) {
+      yield;
       const before = entries.length + malformed.length + unnamed;
       if (before >= kind.most) throw new ListError(`The server lists more than ${kind.most} ${key}.`);
       const size = measured(entry);
       total += size.characters;
-      if (total > largestList) throw new ListError(`The server lists more than 64 MiB of ${key}.`);
+      if (total > largestList)
+        throw new ListError(`The server lists more than ${largestList / 1024 / 1024} MiB of ${key}.`);
       const isNamed = malformed.length < mostMalformed;
       // What it is instead is not even looked at, which would take most of the time.
       if (!isNamed && !isObject(entry)) {
@@ -125,13 +132,24 @@ async function listAll<Entry>(kind: ListKind<Entry>, page: Page): Promise<EntryL
         continue;
       }
       const detail = whatIsWrongWith(kind, entry) ?? size.whatIsWrong;
-      if (detail === undefined) entries.push(kind.read(entry));
+      if (detail === undefined) entries.push(known.of(entry, kind.read));
       else if (isNamed) malformed.push({ name: nameOf(kind, entry, before), detail });
       else unnamed += 1;
     }
+  }
+  for (let pages = 1; ; pages++) {
+    const result = await page(cursor);
+    const found = isObject(result) ? result[key] : undefined;
+    if (!Array.isArray(found)) {
+      throw new ListError(`The answer to ${method} has no list of ${key}: ${inBrief(result, 200)}`);
+    }
+    await share.run(read(found));
     const next = (result as { nextCursor?: unknown }).nextCursor;
     // An empty cursor is how some servers write that there is none.
-    if (typeof next !== 'string' || next === '') return { entries, malformed: withCount(malformed, unnamed) };
+    if (typeof next !== 'string' || next === '') {
+      known.keep();
+      return { entries, malformed: withCount(malformed, unnamed) };
+    }
     if (next.length > longestCursor) {
       throw new ListError(`${method} has a cursor of more than ${longestCursor / 1024} KiB.`);
     }
@@ -264,6 +282,8 @@ function areMalformed(value: unknown): value is Malformed[] {
 interface OfferListerDeps {
   readonly capabilities: ServerCapabilities;
   readonly clock: Clock;
+  /** What the work on the lists is charged to. */
+  readonly share: LoopShare;
   readonly send: (method: string, params: Fields | undefined, signal: AbortSignal) => Promise<unknown>;
   /** Completes "The tool …" for a tool that cannot be called on this connection. */
   readonly whatIsWrongWithTool?: (tool: Fields) => string | undefined;
@@ -352,11 +372,15 @@ export class OfferLister {
     const over = AbortSignal.any([signal, limit.signal]);
     this.freshUntil.delete(method);
     try {
-      return await listAll(kind, async (cursor) => {
-        const result = await this.deps.send(method, cursor === undefined ? undefined : { cursor }, over);
-        this.noteFreshness(method, result);
-        return result;
-      });
+      return await listAll(
+        kind,
+        async (cursor) => {
+          const result = await this.deps.send(method, cursor === undefined ? undefined : { cursor }, over);
+          this.noteFreshness(method, result);
+          return result;
+        },
+        this.deps.share,
+      );
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ListError) throw error;

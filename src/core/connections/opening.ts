@@ -6,6 +6,7 @@ import type { JSONRPCErrorResponse, JSONRPCResponse } from '@modelcontextprotoco
 import type { Clock } from '../base/clock.js';
 import { untilAborted } from '../base/events.js';
 import type { Log } from '../base/log.js';
+import type { LoopShare } from '../base/turns.js';
 import { longestMs } from './callLimits.js';
 import { ListError, type ToolListing } from './connection.js';
 import { EarlyMessages } from './earlyMessages.js';
@@ -26,6 +27,8 @@ export interface OpeningDeps {
   /** The capabilities that its clients declared. */
   readonly capabilities: Fields;
   readonly clock: Clock;
+  /** What all that the server says is charged to. */
+  readonly share: LoopShare;
   readonly log: Log;
   readonly trace: () => boolean;
   readonly timeoutMs: number;
@@ -96,9 +99,9 @@ export async function openConnection(deps: OpeningDeps): Promise<Opening> {
     return { kind: 'transport', failure };
   }
 
-  const { pid, clock, log, causeOfEnd } = deps;
+  const { pid, clock, share, log, causeOfEnd } = deps;
   const facts = { ...initialized.facts, ...(transport.speaks !== undefined && { protocolVersion: transport.speaks }) };
-  const connection = new SdkConnection({ client, transport, facts, pid, clock, log, causeOfEnd });
+  const connection = new SdkConnection({ client, transport, facts, pid, clock, share, log, causeOfEnd });
   made.connection = connection;
   deps.onConnection?.(connection);
   for (const message of early.take()) connection.receive(message);

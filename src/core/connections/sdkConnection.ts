@@ -17,6 +17,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
 import { Emitter, type Event } from '../base/events.js';
 import { asText, messageOf } from '../base/text.js';
+import type { LoopShare } from '../base/turns.js';
 import { TransientMap } from '../base/transientMap.js';
 import type { Log } from '../base/log.js';
 import { CallLimits, type CallEnd } from './callLimits.js';
@@ -50,6 +51,7 @@ interface SdkConnectionDeps {
   readonly facts: ServerFacts;
   readonly pid: number | undefined;
   readonly clock: Clock;
+  readonly share: LoopShare;
   readonly log: Log;
   /** Says in words why the transport has ended. */
   readonly causeOfEnd: () => string;
@@ -67,6 +69,7 @@ export class SdkConnection implements Connection {
   readonly capabilities: ServerCapabilities;
   readonly protocolVersion: string;
   readonly pid: number | undefined;
+  readonly share: LoopShare;
   private readonly offerChanged = new Emitter<OfferKind>();
   private readonly resourceUpdated = new Emitter<Fields>();
   private readonly died = new Emitter<string>();
@@ -113,6 +116,7 @@ export class SdkConnection implements Connection {
       protocolVersion: this.protocolVersion,
     } = deps.facts);
     this.pid = deps.pid;
+    this.share = deps.share;
     const { transport, client } = deps;
     this.requests = new OwnRequests({
       transport,
@@ -127,6 +131,7 @@ export class SdkConnection implements Connection {
     this.lister = new OfferLister({
       capabilities: this.capabilities,
       clock: deps.clock,
+      share: deps.share,
       send: (method, params, signal) => this.send(method, params, signal),
       whatIsWrongWithTool: (tool) => transport.whatIsWrongWithTool?.(tool),
       causeOfEnd: () => (this.state.kind === 'dead' ? this.state.cause : undefined),

@@ -1,17 +1,11 @@
-/** How much a server may say that answers nothing we asked (S2). */
+/** The limits of what a server says (S2): it is charged the time that this takes (`LoopShare`), and its size is bounded. */
 
-/** This many messages, and lines that are none, are read in a second at full speed. */
-export const unaskedRate = 2_000;
-/** Reading pauses for at least this long, in milliseconds: shorter pauses cost more than they keep back. */
-export const leastPause = 20;
-/** As many characters count as a message: to read much takes its time as to read many does. */
-const charactersOfMessage = 8 * 1024;
-
-/**
- * Returns what a line, a body or an event counts for at that rate.
- * @param length that of its text, in characters
- * @param unasked how many of its messages answer nothing that we asked; 1 where it is not JSON-RPC
- */
-export function unaskedWeight(length: number, unasked: number): number {
-  return unasked === 0 ? 0 : Math.max(unasked, Math.ceil(length / charactersOfMessage));
-}
+/** The limits of one message in bytes, or in characters: of an answer that we wait for, and of anything else. */
+export const largestAnswer = 16 * 1024 * 1024;
+export const largestUnasked = 8 * 1024 * 1024;
+/** A message of more characters or bytes is read in slices, and heard in a turn of its own (P10). */
+export const longMessage = 256 * 1024;
+/** The least that is charged for a message that answers nothing we asked, in milliseconds of the loop: what follows is not all measured. */
+export const unaskedMs = 0.125;
+/** The same for a request of the server over HTTP, because its answer is an exchange of its own. */
+export const exchangeMs = 20 * unaskedMs;

@@ -5,6 +5,8 @@
 import { withScript } from '../apps/editorApps.js';
 import { assertNever } from '../base/assertNever.js';
 import { isObject } from '../base/isObject.js';
+import { inTurns, LoopShare } from '../base/turns.js';
+import { isLarge, jsonInSlices } from '../protocol/slicedJson.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import { metaOf } from '../protocol/requestMeta.js';
@@ -60,7 +62,8 @@ function callFromConversation(name: string, given: Fields | undefined, params: F
       const own = opens
         ? await deps.delivery.forEditorWithApp(result, origin, deps.openings.open({ toolset: session.toolset, dialog }))
         : await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
-      return JSON.stringify(
+      return await written(
+        result,
         // A note is no text of the tool that would stand for its structure.
         withNotes(toolResult(session.protocolVersion, own), notes, isEditor || session.traits.readsStructureAlone),
       );
@@ -73,6 +76,11 @@ function callOf(terms: ForwardTerms, tool: string, given: Fields | undefined, fr
   const { toolset, clientKind, meta, dialog, signal, onProgress, client } = terms;
   const instance = fromApp ? 'held' : undefined;
   return { toolset, dialog, clientKind, tool, arguments: given, meta, signal, onProgress, client, instance, fromApp };
+}
+
+/** Writes what a client is sent of a server's result, at the expense of that server where it is much (S2, P10). */
+function written(result: object, sent: object): string | Promise<string> {
+  return isLarge(sent) ? inTurns(jsonInSlices(sent), LoopShare.of(result)) : JSON.stringify(sent);
 }
 
 /** What an extension answers is no result yet, and may be a task. */
@@ -94,7 +102,7 @@ function callFromApp(name: string, asked: Fields, destination: Destination, cont
     write: async ({ result, toolset = session.toolset, publishedName = name }, { dialog }) => {
       if (isOtherType(result)) return otherAnswer(result, session, { toolset, dialog });
       const origin = { server: toolset, tool: publishedName, dialog };
-      return JSON.stringify(toolResult(session.protocolVersion, await deps.delivery.forOthers(result, origin)));
+      return await written(result, toolResult(session.protocolVersion, await deps.delivery.forOthers(result, origin)));
     },
   });
 }
@@ -148,7 +156,7 @@ export function forwarded(method: string, check: Check): Forwarded {
           : isPage && isForEditor
             ? withScript(result)
             : result;
-        return JSON.stringify(otherResult(session.protocolVersion, own, session.listing.isLeased));
+        return written(result, otherResult(session.protocolVersion, own, session.listing.isLeased));
       },
     });
   };
@@ -168,7 +176,7 @@ export function passedOn(method: string): Forwarded {
           params: withoutMeta(params),
           instance: session.isNobodys ? 'unheld' : undefined,
         }),
-      write: ({ result }) => JSON.stringify(extensionResult(result, session.listing.isLeased)),
+      write: ({ result }) => written(result, extensionResult(result, session.listing.isLeased)),
     });
   };
 }

@@ -15,7 +15,15 @@ import { capabilitiesKey, showsApps, type ClientKind, type Fields } from '../pro
 import { clientCapabilities, readsStructureAlone, serverCapabilities } from './dialect.js';
 import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
-import { errorMessage, messagesOf, parsePayload, resultMessage, type Message, type Payload } from './jsonRpc.js';
+import {
+  errorMessage,
+  messagesOf,
+  parsePayload,
+  payloadInSlices,
+  resultMessage,
+  type Message,
+  type Payload,
+} from './jsonRpc.js';
 import type { ConversationTraits, Conversations } from './conversations.js';
 import { ofInstances } from './attribution.js';
 import { addressDialog } from './dialogs.js';
@@ -24,6 +32,7 @@ import { namerOf } from './identities.js';
 import type { Listing, Listings } from './listings.js';
 import { answerRequest, capabilitiesOf, takeNotification } from './methods.js';
 import { allowsBatches, isProtocolVersion, negotiate, type ProtocolVersion } from '../protocol/versions.js';
+import { inTurns } from '../base/turns.js';
 import { readBody, type BodyLimits } from './requestBody.js';
 import type { Session } from './session.js';
 import type { Stateless } from './stateless.js';
@@ -61,6 +70,9 @@ type RequestMessage = Extract<Message, { kind: 'request' }>;
 /** The name of a program is part of the ids of its sessions. */
 const longestProgram = 80;
 
+/** A body of more characters is read in slices (P10). */
+const longBody = 256 * 1024;
+
 export class Endpoint {
   constructor(private readonly deps: EndpointDeps) {}
 
@@ -96,7 +108,9 @@ export class Endpoint {
     if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) {
       return refuse(response, 415, errorCodes.invalidRequest, 'The body must be application/json.');
     }
-    const payload = parsePayload(body.text);
+    const { text } = body;
+    const payload = text.length > longBody ? await inTurns(payloadInSlices(text)) : parsePayload(text);
+    if (response.destroyed) return;
     if (payload.kind === 'single' && route.clientKind === 'plain' && isStateless(request.headers, payload.message)) {
       const served = await this.served(response, route);
       if (response.destroyed) return;

@@ -38,6 +38,9 @@ export interface Reply extends MessageStream {
 const comment = ': keep-alive\n\n';
 /** The longest that a client waits for the head of a reply, in milliseconds. */
 const headLimitMs = 1_000;
+/** An answer of more characters is written in pieces of so many. */
+const longBody = 512 * 1024;
+const pieceOfBody = 128 * 1024;
 /** One that only listens loses its stream with this much unread, in bytes, before more is written. */
 const listeningLimit = 4 << 20;
 
@@ -63,6 +66,11 @@ export class Heartbeat implements Disposable {
     this.responses.add(response);
     response.once('close', () => this.responses.delete(response));
     this.timer ??= this.clock.after(this.intervalMs, () => this.beat());
+  }
+
+  /** Writes no comments into it any more. */
+  remove(response: ServerResponse): void {
+    this.responses.delete(response);
   }
 
   /** Calls `sendHead` within a second, unless what is returned is disposed of before. */
@@ -184,6 +192,10 @@ export class PostReply implements Reply {
     }
     if (this.isClosed) return;
     const last = answer === undefined ? '' : frame(answer);
+    if (last.length > longBody) {
+      this.endInPieces(answer as string, status);
+      return;
+    }
     if (this.headSent) {
       this.response.end(last);
       return;
@@ -203,6 +215,29 @@ export class PostReply implements Reply {
       : { 'content-type': 'application/json', 'content-length': length };
     if (this.deps.headers) Object.assign(headers, this.deps.headers);
     this.response.writeHead(isEvents ? 200 : status, headers).end(body);
+  }
+
+  /** To encode a long body at once would hold up the loop (P10). */
+  private endInPieces(answer: string, status: number): void {
+    const { response } = this;
+    const isEvents = this.headSent || !!this.gathered || (status === 200 && !this.readsJson);
+    const body = isEvents ? (this.gathered ?? '') + frame(answer) : answer;
+    if (isEvents) this.sendHead();
+    else response.writeHead(status, { 'content-type': 'application/json', ...this.deps.headers });
+    this.head?.dispose();
+    this.deps.heartbeat.remove(response);
+    let from = 0;
+    const next = (): void => {
+      if (this.isClosed) return;
+      let end = from + pieceOfBody;
+      // No pair is cut.
+      if ((body.charCodeAt(end - 1) & 0xfc00) === 0xd800) end += 1;
+      response.write(body.slice(from, end));
+      from = end;
+      if (from >= body.length) response.end();
+      else setImmediate(next);
+    };
+    next();
   }
 
   private get readsJson(): boolean {

@@ -3,6 +3,8 @@
  * to answer. Messages are written by hand around JSON that exists already, so that a cached list is not made again.
  */
 import { isObject } from '../base/isObject.js';
+import type { Sliced } from '../base/turns.js';
+import { parsedInSlices } from '../protocol/slicedJson.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { isTooDeep, nestsTooDeep, parseJson } from '../protocol/json.js';
@@ -40,7 +42,20 @@ export function parsePayload(text: string): Payload {
   } catch {
     return { kind: 'unreadable', error: { code: errorCodes.parse, message: 'The body is not JSON.' } };
   }
-  const read = nestsTooDeep(text) ? toMessage : toShallowMessage;
+  return payloadOf(value, nestsTooDeep(text));
+}
+
+/** Does as `parsePayload` in slices. */
+export function* payloadInSlices(text: string): Sliced<Payload> {
+  try {
+    return payloadOf(yield* parsedInSlices(text), true);
+  } catch {
+    return { kind: 'unreadable', error: { code: errorCodes.parse, message: 'The body is not JSON.' } };
+  }
+}
+
+function payloadOf(value: unknown, mayBeDeep: boolean): Payload {
+  const read = mayBeDeep ? toMessage : toShallowMessage;
   if (!Array.isArray(value)) return { kind: 'single', message: read(value) };
   if (value.length === 0) return { kind: 'unreadable', error: invalid('The batch is empty.') };
   if (value.length > mostInBatch) {

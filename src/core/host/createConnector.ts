@@ -4,6 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
+import { BoundedMap } from '../base/boundedMap.js';
+import { LoopShare } from '../base/turns.js';
 import { toDisposable, type Disposable } from '../base/disposables.js';
 import { assertNever } from '../base/assertNever.js';
 import { launchHashOf } from '../config/hash.js';
@@ -52,6 +54,8 @@ export function createConnector(deps: ConnectorDeps): Connector {
   const { guardianScript: script, execPath = process.execPath } = deps;
   const keeper = process.platform === 'win32' ? new Jobs() : new Guardian({ mark, script, execPath, env });
   const attempts = new Set<{ readonly stop: AbortController; readonly outcome: Promise<ConnectOutcome> }>();
+  /** By server, whatever is started of it. */
+  const shares = new BoundedMap<string, LoopShare>(1000);
   let started = 0;
   let disposed = false;
   const nextProcess = (): Pick<ProcessStart, 'mark' | 'keeper'> => ({ mark: `${mark}${++started}.`, keeper });
@@ -78,7 +82,9 @@ export function createConnector(deps: ConnectorDeps): Connector {
     });
     const { capabilities = {} } = request;
     const signal = AbortSignal.any([unwanted, limit.signal]);
-    const common = { clock, trace, clientVersion, capabilities, log, timeoutMs, signal };
+    const share = shares.get(request.server) ?? new LoopShare(clock);
+    shares.set(request.server, share);
+    const common = { share, clock, trace, clientVersion, capabilities, log, timeoutMs, signal };
     const timedOut = (): boolean => isUp;
     const once = async (era: EraMemory): Promise<ConnectOutcome> => {
       const parts = { ...common, era };

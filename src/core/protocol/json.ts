@@ -6,14 +6,18 @@
 /** What is nested deeper is refused by whoever reads it. */
 export const deepestValue = 256;
 /** Empty lists take some twenty times the memory of their text. */
-const mostContainers = 2_000_000;
+export const mostContainers = 2_000_000;
 
 /** Throws a `SyntaxError` for what is not JSON, and for more lists and objects than anyone has use for. */
 export function parseJson(text: string): unknown {
   if (text.length > 2 * mostContainers && holdsMore(text, mostContainers, Infinity)) {
-    throw new SyntaxError(`It has more than ${mostContainers} lists and objects.`);
+    throw tooManyContainers();
   }
   return JSON.parse(text);
+}
+
+export function tooManyContainers(): SyntaxError {
+  return new SyntaxError(`It has more than ${mostContainers} lists and objects.`);
 }
 
 /** Reads what we have stored and anybody may have changed. Returns undefined for what `parseJson` refuses and what is too deep. */
@@ -72,9 +76,17 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-type Container = unknown[] | Record<string, unknown>;
+export type Container = unknown[] | Record<string, unknown>;
+
+/** Of these it is known that they are not too deep, so that what is large need not be walked through. */
+const shallow = new WeakSet<object>();
+
+export function knowShallow(value: object): void {
+  shallow.add(value);
+}
 
 export function isTooDeep(value: unknown): boolean {
+  if (isContainer(value) && shallow.has(value)) return false;
   return isContainer(value) && someInner(value, (inner) => reaches(inner, deepestValue - 1));
 }
 
@@ -84,7 +96,7 @@ function reaches(container: Container, depth: number): boolean {
 }
 
 /** Empties what has others in it at this depth. Recurses no deeper than that. */
-function cutBelow(container: Container, depth: number): void {
+export function cutBelow(container: Container, depth: number): void {
   const isCut = someInner(container, (inner) => {
     if (depth === 1) return true;
     cutBelow(inner, depth - 1);
@@ -105,7 +117,7 @@ function someInner(container: Container, test: (inner: Container) => boolean): b
   return false;
 }
 
-function isContainer(value: unknown): value is Container {
+export function isContainer(value: unknown): value is Container {
   return typeof value === 'object' && value !== null;
 }
 

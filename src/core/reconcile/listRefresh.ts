@@ -4,6 +4,7 @@
  */
 import { type Clock, delay } from '../base/clock.js';
 import { SingleFlight } from '../base/singleFlight.js';
+import type { Sliced } from '../base/turns.js';
 import { TokenBucket } from '../base/tokenBucket.js';
 import type { Connection, OfferKind, ToolListing } from '../connections/connection.js';
 
@@ -22,6 +23,8 @@ interface RefreshDeps {
   readonly timeoutMs: () => number;
   /** What the instance listed last. */
   readonly last: () => ToolListing;
+  /** Does in slices what `onListed` would take long for. */
+  readonly prepare: (listing: ToolListing) => Sliced<void>;
   readonly onListed: (listing: ToolListing) => void;
   readonly onFailure: (error: unknown) => void;
 }
@@ -46,6 +49,7 @@ export class ListRefresh {
     const { clock, signal } = this.deps;
     const waitMs = Math.ceil(this.bucket.take());
     if (waitMs > 0) await delay(clock, waitMs, signal).catch(() => undefined);
+    await this.deps.connection.share?.rest(signal);
     if (signal.aborted) return;
     this.listingNow = this.run();
     await this.listingNow;
@@ -65,12 +69,16 @@ export class ListRefresh {
         kinds.has('prompts') ? connection.listPrompts(options) : last.prompts,
         kinds.has('resources') ? connection.listResources(options) : last.resources,
       ]);
-      onListed({
+      const listing = {
         tools: tools.tools,
         malformed: tools.malformed,
         prompts: unlessFailed(prompts, last.prompts),
         resources: unlessFailed(resources, last.resources),
-      });
+      };
+      const { share } = connection;
+      if (!share) return onListed(listing);
+      await share.run(this.deps.prepare(listing));
+      await share.chargeTurn(() => onListed(listing));
     } catch (error) {
       for (const kind of kinds) this.kinds.add(kind);
       onFailure(error);

@@ -6,17 +6,21 @@
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { ServerDefinition } from '../config/model.js';
-import type { ToolListing } from '../connections/connection.js';
+import type { ConnectOutcome, ToolListing } from '../connections/connection.js';
 import type { Instance } from '../instances/instance.js';
 import { capabilitiesKey, type Audience } from '../protocol/client.js';
-import { curate, type Curation } from '../tools/curate.js';
+import { reviewedPrompt, reviewedTool } from '../approval/offerPrints.js';
+import type { Sliced } from '../base/turns.js';
+import { curate, curateInSlices, type Curation } from '../tools/curate.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
+import { isSameList } from '../tools/registry.js';
 
 export type Curated = Extract<Curation, { kind: 'curated' }>;
 
 /** Kinds of clients, by what they declare, whose lists are remembered; the oldest is forgotten. */
 const mostKinds = 32;
 let nextOffer = 1;
+const offers = new WeakMap<ToolListing, Offer>();
 
 /** One list of a server, and what its definition publishes of it. */
 export class Offer {
@@ -25,7 +29,26 @@ export class Offer {
     | { readonly definition: ServerDefinition; readonly report: FilteredToolsReport; readonly curation: Curation }
     | undefined;
 
-  constructor(readonly listing: ToolListing) {}
+  constructor(readonly listing: ToolListing) {
+    offers.set(listing, this);
+  }
+
+  static of(listing: ToolListing): Offer {
+    return offers.get(listing) ?? new Offer(listing);
+  }
+
+  /** Does in slices what `curate` then need not do (P10). */
+  *prepare(definition: ServerDefinition, report: FilteredToolsReport): Sliced<void> {
+    for (const tool of this.listing.tools) {
+      reviewedTool(tool);
+      yield;
+    }
+    for (const prompt of this.listing.prompts?.prompts ?? []) {
+      reviewedPrompt(prompt);
+      yield;
+    }
+    this.made = { definition, report, curation: yield* curateInSlices(definition, this.listing, report) };
+  }
 
   curate(definition: ServerDefinition, report: FilteredToolsReport): Curation {
     if (this.made?.definition !== definition || this.made.report !== report) {
@@ -101,8 +124,33 @@ export class Offers {
 
   /** Returns the offer that this list is already, or a new one. */
   offerOf(listing: ToolListing): Offer {
-    const text = JSON.stringify(listing);
-    const known = [this.common, ...this.byKind.values()].find((one) => JSON.stringify(one.listing) === text);
-    return known ?? new Offer(listing);
+    const known = [this.common, ...this.byKind.values()].find((one) => isSameListing(one.listing, listing));
+    return known ?? Offer.of(listing);
   }
+}
+
+function isSameListing(a: ToolListing, b: ToolListing): boolean {
+  const rest = ({ tools: _, prompts, resources, ...more }: ToolListing): unknown => [
+    more,
+    { ...prompts, prompts: undefined },
+    { ...resources, resources: undefined, templates: undefined },
+  ];
+  return (
+    isSameList(a.tools, b.tools) &&
+    isSameList(a.prompts?.prompts, b.prompts?.prompts) &&
+    isSameList(a.resources?.resources, b.resources?.resources) &&
+    isSameList(a.resources?.templates, b.resources?.templates) &&
+    JSON.stringify(rest(a)) === JSON.stringify(rest(b))
+  );
+}
+
+/** Curates what a start listed at the expense of its server, in slices; returns the outcome of the start. */
+export async function prepared(
+  outcome: ConnectOutcome,
+  definition: ServerDefinition,
+  report: FilteredToolsReport,
+): Promise<ConnectOutcome> {
+  if (outcome.kind === 'connected')
+    await outcome.connection.share?.run(Offer.of(outcome.listing).prepare(definition, report));
+  return outcome;
 }

@@ -12,7 +12,7 @@ import type { ConnectOutcome } from '../connections/connection.js';
 import type { PoolFailure } from '../instances/poolDeps.js';
 import type { Fields } from '../protocol/client.js';
 import { describeFailure, redactedCause, takesDown, type Failure, type FailureCause } from './failure.js';
-import { Offer } from './offers.js';
+import { Offer, prepared } from './offers.js';
 import {
   approvalOf,
   diverges,
@@ -251,15 +251,15 @@ export class ServerUnit {
 
   /** @param isAsked whether somebody waits for it; tools that are not there yet are waited for as well */
   private launch(definition: ServerDefinition, isAsked: boolean): void {
-    const { id: server, connector, serverLog: log, clock, turns } = this.deps;
+    const { id: server, connector, serverLog: log, clock, turns, filteredTools } = this.deps;
     const { launch, timeouts } = definition;
-    const { capabilities } = this.deps.expected();
-    const spoke = this.deps.memory?.recall(definition)?.protocolVersion;
+    const [{ capabilities }, spoke] = [this.deps.expected(), this.deps.memory?.recall(definition)?.protocolVersion];
+    const request = { server, launch, timeoutMs: timeouts.connect, log, capabilities, spoke };
     this.attempt = new StartAttempt(
       definition,
       clock.now(),
       turns.take(isAsked || !this.standIn || launch.transport !== 'stdio'),
-      (signal) => connector.connect({ server, launch, timeoutMs: timeouts.connect, signal, log, capabilities, spoke }),
+      async (signal) => prepared(await connector.connect({ ...request, signal }), definition, filteredTools()),
       (attempt, outcome) => {
         this.attempt = undefined;
         if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, capabilities);
@@ -273,7 +273,7 @@ export class ServerUnit {
   }
 
   private succeed(definition: ServerDefinition, { connection, listing }: Connected, declared: Fields): void {
-    const offer = new Offer(listing);
+    const offer = Offer.of(listing);
     const curated = offer.curate(definition, this.deps.filteredTools());
     if (curated.kind === 'refused') {
       this.fail({ kind: 'refused', problems: curated.problems });

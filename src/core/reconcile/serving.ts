@@ -301,9 +301,12 @@ export class Serving {
 
   private note(instance: Instance, listing: ToolListing, isStart = false): void {
     const offer = this.offers.offerOf(listing);
+    const isAsBefore = !isStart && !this.rejected && offer === this.offers.ofInstance(instance);
     const isCommon = this.offers.note(instance, offer, isStart);
     this.ownFailures.delete(instance);
     if (isCommon && isStart) this.hear(instance.connection);
+    if (isAsBefore && isCommon) this.commonFailure = undefined;
+    if (isAsBefore && (!isCommon || offer === this.offers.common)) return this.events.onChange();
     const curated = offer.curate(this.definition, this.report());
     if (curated.kind === 'refused') {
       if (isCommon) [this.rejected, this.commonFailure] = [offer, curated.problems[0].message];
@@ -358,9 +361,8 @@ export class Serving {
       signal: this.ending.signal,
       timeoutMs: () => this.definition.timeouts.connect,
       last: () => this.offers.ofInstance(instance)?.listing ?? this.listing,
-      onListed: (listing) => {
-        if (this.isInUse(instance)) this.note(instance, listing);
-      },
+      prepare: (listing) => this.offers.offerOf(listing).prepare(this.definition, this.report()),
+      onListed: (listing) => void (this.isInUse(instance) && this.note(instance, listing)),
       onFailure: (error) => {
         // An instance that has ended meanwhile has already told why.
         if (!this.isInUse(instance)) return;

@@ -1,5 +1,6 @@
 /**
- * Keeps the artifacts of a folder within a quota (V3): after each write the oldest go until the rest fits.
+ * Keeps the artifacts of a folder within a quota (V3), of what they take of the disk and of their number: after each write
+ * the oldest go until the rest fits.
  *
  * The folder is read once, at the first write, and again as soon as a file turns out to have been removed by somebody
  * else; in between, a list is kept. Only one run is under way at a time. Invariants: a file that is being written is
@@ -16,7 +17,19 @@ interface ArtifactQuotaDeps {
   readonly root: string;
   /** Returns the limit in bytes; it is asked at each run. */
   readonly limit: () => number;
+  /** By default 10,000. */
+  readonly mostFiles?: number;
   readonly log: Log;
+}
+
+/** Each file takes whole blocks of a disk, of which 4 KiB are the usual size. */
+const blockSize = 4096;
+/** To list and remove very many files takes its time, however small they are. */
+const usualMostFiles = 10_000;
+
+/** Returns what a file takes of the disk, in bytes; one that is empty has a place all the same. */
+export function onDisk(bytes: number): number {
+  return Math.max(1, Math.ceil(bytes / blockSize)) * blockSize;
 }
 
 export interface Written {
@@ -25,7 +38,7 @@ export interface Written {
 }
 
 export class ArtifactQuota {
-  /** The sizes of the files in bytes by path, oldest first; undefined until they are read. */
+  /** What the files take of the disk in bytes by path, oldest first; undefined until they are read. */
   private files: Map<string, number> | undefined;
   private total = 0;
   private arrived: Written[] = [];
@@ -72,12 +85,16 @@ export class ArtifactQuota {
   /** `outdated` means that somebody else removes files too, so that only the disk knows which are left. */
   private async removeOldest(): Promise<'done' | 'outdated'> {
     const limit = this.deps.limit();
-    for (const [file, bytes] of this.files ?? []) {
-      if (this.total <= limit) break;
+    const { mostFiles = usualMostFiles } = this.deps;
+    const files = this.files ?? new Map<string, number>();
+    let left = files.size;
+    for (const [file, bytes] of files) {
+      if (this.total <= limit && left <= mostFiles) break;
       const outcome = await remove(file);
       if (outcome === 'gone') return 'outdated';
       if (outcome === 'kept') continue;
-      this.files?.delete(file);
+      files.delete(file);
+      left -= 1;
       this.total -= bytes;
     }
     return 'done';
@@ -85,9 +102,10 @@ export class ArtifactQuota {
 
   private takeArrived(): void {
     for (const { file, bytes } of this.arrived.splice(0)) {
-      this.total += bytes - (this.files?.get(file) ?? 0);
+      const taken = onDisk(bytes);
+      this.total += taken - (this.files?.get(file) ?? 0);
       this.files?.delete(file);
-      this.files?.set(file, bytes);
+      this.files?.set(file, taken);
     }
   }
 
@@ -120,7 +138,7 @@ async function remove(file: string): Promise<'removed' | 'gone' | 'kept'> {
 
 async function sizeOf(file: string): Promise<{ file: string; bytes: number; changed: number } | undefined> {
   const found = await stat(file).catch(() => undefined);
-  return found && { file, bytes: found.size, changed: found.mtimeMs };
+  return found && { file, bytes: onDisk(found.size), changed: found.mtimeMs };
 }
 
 async function foldersIn(folder: string): Promise<string[]> {

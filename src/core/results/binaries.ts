@@ -53,18 +53,38 @@ function binary(
   return { kind, uri, type, imageType, base64, bytes: decodedSize(base64) };
 }
 
-/** Saves one part after the other, so that a result with a thousand images opens one file at a time. */
+/** One result leaves at most this many files (V2): each takes its place on the disk, however small it is. */
+export const mostFiles = 32;
+export const tooManyFiles = `one answer leaves at most ${mostFiles} files`;
+
+/**
+ * Saves one part after the other, so that a result opens one file at a time.
+ *
+ * @param most how many are saved; of the others it is said that they are not
+ */
 export async function saveBinaries(
   content: unknown,
   origin: ArtifactOrigin,
   store: ArtifactStore,
+  most = mostFiles,
 ): Promise<SavedParts> {
   const saved = new Map<unknown, SaveOutcome>();
   if (!Array.isArray(content)) return saved;
+  let left = most;
+  const over: unknown[] = [];
   for (const part of content as unknown[]) {
     const found = binaryOf(part);
-    if (found) saved.set(part, await save(found, origin, store));
+    if (!found) continue;
+    if (left <= 0) {
+      over.push(part);
+      continue;
+    }
+    const outcome = await save(found, origin, store);
+    if (outcome.kind === 'saved') left -= 1;
+    saved.set(part, outcome);
   }
+  const why = `${tooManyFiles}, and ${over.length} more of its parts have bytes`;
+  for (const part of over) saved.set(part, { kind: 'notSaved', why });
   return saved;
 }
 

@@ -3,14 +3,14 @@
  * files for every client (V2); for the editor the result is made readable (V1) and texts that are too long go to files
  * (V3). Other clients get the result as the server gave it: what they show and what they cut is their own business.
  */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { withAppPart } from '../apps/editorApps.js';
 import { nowhere, type ArtifactOrigin, type ArtifactStore } from './artifacts.js';
-import { binaryOf, saveBinaries, type SavedParts } from './binaries.js';
+import { binaryOf, mostFiles, saveBinaries, tooManyFiles, type SavedParts } from './binaries.js';
 import { composed, isPlainText, marked } from './forEditor.js';
 import { hasModelImage } from './mediaTypes.js';
 import { isVisibleText } from './readable.js';
-import { fits, withShortStructure, withShortTexts, type TextLimit } from './textLimit.js';
+import { fits, mostTextFiles, withShortStructure, withShortTexts, type TextLimit } from './textLimit.js';
 
 /** Counts bytes of UTF-8 in one result. */
 export const usualMaxResultBytes = 1 << 20;
@@ -56,15 +56,19 @@ export interface Delivery {
 export function createDelivery({ artifacts, maxResultBytes }: DeliveryDeps): Delivery {
   async function readable(result: CallToolResult, origin: ArtifactOrigin): Promise<ReadableResult> {
     const bytes = maxResultBytes();
-    if (isPlainText(result) && fits(result.content.map(textOf), bytes)) return { result, files: [] };
+    if (isPlainText(result) && fits(textsIn(result.content), bytes)) return { result, files: [] };
     const texts: SavedFile[] = [];
+    let left = mostFiles;
     const save: TextLimit['save'] = async (content) => {
+      if (left-- <= 0) return { kind: 'notSaved', why: tooManyFiles };
       const outcome = await artifacts.save(origin, content);
       if (outcome.kind === 'saved') texts.push({ path: outcome.path, isImage: false });
       return outcome;
     };
     const limit: TextLimit = { bytes, save };
-    const saved = await saveBinaries(result.content, origin, artifacts);
+    const hasLong = result.structuredContent !== undefined || !fits(textsIn(result.content), bytes);
+    const saved = await saveBinaries(result.content, origin, artifacts, mostFiles - (hasLong ? mostTextFiles : 0));
+    left -= filesIn(saved).length;
     const whole = composed(await withShortStructure(result, limit), saved);
     const shortened = await withShortTexts(whole, limit);
     return { result: marked(shortened), files: [...filesIn(saved), ...texts] };
@@ -105,6 +109,8 @@ function filesIn(saved: SavedParts): ReadableResult['files'] {
   );
 }
 
-function textOf(part: CallToolResult['content'][number]): string {
-  return part.type === 'text' ? part.text : '';
+function textsIn(content: CallToolResult['content']): string[] {
+  // Servers promise the declared type and may send anything.
+  const parts: readonly Partial<ContentBlock>[] = Array.isArray(content) ? content : [];
+  return parts.map((part) => (part?.type === 'text' && typeof part.text === 'string' ? part.text : ''));
 }

@@ -11,7 +11,7 @@ import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { type ArtifactContent, type ArtifactOrigin, type ArtifactStore, type SaveOutcome } from './artifacts.js';
 import { artifactName, artifactsRoot, isArtifactOf } from './artifactName.js';
-import { ArtifactQuota, type Written } from './artifactQuota.js';
+import { ArtifactQuota, onDisk, type Written } from './artifactQuota.js';
 import { takeAll, type Pieces, type Taken } from './pieces.js';
 import { formatBytes } from './sizes.js';
 
@@ -88,11 +88,11 @@ class DiskArtifacts implements ArtifactStore {
   private async fill(file: string, pieces: Pieces): Promise<Taken> {
     const quota = this.deps.quota();
     let handle: FileHandle | undefined;
-    let room = quota;
+    let bytes = 0;
     const put = async (piece: Uint8Array): Promise<void> => {
-      room -= piece.length;
+      bytes += piece.length;
       // A file that is larger than the quota would be removed as soon as it exists.
-      if (room < 0 || quota === 0) throw new OverQuota(quota);
+      if (onDisk(bytes) > quota) throw new OverQuota(quota);
       handle ??= await openAnew(file);
       await handle.writeFile(piece);
     };

@@ -24,8 +24,8 @@ export interface TextLimit {
  */
 const longestHead = 4 << 10;
 const longestTail = 2 << 10;
-/** One result gets at most this many files; if more texts are too long, they become one. */
-const mostFiles = 8;
+/** The texts of one result get at most this many files; if more are too long, they become one. */
+export const mostTextFiles = 8;
 /** Longer texts are not parsed to see whether they are JSON, because that would hold everything up. */
 const longestParse = 1 << 20;
 
@@ -93,7 +93,7 @@ function longOnes(parts: readonly TextPart[], limit: number): ReadonlySet<TextPa
   const sorted = [...parts].sort((a, b) => b.text.length - a.text.length);
   let rest = sorted.reduce((sum, { text }) => sum + measure(text), 0);
   const long = new Set<TextPart>();
-  for (const part of sorted.slice(0, mostFiles)) {
+  for (const part of sorted.slice(0, mostTextFiles)) {
     const size = measure(part.text);
     if (rest <= limit || size <= head + tail) break;
     long.add(part);

@@ -5,6 +5,7 @@
 import { appOf, isForAppAlone } from '../apps/toolMeta.js';
 import type { Problem } from '../base/problem.js';
 import { clipped } from '../base/text.js';
+import { atOnce, type Sliced } from '../base/turns.js';
 import type { NameFilter, Transform } from '../config/model.js';
 import type {
   ExcludedTool,
@@ -32,7 +33,7 @@ import {
   toolMalformed,
   toolNameInvalid,
 } from './problems.js';
-import { schemaRefusedByEditor, unusableSchema, withReadableSchemas } from './schemas.js';
+import { lookedAt } from './schemas.js';
 
 export interface CurationRules extends PromptAndResourceRules {
   readonly tools: NameFilter;
@@ -58,6 +59,14 @@ const longestShown = 100;
 const noLists: NameFilter = { whitelist: [], blacklist: [] };
 
 export function curate(rules: CurationRules, listed: ToolListing, report: FilteredToolsReport): Curation {
+  return atOnce(curateInSlices(rules, listed, report));
+}
+
+export function* curateInSlices(
+  rules: CurationRules,
+  listed: ToolListing,
+  report: FilteredToolsReport,
+): Sliced<Curation> {
   const at = { server: rules.id, places: rules.places };
   const filter = compileFilter(rules.tools);
   const tools: PublishedTool[] = [];
@@ -65,7 +74,7 @@ export function curate(rules: CurationRules, listed: ToolListing, report: Filter
   const excluded: ExcludedTool[] = [];
   const names = listed.tools.flatMap(({ name }) => (name.length > longestMatched ? [] : [name]));
   if (isTooMuchToMatch(filter, names)) {
-    const { problems, ...rest } = curate({ ...rules, tools: noLists }, { ...listed, tools: [] }, report);
+    const { problems, ...rest } = yield* curateInSlices({ ...rules, tools: noLists }, { ...listed, tools: [] }, report);
     return { ...rest, problems: [listTooLong(at, 'tools'), ...problems] };
   }
   const problems: Problem[] = patternsWithoutEffect(at, 'tools', filter, names);
@@ -77,6 +86,7 @@ export function curate(rules: CurationRules, listed: ToolListing, report: Filter
 
   for (const entry of listed.malformed) problems.push(toolMalformed(at, entry.name, entry.detail));
   for (const tool of listed.tools) {
+    yield;
     const original = tool.name;
     if (original.length > longestMatched) {
       problems.push(toolNameInvalid(at, original));
@@ -115,7 +125,7 @@ export function curate(rules: CurationRules, listed: ToolListing, report: Filter
       leaveOut({ kind: 'publishedNameInvalid', published });
       continue;
     }
-    const detail = unusableSchema(tool);
+    const { unusable: detail, refused, readable } = lookedAt(tool);
     if (detail !== undefined) {
       problems.push(schemaUnusable(at, original, detail));
       leaveOut({ kind: 'schema', detail });
@@ -126,10 +136,9 @@ export function curate(rules: CurationRules, listed: ToolListing, report: Filter
       twice.push(nameTwiceInServer(at, published, [earlier, original]));
       continue;
     }
-    const refused = schemaRefusedByEditor(tool);
     if (refused !== undefined) problems.push(editorSchemaRefused(at, original, refused));
     const editorRefuses = refused === undefined ? {} : { editorRefuses: { kind: 'schema' as const, detail: refused } };
-    const entry = { original, published, tool: withReadableSchemas(tool), ...editorRefuses };
+    const entry = { original, published, tool: readable, ...editorRefuses };
     if (forAppAlone) {
       appTools.push(entry);
       continue;

@@ -58,7 +58,7 @@ export function compileFilter(filter: NameFilter): CompiledFilter {
 }
 
 /** Each name is matched against each pattern: so many characters of names, patterns counted, take a part of a second. */
-const mostMatched = 200_000_000;
+const mostMatched = 20_000_000;
 /** A pattern that fails at the first character takes as long as so many. */
 const leastForName = 20;
 

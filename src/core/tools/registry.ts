@@ -35,6 +35,17 @@ interface Publication {
   readonly problems: readonly Problem[];
 }
 
+const served = new WeakMap<PublishedTool, ServedTool>();
+
+/** Every change of any server publishes all tools again: what is made of one is kept. */
+function servedOf(tool: PublishedTool, editorName: string, id: string): ServedTool {
+  const known = served.get(tool);
+  if (known?.editorName === editorName && known.editorId === id) return known;
+  const made = { ...tool, editorName, editorId: id };
+  served.set(tool, made);
+  return made;
+}
+
 /** @param candidates in file order, higher source first: the earlier one keeps a contested name */
 export function publish(
   candidates: readonly Candidate[],
@@ -75,20 +86,20 @@ export function publish(
     const tools = claimed.map((tool, index): ServedTool => {
       const name = names[index] ?? tool.published;
       const id = editorId(candidate.shortName, name);
-      const served = { ...tool, editorName: name, editorId: id };
-      if (tool.editorRefuses) return served;
+      const made = servedOf(tool, name, id);
+      if (tool.editorRefuses) return made;
       if (id.length > longestEditorId) {
         problems.push(editorIdTooLong(at, tool.published, id));
-        return { ...served, editorRefuses: { kind: 'idTooLong' } };
+        return { ...made, editorRefuses: { kind: 'idTooLong' } };
       }
       const inHost = agentHostName(candidate.id, name);
       const holder = hosted.get(inHost);
       if (holder === undefined && inHost.length <= longestEditorId) {
         hosted.set(inHost, candidate.id);
-        return served;
+        return made;
       }
       problems.push(agentHostNameUnusable(at, tool.published, inHost, holder));
-      return { ...served, noAgentHostName: true };
+      return { ...made, noAgentHostName: true };
     });
     const appTools = (candidate.appTools ?? [])
       .filter((tool) => deniedBy(tool) === undefined)
@@ -135,17 +146,41 @@ export function sameToolset(a: Toolset, b: Toolset): boolean {
     a.tools.length === b.tools.length &&
     a.tools.every((tool, index) => {
       const other = b.tools[index];
+      if (tool === other) return true;
       if (!other || tool.published !== other.published || tool.editorName !== other.editorName) return false;
       if (tool.noAgentHostName !== other.noAgentHostName) return false;
       if (!isSame(tool.editorRefuses, other.editorRefuses)) return false;
       return tool.tool === other.tool || JSON.stringify(tool.tool) === JSON.stringify(other.tool);
     }) &&
-    isSame(a.appTools, b.appTools) &&
+    isSameList(a.appTools, b.appTools) &&
     isSame(a.excluded, b.excluded) &&
-    isSame(a.prompts, b.prompts) &&
-    isSame(a.resources, b.resources) &&
+    isSamePrompts(a.prompts, b.prompts) &&
+    isSameResources(a.resources, b.resources) &&
     isSame(a.features, b.features)
   );
+}
+
+/** Entries are the same objects as a rule, as long as their server lists them as they were. */
+export function isSameList(a: readonly unknown[] | undefined, b: readonly unknown[] | undefined): boolean {
+  if (a === b) return true;
+  return a?.length === b?.length && a?.every((entry, index) => isSame(entry, b?.[index])) === true;
+}
+
+function isSamePrompts(a: Toolset['prompts'], b: Toolset['prompts']): boolean {
+  const isSameName = ({ original, published }: Toolset['prompts'][number], index: number): boolean =>
+    original === b[index]?.original && published === b[index]?.published;
+  return a.every(isSameName) && isSameList(promptsOf(a), promptsOf(b));
+}
+
+function promptsOf(prompts: Toolset['prompts']): readonly unknown[] {
+  return prompts.map(({ prompt }) => prompt);
+}
+
+function isSameResources(
+  { resources: resourcesOfA, templates: templatesOfA, ...restOfA }: Toolset['resources'],
+  { resources, templates, ...rest }: Toolset['resources'],
+): boolean {
+  return isSameList(resourcesOfA, resources) && isSameList(templatesOfA, templates) && isSame(restOfA, rest);
 }
 
 function isSame(a: unknown, b: unknown): boolean {

@@ -19,19 +19,40 @@ const schemaMapKeywords = ['properties', 'patternProperties', '$defs', 'definiti
 const deepest = 64;
 
 /** Returns undefined for a schema that clients can use, and otherwise a phrase that says what is wrong and where. */
-export function unusableSchema(tool: OfferedTool): string | undefined {
+function unusableSchema(tool: OfferedTool): string | undefined {
   const input = unusableTopLevel(tool.inputSchema, 'inputSchema');
   if (input !== undefined) return input;
   return tool.outputSchema === undefined ? undefined : unusableTopLevel(tool.outputSchema, 'outputSchema');
 }
 
 /** The same for what the editor alone refuses. It is not sent output schemas. */
-export function schemaRefusedByEditor(tool: OfferedTool): string | undefined {
+function schemaRefusedByEditor(tool: OfferedTool): string | undefined {
   return refusedPart(tool.inputSchema, 'inputSchema', 0);
 }
 
-/** Each edit curates the same tools again. */
-const readable = new WeakMap<OfferedTool, OfferedTool>();
+interface Looked {
+  /** A phrase that says why no client can use it. */
+  readonly unusable: string | undefined;
+  /** The same of the editor. */
+  readonly refused: string | undefined;
+  /** As strict clients can read it. */
+  readonly readable: OfferedTool;
+}
+
+/** Each edit, and each list of a server, curates the same tools again. */
+const known = new WeakMap<OfferedTool, Looked>();
+
+/** Finds out of a tool, once, all that its schemas decide. */
+export function lookedAt(tool: OfferedTool): Looked {
+  const before = known.get(tool);
+  if (before) return before;
+  const unusable = unusableSchema(tool);
+  const isUsable = unusable === undefined;
+  const refused = isUsable ? schemaRefusedByEditor(tool) : undefined;
+  const looked = { unusable, refused, readable: isUsable ? withReadableSchemas(tool) : tool };
+  known.set(tool, looked);
+  return looked;
+}
 
 /**
  * Returns the tool as strict clients can read it. `true` and `false` are JSON Schema, but the protocol's own type wants
@@ -39,9 +60,7 @@ const readable = new WeakMap<OfferedTool, OfferedTool>();
  * that wants parameters in headers against the rules is lost to clients over HTTP, so it does not want that any more:
  * such a wish means nothing to its server, as that of one which hears it has cost the tool before (X8).
  */
-export function withReadableSchemas(tool: OfferedTool): OfferedTool {
-  const known = readable.get(tool);
-  if (known) return known;
+function withReadableSchemas(tool: OfferedTool): OfferedTool {
   const { inputSchema, outputSchema } = tool;
   const mirrorsRightly = mirroredParams(inputSchema).kind === 'right';
   const input = withoutBooleanProperties(
@@ -49,9 +68,7 @@ export function withReadableSchemas(tool: OfferedTool): OfferedTool {
   );
   const output = outputSchema && withoutBooleanProperties(outputSchema);
   const isSame = input === inputSchema && output === outputSchema;
-  const result = isSame ? tool : { ...tool, inputSchema: input, ...(output && { outputSchema: output }) };
-  readable.set(tool, result);
-  return result;
+  return isSame ? tool : { ...tool, inputSchema: input, ...(output && { outputSchema: output }) };
 }
 
 function withoutBooleanProperties<Schema extends { readonly properties?: object | undefined }>(schema: Schema): Schema {

@@ -1,4 +1,5 @@
 /** The product's own engine (host, connector, gateway), from the production build, as the editor's extension host runs it. */
+import { threadTime } from '../../support/core/threadTime.js';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { ClientKind } from '../../../src/core/protocol/client.js';
@@ -100,6 +101,15 @@ function untilPublished(ids: readonly string[], from: number): Promise<Record<st
   });
 }
 
+const watchMs = 5;
+let watching: NodeJS.Timeout | undefined;
+let held = 0;
+
+function heldUp(): number {
+  clearInterval(watching);
+  return Math.max(0, held);
+}
+
 serve({
   /** Everything that the extension does once it knows there is a config file; loading the engine is part of the time. */
   async start(given: Start) {
@@ -173,6 +183,20 @@ serve({
   problems() {
     return running().host.snapshot.problems.map(({ code, message }) => `${code}: ${message}`);
   },
+
+  /** Looks from now on how long the event loop is held up at a time. */
+  watchLoop() {
+    heldUp();
+    let [at, had] = [performance.now(), threadTime()];
+    held = 0;
+    watching = setInterval(() => {
+      held = Math.max(held, Math.min(performance.now() - at - watchMs, threadTime() - had));
+      [at, had] = [performance.now(), threadTime()];
+    }, watchMs);
+  },
+
+  /** Returns the longest since, in milliseconds of the thread's processor time. */
+  heldUp,
 
   cpu: cpuTime,
   memory: readMemory,

@@ -1,4 +1,5 @@
 /** A channel of Streamable HTTP to a server that the test plays, and what it did. */
+import { LoopShare } from '../../../src/core/base/turns.js';
 import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { StreamableChannel } from '../../../src/core/connections/http/streamable.js';
@@ -31,6 +32,7 @@ export class ChannelStage {
     const channel = new StreamableChannel({
       endpoint: server.endpoint,
       clock,
+      share: new LoopShare(clock),
       log: { write: () => {} },
       timeoutMs: 30_000,
       deliver: (message) => void delivered.push(message),

@@ -1,3 +1,4 @@
+import { LoopShare } from '../../../src/core/base/turns.js';
 import assert from 'node:assert/strict';
 import type { ToolListing } from '../../../src/core/connections/connection.js';
 import { keptListing, OfferLister } from '../../../src/core/connections/listing.js';
@@ -11,6 +12,7 @@ function server(...pages: unknown[]): { list(): Promise<ToolListing>; asked: unk
   const lister = new OfferLister({
     capabilities: { tools: {} },
     clock: new FakeClock(),
+    share: new LoopShare(new FakeClock()),
     causeOfEnd: () => undefined,
     send: (_method, params) => {
       asked.push((params as { cursor: string } | undefined)?.cursor);
@@ -65,6 +67,7 @@ describe('tool listing', () => {
       const lister = new OfferLister({
         capabilities: { tools: { listChanged } },
         clock,
+        share: new LoopShare(new FakeClock()),
         causeOfEnd: () => undefined,
         send: () => Promise.resolve({ tools: [], ...left.shift() }),
       });
@@ -139,6 +142,7 @@ describe('tool listing', () => {
     const lister = new OfferLister({
       capabilities: { prompts: {} },
       clock: new FakeClock(),
+      share: new LoopShare(new FakeClock()),
       causeOfEnd: () => undefined,
       send: () => Promise.resolve({ prompts }),
     });

@@ -1,4 +1,5 @@
 /** What a server may answer to `initialize`, and say before that (X3, S2). */
+import { LoopShare } from '../../../src/core/base/turns.js';
 import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { openConnection, type Opening } from '../../../src/core/connections/opening.js';
@@ -39,6 +40,7 @@ async function open(...said: readonly object[]): Promise<{ opening: Opening; lin
     clientVersion: '1',
     capabilities: {},
     clock: new FakeClock(),
+    share: new LoopShare(new FakeClock()),
     log: { write: (_, message) => lines.push(message) },
     trace: () => false,
     timeoutMs: 1000,

@@ -1,10 +1,37 @@
 /** What a client is sent of texts that are longer than the limit (V3), and of very large results. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
+import { filesIn } from './folder.js';
 import { audio, deliveryStage, image, origin, resource, text, textsOf, userOnly } from './stage.js';
 
 describe('results: the limits of delivery', () => {
   const stage = deliveryStage();
+
+  describe('the limit of files (V2)', () => {
+    it('of many parts with bytes, 32 become files, and the rest says why and how many', async () => {
+      const { result, files } = await stage.delivered({ content: Array.from({ length: 50 }, () => ({ ...image })) });
+      assert.equal(files.length, 32);
+      const texts = textsOf(result).filter((line) => line !== 'image');
+      assert.equal(texts.length, 50);
+      const why = 'one answer leaves at most 32 files, and 18 more of its parts have bytes';
+      assert.equal(texts.at(-1), `[Image: image/png, 5 bytes. Not saved: ${why}]`);
+    });
+
+    it('long texts find room among them', async () => {
+      stage.maxResultBytes = 1_024;
+      const content = [...Array.from({ length: 50 }, () => ({ ...image })), text('x'.repeat(5_000))];
+      const result = await stage.delivery.forEditor({ content } as unknown as CallToolResult, origin);
+      assert.ok(filesIn(stage.folder).length <= 32);
+      assert.match(textsOf(result).join('\n'), /All of it is in /);
+    });
+
+    it('holds for clients that get the result as it is', async () => {
+      const content = Array.from({ length: 50 }, () => ({ ...image }));
+      const given = { content } as unknown as CallToolResult;
+      assert.equal(await stage.delivery.forOthers(given, origin), given);
+      assert.equal(filesIn(stage.folder).length, 32);
+    });
+  });
 
   describe('the limit of text (V3)', () => {
     const left = (size: string, of: string, limit = '1.0 kB', file = '<1.txt>'): string =>

@@ -18,6 +18,9 @@ import { brokenContent, content, filesIn, Lines, newFolder, removeFolders } from
 const origin: ArtifactOrigin = { server: 'shop', tool: 'browse_all' };
 const namePattern = /^1970-01-01T00-16-40\.000Z-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.txt$/;
 
+/** The least that a file takes of the disk. */
+const block = 4096;
+
 describe('results: artifacts on disk (V2)', () => {
   let folder: string;
   let quota: number;
@@ -27,7 +30,7 @@ describe('results: artifacts on disk (V2)', () => {
 
   beforeEach(() => {
     folder = newFolder();
-    quota = 1_000;
+    quota = 100 * block;
     log = new Lines();
     clock = new FakeClock();
     store = open();
@@ -174,11 +177,11 @@ describe('results: artifacts on disk (V2)', () => {
     }
 
     it('lets the oldest go first, and no more than needed', async () => {
-      quota = 30;
+      quota = 3 * block;
       const files: string[] = [];
       for (let index = 0; index < 5; index++) files.push(await settledSave());
       assert.deepEqual(filesIn(root()), files.slice(2).sort());
-      files.push(await settledSave(content('x'.repeat(15))));
+      files.push(await settledSave(content('x'.repeat(block + 1))));
       assert.deepEqual(filesIn(root()), [files[4], files[5]].sort());
     });
 
@@ -189,7 +192,7 @@ describe('results: artifacts on disk (V2)', () => {
         writeFileSync(path.join(earlier, name), '0123456789');
         utimesSync(path.join(earlier, name), 0, [300, 100, 200][index] ?? 0);
       }
-      quota = 25;
+      quota = 2.5 * block;
       const file = await settledSave();
       assert.deepEqual(filesIn(root()), [file, path.join('other', 'tool', 'newest.txt')].sort());
     });
@@ -201,7 +204,7 @@ describe('results: artifacts on disk (V2)', () => {
       ];
       mkdirSync(path.dirname(arrived), { recursive: true });
       for (const file of [underWay, arrived]) writeFileSync(file, '0123456789');
-      const kept = new ArtifactQuota({ root: root(), limit: () => 15, log });
+      const kept = new ArtifactQuota({ root: root(), limit: () => 1.5 * block, log });
       kept.begin(underWay);
       kept.end(`${arrived}.partial`, { file: arrived, bytes: 10 });
       await kept.settled();
@@ -209,14 +212,32 @@ describe('results: artifacts on disk (V2)', () => {
     });
 
     it('holds when many are written at once', async () => {
-      quota = 55;
+      quota = 5.5 * block;
       await Promise.all(Array.from({ length: 40 }, () => saved(ten())));
       await store.settled();
       assert.equal(filesIn(root()).length, 5);
     });
 
+    it('counts blocks of the disk, not bytes: a file of one byte takes as much as one of 4,096', async () => {
+      quota = 5 * block;
+      for (let index = 0; index < 20; index++) await settledSave(content('1'));
+      assert.equal(filesIn(root()).length, 5);
+    });
+
+    it('counts files besides bytes', async () => {
+      const kept = new ArtifactQuota({ root: root(), limit: () => 1 << 30, mostFiles: 3, log });
+      mkdirSync(path.join(root(), 'a/b'), { recursive: true });
+      for (let index = 0; index < 5; index++) {
+        const file = path.join(root(), `a/b/${index}.txt`);
+        writeFileSync(file, '1');
+        kept.end(`${file}.partial`, { file, bytes: 1 });
+        await kept.settled();
+      }
+      assert.deepEqual(filesIn(root()), ['a/b/2.txt', 'a/b/3.txt', 'a/b/4.txt'].map(path.normalize));
+    });
+
     it('does not count what others have removed', async () => {
-      quota = 40;
+      quota = 4 * block;
       const files = [await settledSave(), await settledSave(), await settledSave(), await settledSave()];
       for (const file of [files[0], files[2]]) rmSync(path.join(root(), file ?? ''));
       files.push(await settledSave());
@@ -224,7 +245,7 @@ describe('results: artifacts on disk (V2)', () => {
     });
 
     it('lives with the whole folder being removed', async () => {
-      quota = 20;
+      quota = 2 * block;
       await settledSave();
       await settledSave();
       rmSync(root(), { recursive: true });
@@ -235,16 +256,16 @@ describe('results: artifacts on disk (V2)', () => {
     it('is read at each write', async () => {
       await settledSave();
       await settledSave();
-      quota = 10;
+      quota = block;
       assert.deepEqual([await settledSave()], filesIn(root()));
     });
 
     it('a file alone over it is not kept, and costs no other', async () => {
-      quota = 20;
+      quota = 2 * block;
       const file = await settledSave();
-      const outcome = await store.save(origin, content('x'.repeat(15), 'y'.repeat(15)));
+      const outcome = await store.save(origin, content('x'.repeat(block), 'y'.repeat(block), 'z'));
       assert.ok(outcome.kind === 'notSaved');
-      assert.match(outcome.why, /larger than mcpToolsets\.artifactsQuota allows for all files, 20 bytes/);
+      assert.match(outcome.why, /larger than mcpToolsets\.artifactsQuota allows for all files, 8\.2 kB/);
       await store.settled();
       assert.deepEqual(filesIn(root()), [file]);
     });
@@ -263,7 +284,7 @@ describe('results: artifacts on disk (V2)', () => {
       writeFileSync(path.join(outside, 'precious.txt'), 'x'.repeat(500));
       mkdirSync(path.join(root(), 'shop'), { recursive: true });
       symlinkSync(outside, path.join(root(), 'shop/linked'), 'junction');
-      quota = 10;
+      quota = block;
       await settledSave();
       assert.equal(readFileSync(path.join(outside, 'precious.txt'), 'utf8').length, 500);
     });

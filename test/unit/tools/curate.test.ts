@@ -69,8 +69,8 @@ describe('filter (N2)', () => {
     const result = curated(curate(all, listed, 'information'));
     assert.deepEqual([result.tools, result.prompts, result.resources.resources], [[], [], []]);
     assert.deepEqual(codes(result), ['list-too-long', 'list-too-long', 'list-too-long']);
-    const fewer = { ...listed, tools: listed.tools.slice(0, 1_000) };
-    assert.equal(curated(curate(all, fewer, 'information')).tools.length, 1_000);
+    const fewer = { ...listed, tools: listed.tools.slice(0, 200) };
+    assert.equal(curated(curate(all, fewer, 'information')).tools.length, 200);
   });
 
   it('warns on the item of a pattern that matches nothing', () => {

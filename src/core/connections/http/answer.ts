@@ -3,15 +3,14 @@
  * message as it comes, says how the reading ended, and does not ask again.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { broken, type HttpReply, inShort, readShort, readText, shown } from './exchange.js';
-import type { EventPace } from './eventPace.js';
+import { LongBody } from './longBody.js';
+import { broken, type HttpReply, inShort, readPieces, readShort, readText, shown } from './exchange.js';
 import type { Log } from '../../base/log.js';
-import { parseMessages, shortened } from '../jsonRpc.js';
+import type { LoopShare } from '../../base/turns.js';
+import { decodedInSlices, messagesInSlices, parseMessages, shortened } from '../jsonRpc.js';
+import { exchangeMs, largestAnswer, largestUnasked, longMessage, unaskedMs } from '../unasked.js';
 import { TransportFailure } from '../transport.js';
-import { createParser } from 'eventsource-parser';
-
-/** The limit of a body in bytes, and of an event in characters. */
-const bodyLimit = 64 * 1024 * 1024;
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
 const refusalLimit = 1024 * 1024;
 
@@ -24,8 +23,8 @@ export interface AnswerReader {
   readonly onRetry: (ms: number) => void;
   /** Called for what an event stream has that is not JSON-RPC. */
   readonly onStray: (text: string) => void;
-  /** That of all streams on which the answer comes. */
-  readonly pace: EventPace;
+  /** What all that the server says is charged to. */
+  readonly share: LoopShare;
 }
 
 type AnswerEnd =
@@ -91,10 +90,28 @@ export function answerIn(
   return parseMessages(text)?.find((message) => answers(message, id));
 }
 
-async function readJson(reply: HttpReply, id: RequestId, { deliver }: AnswerReader): Promise<AnswerEnd> {
-  const text = await readText(reply, bodyLimit);
-  const messages = parseMessages(text);
-  for (const message of messages ?? []) deliver(message);
+async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: AnswerReader): Promise<AnswerEnd> {
+  const long = new LongBody(share, reply.body);
+  let text: string;
+  let messages: JSONRPCMessage[] | undefined;
+  try {
+    const pieces = await readPieces(reply, largestAnswer, (length) => long.grow(length));
+    const deliverAll = (): void => {
+      for (const message of messages ?? []) deliver(message);
+    };
+    if (!long.isLong) {
+      text = Buffer.concat(pieces).toString('utf8');
+      messages = parseMessages(text);
+      deliverAll();
+    } else {
+      text = await share.run(decodedInSlices(pieces));
+      messages = await share.run(messagesInSlices(text));
+      for (const message of messages ?? []) if ('result' in message) share.owns(message.result);
+      await share.chargeTurn(deliverAll);
+    }
+  } finally {
+    long.dispose();
+  }
   if (messages?.some((message) => answers(message, id))) return { kind: 'answered' };
   const body = inShort(text);
   throw new TransportFailure({ kind: 'notMcp', contentType: reply.contentType, body, url: shown(reply.url) });
@@ -153,7 +170,9 @@ interface EventStreamReader {
   readonly onStray: (text: string) => void;
   /** Says of an answer whether it is one that we wait for. */
   readonly isAsked: (message: JSONRPCMessage) => boolean;
-  readonly pace: EventPace;
+  readonly share: LoopShare;
+  /** The most characters of an event; by default, as many as an answer may have. */
+  readonly most?: number;
   /** Called for an event of another kind. */
   readonly onOther?: (event: string, data: string) => void;
   /** Called for an id that can be given back in a header. */
@@ -168,32 +187,76 @@ interface EventStreamReader {
  */
 export async function readEvents(reply: HttpReply, reader: EventStreamReader): Promise<void> {
   const { body, url } = reply;
+  const { share, most = largestAnswer } = reader;
   const decoder = new TextDecoder();
+  const long = new LongBody(share, body);
+  const events: EventSourceMessage[] = [];
   let excess = false;
+  // What was read for an answer that was asked for, and is short, whoever asked pays for.
+  let fed = 0;
+  const spend = (messages: readonly JSONRPCMessage[] | undefined, ms: number, isLong: boolean): void => {
+    const asked = (messages ?? []).filter((message) => reader.isAsked(message)).length;
+    const exchanges = (messages ?? []).filter((message) => 'method' in message && 'id' in message).length;
+    const unasked = messages ? messages.length - asked - exchanges : 1;
+    const least = unasked * unaskedMs + exchanges * exchangeMs;
+    if (least > 0 || isLong) share.spend(Math.max(least, ms));
+  };
+  const hear = ({ event = 'message', data }: EventSourceMessage, messages: JSONRPCMessage[] | undefined): void => {
+    if (event !== 'message') return reader.onOther?.(event, data);
+    if (!messages && data.trim() !== '') reader.onStray(data);
+    for (const message of messages ?? []) reader.deliver(message);
+  };
+  const takeShort = (event: EventSourceMessage): void => {
+    const since = share.now();
+    const messages = (event.event ?? 'message') === 'message' ? parseMessages(event.data) : undefined;
+    // The listener strikes an answer off as it is asked, and hears it then.
+    const ms = share.now() - since + fed;
+    spend(messages, ms, false);
+    hear(event, messages);
+  };
+  const takeLong = async (event: EventSourceMessage): Promise<void> => {
+    share.spend(fed);
+    const messages = await share.run(messagesInSlices(event.data));
+    if (event.data.length > largestUnasked && !messages?.some((message) => reader.isAsked(message))) {
+      return reader.onStray(`A message of more than ${largestUnasked / 1024 / 1024} MiB, which nobody asked for`);
+    }
+    spend(messages, 0, true);
+    for (const message of messages ?? []) if ('result' in message) share.owns(message.result);
+    await share.chargeTurn(() => hear(event, messages));
+  };
   const parser = createParser({
-    maxBufferSize: bodyLimit,
-    onEvent: ({ event = 'message', id, data }) => {
-      if (id !== undefined && id !== '' && !/\p{Cc}/u.test(id)) reader.onId?.(id);
-      const messages = event === 'message' ? parseMessages(data) : undefined;
-      reader.pace.spend(data.length, messages, reader.isAsked);
-      if (event !== 'message') return reader.onOther?.(event, data);
-      if (!messages && data.trim() !== '') reader.onStray(data);
-      for (const message of messages ?? []) reader.deliver(message);
-    },
-    onComment: ({ length }) => reader.pace.spendOther(length),
+    maxBufferSize: most,
+    onEvent: (event) => void events.push(event),
+    onComment: () => share.spend(unaskedMs),
     onRetry: (ms) => reader.onRetry?.(Math.min(Math.max(ms, shortestRetryMs), longestRetryMs)),
-    onError: ({ type, line = '' }) => {
+    onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded') excess = true;
-      else reader.pace.spendOther(line.length);
+      else share.spend(unaskedMs);
     },
   });
+  let pending = 0;
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
+      const since = share.now();
       parser.feed(decoder.decode(chunk, { stream: true }));
-      if (excess) throw new TransportFailure({ kind: 'tooLarge', limit: bodyLimit, url: shown(url) });
-      await reader.pace.rest(body);
+      fed += share.now() - since;
+      if (excess) throw new TransportFailure({ kind: 'tooLarge', limit: most, url: shown(url) });
+      pending += chunk.length;
+      for (const event of events.splice(0)) {
+        const { id, data } = event;
+        if (id !== undefined && id !== '' && !/\p{Cc}/u.test(id)) reader.onId?.(id);
+        if (data.length > longMessage) await takeLong(event);
+        else takeShort(event);
+        fed = 0;
+        pending = 0;
+        long.dispose();
+      }
+      await long.grow(pending);
+      await long.rest();
     }
   } catch (error) {
     throw broken(error, url);
+  } finally {
+    long.dispose();
   }
 }

@@ -13,6 +13,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { limited, type Clock } from '../../base/clock.js';
 import { unlessAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
+import type { LoopShare } from '../../base/turns.js';
 
 /** A call holds its socket until it is answered. */
 const mostCallSockets = 256;
@@ -175,6 +176,8 @@ function agentOptions(maxSockets: number): AgentOptions {
 export interface HttpChannelDeps {
   readonly log: Log;
   readonly clock: Clock;
+  /** What all that the server says is charged to. */
+  readonly share: LoopShare;
   /** `origin` is the request on whose stream the message came. */
   readonly deliver: (message: JSONRPCMessage, origin?: RequestId) => void;
   /** Called with the cause in words when the server cannot be reached any more or has gone. */

@@ -93,7 +93,19 @@ export function isForNow({ status }: HttpReply): boolean {
 }
 
 /** Resolves with the whole body as text. Rejects when it breaks off or is larger than `limit` bytes. */
-export async function readText({ body, url }: HttpReply, limit: number): Promise<string> {
+export async function readText(reply: HttpReply, limit: number): Promise<string> {
+  return withoutMark(Buffer.concat(await readPieces(reply, limit)).toString('utf8'));
+}
+
+/**
+ * Resolves with the whole body; rejects as `readText` does.
+ * @param mayGrow is asked before more is read, with the bytes that there are
+ */
+export async function readPieces(
+  { body, url }: HttpReply,
+  limit: number,
+  mayGrow?: (length: number) => Promise<void> | undefined,
+): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
@@ -101,11 +113,12 @@ export async function readText({ body, url }: HttpReply, limit: number): Promise
       length += chunk.length;
       if (length > limit) throw new TransportFailure({ kind: 'tooLarge', limit, url: shown(url) });
       chunks.push(chunk);
+      await mayGrow?.(length);
     }
   } catch (error) {
     throw broken(error, url);
   }
-  return withoutMark(Buffer.concat(chunks).toString('utf8'));
+  return chunks;
 }
 
 /** This much of a body that nobody reads, in bytes, is taken in for the sake of its socket. */
@@ -265,7 +278,9 @@ function reply(response: http.IncomingMessage, url: URL): HttpReply {
 
 /** Each decoder flushes what it has, so that an event stream arrives event by event. */
 function decoderOf(encoding: string | undefined): (NodeJS.ReadWriteStream & Readable) | undefined {
-  const flush = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
+  // Each piece that is decoded takes a turn of its own, however small it is.
+  const chunkSize = 64 * 1024;
+  const flush = { chunkSize, flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
   switch (encoding?.trim().toLowerCase()) {
     case 'gzip':
     case 'x-gzip':
@@ -274,6 +289,7 @@ function decoderOf(encoding: string | undefined): (NodeJS.ReadWriteStream & Read
       return zlib.createInflate(flush);
     case 'br':
       return zlib.createBrotliDecompress({
+        chunkSize,
         flush: zlib.constants.BROTLI_OPERATION_FLUSH,
         finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH,
       });

@@ -14,7 +14,6 @@ import {
   type HttpEndpoint,
 } from './endpoint.js';
 import { TransientMap } from '../../base/transientMap.js';
-import { EventPace } from './eventPace.js';
 import { broken, discard, isWithinOrigin, shown, type HttpReply } from './exchange.js';
 import { shortened } from '../jsonRpc.js';
 import { failureAnswer, TransportFailure } from '../transport.js';
@@ -104,7 +103,7 @@ export class LegacySseChannel implements HttpChannel {
     let failure = new TransportFailure({ kind: 'broken', detail: 'the server ended the event stream', url });
     try {
       await readEvents(reply, {
-        pace: new EventPace(this.deps.clock),
+        share: this.deps.share,
         isAsked: (message) => !('method' in message) && this.asked.delete(String(message.id)),
         onOther: (event, data) => {
           if (event === 'endpoint') opened(this.aim(data, reply.url));

@@ -7,15 +7,16 @@ import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { delay, type Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import type { Log } from '../../base/log.js';
+import type { LoopShare } from '../../base/turns.js';
 import { answers, logStrayEvent, readAnswer, readStream, type AnswerReader } from './answer.js';
 import type { HttpEndpoint } from './endpoint.js';
-import { EventPace } from './eventPace.js';
 import { broken, isForNow, type HttpReply } from './exchange.js';
 
 interface ResumptionDeps {
   readonly endpoint: HttpEndpoint;
   readonly clock: Clock;
   readonly log: Log;
+  readonly share: LoopShare;
 }
 
 const mostResumptions = 5;
@@ -28,7 +29,7 @@ const afterAnswerMs = 2000;
  * @param signal also ends the reading of `reply`, which was asked for with it.
  */
 export async function readWholeAnswer(
-  { endpoint, clock, log }: ResumptionDeps,
+  { endpoint, clock, log, share }: ResumptionDeps,
   id: RequestId,
   reply: HttpReply,
   deliver: AnswerReader['deliver'],
@@ -46,7 +47,7 @@ export async function readWholeAnswer(
     },
     onRetry: (ms) => (retryMs = ms),
     onStray: (text) => logStrayEvent(log, text),
-    pace: new EventPace(clock),
+    share,
   };
   try {
     const end = await readAnswer(reply, id, reader);

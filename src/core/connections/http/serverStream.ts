@@ -6,7 +6,7 @@
 import { delay } from '../../base/clock.js';
 import { logStrayEvent, readEvents } from './answer.js';
 import type { HttpChannelDeps, HttpEndpoint } from './endpoint.js';
-import { EventPace } from './eventPace.js';
+import { largestUnasked } from '../unasked.js';
 import { broken, isForNow } from './exchange.js';
 import type { Liveness } from './liveness.js';
 import type { HttpSession } from './session.js';
@@ -28,11 +28,8 @@ export class ServerStream {
   private lastEventId: string | undefined;
   /** The session in which there was a stream last. */
   private streamedIn: string | undefined;
-  /** That of all streams, because each could be ended to begin another. */
-  private readonly pace: EventPace;
 
   constructor(private readonly deps: ServerStreamDeps) {
-    this.pace = new EventPace(deps.clock);
     deps.session.onDidRenew(() => this.restart());
   }
 
@@ -67,7 +64,8 @@ export class ServerStream {
       if (reply.status === 200 && reply.contentType === 'text/event-stream') {
         this.streamedIn = session;
         await readEvents(reply, {
-          pace: this.pace,
+          share: this.deps.share,
+          most: largestUnasked,
           isAsked: () => false,
           onRetry: (ms) => (this.retryMs = ms),
           onId: (id) => (this.lastEventId = id),

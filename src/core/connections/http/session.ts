@@ -9,6 +9,8 @@ import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextpro
 import { limited, type Clock } from '../../base/clock.js';
 import { Emitter, unlessAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
+import { inTurns, type LoopShare } from '../../base/turns.js';
+import { isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
 import { messageOf } from '../../base/text.js';
 import { discard, inShort, shown, type HttpReply } from './exchange.js';
 import { answerIn, answers, readRefusalText } from './answer.js';
@@ -21,6 +23,7 @@ interface HttpSessionDeps {
   readonly endpoint: HttpEndpoint;
   readonly clock: Clock;
   readonly log: Log;
+  readonly share: LoopShare;
   /** The limit for beginning a new session, in milliseconds: everything that is sent meanwhile waits for it. */
   readonly timeoutMs: number;
   /** Takes what a server says beside the answer to a new initialize. */
@@ -63,7 +66,7 @@ export class HttpSession {
       return reply;
     }
     if (this.renewing) await unlessAborted(this.renewing, signal);
-    const body = JSON.stringify(message);
+    const body = isLarge(message) ? await inTurns(jsonInSlices(message)) : JSON.stringify(message);
     const session = endpoint.sessionId;
     const reply = await endpoint.post(body, kind, signal, own);
     const accepted = session === undefined ? reply : await this.unlessRefused(reply, requestId(message));

@@ -9,6 +9,7 @@
 import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
 import type { Log } from '../../base/log.js';
+import { LoopShare } from '../../base/turns.js';
 import type { HttpLaunch } from '../../config/model.js';
 import { protocolVersions } from '../../protocol/versions.js';
 import type { MakeAgents } from './agents.js';
@@ -22,6 +23,8 @@ interface HttpTransportDeps {
   readonly launch: HttpLaunch;
   readonly log: Log;
   readonly clock: Clock;
+  /** That of the server, whichever connections it has; by default one of its own. */
+  readonly share?: LoopShare | undefined;
   readonly clientVersion: string;
   /** The limit for beginning a new session, in milliseconds. */
   readonly timeoutMs: number;
@@ -64,6 +67,7 @@ export class HttpTransport implements ServerTransport {
     this.channelDeps = {
       log: deps.log,
       clock: deps.clock,
+      share: deps.share ?? new LoopShare(deps.clock),
       deliver: (message, origin) => {
         if (this.state.kind === 'ended') {
           if (!('method' in message)) this.onlate?.(message);

@@ -42,7 +42,7 @@ export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boole
   const { tree } = started;
   log.write('info', `Started ${commandLine(launch)} as process ${tree.pid}`);
   if (tree.caution !== undefined) log.write('warn', `${tree.caution} What this server starts may outlive it.`);
-  const transport = new StdioTransport({ tree, log });
+  const transport = new StdioTransport({ tree, log, share: deps.share });
   const { clock, era } = deps;
   const causeOfEnd = (): string => causeOfDeath(transport.ending ?? { kind: 'closed' }, transport.remains);
   const pid = tree.pid;

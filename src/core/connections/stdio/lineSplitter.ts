@@ -3,14 +3,18 @@
  * chunks comes out whole. The line break is `\n`; one `\r` before it is taken off.
  */
 interface LineSplitterDeps {
-  /** The limit of a line in bytes, without its break. */
-  readonly limit: number;
+  /** The limit of a line in bytes, without its break; a function is asked as it comes. */
+  readonly limit: number | (() => number);
   readonly onLine: (line: string) => void;
+  /** Gets lines that are longer than this, in bytes, as the pieces in which they came. */
+  readonly long?: { readonly from: number; readonly onLine: (pieces: readonly Buffer[]) => void };
   /**
    * Called when a line grows over the limit: `cut` gives its pieces as lines, cut between words; `stop` ends all
-   * reading.
+   * reading; `skip` leaves the line out.
    */
-  readonly onExcess: () => 'cut' | 'stop';
+  readonly onExcess: () => 'cut' | 'stop' | 'skip';
+  /** Called at the end of a line that was left out, with its beginning and its end. */
+  readonly onSkipped?: (head: string, tail: string) => void;
 }
 
 const lineFeed = 0x0a;
@@ -18,11 +22,15 @@ const carriageReturn = 0x0d;
 const space = 0x20;
 /** Pieces of more bytes than this are kept as they came. */
 const smallPiece = 32 * 1024;
+/** So much is kept of each end of a line that is left out, in bytes. */
+export const endLength = 4 * 1024;
 
 export class LineSplitter {
   private pieces: Buffer[] = [];
   private length = 0;
   private stopped = false;
+  /** The beginning of a line that is left out; its end is `pieces`. */
+  private skipped: Buffer | undefined;
 
   constructor(private readonly deps: LineSplitterDeps) {}
 
@@ -31,15 +39,20 @@ export class LineSplitter {
     while (!this.stopped) {
       const end = chunk.indexOf(lineFeed, start);
       const stop = end < 0 ? chunk.length : end;
-      if (this.length + stop - start > this.deps.limit) {
+      if (this.skipped) this.keepEnd(chunk.subarray(start, stop));
+      else if (this.length + stop - start > this.limit) {
         start += this.exceed(chunk.subarray(start, stop));
         continue;
-      }
-      if (stop > start) this.keep(chunk.subarray(start, stop));
+      } else if (stop > start) this.keep(chunk.subarray(start, stop));
       if (end < 0) return;
       this.flush();
       start = end + 1;
     }
+  }
+
+  private get limit(): number {
+    const { limit } = this.deps;
+    return typeof limit === 'number' ? limit : limit();
   }
 
   /** Gives what came after the last break, if anything did. */
@@ -64,12 +77,17 @@ export class LineSplitter {
 
   /** Takes what fits; returns how much of `rest` was taken. */
   private exceed(rest: Buffer): number {
-    if (this.deps.onExcess() === 'stop') {
-      this.stopped = true;
+    const what = this.deps.onExcess();
+    if (what !== 'cut') {
+      if (what === 'stop') this.stopped = true;
+      else
+        this.skipped = Buffer.from(
+          Buffer.concat([...this.pieces, rest], Math.min(this.length + rest.length, endLength)),
+        );
       this.pieces = [];
       return 0;
     }
-    const taken = this.deps.limit - this.length;
+    const taken = this.limit - this.length;
     const whole = Buffer.concat([...this.pieces, rest.subarray(0, taken)]);
     const lastSpace = whole.lastIndexOf(space);
     const cut = lastSpace > whole.length / 2 ? lastSpace : whole.length;
@@ -80,7 +98,22 @@ export class LineSplitter {
     return taken;
   }
 
+  private keepEnd(piece: Buffer): void {
+    this.pieces = [Buffer.concat([...this.pieces, piece.subarray(-endLength)]).subarray(-endLength)];
+    this.length = 1;
+  }
+
   private flush(): void {
+    const { pieces, length, skipped } = this;
+    const { long, onSkipped } = this.deps;
+    if (skipped || (long && length > long.from)) {
+      this.pieces = [];
+      this.length = 0;
+      this.skipped = undefined;
+      if (skipped) onSkipped?.(skipped.toString(), Buffer.concat(pieces).toString());
+      else long?.onLine(pieces);
+      return;
+    }
     const [only] = this.pieces;
     const line = this.pieces.length === 1 && only ? only : Buffer.concat(this.pieces, this.length);
     this.pieces = [];

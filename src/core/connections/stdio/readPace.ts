@@ -1,42 +1,47 @@
 /**
- * Slows the reading of a stream whose writer sends more than anyone has use for (S2): nothing is dropped, the pipe
- * makes the writer wait. Below the rate nothing is delayed.
+ * Stops the reading of a stream for a while (S2): nothing is dropped, the pipe makes the writer wait.
  */
 import type { Readable } from 'node:stream';
-import { TokenBucket } from '../../base/tokenBucket.js';
-import { leastPause } from '../unasked.js';
+import { type Clock } from '../../base/clock.js';
+import type { Disposable } from '../../base/disposables.js';
 
 export class ReadPace {
-  private readonly bucket: TokenBucket;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: Disposable | undefined;
+  private isHeld = false;
   private ended = false;
 
-  /** @param perSecond how much may be read in a second; as much may come at once after a second of quiet */
   constructor(
     private readonly stream: Readable,
-    perSecond: number,
-  ) {
-    this.bucket = new TokenBucket(performance, perSecond, perSecond);
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param waitMs reads nothing for so long; 0 changes nothing */
+  rest(waitMs: number): void {
+    if (this.ended || waitMs === 0 || this.timer) return;
+    this.stream.pause();
+    this.timer = this.clock.after(waitMs, () => {
+      this.timer = undefined;
+      this.resume();
+    });
   }
 
-  spend(amount: number): void {
-    if (this.ended) return;
-    const waitMs = this.bucket.take(amount);
-    if (waitMs === 0 || this.timer) return;
-    this.stream.pause();
-    this.timer = setTimeout(() => this.resume(), Math.max(leastPause, waitMs));
-    this.timer.unref();
+  /** Reads nothing while it is held. */
+  hold(isHeld: boolean): void {
+    this.isHeld = isHeld && !this.ended;
+    if (this.isHeld) this.stream.pause();
+    else this.resume();
   }
 
   /** Lets everything be read as it comes from now on. */
   dispose(): void {
     this.ended = true;
-    if (this.timer) this.resume();
+    this.isHeld = false;
+    this.timer?.dispose();
+    this.timer = undefined;
+    this.resume();
   }
 
   private resume(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    if (!this.stream.destroyed) this.stream.resume();
+    if (!this.isHeld && !this.timer && !this.stream.destroyed) this.stream.resume();
   }
 }

@@ -131,7 +131,7 @@ const spawnErrors: Readonly<Record<string, { readonly cause: string; readonly fi
 export function endedBeforeAnswer(facts: StdioFacts, ending: Exclude<StdioEnding, { kind: 'closed' }>): StartFailure {
   const { launch, remains } = facts;
   const tried = `${commandLine(launch)} ${endingWords(ending)} before it answered initialize.`;
-  if (ending.kind === 'lineTooLong' || ending.kind === 'streamClosed') {
+  if (ending.kind === 'streamClosed') {
     return failure('server-not-jsonrpc', [], sentences(tried, outputWords(remains)), {
       fix: 'Check that command and args start an MCP server that speaks over stdio.',
     });
@@ -193,8 +193,6 @@ function endingWords(ending: StdioEnding): string {
   switch (ending.kind) {
     case 'closed':
       return 'was stopped';
-    case 'lineTooLong':
-      return `wrote a line of more than ${ending.limit / 1024 / 1024} MiB and was stopped`;
     case 'streamClosed':
       return ending.stream === 'input' ? 'closed its input' : 'closed its output';
     case 'exited':

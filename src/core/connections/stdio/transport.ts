@@ -9,23 +9,25 @@
 import type { JSONRPCMessage, MessageExtraInfo } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../base/log.js';
-import { inNextTurn } from '../../base/nextTurn.js';
+import { systemClock } from '../../base/clock.js';
+import { TokenBucket } from '../../base/tokenBucket.js';
+import { inTurns, LoopShare } from '../../base/turns.js';
+import { isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { EarlyMessages } from '../earlyMessages.js';
-import { parseMessages, shortened } from '../jsonRpc.js';
-import { LineSplitter } from './lineSplitter.js';
+import { decodedInSlices, idInEnds, messagesInSlices, parseMessages, shortened } from '../jsonRpc.js';
+import { endLength, LineSplitter } from './lineSplitter.js';
 import type { ProcessExit, ProcessTree } from './processTree.js';
 import { ReadPace } from './readPace.js';
-import type { ServerTransport } from '../transport.js';
-import { unaskedRate, unaskedWeight } from '../unasked.js';
+import { failureAnswer, TransportFailure, type ServerTransport } from '../transport.js';
+import { largestAnswer, largestUnasked, longMessage, unaskedMs } from '../unasked.js';
 
 /** Says why the transport ended; `closed` means by `close()`. */
 export type StdioEnding =
   | { readonly kind: 'closed' }
   | { readonly kind: 'exited'; readonly exit: ProcessExit }
   /** The process lives, but does not listen or speak any more. */
-  | { readonly kind: 'streamClosed'; readonly stream: 'input' | 'output' }
-  | { readonly kind: 'lineTooLong'; readonly limit: number };
+  | { readonly kind: 'streamClosed'; readonly stream: 'input' | 'output' };
 
 /** What the process wrote besides the protocol, bounded. */
 export interface StdioRemains {
@@ -39,8 +41,8 @@ export interface StdioRemains {
 interface StdioTransportDeps {
   readonly tree: Pick<ProcessTree, 'pid' | 'stdin' | 'stdout' | 'stderr' | 'exited' | 'stop'>;
   readonly log: Log;
-  /** The limit of a line in bytes; by default 64 MiB. */
-  readonly lineLimit?: number;
+  /** What all that the server says is charged to. */
+  readonly share?: LoopShare | undefined;
   /**
    * The exit is waited for this long when a stream ends first, because it says more, and on a busy machine it takes its
    * time. In milliseconds; by default 2,000.
@@ -48,7 +50,6 @@ interface StdioTransportDeps {
   readonly exitGraceMs?: number;
 }
 
-const defaultLineLimit = 64 * 1024 * 1024;
 const stderrLineLimit = 8 * 1024;
 const keptStderrLines = 20;
 const keptStrayLines = 5;
@@ -56,8 +57,6 @@ const keptLineLength = 500;
 const loggedLineLength = 2000;
 /** As many requests in a row say that the next ones come by themselves, too. */
 const whileAlone = 8;
-/** What a line of more characters says is heard in a later turn of the event loop than it is read. */
-const longLine = 256 * 1024;
 const usualExitGraceMs = 2000;
 /** This much of stderr, in bytes, is read in a second at full speed. */
 const stderrRate = 4 * 1024 * 1024;
@@ -79,8 +78,9 @@ export class StdioTransport implements ServerTransport {
   private readonly stderr: string[] = [];
   private readonly stray: string[] = [];
   private sawMessage = false;
-  /** What a long line and those behind it say, until the turn in which it was read is over. */
-  private held: JSONRPCMessage[] | undefined;
+  /** A long line and those behind it, until what it says has been heard. */
+  private readonly lines: (string | readonly Buffer[])[] = [];
+  private reading: Promise<void> | undefined;
   /**
    * Whether the line of stderr that comes now is too long, and whether the one before was, so that this is the rest of
    * it.
@@ -96,6 +96,7 @@ export class StdioTransport implements ServerTransport {
   private releaseDrain: (() => void) | undefined;
   private readonly stdoutLines: LineSplitter;
   private readonly stderrLines: LineSplitter;
+  private readonly share: LoopShare;
   private readonly stdoutPace: ReadPace;
   private readonly stderrPace: ReadPace;
   /** The ids of our requests that have no answer yet, as texts: some servers answer with the number as one. */
@@ -108,17 +109,18 @@ export class StdioTransport implements ServerTransport {
 
   constructor(private readonly deps: StdioTransportDeps) {
     const { tree } = deps;
-    const limit = deps.lineLimit ?? defaultLineLimit;
+    this.share = deps.share ?? new LoopShare(systemClock);
+    const { clock } = this.share;
     this.stdoutLines = new LineSplitter({
-      limit,
-      onLine: (line) => this.readLine(line),
-      onExcess: () => {
-        this.finish({ kind: 'lineTooLong', limit });
-        return 'stop';
-      },
+      limit: () => this.lineLimit,
+      onLine: (line) => this.take(line),
+      long: { from: longMessage, onLine: (pieces) => this.take(pieces) },
+      onExcess: () => this.logLeftOut(this.lineLimit),
+      onSkipped: (head, tail) => this.leaveOut(head, tail),
     });
-    this.stdoutPace = new ReadPace(tree.stdout, unaskedRate);
-    this.stderrPace = new ReadPace(tree.stderr, stderrRate);
+    this.stdoutPace = new ReadPace(tree.stdout, clock);
+    this.stderrPace = new ReadPace(tree.stderr, clock);
+    const stderrBucket = new TokenBucket(clock, stderrRate, stderrRate);
     this.stderrLines = new LineSplitter({
       limit: stderrLineLimit,
       onLine: (line) => this.readStderr(line),
@@ -134,7 +136,7 @@ export class StdioTransport implements ServerTransport {
     tree.stderr.on('data', (chunk: Buffer) => {
       this.quietTurns = 0;
       this.stderrLines.push(chunk);
-      this.stderrPace.spend(chunk.length);
+      this.stderrPace.rest(stderrBucket.take(chunk.length));
     });
     tree.stdin.on('drain', () => this.releaseDrain?.());
     tree.stdin.on('error', () => void this.streamClosed('input'));
@@ -143,6 +145,7 @@ export class StdioTransport implements ServerTransport {
       this.hasExited = true;
       this.endPaces();
       await this.readTheRest();
+      await this.reading;
       this.finish({ kind: 'exited', exit });
     });
   }
@@ -190,8 +193,9 @@ export class StdioTransport implements ServerTransport {
       return this.deps.log.write('warn', 'The server reads no input, so it gets no more answers to its requests.');
     }
     this.onsend?.(message);
+    const line = isLarge(message) ? oneLine(await inTurns(jsonInSlices(message))) : oneLine(JSON.stringify(message));
     if (!this.isAlone) this.gather();
-    if (stdin.write(`${oneLine(message)}\n`)) return;
+    if (stdin.write(`${line}\n`)) return;
     this.drained ??= new Promise((resolve) => {
       this.releaseDrain = () => {
         this.drained = undefined;
@@ -220,6 +224,10 @@ export class StdioTransport implements ServerTransport {
     return this.asked.size <= 1 && this.inARow > whileAlone;
   }
 
+  private get lineLimit(): number {
+    return this.asked.size > 0 ? largestAnswer : largestUnasked;
+  }
+
   /** Resolves when nothing of the tree is left. */
   async close(): Promise<void> {
     this.finish({ kind: 'closed' });
@@ -239,7 +247,6 @@ export class StdioTransport implements ServerTransport {
 
   private finish(ending: StdioEnding): void {
     if (this.finished) return;
-    this.deliverHeld();
     this.finished = ending;
     this.endPaces();
     this.stderrLines.end();
@@ -274,35 +281,82 @@ export class StdioTransport implements ServerTransport {
     this.stdoutLines.end();
   }
 
-  private readLine(line: string): void {
+  private take(line: string | readonly Buffer[]): void {
     if (this.finished) return;
-    if (line.trim() === '') return this.stdoutPace.spend(unaskedWeight(line.length, 1));
-    const messages = parseMessages(line);
-    let unasked = messages ? 0 : 1;
-    for (const message of messages ?? [])
-      if ('method' in message || !this.asked.delete(String(message.id))) unasked += 1;
-    if (unasked > 0) this.stdoutPace.spend(unaskedWeight(line.length, unasked));
+    if (typeof line === 'string' && !this.reading) return this.readLine(line);
+    const [first, last] = typeof line === 'string' ? [] : [line[0], line.at(-1)];
+    if (first && last && lengthOf(line as readonly Buffer[]) > largestUnasked) {
+      const ends = [first.toString('utf8', 0, endLength), last.subarray(-endLength).toString()] as const;
+      if (this.askedIn(...ends) === undefined) return void this.logLeftOut(largestUnasked);
+    }
+    this.lines.push(line);
+    this.reading ??= this.readLines().finally(() => (this.reading = undefined));
+  }
+
+  /** Reads long lines in slices, each to its end before more is read (P10). */
+  private async readLines(): Promise<void> {
+    this.stdoutPace.hold(true);
+    for (let line = this.lines.shift(); line !== undefined; line = this.lines.shift()) {
+      if (typeof line === 'string') {
+        this.readLine(line);
+        continue;
+      }
+      const text = await this.share.run(decodedInSlices(line));
+      const messages = await this.share.run(messagesInSlices(text));
+      for (const message of messages ?? []) if ('result' in message) this.share.owns(message.result);
+      await this.share.chargeTurn(() => this.hear(text, messages));
+    }
+    this.stdoutPace.hold(false);
+    this.stdoutPace.rest(this.share.waitMs);
+  }
+
+  private readLine(line: string): void {
+    if (line.trim() === '') return this.spend(unaskedMs);
+    const since = this.share.now();
+    const unasked = this.hear(line, parseMessages(line));
+    // What was asked for, and is short, whoever asked pays for.
+    if (unasked > 0) this.spend(Math.max(this.share.now() - since, unasked * unaskedMs));
+  }
+
+  private spend(ms: number): void {
+    this.share.spend(ms);
+    this.stdoutPace.rest(this.share.waitMs);
+  }
+
+  /** Returns how many of the messages answer nothing that we asked; a line that has none counts as one. */
+  private hear(line: string, messages: readonly JSONRPCMessage[] | undefined): number {
+    if (this.finished) return 0;
     if (!messages) {
       this.deps.log.write('warn', `[stdout] not JSON-RPC: ${shortened(line, loggedLineLength)}`);
       if (this.stray.length < keptStrayLines) this.stray.push(shortened(line, keptLineLength));
-      return;
+      return 1;
     }
     this.sawMessage = true;
-    if (this.held) for (const message of messages) this.held.push(message);
-    else if (line.length <= longLine) this.deliver(messages);
-    else this.hold(messages);
-  }
-
-  /** To write for a client what a message says takes as long as to read it: in one turn, the loop would be held up for both (S2). */
-  private hold(messages: JSONRPCMessage[]): void {
-    this.held = messages;
-    inNextTurn(() => this.deliverHeld());
-  }
-
-  private deliverHeld(): void {
-    const messages = this.held ?? [];
-    this.held = undefined;
+    let unasked = 0;
+    for (const message of messages) if ('method' in message || !this.asked.delete(String(message.id))) unasked += 1;
     this.deliver(messages);
+    return unasked;
+  }
+
+  /** A line that is too long costs the call that it answers. */
+  private leaveOut(head: string, tail: string): void {
+    const id = this.askedIn(head, tail);
+    this.spend(unaskedMs);
+    if (id === undefined) return;
+    this.asked.delete(id);
+    const reason = { kind: 'tooLarge', limit: largestAnswer, url: 'the server' } as const;
+    this.deliver([failureAnswer(id, new TransportFailure(reason))]);
+  }
+
+  private logLeftOut(limit: number): 'skip' {
+    this.deps.log.write('warn', `[stdout] A message of more than ${limit / 1024 / 1024} MiB was left out.`);
+    return 'skip';
+  }
+
+  /** Returns the id of the request that a line answers of which only the ends are known. */
+  private askedIn(head: string, tail: string): string | undefined {
+    const id = idInEnds(head, tail) ?? (this.asked.size === 1 ? this.asked.keys()[0] : undefined);
+    return id !== undefined && this.asked.has(id) && !head.includes('"method"') ? id : undefined;
   }
 
   private deliver(messages: readonly JSONRPCMessage[]): void {
@@ -325,9 +379,12 @@ export class StdioTransport implements ServerTransport {
   }
 }
 
+function lengthOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
+}
+
 /** Some readers, Node's own among them, take these for line breaks too. Escaped they are the same JSON. */
-function oneLine(message: JSONRPCMessage): string {
-  const json = JSON.stringify(message);
+function oneLine(json: string): string {
   // A pattern would be carried out by the runtime of V8, which takes several times as long (P3).
   if (!json.includes('\u0085') && !json.includes('\u2028') && !json.includes('\u2029')) return json;
   // Of all ways to replace each of a million, this takes the least time.

@@ -1,3 +1,4 @@
+import { LoopShare } from '../../../../src/core/base/turns.js';
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { LegacySseChannel } from '../../../../src/core/connections/http/legacySse.js';
@@ -24,6 +25,7 @@ describe('a channel of HTTP+SSE', () => {
       const channel = new LegacySseChannel({
         endpoint: server.endpoint,
         clock: new FakeClock(),
+        share: new LoopShare(new FakeClock()),
         log: { write: () => {} },
         deliver: () => {},
         die: () => {},
@@ -51,6 +53,7 @@ describe('a channel of HTTP+SSE', () => {
     const channel = new LegacySseChannel({
       endpoint: server.endpoint,
       clock,
+      share: new LoopShare(clock),
       log: { write: () => {} },
       deliver: () => (heard += 1),
       die: () => {},

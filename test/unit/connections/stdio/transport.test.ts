@@ -1,9 +1,10 @@
 /** What goes into the pipe of a server, and when (X1, P3). */
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { PassThrough, Writable } from 'node:stream';
 import type { ProcessExit } from '../../../../src/core/connections/stdio/processTree.js';
 import { StdioTransport } from '../../../../src/core/connections/stdio/transport.js';
+import { LoopShare } from '../../../../src/core/base/turns.js';
+import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
 import { silentLog } from '../../../support/fakes/silentLog.js';
 
 describe('stdio transport', () => {
@@ -13,6 +14,9 @@ describe('stdio transport', () => {
   let stdout: PassThrough;
   let exit: (exit: ProcessExit) => void;
   let stdin: Writable;
+  let clock: FakeClock;
+  /** What each step of work takes by the meter of the share. */
+  let worked: number;
 
   beforeEach(() => {
     writes = [];
@@ -37,7 +41,11 @@ describe('stdio transport', () => {
       exited: new Promise<ProcessExit>((resolve) => (exit = resolve)),
       stop: () => Promise.resolve(stdin.end() && []),
     };
-    transport = new StdioTransport({ tree, log: silentLog, exitGraceMs: 1 });
+    worked = 0;
+    clock = new FakeClock();
+    let time = 0;
+    const share = new LoopShare(clock, { now: () => (time += worked) });
+    transport = new StdioTransport({ tree, log: silentLog, share, exitGraceMs: 1 });
   });
 
   const send = (id: number): Promise<void> => transport.send({ jsonrpc: '2.0', id, method: 'ping' });
@@ -100,17 +108,54 @@ describe('stdio transport', () => {
       await new Promise(setImmediate);
       assert.deepEqual(heard, ['first']);
       stdout.write(told('third'));
-      await new Promise(setImmediate);
-      await new Promise(setImmediate);
+      while (heard.length < 4) await new Promise(setImmediate);
       assert.deepEqual(heard, ['first', 'long', 'second', 'third']);
     });
 
-    it('is heard before the end', async () => {
-      stdout.write(long);
-      await new Promise(setImmediate);
-      assert.deepEqual(heard, []);
-      void transport.close();
-      assert.deepEqual(heard, ['long', 'closed']);
+    it('is charged by the time that it takes, an answer too, and then the server waits (S2)', async () => {
+      void send(1);
+      worked = 700;
+      stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(500_000) } })}\n`);
+      while (heard.length < 1) await clock.flow(1000);
+      stdout.write(told('second'));
+      await rest();
+      assert.deepEqual(heard, ['answer']);
+      await clock.flow(60_000);
+      assert.deepEqual(heard, ['answer', 'second']);
+    });
+
+    const over = 'x'.repeat(17 << 20);
+
+    it('that is longer than an answer may be costs the call that it answers (S2)', async () => {
+      const answers: unknown[] = [];
+      transport.onmessage = (message) => answers.push(message);
+      for (const id of [1, 2, 3]) void send(id);
+      stdout.write(
+        `{"jsonrpc":"2.0","id":2,"result":{"v":"${over}"}}\n{"result":{"v":"${over}"},"jsonrpc":"2.0","id":3}\n`,
+      );
+      stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, result: {} })}\n`);
+      await rest();
+      assert.deepEqual(
+        answers.map((answer) => {
+          const { id, error } = answer as { id: unknown; error?: { message: string } };
+          return [Number(id), error?.message];
+        }),
+        [
+          [2, 'The answer of the server is larger than 16 MiB.'],
+          [3, 'The answer of the server is larger than 16 MiB.'],
+          [1, undefined],
+        ],
+      );
+    });
+
+    it('that nobody asked for has half of that, also while calls are in flight (S2)', async () => {
+      const text = 'x'.repeat(9 << 20);
+      stdout.write(told('much', { text }));
+      void send(1);
+      stdout.write(told('much', { text }));
+      stdout.write(told('second'));
+      await rest();
+      assert.deepEqual(heard, ['second']);
     });
 
     it('is heard before the exit of the process is told', async () => {
@@ -125,15 +170,12 @@ describe('stdio transport', () => {
     `${JSON.stringify(messages.map((message) => ({ jsonrpc: '2.0', ...message })))}\n`;
   const nTimes = (count: number, message: object): object[] => Array.from({ length: count }, () => message);
 
-  /** Whether the reading paused for it, however soon it went on. Time stands still meanwhile, however long it takes to read. */
+  /** Whether the reading paused for it, however soon it went on. The work itself takes no time. */
   const isHeldUp = async (text: string): Promise<boolean> => {
     let paused = false;
     stdout.once('pause', () => (paused = true));
-    const at = performance.now();
-    const time = mock.method(performance, 'now', () => at);
     stdout.write(text);
     await new Promise(setImmediate);
-    time.mock.restore();
     return paused;
   };
 
@@ -144,7 +186,7 @@ describe('stdio transport', () => {
     const answers = ids.map((id) => ({ id, result: {} }));
     const batches = [0, 500, 1000, 1500, 2000].map((from) => batch(answers.slice(from, from + 500)));
     assert.equal(await isHeldUp(batches.join('')), false);
-    assert.equal(await isHeldUp(batch(nTimes(500, { method: 'm' })).repeat(5)), true);
+    assert.equal(await isHeldUp(batch(nTimes(500, { method: 'm' })).repeat(20)), true);
   });
 
   it('reads on after answers at once, also where the server writes their numbers as texts', async () => {
@@ -155,18 +197,9 @@ describe('stdio transport', () => {
     assert.equal(await isHeldUp(answers.join('')), false);
   });
 
-  it('reads on after few lines of much only in a while, too, unless they answer (S2)', async () => {
-    await transport.start();
-    const much = 'x'.repeat(1 << 20);
-    for (let id = 1; id <= 20; id++) void send(id);
-    const answers = Array.from({ length: 20 }, (_, index) => batch([{ id: index + 1, result: { much } }]));
-    assert.equal(await isHeldUp(answers.join('')), false);
-    assert.equal(await isHeldUp(batch([{ method: 'm', params: { much } }]).repeat(20)), true);
-  });
-
   it('reads on after many lines of nothing only in a while, too (S2)', async () => {
     await transport.start();
-    assert.equal(await isHeldUp('\n'.repeat(5000)), true);
+    assert.equal(await isHeldUp('\n'.repeat(10_000)), true);
   });
 
   it('takes a hundred of half a million messages that come at once before anybody listens', async () => {

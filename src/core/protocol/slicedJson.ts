@@ -1,0 +1,342 @@
+/**
+ * Reads and writes JSON in slices (P10). The text is looked through once for its brackets; what is complete of it after each slice is
+ * left to `JSON.parse`, and what is open by then is put together here. So every value is the one that `JSON.parse` gives of
+ * the whole text, in about its time. A thread of its own would be no help: taking its result over takes longer than parsing.
+ */
+import type { Sliced } from '../base/turns.js';
+import {
+  cutBelow,
+  deepestValue,
+  isContainer,
+  knowShallow,
+  mostContainers,
+  tooManyContainers,
+  type Container,
+} from './json.js';
+
+/** So much is parsed at a time, in characters. */
+const pieceLength = 16 * 1024;
+/** Longer strings are read in pieces. */
+const longString = 4 * pieceLength;
+/** What cannot be taken apart is refused where it is longer: a key, a number, a blank. */
+const longestToken = 1024 * 1024;
+const mostKeys = 100_000;
+/** Where strings are short or have many quotes in them, so many of them make a slice. */
+const quotesOfSlice = 4096;
+
+const [quote, comma, colon, backslash, opensList, closesList, opensObject, closesObject] = [
+  0x22, 0x2c, 0x3a, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
+];
+
+/** A list or an object that is open. */
+interface Open {
+  readonly start: number;
+  readonly isList: boolean;
+  /** Is there from the end of the first slice in which it is open; then those around it have theirs, too. */
+  value: Container | undefined;
+  /** The key under which the container around it gets it. */
+  key: string | undefined;
+  /** Up to here, its members are in the value. */
+  done: number;
+  /** The last comma behind that; -1 if there is none. */
+  comma: number;
+  /** How many keys the value has, as each of very many costs more than the one before. */
+  keys: number;
+  /** What may come at `done`: `next` is a member that must come. */
+  awaits: 'any' | 'next' | 'commaOrEnd';
+}
+
+/**
+ * Gives what `parseFlattened` gives of a text with a list or an object, and throws a `SyntaxError` where that throws one, and
+ * for a token that is longer than anybody writes.
+ */
+export function* parsedInSlices(text: string): Sliced<unknown> {
+  const open: Open[] = [];
+  const large: Container[] = [];
+  let result: Container | undefined;
+  let [containers, deepest, quotes] = [0, 0, 0];
+  let sliceStart = 0;
+  let end = 0;
+
+  const isBlank = (from: number, to: number): boolean => text.slice(from, to).trim() === '';
+
+  /** Puts the members of a text into its container. */
+  function flush(one: Open, depth: number, to: number): void {
+    if (to - one.done > longestToken) throw new SyntaxError('It has a key, a number or a blank of more than 1 MiB.');
+    const members = text.slice(one.done, to);
+    const part = JSON.parse(one.isList ? `[${members}]` : `{${members}}`) as Container;
+    const keys = Array.isArray(part) ? [] : Object.keys(part);
+    if (keys.length === 0 && (!Array.isArray(part) || part.length === 0)) throw misplaced(one.done);
+    if (deepest > 2 * deepestValue) cutBelow(part, 2 * deepestValue + 1 - depth);
+    if (Array.isArray(part)) for (const member of part) (one.value as unknown[]).push(member);
+    else for (const key of keys) if (Object.hasOwn(part, key)) put(one.value as Container, key, part[key]);
+    one.keys += keys.length;
+    if (one.keys > mostKeys) throw new SyntaxError(`It has an object with more than ${mostKeys} keys.`);
+  }
+
+  /** Makes containers of all that is open, so that nothing before this place is needed as text any more. */
+  function settle(): void {
+    if (open.length > 2 * deepestValue) throw misplaced(at);
+    for (const [index, one] of open.entries()) {
+      if (!one.value) {
+        one.value = one.isList ? [] : {};
+        large.push(one.value);
+        if (index > 0) one.key = keyOf(open[index - 1] as Open, one.start);
+      }
+      if (one.comma < 0) continue;
+      flush(one, index + 1, one.comma);
+      one.done = one.comma + 1;
+      one.comma = -1;
+      one.awaits = 'next';
+    }
+    sliceStart = at;
+  }
+
+  /** Reads what stands before a member that is taken apart: nothing in a list, its key in an object. */
+  function keyOf(one: Open, to: number): string | undefined {
+    if (one.awaits === 'commaOrEnd' || to - one.done > longestToken) throw misplaced(one.done);
+    const before = text.slice(one.done, to);
+    if (one.isList) {
+      if (before.trim() !== '') throw misplaced(one.done);
+      return undefined;
+    }
+    const keys = Object.keys(JSON.parse(`{${before}0}`) as object);
+    if (keys.length !== 1) throw misplaced(one.done);
+    return keys[0];
+  }
+
+  function take(one: Open, key: string | undefined, value: unknown, to: number): void {
+    if (Array.isArray(one.value)) one.value.push(value);
+    else put(one.value as Container, key ?? '', value);
+    one.done = to;
+    one.comma = -1;
+    one.awaits = 'commaOrEnd';
+  }
+
+  function close(one: Open, code: number): void {
+    if (!one.value) {
+      if (open.length > 0) return;
+      const value = JSON.parse(text.slice(one.start, at + 1)) as Container;
+      if (deepest > 2 * deepestValue) cutBelow(value, 2 * deepestValue);
+      result = value;
+      return;
+    }
+    if (one.isList !== (code === closesList)) throw misplaced(at);
+    const isEnd = one.awaits !== 'next' && isBlank(one.done, at);
+    if (!isEnd) {
+      if (one.awaits === 'commaOrEnd') throw misplaced(one.done);
+      flush(one, open.length + 1, at);
+    }
+    const around = open.at(-1);
+    if (around) take(around, one.key, one.value, at + 1);
+    else result = one.value;
+  }
+
+  let at = 0;
+  for (; at < text.length; at++) {
+    if (at - sliceStart >= pieceLength || quotes >= quotesOfSlice) {
+      quotes = 0;
+      // What is deeper is cut off in the end, and is left together until then.
+      if (open.length <= 2 * deepestValue || at - sliceStart > longestToken) settle();
+      yield;
+    }
+    const code = text.charCodeAt(at);
+    switch (code) {
+      case quote: {
+        const start = at;
+        for (let next = text.indexOf('"', at + 1); ; next = text.indexOf('"', next + 1)) {
+          if (next < 0) throw misplaced(start);
+          if (++quotes % quotesOfSlice === 0) yield;
+          if (!isEscaped(text, next, start + 1)) {
+            at = next;
+            break;
+          }
+        }
+        const one = open.at(-1);
+        if (!one) throw misplaced(start);
+        if (at - start < longString || isKey(text, at + 1, one)) break;
+        const behind = at + 1;
+        at = start;
+        settle();
+        const key = keyOf(one, start);
+        const pieces: string[] = [];
+        for (let from = start + 1; from < behind - 1; from = end) {
+          end = pieceEnd(text, from, behind - 1);
+          pieces.push(JSON.parse(`"${text.slice(from, end)}"`) as string);
+          yield;
+        }
+        take(one, key, pieces.join(''), behind);
+        at = behind - 1;
+        sliceStart = behind;
+        break;
+      }
+      case comma: {
+        const one = open.at(-1);
+        if (!one) throw misplaced(at);
+        if (one.awaits !== 'commaOrEnd') one.comma = at;
+        else {
+          if (!isBlank(one.done, at)) throw misplaced(one.done);
+          one.done = at + 1;
+          one.awaits = 'next';
+        }
+        break;
+      }
+      case opensList:
+      case opensObject:
+        if (open.length === 0 && (result !== undefined || !isBlank(0, at))) throw misplaced(at);
+        if (++containers > mostContainers) throw tooManyContainers();
+        open.push({
+          start: at,
+          isList: code === opensList,
+          value: undefined,
+          key: undefined,
+          done: at + 1,
+          comma: -1,
+          keys: 0,
+          awaits: 'any',
+        });
+        deepest = Math.max(deepest, open.length);
+        break;
+      case closesList:
+      case closesObject: {
+        const one = open.pop();
+        if (!one) throw misplaced(at);
+        close(one, code);
+        if (open.length === 0) end = at + 1;
+        break;
+      }
+    }
+  }
+  if (result === undefined || open.length > 0 || !isBlank(end, text.length)) throw misplaced(text.length);
+  if (deepest <= deepestValue) for (const one of large) knowShallow(one);
+  return result;
+}
+
+/** Does as `JSON.parse` does with a key that means something to an assignment. */
+function put(to: Container, key: string, value: unknown): void {
+  if (key !== '__proto__') (to as Record<string, unknown>)[key] = value;
+  else Object.defineProperty(to, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+/** @param from where nothing is escaped */
+function isEscaped(text: string, at: number, from: number): boolean {
+  let slashes = 0;
+  while (at - 1 - slashes >= from && text.charCodeAt(at - 1 - slashes) === backslash) slashes++;
+  return slashes % 2 === 1;
+}
+
+function isKey(text: string, behind: number, { isList }: Open): boolean {
+  if (isList) return false;
+  let at = behind;
+  while (at < text.length && text.charCodeAt(at) <= 0x20) at++;
+  return text.charCodeAt(at) === colon;
+}
+
+/** Finds where a piece of a string may end, which is in no escape. */
+function pieceEnd(text: string, from: number, behind: number): number {
+  let end = from + pieceLength;
+  if (end >= behind) return behind;
+  for (let back = 1; back <= 5; back++) {
+    const at = end - back;
+    if (text.charCodeAt(at) !== backslash || isEscaped(text, at, from)) continue;
+    const length = text.charCodeAt(at + 1) === 0x75 ? 6 : 2;
+    if (length > back) end = at + length;
+    break;
+  }
+  return Math.min(end, behind);
+}
+
+function misplaced(at: number): SyntaxError {
+  return new SyntaxError(`It is no JSON at or behind character ${at}.`);
+}
+
+/** Whether a value is so large that it is to be written in slices. Looks at no more of it than that takes. */
+export function isLarge(value: unknown): boolean {
+  return weightOf(value, longValue) > longValue;
+}
+
+/** What is smaller is written at once, in characters. */
+const longValue = 256 * 1024;
+
+/** Gives about the length of a value's JSON; where that is more than `most`, some number that is more. */
+function weightOf(value: unknown, most: number): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 4;
+  let weight = 2;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && weight <= most; index++)
+      weight += 1 + weightOf(value[index], most - weight);
+    return weight;
+  }
+  for (const key in value) {
+    if (weight > most) break;
+    weight += key.length + 4 + weightOf((value as Record<string, unknown>)[key], most - weight);
+  }
+  return weight;
+}
+
+/** Gives what `JSON.stringify` gives of an object or a list that is not deep and has nothing but JSON in it. */
+export function* jsonInSlices(value: unknown): Sliced<string> {
+  const pieces: string[] = [];
+  yield* write(value, pieces);
+  return pieces.join('');
+}
+
+function* write(value: unknown, pieces: string[]): Sliced<void> {
+  yield;
+  if (typeof value === 'string' && value.length > longString) {
+    pieces.push('"');
+    for (let from = 0, end = 0; from < value.length; from = end) {
+      end = Math.min(from + pieceLength, value.length);
+      const last = value.charCodeAt(end - 1);
+      if (last >= 0xd800 && last <= 0xdbff && end < value.length) end += 1;
+      pieces.push(JSON.stringify(value.slice(from, end)).slice(1, -1));
+      yield;
+    }
+    pieces.push('"');
+  } else if (Array.isArray(value)) yield* writeList(value, pieces);
+  else if (isContainer(value)) yield* writeObject(value as Record<string, unknown>, pieces);
+  else pieces.push(JSON.stringify(value) ?? 'null');
+}
+
+function* writeList(list: readonly unknown[], pieces: string[]): Sliced<void> {
+  let before = '[';
+  let from = 0;
+  let weight = 0;
+  for (let at = 0; at <= list.length; at++) {
+    const own = at < list.length ? weightOf(list[at], pieceLength) : 0;
+    const isHeavy = own > pieceLength;
+    weight += own;
+    if (!isHeavy && weight <= pieceLength && at < list.length) continue;
+    // What is light up to here is written at once.
+    if (at > from) {
+      pieces.push(before, JSON.stringify(list.slice(from, at)).slice(1, -1));
+      before = ',';
+      yield;
+    }
+    from = at;
+    weight = own;
+    if (!isHeavy) continue;
+    pieces.push(before);
+    yield* write(list[at], pieces);
+    before = ',';
+    from = at + 1;
+    weight = 0;
+  }
+  pieces.push(before === '[' ? '[]' : ']');
+}
+
+function* writeObject(fields: Readonly<Record<string, unknown>>, pieces: string[]): Sliced<void> {
+  let before = '{';
+  let written = 0;
+  for (const key of Object.keys(fields)) {
+    const member = fields[key];
+    if (member === undefined) continue;
+    pieces.push(`${before}${JSON.stringify(key)}:`);
+    before = ',';
+    if (weightOf(member, pieceLength) > pieceLength) yield* write(member, pieces);
+    else pieces.push(JSON.stringify(member));
+    if (++written % 256 === 0) yield;
+  }
+  pieces.push(before === '{' ? '{}' : '}');
+}

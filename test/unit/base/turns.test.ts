@@ -1,0 +1,113 @@
+/** What one server may take of the event loop, in slices, and what the others have of it (S2, P10). */
+import assert from 'node:assert/strict';
+import { atOnce, LoopShare, type Sliced } from '../../../src/core/base/turns.js';
+import { FakeClock, rest as settled } from '../../support/fakes/fakeClock.js';
+
+describe('the share of the event loop', () => {
+  let clock: FakeClock;
+  /** The time that work takes, which the tests decide. */
+  let worked: number;
+  let share: LoopShare;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    worked = 0;
+    const meter = { now: () => worked };
+    share = new LoopShare(clock, meter, meter);
+  });
+
+  const work = (ms: number) => (): void => void (worked += ms);
+
+  it('lets a second be taken at once, and then a quarter of the time', async () => {
+    share.charge(work(1000));
+    assert.equal(share.waitMs, 0);
+    share.charge(work(100));
+    assert.equal(share.waitMs, 400);
+    await clock.advance(399);
+    assert.ok(share.waitMs > 0);
+    await clock.advance(1);
+    assert.equal(share.waitMs, 0);
+  });
+
+  it('charges what was done before it failed', () => {
+    assert.throws(() =>
+      share.charge(() => {
+        worked += 1100;
+        throw new Error('no');
+      }),
+    );
+    assert.ok(share.waitMs > 0);
+  });
+
+  it('rests until more may be read, and no longer than anybody wants it', async () => {
+    share.spend(1100);
+    let isOver = false;
+    const resting = share.rest().then(() => (isOver = true));
+    await settled();
+    assert.equal(isOver, false);
+    await clock.flow(1000);
+    await resting;
+    share.spend(1100);
+    const unwanted = new AbortController();
+    const ended = share.rest(unwanted.signal);
+    unwanted.abort();
+    await ended;
+  });
+
+  function* slices(count: number, ms: number): Sliced<string> {
+    for (let n = 0; n < count; n++) {
+      worked += ms;
+      yield;
+    }
+    return 'done';
+  }
+
+  it('does long work in slices, with turns of others between them, and rests where it takes too much', async () => {
+    let turns = 0;
+    let isOver = false;
+    const running = share.run(slices(100, 15)).then((value) => {
+      isOver = true;
+      return value;
+    });
+    while (!isOver && turns < 1000) {
+      turns += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      await clock.advance(10);
+    }
+    assert.equal(await running, 'done');
+    assert.ok(turns >= 100, `${turns} turns`);
+    // A second and a half of work, of which a second is free: the other half takes two seconds.
+    assert.ok(clock.now() - new FakeClock().now() >= 1500);
+  });
+
+  it('charges what follows from a message before the next turn', async () => {
+    await share.chargeTurn(() => {
+      worked += 550;
+      void Promise.resolve()
+        .then(() => undefined)
+        .then(() => (worked += 550));
+    });
+    assert.equal(share.waitMs, 400);
+  });
+
+  it('takes two long messages in at once; the others wait where they are', async () => {
+    const { signal } = new AbortController();
+    const first = await share.placeForLong(signal);
+    await share.placeForLong(signal);
+    const order: string[] = [];
+    const third = share.placeForLong(signal).then(() => order.push('third'));
+    const closed = new AbortController();
+    const fourth = share.placeForLong(closed.signal).then(() => order.push('fourth'));
+    await settled();
+    assert.deepEqual(order, []);
+    closed.abort();
+    await fourth;
+    first.dispose();
+    await settled();
+    assert.deepEqual(order, ['fourth']);
+    share.spend(0);
+    void third;
+  });
+
+  it('can do all of it now', () => assert.equal(atOnce(slices(3, 100)), 'done'));
+});
