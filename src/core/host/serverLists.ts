@@ -10,6 +10,7 @@ import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
 import { commandReferences } from '../config/launchReferences.js';
 import { isEnabled, type ConfiguredServer, type Launch, type ServerDefinition } from '../config/model.js';
+import { compilePattern } from '../tools/patterns.js';
 
 /** The values of the settings, which are read without trust. */
 export interface ServerLists {
@@ -80,21 +81,7 @@ function matchesUrl(pattern: string, url: string): boolean {
   if (!pattern.includes('*')) return plainUrl(pattern)?.toLowerCase() === address.toLowerCase();
   // A pattern without a path is one for the path `/`.
   const whole = /^https?:\/\/[^/?#]*$/i.test(pattern) ? `${pattern}/` : pattern;
-  return matchesText(whole.toLowerCase(), address.toLowerCase());
-}
-
-/** Takes each part of the pattern where it comes first, so that no pattern costs more than the length of the text. */
-function matchesText(pattern: string, text: string): boolean {
-  const parts = pattern.split('*');
-  const [first = '', last = ''] = [parts.shift(), parts.pop()];
-  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
-  let at = first.length;
-  for (const part of parts) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return at <= text.length - last.length;
+  return compilePattern(whole.toLowerCase()).matches(address.toLowerCase());
 }
 
 /** Returns the URL without credentials and fragment. */
