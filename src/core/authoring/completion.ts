@@ -8,7 +8,7 @@ import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';
 import { keyDocs, requiredKeys, type KeyDoc } from '../config/keyDocs.js';
 import { transportOfKey, type KeyLevel } from '../config/keys.js';
 import { sketch, type Sketch } from '../yaml/sketch.js';
-import type { Slot } from '../yaml/sketchState.js';
+import type { Slot } from '../yaml/sketch.js';
 import { itemDrafts, likelihood, valueDrafts } from './completionValues.js';
 import { boxAt, levelOf, placeAt, textOf, type KnownPlace } from './shapes.js';
 import { escapeSnippet, fit, type CompletionDeps, type Draft, type Suggestion } from './suggestion.js';

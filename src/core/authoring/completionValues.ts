@@ -2,7 +2,7 @@
 import { asMarkdown, formatted } from '../base/inert.js';
 import { isSecretName } from '../base/secrets.js';
 import { scalarText } from '../yaml/edits.js';
-import type { Slot } from '../yaml/sketchState.js';
+import type { Slot } from '../yaml/sketch.js';
 import type { KnownPlace, PlaceShape } from './shapes.js';
 import { escapeSnippet, type CompletionDeps, type Draft } from './suggestion.js';
 

@@ -1,5 +1,5 @@
 /** Makes the outline of a config file, broken or not, of its servers and keys. Everything here is pure. */
-import type { SketchEntry } from '../yaml/sketchState.js';
+import type { SketchEntry } from '../yaml/sketch.js';
 import { sketch } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
 

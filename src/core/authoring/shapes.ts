@@ -2,7 +2,7 @@
 import { docOf, type KeyDoc, type ValueShape } from '../config/keyDocs.js';
 import type { KeyLevel } from '../config/keys.js';
 import type { Sketch } from '../yaml/sketch.js';
-import { pathKey, type SketchBox, type SketchPath } from '../yaml/sketchState.js';
+import { pathKey, type SketchBox, type SketchPath } from '../yaml/sketch.js';
 
 /** The shape of the value that may stand at a path. */
 export type PlaceShape =

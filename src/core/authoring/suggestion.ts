@@ -1,7 +1,7 @@
 /** A suggestion, before and after it is fitted into the quotes and style of its place. */
 import { noMarkdown, type Markdown } from '../base/inert.js';
 import { scalarText } from '../yaml/edits.js';
-import type { Slot } from '../yaml/sketchState.js';
+import type { Slot } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
 
 export interface Suggestion {

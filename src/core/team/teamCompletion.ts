@@ -3,7 +3,7 @@
  * works while the YAML is broken. Everything here is pure.
  */
 import { sketch, type Sketch } from '../yaml/sketch.js';
-import type { SketchPath } from '../yaml/sketchState.js';
+import type { SketchPath } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
 
 export interface TeamSuggestion {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { sketch } from '../../../src/core/yaml/sketch.js';
-import { pathKey, type SketchBox } from '../../../src/core/yaml/sketchState.js';
+import { pathKey, type SketchBox } from '../../../src/core/yaml/sketch.js';
 import { wholeFormat } from '../config/fixtures.js';
 
 /** `role path "what would be replaced"` at the place marked by `¦`. */
