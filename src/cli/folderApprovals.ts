@@ -16,12 +16,12 @@ import { isInsideAny } from '../core/files/realFiles.js';
 import { SharedFile } from '../core/files/sharedFile.js';
 import type { StatusSnapshot } from '../core/reconcile/status.js';
 import { complain, reasonOf } from './output.js';
-import { agreesOnTerminal } from './terminalQuestion.js';
+import { agreesOnTerminal, isTerminal } from './terminalQuestion.js';
 
 interface Consent {
-  /** Whether the person said with the command that what waits may start, for this run. */
+  /** The person said with the command that everything may start, for this run. */
   readonly approve: boolean;
-  /** Whether the terminal is asked. By default it is, where there is one. */
+  /** False for a command that an agent starts: nothing more than what was approved starts. */
   readonly asks?: boolean;
 }
 
@@ -57,11 +57,20 @@ export class FolderApprovals {
       .filter((launch) => this.ledger.judge(launch) === 'pending');
   }
 
-  /** Shows what waits and asks whether it may start, where the person has not said it and can be asked. */
+  /**
+   * At a terminal, shows what waits and asks whether it may start. Elsewhere the command itself is the consent, for its run: as long
+   * as it lasts, servers of the folder start that were never approved. A server that has changed since its approval waits.
+   */
   async ask(waiting: readonly LaunchDescription[], { approve, asks }: Consent, signal: AbortSignal): Promise<void> {
     if (waiting.length === 0) return;
     if (approve) this.ledger.allow(waiting);
-    else if (asks !== false && (await this.agrees(waiting, signal))) await this.approve(waiting);
+    else if (asks === false) return;
+    else if (!isTerminal()) this.ledger.allow(waiting.filter((launch) => this.isNew(launch)));
+    else if (await this.agrees(waiting, signal)) await this.approve(waiting);
+  }
+
+  private isNew(launch: LaunchDescription): boolean {
+    return !isUserFile(launch.source, [this.folder], homedir()) && this.ledger.approvedBefore(launch) === undefined;
   }
 
   agrees(waiting: readonly LaunchDescription[], signal: AbortSignal): Promise<boolean> {

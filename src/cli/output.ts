@@ -43,8 +43,8 @@ Commands
 
 Options
   -C, --folder DIR  the folder that holds .minds/mcp.yaml (default: the current one)
-  --approve         start servers that wait for your approval, for this run only. Without it, a terminal asks you, and
-                    elsewhere they wait
+  --approve         start all servers for this run, also those that wait for your approval. Without it, a terminal asks
+                    you; elsewhere the servers of the folder start, except those that changed since you approved them
   --json            print JSON
   --allow, --ask, --deny PATTERN
                     allow, ask about or refuse calls of the tools that PATTERN matches; wins over

@@ -66,8 +66,13 @@ describe('approval on the command line (S1)', () => {
     });
   });
 
-  it('a command without a terminal starts what was approved; `--approve` lets the rest start for that run', async () => {
+  it('a command without a terminal starts for its run what was never approved; a server that changed since its approval waits', async () => {
     cli.save({ a: stage.server('a') });
+    assert.match((await cli.run('call', 'a_echo', '{"text":"hello"}')).stdout, /hello/);
+    assert.deepEqual(stage.stored, [], 'nothing is kept of it');
+    await stage.approve();
+    stage.forgetRuns();
+    cli.save({ a: stage.server('a', { env: { MORE: '1' } }) });
     const refused = await cli.run('call', 'a_echo', '{"text":"hello"}');
     assert.equal(refused.code, 1);
     assert.match(
@@ -75,18 +80,16 @@ describe('approval on the command line (S1)', () => {
       /^a waits for approval\. Run `mcp-toolsets approve a`, or approve it in the editor\.$/m,
     );
     assert.deepEqual(stage.ran, []);
-    const called = await cli.run('call', 'a_echo', '{"text":"hello"}', '--approve');
-    assert.match(called.stdout, /hello/);
-    assert.deepEqual(stage.stored, []);
-    const { code } = await cli.run('connect', 'a', '--approve');
-    assert.equal(code, 2);
+    assert.match((await cli.run('call', 'a_echo', '{"text":"hello"}', '--approve')).stdout, /hello/);
+    assert.equal((await cli.run('connect', 'a', '--approve')).code, 2);
   });
 
-  it('`serve` without a terminal starts what was approved, and the rest when it is approved', async () => {
-    cli.save({ a: stage.server('a'), b: stage.server('b') });
-    await stage.approve('a');
+  it('`serve` without a terminal starts what the files say at that moment; what comes later waits until it is approved', async () => {
+    cli.save({ a: stage.server('a') });
     const serving = await Serving.begin(cli, ['a', 'mcp_admin']);
     try {
+      assert.deepEqual([stage.ran, stage.stored], [['a'], []]);
+      cli.save({ a: stage.server('a'), b: stage.server('b') });
       await serving.until('b waits for approval');
       assert.deepEqual(stage.ran, ['a']);
       await stage.approve('b');
@@ -117,10 +120,7 @@ describe('approval on the command line (S1)', () => {
     cli.save({ a: stage.server('a'), off: stage.server('off', { enabled: false }) });
     const shown = await cli.run('entries', 'windsurf');
     assert.match(shown.stderr, /These entries start what you have not approved\.[^]*argument {5}a\n/);
-    assert.match(
-      shown.stderr,
-      /Nothing is written yet: --write does it\. What is shown first is approved by that too\./,
-    );
+    assert.match(shown.stderr, /Add --write to write it\. The servers above are approved by that too\./);
     assert.deepEqual(stage.stored, []);
     const written = await cli.run('entries', 'windsurf', '--write');
     assert.equal(written.code, 0);
