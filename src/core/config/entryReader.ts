@@ -84,18 +84,28 @@ export class EntryReader extends ProblemList {
 
   list(entry: MapEntry | undefined, fix: string): ListNode | undefined {
     if (!entry || isEmpty(entry.value)) return undefined;
-    if (entry.value.kind === 'list') return entry.value;
-    return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, 'a list', describe(entry.value), fix));
+    return entry.value.kind === 'list' ? entry.value : this.wrong(entry, 'a list', fix);
   }
 
   truth(entry: MapEntry | undefined): boolean | undefined {
+    const fix = `Write \`${entry?.key}: true\` or \`${entry?.key}: false\`, without quotes.`;
+    return this.scalar(entry, (value) => typeof value === 'boolean', '`true` or `false`', fix);
+  }
+
+  scalar<T>(
+    entry: MapEntry | undefined,
+    takes: (value: unknown) => value is T,
+    expected: string,
+    fix: string,
+  ): T | undefined {
     if (!entry) return undefined;
-    const { value } = entry;
-    if (value.kind === 'scalar' && typeof value.value === 'boolean') return value.value;
-    const fix = `Write \`${entry.key}: true\` or \`${entry.key}: false\`, without quotes.`;
-    return this.note(
-      problems.wrongType(this.atValue(entry), `\`${entry.key}\``, '`true` or `false`', describe(value), fix),
-    );
+    const value = entry.value.kind === 'scalar' ? entry.value.value : undefined;
+    return takes(value) ? value : this.wrong(entry, expected, fix);
+  }
+
+  /** Notes that the value of an entry is something else than its key takes. */
+  wrong(entry: MapEntry, expected: string, fix: string, found = describe(entry.value)): undefined {
+    return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, expected, found, fix));
   }
 
   /** Returns a text in the strict sense. With `secret`, the value is kept out of the message. */
@@ -103,8 +113,7 @@ export class EntryReader extends ProblemList {
     if (!entry) return undefined;
     const { value } = entry;
     if (value.kind === 'scalar' && typeof value.value === 'string') return this.clean(value.value, entry);
-    const found = kind === 'secret' ? describeKind(value) : describe(value);
-    return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, 'a text', found, fix));
+    return this.wrong(entry, 'a text', fix, (kind === 'secret' ? describeKind : describe)(value));
   }
 
   /**
@@ -132,15 +141,12 @@ export class EntryReader extends ProblemList {
   }
 
   private clean(text: string, entry: MapEntry): string | undefined {
-    if (!text.includes('\0')) return text;
-    const spot = this.atValue(entry);
-    return this.note(problems.wrongType(spot, `\`${entry.key}\``, 'a text without NUL', 'one with NUL', noNul));
+    return text.includes('\0') ? this.wrong(entry, 'a text without NUL', noNul, 'one with NUL') : text;
   }
 
   private map(entry: MapEntry | undefined, fix: string, inWords: (node: ValueNode) => string): MapNode | undefined {
     if (!entry || isEmpty(entry.value)) return undefined;
-    if (entry.value.kind === 'map') return entry.value;
-    return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, 'a map', inWords(entry.value), fix));
+    return entry.value.kind === 'map' ? entry.value : this.wrong(entry, 'a map', fix, inWords(entry.value));
   }
 }
 

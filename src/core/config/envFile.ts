@@ -26,11 +26,7 @@ export function readEnvFile(
   const fix = 'Write the path of a file, for example `envFile: .env`.';
   const written = reader.string(entry, fix);
   if (!entry || written === undefined) return undefined;
-  if (written.trim() === '') {
-    return reader.note(
-      problems.wrongType(reader.atValue(entry), '`envFile`', 'the path of a file', 'an empty text', fix),
-    );
-  }
+  if (written.trim() === '') return reader.wrong(entry, 'the path of a file', fix, 'an empty text');
   const file = path.resolve(folder, written);
   if (!starts) return { file, values: new Map() };
   const unusable = (reason: string): undefined =>

@@ -46,15 +46,8 @@ export type KeyLevel = keyof typeof knownKeys;
 
 /** Keys of a server that mean something with one transport only. */
 export const transportOfKey: ReadonlyMap<string, 'stdio' | 'streamable_http'> = new Map([
-  ['command', 'stdio'],
-  ['args', 'stdio'],
-  ['cwd', 'stdio'],
-  ['env', 'stdio'],
-  ['envFile', 'stdio'],
-  ['url', 'streamable_http'],
-  ['headers', 'streamable_http'],
-  ['sessionId', 'streamable_http'],
-  ['oauth', 'streamable_http'],
+  ...['command', 'args', 'cwd', 'env', 'envFile'].map((key) => [key, 'stdio'] as const),
+  ...['url', 'headers', 'sessionId', 'oauth'].map((key) => [key, 'streamable_http'] as const),
 ]);
 
 /** The words of other programs that mean the same as a key and are too far from it to be found by comparing letters. */

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { isLoopback } from '../base/loopback.js';
 import { hasArguments } from './commandWords.js';
 import { readEnvFile } from './envFile.js';
-import { describe, noNul, type Entries, type EntryReader } from './entryReader.js';
+import { noNul, type Entries, type EntryReader } from './entryReader.js';
 import { transportOfKey } from './keys.js';
 import type { EnvFile, EnvValue, HttpLaunch, Launch, OAuthSettings, Reference, StdioLaunch } from './model.js';
 import * as problems from './problems.js';
@@ -109,7 +109,7 @@ function readCommand(reader: EntryReader, entry: MapEntry): string | undefined {
     return reader.note(problems.commandWithArguments(reader.atValue(entry)));
   }
   if (command === undefined || command.trim() !== '') return command;
-  return reader.note(problems.wrongType(reader.atValue(entry), '`command`', 'a non-empty text', 'an empty text', fix));
+  return reader.wrong(entry, 'a non-empty text', fix, 'an empty text');
 }
 
 function readArgs(
@@ -273,10 +273,7 @@ function readGrant(reader: EntryReader, entry: MapEntry | undefined): OAuthSetti
   const written = reader.string(entry, fix);
   if (written === undefined || written === 'authorization_code') return 'authorization_code';
   if (written === 'client_credentials') return written;
-  if (entry) {
-    const expected = '`authorization_code` or `client_credentials`';
-    reader.note(problems.wrongType(reader.atValue(entry), '`grant`', expected, describe(entry.value), fix));
-  }
+  if (entry) reader.wrong(entry, '`authorization_code` or `client_credentials`', fix);
   return 'authorization_code';
 }
 
@@ -288,18 +285,13 @@ function readIssuer(reader: EntryReader, entry: MapEntry | undefined): string | 
   const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (url && isPlain && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))))
     return written;
-  const expected = 'an https address without user, query and fragment';
-  return reader.note(problems.wrongType(reader.atValue(entry), '`issuer`', expected, describe(entry.value), fix));
+  return reader.wrong(entry, 'an https address without user, query and fragment', fix);
 }
 
 function readPort(reader: EntryReader, entry: MapEntry | undefined): number | undefined {
-  if (!entry) return undefined;
-  const { value } = entry;
-  const port = value.kind === 'scalar' ? value.value : undefined;
-  if (typeof port === 'number' && Number.isInteger(port) && port > 0 && port < 65_536) return port;
+  const isPort = (value: unknown): value is number =>
+    Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536;
   const fix =
     'Write the port of the redirect address that the client is registered with, for example `redirectPort: 33418`.';
-  return reader.note(
-    problems.wrongType(reader.atValue(entry), '`redirectPort`', 'a number from 1 to 65535', describe(value), fix),
-  );
+  return reader.scalar(entry, isPort, 'a number from 1 to 65535', fix);
 }

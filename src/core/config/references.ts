@@ -86,12 +86,9 @@ function readSource(reader: EntryReader, entry: MapEntry): ReferenceSource | und
   if (name === undefined) return undefined;
   if (kind === 'secret' && !isSecretName(name)) {
     const found = name === '' ? 'an empty text' : 'another text';
-    return reader.note(
-      problems.wrongType(reader.atValue(entry), '`secret`', 'a name of letters, digits and `_`', found, fix),
-    );
+    return reader.wrong(entry, 'a name of letters, digits and `_`', fix, found);
   }
-  if (name !== '') return { kind, name };
-  return reader.note(problems.wrongType(reader.atValue(entry), '`env`', 'a name', 'an empty text', fix));
+  return name === '' ? reader.wrong(entry, 'a name', fix, 'an empty text') : { kind, name };
 }
 
 export function isSecretName(name: string): boolean {
@@ -101,15 +98,12 @@ export function isSecretName(name: string): boolean {
 function readCommandSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {
   const fix =
     "Write the program and its arguments as a list, for example `command: ['op', 'read', 'op://vault/item']`.";
-  const { value } = entry;
-  if (value.kind !== 'list') {
-    return reader.note(problems.wrongType(reader.atValue(entry), '`command`', 'a list', describeKind(value), fix));
-  }
+  if (entry.value.kind !== 'list') return reader.wrong(entry, 'a list', fix, describeKind(entry.value));
   const argv = reader.texts(entry, 'An item of `command`', fix);
   if (argv === undefined) return undefined;
   const [program = '', ...args] = argv;
   if (program.trim() !== '') return { kind: 'command', argv: [program, ...args], cwd: reader.source.folder };
-  return reader.note(problems.wrongType(reader.atValue(entry), '`command`', 'a program', 'none', fix));
+  return reader.wrong(entry, 'a program', fix, 'none');
 }
 
 type NamedSource = Exclude<ReferenceSource, { kind: 'command' }>;

@@ -46,8 +46,7 @@ export function readTransform(reader: EntryReader, entry: MapEntry | undefined):
   if (!entry || !list) return [];
   if (list.items.length > mostSteps) {
     const found = list.items.length.toLocaleString('en-US');
-    const expected = `a list of at most ${mostSteps} steps`;
-    return reader.note(problems.wrongType(reader.atValue(entry), '`transform`', expected, found, fewer)) ?? [];
+    return reader.wrong(entry, `a list of at most ${mostSteps} steps`, fewer, found) ?? [];
   }
   return list.items.map((item) => readStep(reader, entry, item)).filter((step) => step !== undefined);
 }
@@ -121,7 +120,7 @@ function readAddition(reader: EntryReader, entry: MapEntry): string | undefined 
   const found = text === undefined ? describeKind(value) : `one of ${text.length.toLocaleString('en-US')}`;
   const expected = text === undefined ? 'a text' : `a text of at most ${longestAddition} characters`;
   const fix = `Write a text in quotes, for example \`${entry.key}: 'my_'\`.`;
-  return reader.note(problems.wrongType(reader.atValue(entry), `\`${entry.key}\``, expected, found, fix));
+  return reader.wrong(entry, expected, fix, found);
 }
 
 /** Reads what a file that is shared with Dominds may say of resources besides their URIs. */
@@ -132,33 +131,22 @@ export function readResourceLimits(
   const types = entries.get('mimeTypes');
   const fix = 'Write a list of media types, for example `mimeTypes: [text/plain]`.';
   const mimeTypes = reader.texts(types, 'An item of `mimeTypes`', fix)?.map((type) => type.trim().toLowerCase());
-  const size = entries.get('maxBytes');
-  const maxBytes = size?.value.kind === 'scalar' ? size.value.value : undefined;
-  const isSize = typeof maxBytes === 'number' && Number.isInteger(maxBytes) && maxBytes > 0;
-  if (size && !isSize) {
-    const found = describe(size.value);
-    const advice = 'Write a number of bytes, for example `maxBytes: 50000`.';
-    reader.note(problems.wrongType(reader.atValue(size), '`maxBytes`', 'a whole number above 0', found, advice));
-  }
-  return { ...(mimeTypes && mimeTypes.length > 0 && { mimeTypes }), ...(isSize && { maxBytes }) };
+  const isSize = (value: unknown): value is number => Number.isInteger(value) && Number(value) > 0;
+  const advice = 'Write a number of bytes, for example `maxBytes: 50000`.';
+  const maxBytes = reader.scalar(entries.get('maxBytes'), isSize, 'a whole number above 0', advice);
+  return { ...(mimeTypes && mimeTypes.length > 0 && { mimeTypes }), ...(maxBytes !== undefined && { maxBytes }) };
 }
 
 export function readStart(reader: EntryReader, entry: MapEntry | undefined): StartTime | undefined {
   const fix = 'Write `window` (with the window) or `call` (with the first call, if its tools are remembered).';
   const written = reader.string(entry, fix);
   if (!entry || written === undefined) return undefined;
-  if (written === 'window' || written === 'call') return written;
-  const found = describe(entry.value);
-  return reader.note(problems.wrongType(reader.atValue(entry), '`start`', '`window` or `call`', found, fix));
+  return written === 'window' || written === 'call' ? written : reader.wrong(entry, '`window` or `call`', fix);
 }
 
 export function readSpare(reader: EntryReader, entry: MapEntry | undefined): 0 | 1 | undefined {
-  if (!entry) return undefined;
-  const { value } = entry;
-  const written = value.kind === 'scalar' ? value.value : undefined;
-  if (written === 0 || written === 1) return written;
   const fix = 'Write 1 (a spare instance is started for the next conversation) or 0 (none is).';
-  return reader.note(problems.wrongType(reader.atValue(entry), '`spare`', '0 or 1', describe(value), fix));
+  return reader.scalar(entry, (value) => value === 0 || value === 1, '0 or 1', fix);
 }
 
 /** Timers of Node and browsers overflow beyond this (about 24.8 days) and fire at once. */

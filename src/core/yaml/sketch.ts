@@ -1,8 +1,8 @@
 /**
  * A tolerant reading of YAML text, whole or while it is typed: the keys of each map, and what belongs at a place. It goes
  * line by line and bracket by bracket, so that an error costs only its own place. It serves completion, outline and
- * lenses. `yamlTree` reads what a file means: the lexer of the library is of no use here, because a quote that is not
- * closed yet, or a word without its colon, takes the lines below with it.
+ * lenses; `yamlTree` reads what a file means. The lexer of the library would join the lines below to a quote that is not
+ * closed yet, or to a word without its colon.
  *
  * Invariants: never throws, takes time in proportion to the text, does not recurse. Block style, flow style, comments,
  * quotes, anchors, aliases and block texts are understood; explicit keys (`? key`) are not.
@@ -30,10 +30,8 @@ export interface SketchBox {
   readonly path: SketchPath;
   /** The entries of a map so far. */
   readonly entries: SketchEntry[];
-  /** The number of items of a list so far. */
+  /** The number of items of a list so far, counting the one that is read. */
   items: number;
-  /** The entry whose value this is. */
-  readonly owner: SketchEntry | undefined;
 }
 
 /** A place at which something can be typed. */
@@ -51,48 +49,48 @@ export interface Slot {
   readonly complete: boolean;
 }
 
-export interface Sketch {
-  readonly root: SketchBox | undefined;
-  readonly boxes: ReadonlyMap<string, SketchBox>;
-  /** The path of each anchor and of each use of an alias. */
-  readonly anchors: ReadonlyMap<string, SketchPath>;
-  readonly aliases: readonly { readonly name: string; readonly path: SketchPath }[];
-  readonly slot: Slot | undefined;
-}
-
-export const pathKey = (path: SketchPath): string => JSON.stringify(path);
-
-/** @param cursor the offset at which something is to be typed */
-export function sketch(text: string, cursor = -1): Sketch {
-  return new Sketcher(text, cursor).run();
-}
-
 interface Word extends Span {
   readonly text: string;
   readonly quote: Slot['quote'];
 }
 
+type Place = Span & Partial<Word>;
+type FlowOwner = { readonly entry: SketchEntry | undefined };
+
+export const pathKey = (path: SketchPath): string => JSON.stringify(path);
+
+/** @param cursor the offset at which something is to be typed */
+export function sketch(text: string, cursor = -1): Sketch {
+  return new Sketch(text, cursor);
+}
+
 /** Deeper nesting has no paths, so that paths take no more time than the text. Files count to 64. */
 const deepest = 100;
 
-// Each pattern is tried at one place only and ends with the line.
+// None repeats a choice: V8 keeps each repetition on a stack that a long text exhausts.
 const blanks = /[ \t]*/y;
-const quoted = /"(?:[^"\\\r\n]|\\[^\r\n])*"|'(?:[^'\r\n]|'')*'/y;
-const restOfLine = /[^\r\n]*/y;
+const quoted = /"[^"\\\r\n]*(?:\\[^\r\n][^"\\\r\n]*)*"|'[^'\r\n]*(?:''[^'\r\n]*)*'|[^\r\n]*/y;
 /** A key without quotes goes to the first colon with a blank behind it, and has no `#`. */
-const blockKey = /[^\s'"{}[\],](?:[^#:\r\n]|:(?=\S))*(?=:(?!\S))/y;
-const blockWord = /(?:[^#\r\n]|(?<!\s)#)*/y;
-const flowWord = /(?:[^#:,[\]{}\r\n]|(?<!\s)#|:(?=[^\s,[\]{}]))*/y;
+const blockKeyEnd = /(?=:(?!\S)|[#\r\n])|$/g;
+const blockWordEnd = /(?=(?<=\s)#|[\r\n])|$/g;
+const flowWordEnd = /(?=:(?![^\s,[\]{}])|(?<=\s)#|[,[\]{}\r\n])|$/g;
 const blockColon = /:(?!\S)/y;
 const flowColon = /:(?![^\s,[\]{}])/y;
+const jsonColon = /:/y;
+const dash = /-(?![^ \t\r\n])/y;
+const blockMark = /[&!][^\s,[\]{}]*(?!\S)/y;
+const flowMark = /[&!][^\s,[\]{}]*/y;
+const flowSign = /[{}[\],]/y;
+const flowGap = /[ \t]+|(?<=[\s,[{])#[^\r\n]*/y;
 
-class Sketcher {
-  private readonly boxes = new Map<string, SketchBox>();
-  private readonly anchors = new Map<string, SketchPath>();
-  private readonly aliases: { name: string; path: SketchPath }[] = [];
+export class Sketch {
+  readonly boxes = new Map<string, SketchBox>();
+  /** The path of each anchor and of each use of an alias. */
+  readonly anchors = new Map<string, SketchPath>();
+  readonly aliases: { readonly name: string; readonly path: SketchPath }[] = [];
+  slot: Slot | undefined;
   /** The maps and lists that are open, the outermost first. */
   private readonly stack: SketchBox[] = [];
-  private slot: Slot | undefined;
   private at = 0;
   /** The end of the last word or bracket; what closes ends here. */
   private reached = 0;
@@ -100,14 +98,14 @@ class Sketcher {
   constructor(
     private readonly text: string,
     private readonly cursor: number,
-  ) {}
+  ) {
+    // The text behind the last line break counts as a line, even if it is empty.
+    while (this.at <= text.length) this.line();
+    this.closeTo(0);
+  }
 
-  run(): Sketch {
-    // The line behind the last line break counts, empty as it is.
-    while (this.at <= this.text.length) this.line();
-    while (this.stack.length > 0) this.pop();
-    const { boxes, anchors, aliases, slot } = this;
-    return { root: boxes.get('[]'), boxes, anchors, aliases, slot };
+  get root(): SketchBox | undefined {
+    return this.boxes.get('[]');
   }
 
   private line(): void {
@@ -118,7 +116,7 @@ class Sketcher {
     const blank = this.cursor - start;
     if (blank >= 0 && (blank < column || (isEmpty && blank === column))) {
       const path = this.keyPath(blank, true);
-      if (path) this.note('key', path, this.cursor, this.cursor);
+      if (path) this.note('key', path, { start: this.cursor, end: this.cursor });
     }
     if (!isEmpty && (column > 0 || !this.take(/---|\.\.\.|%/y))) this.content(start);
     this.at = nextLine(this.text, lineEnd(this.text, this.at));
@@ -128,29 +126,27 @@ class Sketcher {
   private content(start: number): void {
     let item: SketchBox | undefined;
     let column = this.at - start;
-    while (this.take(/-(?![^ \t\r\n])/y)) {
+    while (this.take(dash)) {
       item = this.block('list', column);
       item.items++;
-      const behind = this.at;
+      const gap = this.at;
       this.take(blanks);
       column = this.at - start;
-      if (!this.isLineOver()) continue;
-      this.note('value', this.next(item), behind, this.at);
-      return;
+      if (this.isLineOver()) return this.note('value', this.next(item), { start: gap, end: this.at });
     }
     const from = this.at;
-    const key = this.word(blockKey);
+    const key = this.word(blockKeyEnd);
     this.take(blanks);
-    if (key.end === from || !this.take(blockColon)) {
+    if (/[\s{}[\],]/.test(this.text.charAt(from)) || !this.take(blockColon)) {
       this.at = from;
       const path = item ? this.next(item) : this.keyPath(column, false);
-      if (path) this.value(item ? 'value' : 'key', path, column, undefined, from - 1);
+      if (path) this.value(item ? 'value' : 'key', path, column, from - 1);
       return;
     }
     const map = this.block('map', column, item !== undefined);
     const entry = this.enter(map, key);
-    this.note('key', map.path, from, key.end, key.quote, from, true);
-    this.value('value', this.next(map), column, entry, this.at);
+    this.note('key', map.path, key, from, true);
+    this.value('value', this.next(map), column, this.at, entry);
   }
 
   /** Returns the map or list with this column, which is a new one if none is open. */
@@ -161,9 +157,9 @@ class Sketcher {
       return kind === 'map' || box.entries.at(-1)?.text !== '';
     };
     let top = this.stack.at(-1);
-    for (; top && !inItem && isOver(top); top = this.stack.at(-1)) this.pop();
+    for (; top && !inItem && isOver(top); top = this.stack.at(-1)) this.closeTo(this.stack.length - 1);
     if (top?.kind === kind && top.indent === column) return top;
-    return this.open(kind, false, column, top ? this.next(top) : []);
+    return this.open(kind, column, top ? this.next(top) : []);
   }
 
   /** Finds the map for a key at a column: the map that has the column, or a new one below a key without a value. */
@@ -179,25 +175,19 @@ class Sketcher {
   }
 
   /** @param before the first offset of the cursor that counts as this place */
-  private value(
-    role: Slot['role'],
-    path: SketchPath,
-    column: number,
-    entry: SketchEntry | undefined,
-    before: number,
-  ): void {
-    const from = this.at;
+  private value(role: Slot['role'], path: SketchPath, column: number, before: number, entry?: SketchEntry): void {
+    const start = this.at;
     this.take(blanks);
-    for (let mark; (mark = this.take(/[&!][^\s,[\]{}]*(?!\S)/y)); this.take(blanks)) this.anchor(mark, path);
-    if (this.isLineOver()) return this.note(role, path, from, this.at, '', before);
+    for (let mark; (mark = this.take(blockMark)); this.take(blanks)) this.anchor(mark, path);
+    if (this.isLineOver()) return this.note(role, path, { start, end: this.at }, before);
     if (/[{[]/.test(this.text.charAt(this.at))) return this.flow(path, column, entry);
     const header = this.take(/[|>][-+0-9]*[ \t]*(?:#[^\r\n]*)?(?![^\r\n])/y);
     if (header) {
       if (entry) entry.text = header.charAt(0);
       return this.blockText(column);
     }
-    const word = this.word(blockWord);
-    this.note(role, path, word.start, word.end, word.quote, before);
+    const word = this.word(blockWordEnd);
+    this.note(role, path, word, before);
     this.finish(word, path, entry);
   }
 
@@ -225,43 +215,49 @@ class Sketcher {
     let entry = owner;
     // The place of the next key or value begins here.
     let gap = this.at;
-    const note = (start: number, end: number, quote: Slot['quote'] = '', complete = false): void => {
-      const box = stack.at(-1);
-      if (!box || stack.length === outer) return;
-      const isKey = box.kind === 'map' && !entry;
-      this.note(isKey ? 'key' : 'value', isKey ? box.path : next, start, end, quote, gap, complete);
+    const note = (word: Place = { start: this.at, end: this.at }, complete = false): void => {
+      const box = stack.length > outer ? stack.at(-1) : undefined;
+      if (box?.kind === 'map' && !entry) this.note('key', box.path, word, gap, complete);
+      else if (box) this.note('value', next, word, gap, complete);
     };
     while (this.at < text.length) {
-      if (this.take(/[ \t]+|(?<=[\s,[{])#[^\r\n]*/y)) continue;
+      if (this.take(flowGap)) continue;
       if (/[\r\n]/.test(text.charAt(this.at))) {
         if (this.below(stack[0]?.flow ? -1 : column, /[ \t]*[^\s\]}#]/y)) continue;
         break;
       }
-      note(this.at, this.at);
+      note();
       const box = stack.at(-1);
-      const sign = this.take(/[{}[\],]/y);
+      const sign = this.take(flowSign);
       if (sign) {
-        if (sign === '{') next = this.open('map', true, column, next, entry).path;
-        else if (sign === '[') next = this.inside(this.open('list', true, column, next, entry), 0);
-        else if (sign !== ',') this.pop();
-        else if (box?.kind === 'list') next = this.inside(box, ++box.items);
-        if (sign === '}' || sign === ']') this.reached = this.at;
+        if (sign === '{' || sign === '[') {
+          if (stack.length > deepest) break;
+          const opened = this.open(sign === '{' ? 'map' : 'list', column, next, { entry });
+          if (sign === '[') next = this.next(opened);
+        } else if (sign !== ',') {
+          this.closeTo(stack.length - 1);
+          this.reached = this.at;
+          next = [];
+        } else if (box?.kind === 'list') {
+          box.items++;
+          next = this.next(box);
+        }
         if (stack.length === outer) return;
         entry = undefined;
         gap = this.at;
         continue;
       }
-      const mark = this.take(/[&!][^\s,[\]{}]*/y);
+      const mark = this.take(flowMark);
       if (mark) {
         this.anchor(mark, next);
         gap = this.at;
         continue;
       }
       if (this.take(flowColon)) continue;
-      const word = this.word(flowWord);
+      const word = this.word(flowWordEnd);
       this.take(blanks);
-      const isKey = this.take(word.quote ? /:/y : flowColon) !== '';
-      note(word.start, word.end, word.quote, isKey);
+      const isKey = this.take(word.quote ? jsonColon : flowColon) !== '';
+      note(word, isKey);
       if (isKey && box?.kind === 'map' && !entry) {
         entry = this.enter(box, word);
         next = this.next(box);
@@ -271,29 +267,23 @@ class Sketcher {
         gap = word.end + 1;
       }
     }
-    note(this.at, this.at);
-    while (stack.length > outer) this.pop();
+    note();
+    this.closeTo(outer);
   }
 
-  private open(
-    kind: SketchBox['kind'],
-    flow: boolean,
-    indent: number,
-    path: SketchPath,
-    owner = this.stack.at(-1)?.entries.at(-1),
-  ): SketchBox {
-    const box: SketchBox = { kind, flow, indent, path, entries: [], items: 0, owner };
+  /** @param flow holds the entry whose value it is; it is absent in block style */
+  private open(kind: SketchBox['kind'], indent: number, path: SketchPath, flow?: FlowOwner): SketchBox {
+    const owner = flow?.entry ?? this.stack.at(-1)?.entries.at(-1);
+    const box: SketchBox = { kind, flow: flow !== undefined, indent, path, entries: [], items: flow ? 1 : 0 };
     if (owner && !owner.child && owner.key === path.at(-1)) owner.child = box;
     if (this.stack.length < deepest && !this.boxes.has(pathKey(path))) this.boxes.set(pathKey(path), box);
     this.stack.push(box);
     return box;
   }
 
-  /** Closes the innermost of what is open. */
-  private pop(): void {
-    const box = this.stack.pop();
-    this.end(box?.entries.at(-1));
-    this.end(box?.owner);
+  /** Closes all maps and lists but so many, the outermost. */
+  private closeTo(depth: number): void {
+    while (this.stack.length > depth) this.end(this.stack.pop()?.entries.at(-1));
   }
 
   private end(entry: SketchEntry | undefined): void {
@@ -321,27 +311,17 @@ class Sketcher {
 
   /** Returns the path of the newest entry or item of a box. */
   private next(box: SketchBox): SketchPath {
-    return this.inside(box, box.kind === 'list' ? box.items - 1 : (box.entries.at(-1)?.key ?? ''));
-  }
-
-  private inside({ path }: SketchBox, key: string | number): SketchPath {
-    return path.length >= deepest ? path : [...path, key];
+    const key = box.kind === 'list' ? box.items - 1 : (box.entries.at(-1)?.key ?? '');
+    return box.path.length >= deepest ? box.path : [...box.path, key];
   }
 
   /**
    * Takes the place as the cursor's if the cursor is there.
    * @param before the first offset of the cursor that counts as this place
    */
-  private note(
-    role: Slot['role'],
-    path: SketchPath,
-    start: number,
-    end: number,
-    quote: Slot['quote'] = '',
-    before = start,
-    complete = false,
-  ): void {
+  private note(role: Slot['role'], path: SketchPath, word: Place, before = word.start, complete = false): void {
     const { cursor, text } = this;
+    const { start, end, quote = '' } = word;
     if (this.slot || cursor < Math.min(before, start) || cursor > end) return;
     const isEmpty = text.slice(start, end).trim() === '' || cursor < start;
     const spaced = role === 'key' || /[\s[{,]/.test(text[cursor - 1] ?? ' ') || !isEmpty;
@@ -349,12 +329,17 @@ class Sketcher {
     this.slot = { role, path, quote, flow: this.stack.at(-1)?.flow === true, spaced, complete, span };
   }
 
-  /** Reads a key or a value as far as it goes on its line. A quote that is not closed ends with the line. */
-  private word(plain: RegExp): Word {
-    const start = this.at;
-    const quote = (this.take(/['"]/y) || '') as Slot['quote'];
-    this.at = start;
-    const raw = (quote ? this.take(quoted) || this.take(restOfLine) : this.take(plain)).trimEnd();
+  /** Reads at least one character of a key or a value, and no line break. A quote that is not closed ends with the line. */
+  private word(plainEnd: RegExp): Word {
+    const { text, at: start } = this;
+    const first = text.charAt(start);
+    const quote = first === "'" || first === '"' ? first : '';
+    if (quote) this.take(quoted);
+    else {
+      plainEnd.lastIndex = start + 1;
+      this.at = plainEnd.test(text) ? plainEnd.lastIndex : text.length;
+    }
+    const raw = text.slice(start, this.at).trimEnd();
     return { start, end: start + raw.length, quote, text: quote ? unquoted(raw) : raw };
   }
 
@@ -365,10 +350,10 @@ class Sketcher {
 
   /** Goes behind what matches here, and returns it. */
   private take(pattern: RegExp): string {
-    pattern.lastIndex = this.at;
-    const taken = pattern.exec(this.text)?.[0] ?? '';
-    this.at += taken.length;
-    return taken;
+    const { at } = this;
+    pattern.lastIndex = at;
+    if (pattern.test(this.text)) this.at = pattern.lastIndex;
+    return this.text.slice(at, this.at);
   }
 }
 

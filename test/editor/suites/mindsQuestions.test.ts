@@ -32,7 +32,7 @@ describe('questions of @minds', () => {
     const asked = askMinds(calls(pid));
     await until(opened, (text) => text.includes('"middle": "evil.example"'), 'the document');
     await page.screenshot('long-question');
-    assert.match(await shown(), /The document that opened shows all of its input/);
+    assert.match(await shown(), /The open document shows all of the input/);
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
     await page.click('.interactive-response .monaco-button:has-text("Show Input")');
     await untilShown(true);

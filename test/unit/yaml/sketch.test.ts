@@ -47,6 +47,7 @@ describe('what belongs at a place (E2)', () => {
     ["servers:\n  a:\n    tools: { whitelist: [one], ¦ }\n", 'key servers.a.tools ""'],
     ['servers:\n  a:\n    tools: { whitelist: [one,\n      ¦\n      two] }\n', 'value servers.a.tools.whitelist.1 ""'],
     ['servers:\n  a:\n    tools: { whitelist: [one\n    comm¦', 'key servers.a "comm"'],
+    ['servers:\n  a:\n    tools: { whitelist: [one,\n      two] }¦\n', 'nothing'],
     ['servers: { a: { tr¦ } }', 'key servers.a "tr"'],
     ['servers: { a: { transport: ¦ } }', 'value servers.a.transport ""'],
     ['servers: { a: { env: { T: { env: SE¦ } } } }', 'value servers.a.env.T.env "SE"'],
