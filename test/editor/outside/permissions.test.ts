@@ -114,12 +114,12 @@ describe('tools of a window', () => {
     })()`);
     assert.ok(edges.widest <= edges.edge, JSON.stringify(edges));
     const answers = window.page.locator('.editor-actions .action-label');
-    await answers.and(window.page.locator('[aria-label="Allow the Call That Is Shown"]')).click();
+    await answers.and(window.page.locator('[aria-label="Allow the Shown Call"]')).click();
     assert.match(await called(), /42/);
     await untilNoDocument();
     await begin('mcp_adder_add', long);
     await untilDocument();
-    await answers.and(window.page.locator('[aria-label="Do Not Make the Call That Is Shown"]')).click();
+    await answers.and(window.page.locator('[aria-label="Do Not Allow the Shown Call"]')).click();
     assert.match(await called(), /did not allow/);
     await begin('mcp_adder_add', long);
     await untilDocument();

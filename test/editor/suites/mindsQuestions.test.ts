@@ -36,7 +36,7 @@ describe('questions of @minds', () => {
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
     await page.click('.interactive-response .monaco-button:has-text("Show Input")');
     await untilShown(true);
-    await page.click('.editor-actions .action-label[aria-label="Allow the Call That Is Shown"]');
+    await page.click('.editor-actions .action-label[aria-label="Allow the Shown Call"]');
     assert.match((await asked).text, /RESULT counter_pid: \d+/);
     await untilShown(false);
 
