@@ -172,8 +172,10 @@ describe('secrets in a window (E4)', () => {
     const stored = async (): Promise<string> => window.page.evaluate<string>(readStores);
     let state = await stored();
     while (!state.includes('mcpToolsets.tools')) state = await stored();
-    assert.match(state, /mcpToolsets\.approvals/);
     assert.deepEqual(found(state), []);
+    const approvals = readFileSync(join(editor.home, '.minds', 'approvals.json'), 'utf8');
+    assert.match(approvals, /"quotes"/);
+    assert.deepEqual(found(approvals), []);
 
     const files = readdirSync(editor.dataDir, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
     const paths = files.map((file) => join(file.parentPath, file.name));
