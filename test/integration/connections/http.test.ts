@@ -264,9 +264,9 @@ describe('http', function () {
 
   it('does not take an answer that is too large', async () => {
     const connection = await start('--json');
-    const outcome = await callTool(connection, 'large', { bytes: 65 * 1024 * 1024 });
+    const outcome = await callTool(connection, 'large', { bytes: 17 * 1024 * 1024 });
     assert.equal(outcome.kind, 'lost');
-    assert.match((outcome as { cause: string }).cause, /larger than 64 MiB/);
+    assert.match((outcome as { cause: string }).cause, /larger than 16 MiB/);
     assert.equal(await textOf(connection, 'echo', { text: 'alive' }), 'alive');
   });
 
