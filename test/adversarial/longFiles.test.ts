@@ -301,6 +301,8 @@ const rooms = [
 /** Why what takes a text is not fed. */
 const notFed: Readonly<Record<string, readonly string[]>> = {
   'It takes a path of this machine, a hash, or a text of our own.': [
+    'isKept',
+    'printOf',
     'sourceFiles',
     'userFile',
     'isUserFile',

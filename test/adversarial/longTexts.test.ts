@@ -215,8 +215,11 @@ const rooms = [
 
 /** Why a function that takes a text of others is not fed. */
 const notFed: Readonly<Record<string, readonly string[]>> = {
+  'It compares entries that were read before, each once.': ['isSameList'],
+  'It decodes whole messages in slices; longMessages.test.ts sends them.': ['decodedInSlices'],
   'It is given names that are bounded: they have passed N4, or are clipped.': [
     'judge',
+    'heldElsewhere',
     'transformName',
     'publish',
     'projectToolsForProvider',
