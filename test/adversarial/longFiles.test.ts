@@ -324,7 +324,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'refuseOutside',
     'isInsideAny',
     'offerTextsIn',
-    'isPrintOf',
     'of',
     'recall',
     'expectsMore',

@@ -288,7 +288,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
   'It is part of the way of each message, which `longMessages.test.ts` sends.': [
     'answerIn',
     'answers',
-    'spend',
     'set',
     'note',
     'holders',
@@ -329,7 +328,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'add',
     'noteSession',
     'refuses',
-    'after',
     'read',
     'hasApp',
     'isForAppsAlone',
