@@ -1,6 +1,6 @@
 /**
- * What a command may start (S1, S1a): what the person approved, here or in the editor. At a terminal they are shown what else
- * the config files start, and asked. Everything else waits, and starts where the command goes on and it is approved elsewhere.
+ * Decides which servers a command may start (S1, S1a): those that the person approved, here or in the editor, and those that `ask`
+ * adds. All others wait. If the person approves one elsewhere while the command runs, it starts.
  */
 import { homedir } from 'node:os';
 import path from 'node:path';
