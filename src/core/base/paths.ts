@@ -6,18 +6,34 @@ import { readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Returns the path without links and in the system's own spelling; what does not exist stays as it is written. A link
+ * Returns the path without links and in the system's own spelling. What does not exist stays as it is written. A link
  * whose target is missing is followed too, because it is when the file is written.
  */
 export function realPath(file: string, hops = 16): string {
   const full = path.resolve(file);
+  const found = existing(full);
+  if (found !== undefined) return found;
+  // From the root down: nothing below what is missing is looked for, so that a long path costs one look.
+  let { root: real } = path.parse(full);
+  const names = full.slice(real.length).split(path.sep);
+  for (const [index, name] of names.entries()) {
+    const next = path.join(real, name);
+    const below = existing(next);
+    if (below === undefined) {
+      const rest = names.slice(index + 1);
+      const target = hops > 0 ? linkTarget(next) : undefined;
+      return target === undefined ? path.join(next, ...rest) : realPath(path.join(target, ...rest), hops - 1);
+    }
+    real = below;
+  }
+  return real;
+}
+
+function existing(file: string): string | undefined {
   try {
-    return realpathSync.native(full);
+    return realpathSync.native(file);
   } catch {
-    const target = hops > 0 ? linkTarget(full) : undefined;
-    if (target !== undefined) return realPath(target, hops - 1);
-    const parent = path.dirname(full);
-    return parent === full ? full : path.join(realPath(parent, hops), path.basename(full));
+    return undefined;
   }
 }
 

@@ -25,6 +25,14 @@ describe('paths', () => {
     assert(!isBelow(`${real}-beside`, real));
   });
 
+  it('of a link whose target is missing: they are followed, and what is below stays', () => {
+    const link = path.join(folder, 'link');
+    symlinkSync(path.join(folder, 'missing'), link, 'junction');
+    assert.equal(realPath(path.join(link, 'a', 'b')), path.join(realPath(folder), 'missing', 'a', 'b'));
+    symlinkSync(path.join(folder, 'loop'), path.join(folder, 'loop'), 'junction');
+    assert.equal(realPath(path.join(folder, 'loop', 'a')), path.join(realPath(folder), 'loop', 'a'));
+  });
+
   /** As the editor writes a folder, and as the system does. */
   const spellings = (): [editor: string, system: string] => {
     const system = realPath(folder);
