@@ -29,7 +29,7 @@ const sliceMs = 2;
 /** One who is charged may take this part of the time of the loop. */
 const share = 0.25;
 /** So much may be taken at once after a while of quiet, in milliseconds of the loop. */
-const burstMs = 1000;
+const burstMs = 400;
 /** Shorter pauses, in milliseconds, cost more than they keep back. */
 const leastPause = 20;
 /** So many long messages of one server are in memory at once before they have been heard. */

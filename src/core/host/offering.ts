@@ -58,7 +58,7 @@ export function candidateOf(
   });
   return {
     ...candidate,
-    tools: tools.filter(({ original }) => !changes.tool.has(original)),
+    tools: kept.length > 0 ? tools.filter(({ original }) => !changes.tool.has(original)) : tools,
     appTools: appTools.filter(({ original }) => !changes.tool.has(original)),
     excluded: [...excluded, ...kept],
     prompts: prompts.filter(({ original }) => !changes.prompt.has(original)),

@@ -137,8 +137,9 @@ export function* curateInSlices(
       continue;
     }
     if (refused !== undefined) problems.push(editorSchemaRefused(at, original, refused));
-    const editorRefuses = refused === undefined ? {} : { editorRefuses: { kind: 'schema' as const, detail: refused } };
-    const entry = { original, published, tool: readable, ...editorRefuses };
+    const plain = { original, published, tool: readable };
+    const entry: PublishedTool =
+      refused === undefined ? plain : { ...plain, editorRefuses: { kind: 'schema', detail: refused } };
     if (forAppAlone) {
       appTools.push(entry);
       continue;

@@ -35,14 +35,25 @@ interface Publication {
   readonly problems: readonly Problem[];
 }
 
-const served = new WeakMap<PublishedTool, ServedTool>();
+/** A list that stays the same keeps what was made of it. A key for each tool would cost more than the tools. */
+const servedLists = new WeakMap<readonly PublishedTool[], readonly ServedTool[]>();
 
-/** Every change of any server publishes all tools again: what is made of one is kept. */
-function servedOf(tool: PublishedTool, editorName: string, id: string): ServedTool {
-  const known = served.get(tool);
-  if (known?.editorName === editorName && known.editorId === id) return known;
-  const made = { ...tool, editorName, editorId: id };
-  served.set(tool, made);
+function servedOf(tools: readonly PublishedTool[], { id, shortName }: Candidate): readonly ServedTool[] {
+  const names = editorNames(
+    id,
+    tools.map((tool) => tool.published),
+  );
+  const known = servedLists.get(tools);
+  const isKnown = (tool: ServedTool, index: number): boolean =>
+    tool.editorName === names[index] && tool.editorId === editorId(shortName, tool.editorName);
+  if (known?.every(isKnown)) return known;
+  const made = tools.map(({ original, published, tool, editorRefuses }, index): ServedTool => {
+    const editorName = names[index] ?? published;
+    // Written out, because a copy by `...` takes ten times as long.
+    const own = { original, published, tool, editorName, editorId: editorId(shortName, editorName) };
+    return editorRefuses ? { ...own, editorRefuses } : own;
+  });
+  servedLists.set(tools, made);
   return made;
 }
 
@@ -79,26 +90,21 @@ export function publish(
       holders.set(published, candidate);
       return true;
     });
-    const names = editorNames(
-      candidate.id,
-      claimed.map((tool) => tool.published),
-    );
-    const tools = claimed.map((tool, index): ServedTool => {
-      const name = names[index] ?? tool.published;
-      const id = editorId(candidate.shortName, name);
-      const made = servedOf(tool, name, id);
-      if (tool.editorRefuses) return made;
+    const all = claimed.length === candidate.tools.length ? candidate.tools : claimed;
+    const tools = servedOf(all, candidate).map((made): ServedTool => {
+      const { published, editorName, editorId: id } = made;
+      if (made.editorRefuses) return made;
       if (id.length > longestEditorId) {
-        problems.push(editorIdTooLong(at, tool.published, id));
+        problems.push(editorIdTooLong(at, published, id));
         return { ...made, editorRefuses: { kind: 'idTooLong' } };
       }
-      const inHost = agentHostName(candidate.id, name);
+      const inHost = agentHostName(candidate.id, editorName);
       const holder = hosted.get(inHost);
       if (holder === undefined && inHost.length <= longestEditorId) {
         hosted.set(inHost, candidate.id);
         return made;
       }
-      problems.push(agentHostNameUnusable(at, tool.published, inHost, holder));
+      problems.push(agentHostNameUnusable(at, published, inHost, holder));
       return { ...made, noAgentHostName: true };
     });
     const appTools = (candidate.appTools ?? [])

@@ -174,18 +174,11 @@ const cases: readonly Hostile[] = [
   { what: 'asks without end', trait: 'requests', check: works },
   { what: 'writes lines of nothing without end', trait: 'nothing', check: works },
   { what: 'pings without end', trait: 'pings', check: works },
-  {
-    what: 'pings without end, 500 times in a line',
-    trait: 'batches',
-    args: ['--size', '500'],
-    heap: 100,
-    check: works,
-  },
+  { what: 'pings without end, 500 times in a line', trait: 'batches', args: ['--size', '500'], check: works },
   { what: 'pings without end, 20,000 times in a line', trait: 'batches', args: ['--size', '20000'], check: works },
   {
     what: 'asks without end and reads nothing',
     trait: 'deaf-requests',
-    heap: 100,
     check: async (stage) => {
       await stage.logs.until(({ message }) => /gets no more answers/.test(message), 'that it gets no more answers');
       assert.equal(stage.publishedBy('bad').length, 2);
