@@ -241,8 +241,8 @@ class ToolsetHost implements Host {
     await this.known(server).restart(by);
   }
 
-  async release(server: string, dialog: string): Promise<boolean> {
-    return await this.known(server).release(dialog);
+  async release(server: string, dialog: string, by: 'a person' | 'this conversation' = 'a person'): Promise<boolean> {
+    return await this.known(server).release(dialog, by);
   }
 
   async dispose(): Promise<void> {
@@ -288,13 +288,14 @@ class ToolsetHost implements Host {
   }
 
   private failed(tool: Pick<ServedTool, 'published'>, call: ToolsetCall, failure: PoolFailure): ToolOutcome {
-    const text = this.warned(callText(call.toolset, tool.published, failure));
+    const isServed = this.units.get(call.toolset)?.serving !== undefined;
+    const text = this.warned(callText(call.toolset, tool.published, failure, isServed));
     // An app has words of its own for a call that fails, and shows a result as a result.
     return call.fromApp ? { kind: 'error', code: errorCodes.server, message: text } : errorResult(text);
   }
 
   private readonly adminDeps: AdminDeps = {
-    release: (server, dialog) => this.release(server, dialog),
+    release: (server, dialog) => this.release(server, dialog, 'this conversation'),
     isStopped: (server) => this.known(server).facts.stoppedSince !== undefined,
     restart: (server) => this.restart(server, 'an agent'),
     reload: () => this.reload(),
@@ -332,7 +333,7 @@ class ToolsetHost implements Host {
       drainLimitMs: this.deps.drainLimitMs ?? 30_000,
       redact: (text) => redactor.redact(text),
       subscriptions: new ServerSubscriptions(),
-      history: new DialogHistory(),
+      history: new DialogHistory(this.deps.conversations?.of(id)),
       expected: this.deps.expectedClient ?? ((): ExpectedClient => noClient),
       judge: (definition) => judgeLaunch(definition, this.deps.approvals),
       startsOnCall: ({ start }) => (start ?? this.deps.usualStart?.()) === 'call',

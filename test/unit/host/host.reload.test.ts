@@ -235,7 +235,7 @@ describe('calls in flight (R4)', () => {
     await stage.edit(undefined);
     await stage.host.dispose();
     assert.equal(old.closed, true);
-    assert.match(JSON.stringify(await running), /result unknown.*the host is shutting down/);
+    assert.match(JSON.stringify(await running), /result unknown.*MCP Toolsets was shut down/);
   });
 
   it('that still wait for their instance get it, though its definition was removed meanwhile', async () => {
