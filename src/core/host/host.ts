@@ -27,7 +27,7 @@ import { DialogHistory } from '../instances/dialogHistory.js';
 import { ServerSubscriptions } from '../instances/subscriptions.js';
 import { secretsOf } from '../config/launchSecrets.js';
 import { ServerUnit } from '../reconcile/serverUnit.js';
-import { type StatusSnapshot, emptyFacts, problemsOf, statusOf } from '../reconcile/status.js';
+import { type StatusSnapshot, emptyFacts, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
 import { EnvFiles } from './envFiles.js';
 import {
   callText,
@@ -269,8 +269,7 @@ class ToolsetHost implements Host {
   private async callTool({ original, published, releases, tool }: ServedTool, call: ToolsetCall): Promise<ToolOutcome> {
     const { toolset, dialog } = call;
     if (releases !== undefined) {
-      const input = { serverId: releases };
-      return { kind: 'result', result: await callAdminTool(this.adminDeps, original, input, dialog) };
+      return { kind: 'result', result: await callAdminTool(this.adminDeps, original, { serverId: releases }, dialog) };
     }
     if (toolset === adminId) {
       return { kind: 'result', result: await callAdminTool(this.adminDeps, published, call.arguments, dialog) };
@@ -379,16 +378,17 @@ class ToolsetHost implements Host {
   }
 
   private takeSnapshot(): StatusSnapshot {
-    const problems = [...this.configProblems, ...this.publication.problems];
+    const { publication, refused } = this;
+    const found = [...publication.problems];
     const servers = this.servers.map((server) => {
       const facts = this.units.get(server.id)?.facts ?? emptyFacts(server);
       const signIn = this.signIns.statusOf(server);
-      for (const problem of problemsOf(facts, signIn)) problems.push(problem);
-      const { publication } = this;
+      for (const problem of problemsOf(facts, signIn)) found.push(problem);
       const status = statusOf(server, facts, publication.toolset(server.id), publication.changed(server.id), signIn);
       return { ...status, shadows: this.shadowed.get(server.id) ?? [] };
     });
-    return { version: this.publication.catalogue.version, refused: this.refused, servers, problems };
+    const problems = [...this.configProblems, ...inPresentText(found, refused)];
+    return { version: publication.catalogue.version, refused, servers, problems };
   }
 
   private keepSecret(definition: ServerDefinition): void {

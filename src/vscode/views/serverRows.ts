@@ -7,7 +7,7 @@ import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from 
 import type { Problem } from '../../core/base/problem.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';
-import { rememberedPhrase, stateWord, timeOf, tokenPhrase, toolCount, transportWord } from './phrases.js';
+import { previousLine, rememberedPhrase, stateWord, timeOf, tokenPhrase, toolCount, transportWord } from './phrases.js';
 import { approvalActions, launchNodes } from './approvalRows.js';
 import { instanceNodes } from './instanceRows.js';
 import { changedNodes, promptNodes, resourceNodes } from './promptRows.js';
@@ -128,9 +128,7 @@ function serverTooltip(server: ServerStatus, options: TreeOptions): Markdown {
     state.kind === 'reconnecting' ? formatted`${state.cause}` : noMarkdown,
     state.kind === 'signInNeeded' ? formatted`${state.why}` : noMarkdown,
     state.kind === 'failed' ? formatted`${state.reason}\n\n*${state.fix}*` : noMarkdown,
-    previous
-      ? formatted`Has served its **previous definition** since ${at(previous.since)}: ${previous.reason}`
-      : noMarkdown,
+    previous ? formatted`${previousLine(previous, options.now)}` : noMarkdown,
     server.rememberedAt === undefined
       ? noMarkdown
       : formatted`Its tools are *remembered* from ${at(server.rememberedAt)}. A call waits until its server has started.`,

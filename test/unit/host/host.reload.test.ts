@@ -91,6 +91,23 @@ describe('reload (R2, R3)', () => {
     assert.equal(stage.connector.connects, 1);
   });
 
+  it('of an earlier text of a refused file, errors go to its beginning and all else is left out (C4)', async () => {
+    const edited = stage.edit(`\n\n${file({ a: 'command: a', b: 'command: b, tools: { blacklist: [y] }' })}`);
+    (await stage.connector.nextConnect()).fail(failure);
+    (await stage.connector.nextConnect()).succeed(listing('x', 'y'));
+    await edited;
+    const places = (): string[] =>
+      stage.host.snapshot.problems.map(({ code, place }) => `${code} ${place.range.start.line}`);
+    await stage.until(() => places().length === 2);
+    assert.deepEqual(places(), ['server-exited 4', 'filtered-tools 5']);
+    await stage.edit('version: 1\nservers: [');
+    await stage.until(({ refused }) => refused.length === 1);
+    assert.deepEqual(
+      places().filter((place) => !place.startsWith('yaml-syntax')),
+      ['server-exited 0'],
+    );
+  });
+
   it('refuses an update that gives two tools one name, and keeps the names before it', async () => {
     await stage.serve('a', 'command: a', 'p_x', 'x');
     await stage.edit(file({ a: "command: a, transform: [{ prefix: { remove: p_, add: '' } }]" }));
