@@ -100,8 +100,10 @@ describe('reload (R2, R3)', () => {
       stage.host.snapshot.problems.map(({ code, place }) => `${code} ${place.range.start.line}`);
     await stage.until(() => places().length === 2);
     assert.deepEqual(places(), ['server-exited 4', 'filtered-tools 5']);
-    await stage.edit('version: 1\nservers: [');
-    await stage.until(({ refused }) => refused.length === 1);
+    const refusing = stage.edit('version: 1\nservers: [');
+    (await stage.connector.nextConnect()).fail(failure);
+    await refusing;
+    await stage.until(({ refused, problems }) => refused.length === 1 && problems.length > 1);
     assert.deepEqual(
       places().filter((place) => !place.startsWith('yaml-syntax')),
       ['server-exited 0'],
