@@ -53,7 +53,7 @@ export function callText(server: string, tool: string, failure: PoolFailure, isS
         ? `Error: result unknown. "${tool}" gave no sign of life for ${seconds(failure.ms)} (timeouts.call of server "${server}"), and the call was cancelled.`
         : `Error: result unknown. "${tool}" took longer than ${seconds(failure.ms)} (timeouts.callMax of server "${server}"), and the call was cancelled.`;
     case 'startFailed':
-      return `Error: the server "${server}" did not start, and "${tool}" was not called. ${failure.failure.message} ${failure.failure.fix}`;
+      return `Error: "${tool}" was not called: the server "${server}" ${failure.failure.message} ${failure.failure.fix}`;
     case 'notSent':
       return `Error: "${tool}" of "${server}" was not called: ${clause(failure.cause)}.`;
     case 'notHeld':
@@ -72,7 +72,7 @@ export function requestText({ toolset, method }: Destination & OtherRequest, fai
     case 'timedOut':
       return `${method} was not answered by "${toolset}" within ${seconds(failure.ms)}.`;
     case 'startFailed':
-      return `The server "${toolset}" did not start. ${failure.failure.message} ${failure.failure.fix}`;
+      return `The server "${toolset}" ${failure.failure.message} ${failure.failure.fix}`;
     case 'notHeld':
       return notHeldText(toolset);
     default:

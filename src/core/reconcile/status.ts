@@ -182,10 +182,10 @@ function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
   if (facts.wanted?.kind === 'invalid') return { since, reason: 'Its new definition has an error.' };
   if (facts.approval.kind === 'pending') return { since, reason: 'Its new definition waits for your approval.' };
   if (facts.startingSince !== undefined) return { since, reason: 'Its new definition is starting.' };
-  return {
-    since,
-    reason: facts.failure ? describeFailure(facts.failure).reason : 'Its new definition was not applied.',
-  };
+  const { failure } = facts;
+  if (!failure) return { since, reason: 'Its new definition was not applied.' };
+  const { reason } = describeFailure(failure);
+  return { since, reason: failure.kind === 'startFailed' ? `Its new definition ${reason}` : reason };
 }
 
 /** A problem of an earlier text has no place in the present one: an error goes to its beginning, the others are left out. */

@@ -104,7 +104,7 @@ describe('core: an agent at the gateway', () => {
     assert.match(first ?? '', /its own instance of "a".*mcp_admin_release\(\{"serverId":"a"\}\)/);
     assert.deepEqual([more, await notes('pid')], [[], []]);
     await notes('crash');
-    assert.match((await notes('pid')).join(), /is gone \(.*exit code 70.*\)/);
+    assert.match((await notes('pid')).join(), /is gone \(.*exited with code 70.*\)/);
     assert.deepEqual(await notes('pid'), []);
 
     const admin = await Agent.connect(stage, 'mcp_admin');

@@ -64,7 +64,7 @@ describe('reload (R2, R3)', () => {
     assert.deepEqual(stage.codes(), ['server-exited']);
     const status = stage.server('a');
     assert.equal(status.state.kind, 'running');
-    assert.deepEqual(status.previous, { since: stage.clock.now(), reason: 'It exited.' });
+    assert.deepEqual(status.previous, { since: stage.clock.now(), reason: 'Its new definition exited.' });
 
     await stage.edit(file({ a: 'command: a' }));
     await stage.until(({ problems }) => problems.length === 0);

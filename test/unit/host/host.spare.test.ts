@@ -177,7 +177,7 @@ describe('the spare instance (P9)', () => {
     const starting = await spareStart();
     const waiting = call('d3');
     starting.fail(failure);
-    assert.match(JSON.stringify(await waiting), /did not start/);
+    assert.match(JSON.stringify(await waiting), /was not called: the server/);
     assert.deepEqual(
       host.snapshot.problems.map(({ code }) => code),
       ['server-exited'],
