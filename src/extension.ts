@@ -11,7 +11,7 @@ import { inert } from './core/base/inert.js';
 import { delay, systemClock } from './core/base/clock.js';
 import type { Log } from './core/base/log.js';
 import { asText } from './core/base/text.js';
-import { ConversationCounts } from './core/remembered/conversations.js';
+import { RememberedConversations } from './core/remembered/conversations.js';
 import type { OfferFiles } from './core/remembered/offerFiles.js';
 import { agentsOptions, serveOtherAgents } from './vscode/agents/register.js';
 import { askForApprovals } from './vscode/consent/approvals.js';
@@ -120,7 +120,7 @@ export function activate(context: vscode.ExtensionContext): void {
         offerReview: offers,
         ...(kept && { kept }),
         usualStart,
-        conversations: conversationCounts(context.workspaceState),
+        conversations: rememberedConversations(context.workspaceState),
         toolPermissions: { settings: toolPermissions, ask: askForCall },
         secrets: context.secrets,
         secret: (name) => secrets.get(name),
@@ -173,11 +173,11 @@ export function activate(context: vscode.ExtensionContext): void {
   setImmediate(() => slot.start());
 }
 
-function conversationCounts(storage: vscode.Memento): ConversationCounts {
+function rememberedConversations(storage: vscode.Memento): RememberedConversations {
   const key = 'conversations';
-  return new ConversationCounts({
+  return new RememberedConversations({
     stored: storage.get(key),
-    store: (counts) => void storage.update(key, counts),
+    store: (losses) => void storage.update(key, losses),
     isConversation: (dialog) => !isTrial(dialog),
   });
 }

@@ -10,7 +10,7 @@ import { readEnvFile } from '../core/files/envFile.js';
 import { assemble, directoryExists, type Core } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
 import { noClient, type Fields, type ServerClient } from '../core/protocol/client.js';
-import { ConversationCounts } from '../core/remembered/conversations.js';
+import { RememberedConversations } from '../core/remembered/conversations.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
@@ -127,7 +127,7 @@ export async function withHost(
     expectedClient: () => ({ ...noClient, ...(client && { capabilities: client.capabilities }) }),
     only: guards?.only,
     approvals: approvals.ledger,
-    conversations: new ConversationCounts({ stored: undefined, store: () => {}, isConversation: () => true }),
+    conversations: new RememberedConversations({ stored: undefined, store: () => {}, isConversation: () => true }),
     ...(guards && { offerReview: guards.offerReview }),
   });
   const { host } = core;

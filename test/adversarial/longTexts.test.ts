@@ -128,8 +128,8 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'a page instead of an answer': (text) => [inShort(text), inShort(`<html>${text}`)],
   'a challenge': (text) => readChallenge(`Bearer ${text.slice(0, 16 * 1024)}`),
   'an error of a server': (text) => [
-    initializeRefused('It', { code: 1, message: text }),
-    listFailed('It', shortened(text, 500)),
+    initializeRefused({ code: 1, message: text }),
+    listFailed(shortened(text, 500)),
   ],
   'the last words of a process': (text) =>
     likelyCause(

@@ -16,7 +16,7 @@ export interface TestProcess {
 
 const onWindows = process.platform === 'win32';
 /** How the product says of a process that it was killed. */
-export const wasKilled = onWindows ? 'ended with exit code 1.' : 'was ended by SIGKILL.';
+export const wasKilled = onWindows ? 'exited with code 1.' : 'was ended by SIGKILL.';
 export const supported = onWindows || process.platform === 'linux';
 
 export function processOf(pid: number): TestProcess | undefined {

@@ -16,7 +16,7 @@ describe('manifest', () => {
       assert.match(title, /^[A-Z]/, command);
       assert.equal(category, 'MCP Toolsets', command);
     }
-    const always = ['openDocumentation', 'openWalkthrough', 'showLog', 'copyDiagnostics'].map(
+    const always = ['openDocumentation', 'openWalkthrough', 'openSettings', 'showLog', 'copyDiagnostics'].map(
       (name) => `mcpToolsets.${name}`,
     );
     const hidden = new Map(contributes.menus.commandPalette.map(({ command, when }) => [command, when]));

@@ -11,6 +11,8 @@ export interface PendingLaunch {
   readonly launch: LaunchDescription;
   /** The launch of this server that was approved before. */
   readonly before: LaunchDescription | undefined;
+  /** Whether that one serves now. */
+  readonly isServed?: boolean;
 }
 
 /** Returns `node server.js --port 1` or the address: what runs, without its environment. */
@@ -51,9 +53,10 @@ export function question(pending: readonly PendingLaunch[], fileLabel: (file: st
   );
   const [only] = pending;
   if (pending.length === 1 && only) {
-    return only.before
-      ? inert`The MCP server ${names} of ${files} has changed. Its previous definition serves until you approve the new one.`
-      : inert`The MCP server ${names} of ${files} wants to start.`;
+    const wants = only.before ? 'has changed since you approved it, and wants' : 'wants';
+    return only.isServed
+      ? inert`The MCP server ${names} of ${files} ${wants} to start. Until you approve it, its previous definition serves.`
+      : inert`The MCP server ${names} of ${files} ${wants} to start.`;
   }
   const changed = pending.filter(({ before }) => before).length;
   const what =

@@ -68,9 +68,8 @@ function say(symbol: ConfigSymbol, deps: HoverDeps): Markdown | undefined {
     case 'server':
       return deps.serverState(symbol.entry.key);
     case 'variable':
-      return deps.isSet(symbol.name)
-        ? formatted`${code(symbol.name)} is set in the editor's environment.`
-        : formatted`${code(symbol.name)} is **not set** in the editor's environment, so the server does not start.`;
+      if (deps.isSet(symbol.name)) return formatted`${code(symbol.name)} is set in the editor's environment.`;
+      return formatted`${code(symbol.name)} is **not set** in the editor's environment, so ${symbol.hasDefault ? 'the default counts' : 'the server does not start'}.`;
     case 'secret':
       return formatted`${code(symbol.name)} is a secret whose value you enter with *Set Secret…*.`;
     case 'pattern':

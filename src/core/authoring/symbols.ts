@@ -43,6 +43,8 @@ export type ConfigSymbol = OfServer &
         readonly kind: 'variable' | 'secret';
         readonly name: string;
         readonly entry: MapEntry;
+        /** Says whether the reference has a value of its own for where its source has none. */
+        readonly hasDefault: boolean;
         /** The offsets at which a problem of the reference is shown, as `FilePlaces` has it. */
         readonly shownAt: readonly number[];
       }
@@ -62,6 +64,7 @@ export function symbolsAt(symbols: readonly ConfigSymbol[], offset: number): Con
 
 class Walk {
   private shownAt: readonly number[] = [];
+  private hasDefault = false;
 
   constructor(private readonly found: ConfigSymbol[]) {}
 
@@ -114,7 +117,8 @@ class Walk {
           typeof value.value === 'string'
         ) {
           const kind = shape.of === 'variable' ? 'variable' : 'secret';
-          this.found.push({ kind, name: value.value, entry, server, span: value.span, shownAt: this.shownAt });
+          const { shownAt, hasDefault } = this;
+          this.found.push({ kind, name: value.value, entry, server, span: value.span, shownAt, hasDefault });
         }
         return;
       case 'one':
@@ -132,6 +136,7 @@ class Walk {
   /** @param key where it is shown that has several lines */
   private reference(map: MapNode, key: MapEntry | undefined, server: string | undefined, of: Selection): void {
     this.shownAt = [map.span.start, ...(key ? [key.keySpan.start] : [])];
+    this.hasDefault = map.entries.has('default');
     this.table('reference', map, server, of);
   }
 

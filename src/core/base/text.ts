@@ -23,3 +23,7 @@ export function messageOf(error: unknown): string {
 export function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
+
+export function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}

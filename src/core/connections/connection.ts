@@ -14,10 +14,10 @@ import type { Launch } from '../config/model.js';
 
 export type { Malformed, PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
 
-/** A start that did not succeed, as a sentence or two and a next step; no secrets are removed here. */
+/** A start that did not succeed, with a next step; no secrets are removed here. */
 export interface StartFailure {
   readonly code: ProblemCode;
-  /** Says what was tried, what came back and the likely cause. */
+  /** Completes `"server" …`. The first line says the cause; what was tried and what came back may follow. */
   readonly message: string;
   readonly fix: string;
   /**

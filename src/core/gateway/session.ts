@@ -55,6 +55,8 @@ interface SessionStart {
   readonly dialog?: string;
   readonly isRevived?: boolean;
   readonly lostBefore?: string | undefined;
+  /** Whether its conversation may be older than anything that is known here. */
+  readonly mayHaveLost?: boolean;
   /** Where its client is asked, in place of the streams. */
   readonly asker?: Asker;
   /** Whether nothing tells whose it is though each conversation has an instance of its own. */
@@ -79,7 +81,7 @@ export class Session {
   private readonly others = new BoundedMap<string, SessionClient>(mostConversations);
   /** Why what its dialog held before is gone, if it may have held something (L2a). */
   readonly lostBefore: string | undefined;
-  /** Agent hosts begin sessions anew for conversations that had one, and say of none which it is for (G3b). */
+  /** Agent hosts and programs that name conversations begin sessions anew for those that had one (G3b). */
   readonly mayHaveLost: boolean;
   /** The links that its conversations were given. */
   readonly links: Links;
@@ -109,7 +111,7 @@ export class Session {
   ) {
     const { isRevived = false } = start;
     this.lostBefore = start.lostBefore;
-    this.mayHaveLost = traits.agentHost !== undefined;
+    this.mayHaveLost = start.mayHaveLost ?? (traits.agentHost !== undefined || traits.namer !== undefined);
     this.dialog = start.dialog ?? sessionDialog(id);
     this.identity = start.partOf ?? this;
     this.asker = start.asker;

@@ -20,6 +20,7 @@ import type { Route } from './access.js';
 import type { Attributed, Attribution } from './attribution.js';
 import type { ServedToolset } from './backend.js';
 import type { Conversations } from './conversations.js';
+import { isOfHandle } from './dialogs.js';
 import { errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf, toolResult } from './dialect.js';
 import { PostReply, type Heartbeat } from './eventStreams.js';
 import { errorMessage, resultMessage, type Message } from './jsonRpc.js';
@@ -178,6 +179,8 @@ export class Stateless implements Disposable {
     const session = new Session(randomUUID(), listing, modernVersion, clock.now(), traits, {
       asker,
       lostBefore,
+      // A handle is of this run, or tells that it is of an earlier one.
+      mayHaveLost: dialog !== undefined && !isOfHandle(dialog),
       ...(dialog !== undefined && { dialog }),
       isNobodys: !conversation && listing.isLeased,
       passes: owned.kind === 'conversation' ? owned.passes : undefined,

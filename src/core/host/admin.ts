@@ -252,7 +252,7 @@ export function whyDown(state: ServerState): string {
     case 'reconnecting':
       return 'being connected again';
     case 'failed':
-      return 'not able to start';
+      return 'not able to run';
     case 'stopped':
       return 'stopped by a person';
     case 'running':

@@ -40,17 +40,20 @@ export function renamedText(tool: string): string {
   return `Error: the name "${tool}" was given to another tool since the person saw this call. It was not made. List the tools again.`;
 }
 
-/** @param tool its published name */
-export function callText(server: string, tool: string, failure: PoolFailure): string {
+/**
+ * @param tool its published name
+ * @param isServed whether the server takes calls now
+ */
+export function callText(server: string, tool: string, failure: PoolFailure, isServed: boolean): string {
   switch (failure.kind) {
     case 'lost':
-      return `Error: result unknown. The call of "${tool}" was not answered: ${clause(failure.cause)}. It may or may not have taken effect, and it was not sent again. The next call of a tool of "${server}" starts a new instance.`;
+      return `Error: result unknown. The call of "${tool}" was not answered: ${clause(failure.cause)}. It may or may not have taken effect, and it was not sent again.${isServed ? ` The next call of a tool of "${server}" starts a new instance.` : ''}`;
     case 'timedOut':
       return failure.limit === 'call'
         ? `Error: result unknown. "${tool}" gave no sign of life for ${seconds(failure.ms)} (timeouts.call of server "${server}"), and the call was cancelled.`
         : `Error: result unknown. "${tool}" took longer than ${seconds(failure.ms)} (timeouts.callMax of server "${server}"), and the call was cancelled.`;
     case 'startFailed':
-      return `Error: the server "${server}" did not start, and "${tool}" was not called. ${failure.failure.message} ${failure.failure.fix}`;
+      return `Error: "${tool}" was not called: the server "${server}" ${failure.failure.message} ${failure.failure.fix}`;
     case 'notSent':
       return `Error: "${tool}" of "${server}" was not called: ${clause(failure.cause)}.`;
     case 'notHeld':
@@ -69,7 +72,7 @@ export function requestText({ toolset, method }: Destination & OtherRequest, fai
     case 'timedOut':
       return `${method} was not answered by "${toolset}" within ${seconds(failure.ms)}.`;
     case 'startFailed':
-      return `The server "${toolset}" did not start. ${failure.failure.message} ${failure.failure.fix}`;
+      return `The server "${toolset}" ${failure.failure.message} ${failure.failure.fix}`;
     case 'notHeld':
       return notHeldText(toolset);
     default:

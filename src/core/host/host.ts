@@ -27,7 +27,7 @@ import { DialogHistory } from '../instances/dialogHistory.js';
 import { ServerSubscriptions } from '../instances/subscriptions.js';
 import { secretsOf } from '../config/launchSecrets.js';
 import { ServerUnit } from '../reconcile/serverUnit.js';
-import { type StatusSnapshot, emptyFacts, problemsOf, statusOf } from '../reconcile/status.js';
+import { type StatusSnapshot, emptyFacts, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
 import { EnvFiles } from './envFiles.js';
 import {
   callText,
@@ -241,8 +241,8 @@ class ToolsetHost implements Host {
     await this.known(server).restart(by);
   }
 
-  async release(server: string, dialog: string): Promise<boolean> {
-    return await this.known(server).release(dialog);
+  async release(server: string, dialog: string, by: 'a person' | 'this conversation' = 'a person'): Promise<boolean> {
+    return await this.known(server).release(dialog, by);
   }
 
   async dispose(): Promise<void> {
@@ -269,8 +269,7 @@ class ToolsetHost implements Host {
   private async callTool({ original, published, releases, tool }: ServedTool, call: ToolsetCall): Promise<ToolOutcome> {
     const { toolset, dialog } = call;
     if (releases !== undefined) {
-      const input = { serverId: releases };
-      return { kind: 'result', result: await callAdminTool(this.adminDeps, original, input, dialog) };
+      return { kind: 'result', result: await callAdminTool(this.adminDeps, original, { serverId: releases }, dialog) };
     }
     if (toolset === adminId) {
       return { kind: 'result', result: await callAdminTool(this.adminDeps, published, call.arguments, dialog) };
@@ -288,13 +287,14 @@ class ToolsetHost implements Host {
   }
 
   private failed(tool: Pick<ServedTool, 'published'>, call: ToolsetCall, failure: PoolFailure): ToolOutcome {
-    const text = this.warned(callText(call.toolset, tool.published, failure));
+    const isServed = this.units.get(call.toolset)?.serving !== undefined;
+    const text = this.warned(callText(call.toolset, tool.published, failure, isServed));
     // An app has words of its own for a call that fails, and shows a result as a result.
     return call.fromApp ? { kind: 'error', code: errorCodes.server, message: text } : errorResult(text);
   }
 
   private readonly adminDeps: AdminDeps = {
-    release: (server, dialog) => this.release(server, dialog),
+    release: (server, dialog) => this.release(server, dialog, 'this conversation'),
     isStopped: (server) => this.known(server).facts.stoppedSince !== undefined,
     restart: (server) => this.restart(server, 'an agent'),
     reload: () => this.reload(),
@@ -332,7 +332,7 @@ class ToolsetHost implements Host {
       drainLimitMs: this.deps.drainLimitMs ?? 30_000,
       redact: (text) => redactor.redact(text),
       subscriptions: new ServerSubscriptions(),
-      history: new DialogHistory(),
+      history: new DialogHistory(this.deps.conversations?.of(id)),
       expected: this.deps.expectedClient ?? ((): ExpectedClient => noClient),
       judge: (definition) => judgeLaunch(definition, this.deps.approvals),
       startsOnCall: ({ start }) => (start ?? this.deps.usualStart?.()) === 'call',
@@ -378,16 +378,17 @@ class ToolsetHost implements Host {
   }
 
   private takeSnapshot(): StatusSnapshot {
-    const problems = [...this.configProblems, ...this.publication.problems];
+    const { publication, refused } = this;
+    const found = [...publication.problems];
     const servers = this.servers.map((server) => {
       const facts = this.units.get(server.id)?.facts ?? emptyFacts(server);
       const signIn = this.signIns.statusOf(server);
-      for (const problem of problemsOf(facts, signIn)) problems.push(problem);
-      const { publication } = this;
+      for (const problem of problemsOf(facts, signIn)) found.push(problem);
       const status = statusOf(server, facts, publication.toolset(server.id), publication.changed(server.id), signIn);
       return { ...status, shadows: this.shadowed.get(server.id) ?? [] };
     });
-    return { version: this.publication.catalogue.version, refused: this.refused, servers, problems };
+    const problems = [...this.configProblems, ...inPresentText(found, refused)];
+    return { version: publication.catalogue.version, refused, servers, problems };
   }
 
   private keepSecret(definition: ServerDefinition): void {

@@ -10,7 +10,7 @@ import type { Connector } from '../connections/connection.js';
 import type { SignIns } from '../connections/http/oauth/contract.js';
 import type { Audience, ClientChange, ExpectedClient, ServerClient } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
-import type { ExpectedConversations, RememberedOffer } from '../reconcile/remembered.js';
+import type { KnownConversations, RememberedOffer } from '../reconcile/remembered.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type { ServerSignIns } from './signIns.js';
 import type { Catalogue } from '../tools/catalogue.js';
@@ -54,8 +54,8 @@ export interface HostDeps {
   readonly usualStart?: () => StartTime;
   /** Keeps what launches listed, by their fingerprints, for the next window (P8). By default nothing is kept. */
   readonly kept?: KeptOffers;
-  /** Knows which servers conversations use (P9). By default no instance is started for one that has not called. */
-  readonly conversations?: ExpectedConversations;
+  /** Knows the conversations of earlier windows (P9, X4). By default no instance starts for one that has not called. */
+  readonly conversations?: KnownConversations;
   /** Signs in to HTTP servers, as the connector does. By default nobody can. */
   readonly signIns?: SignIns;
   /**

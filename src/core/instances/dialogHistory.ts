@@ -1,42 +1,34 @@
 /**
- * Remembers which dialogs have had an instance of one server and by what they lost it, so that each is told with its next
- * one (L3, X4). It outlives the instances.
+ * Tells each dialog, with its next instance of a server, by what it lost the one before (L3, X4). It outlives the
+ * instances.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { ServerClient } from '../protocol/client.js';
 import type { LeaseNews } from '../protocol/request.js';
 
-/** Dialogs end without a word; those that never come back must not be remembered for ever. */
+/** Dialogs end without a word. Those that never come back must not be remembered for ever. */
 const mostDialogs = 1_000;
 
+/** The cause by which each dialog lost its instance of one server; empty while it has one. */
+export interface Losses {
+  get(dialog: string): string | undefined;
+  set(dialog: string, cause: string): void;
+}
+
 export class DialogHistory {
-  /** The causes by which instances of dialogs died. */
-  private readonly deaths = new BoundedMap<string, string>(mostDialogs);
-  private readonly met = new BoundedMap<string, true>(mostDialogs);
+  constructor(private readonly losses: Losses = new BoundedMap<string, string>(mostDialogs)) {}
 
-  /** Returns what a dialog has to be told of the instance that it is given now. */
-  newsFor(dialog: string, client: ServerClient | undefined): LeaseNews {
-    const isMet = this.met.has(dialog);
-    const cause = this.deaths.get(dialog) ?? (isMet ? undefined : client?.lostBefore);
-    if (cause !== undefined) return { kind: 'replaced', cause };
-    return { kind: !isMet && client?.mayHaveLost ? 'newHere' : 'new' };
+  /** Notes that a dialog has taken an instance. Returns what it has to be told of that. */
+  meets(dialog: string, client: ServerClient | undefined): LeaseNews {
+    const known = this.losses.get(dialog);
+    const cause = known ?? client?.lostBefore ?? '';
+    this.losses.set(dialog, '');
+    if (cause !== '') return { kind: 'replaced', cause };
+    return { kind: known === undefined && client?.mayHaveLost ? 'newHere' : 'new' };
   }
 
-  /** Notes that a dialog has taken an instance. Returns whether it had none before. */
-  meets(dialog: string): boolean {
-    const isFirst = !this.met.has(dialog);
-    this.met.set(dialog, true);
-    this.deaths.delete(dialog);
-    return isFirst;
-  }
-
-  /** Notes that the instance of a dialog has died. */
+  /** Notes that the instance of a dialog has ended. */
   loses(dialog: string, cause: string): void {
-    this.deaths.set(dialog, cause);
-  }
-
-  /** Notes that a dialog has ended. */
-  ends(dialog: string): void {
-    this.met.delete(dialog);
+    this.losses.set(dialog, cause);
   }
 }

@@ -163,7 +163,7 @@ export class LimitedConnector implements Slots {
     const most = this.most();
     return {
       code: 'too-many-instances',
-      message: `The limit of ${most} instances is reached, and none of them is idle.`,
+      message: `did not start: the limit of ${most} instances is reached, and none of them is idle.`,
       fix: 'Release an instance that you do not need, wait for a call to end, or raise mcpToolsets.maxInstances.',
       path: [],
     };
@@ -191,7 +191,7 @@ export function defectTolerant(connector: Connector, log: Log): Connector {
           kind: 'failed',
           failure: {
             code: 'server-protocol',
-            message: `Starting "${request.server}" failed because of a defect in MCP Toolsets: ${asText(error)}.`,
+            message: `did not start, because of a defect in MCP Toolsets: ${asText(error)}.`,
             fix: 'Restart the server; if it happens again, report it with the log of MCP Toolsets.',
             path: [],
           },

@@ -159,12 +159,12 @@ export class InstancePool {
   }
 
   /** Ends the dialog's lease or cancels its start; resolves with false when the dialog has neither. */
-  async release(dialog: string): Promise<boolean> {
+  async release(dialog: string, reason: string): Promise<boolean> {
     const starting = this.starting.get(dialog);
     starting?.controller.abort();
     const held = this.deps.trulyStateless ? undefined : this.holders.get(dialog);
-    if (held?.hasTasks) void this.retire(held, longestTaskMs, 'its lease was released');
-    else if (held) await this.retire(held, 0, 'its lease was released');
+    if (held?.hasTasks) void this.retire(held, longestTaskMs, reason);
+    else if (held) await this.retire(held, 0, reason);
     return held !== undefined || starting !== undefined;
   }
 
@@ -221,7 +221,6 @@ export class InstancePool {
 
   /** Ends what a dialog that has ended holds. Nobody reads what is still in flight, but it may finish (R4). */
   private leave(dialog: string): void {
-    this.deps.history.ends(dialog);
     this.deps.subscriptions.forget(dialog);
     this.starting.get(dialog)?.controller.abort();
     const held = this.deps.trulyStateless ? undefined : this.holders.get(dialog);
@@ -264,8 +263,7 @@ export class InstancePool {
   private give(instance: Instance, dialog?: string, client?: ServerClient): void {
     if (this.deps.trulyStateless) return this.hold(instance, everyDialog);
     if (dialog !== undefined) return this.hold(instance, dialog, client);
-    const before = this.warm;
-    if (before) void this.retire(before, replacedLimitMs, 'another one took its place');
+    if (this.warm) void this.retire(this.warm, replacedLimitMs, 'another one took its place');
     this.warm = instance;
   }
 
@@ -280,10 +278,10 @@ export class InstancePool {
       instance.use = { kind: 'leased', dialog, since: this.deps.clock.now() };
       instance.client = client;
       instance.follow(this.deps.subscriptions.of(dialog));
-      instance.news = this.deps.history.newsFor(dialog, client);
       // Those before this one tell whether another is expected.
       this.spare.follow((client ?? this.deps.expected()).capabilities);
-      this.deps.onTaken(instance, dialog, this.deps.history.meets(dialog));
+      instance.news = this.deps.history.meets(dialog, client);
+      this.deps.onTaken(instance);
     }
     this.deps.onChange();
   }
@@ -355,9 +353,8 @@ export class InstancePool {
       onIdle: (idle) => void this.retire(idle, 0, 'nobody used it for longer than its idle limit'),
       onDeath: (dead, cause) => {
         const { use } = dead;
-        this.drop(dead);
+        this.drop(dead, cause);
         this.ends.add(dead.end(cause));
-        if (use.kind === 'leased') this.deps.history.loses(use.dialog, cause);
         this.deps.onDeath(cause, use);
         this.deps.onChange();
       },
@@ -374,22 +371,25 @@ export class InstancePool {
     return instance;
   }
 
-  private drop(instance: Instance): void {
+  private drop(instance: Instance, cause?: string): void {
     this.tasks.forget(instance);
     this.instances.delete(instance);
-    this.forget(instance);
+    this.forget(instance, cause);
   }
 
-  /** It is no longer anybody's, nor waits for anybody. */
-  private forget(instance: Instance): void {
+  /** It is no longer anybody's, nor waits for anybody. @param cause what its dialog learns of the loss (X4) */
+  private forget(instance: Instance, cause?: string): void {
     if (this.warm === instance) this.warm = undefined;
     this.spare.forget(instance);
-    for (const [dialog, held] of this.holders) if (held === instance) this.holders.delete(dialog);
+    for (const [dialog, held] of this.holders) {
+      const isLost = held === instance && this.holders.delete(dialog) && dialog !== everyDialog;
+      if (isLost && cause !== undefined) this.deps.history.loses(dialog, cause);
+    }
   }
 
   /** Retires an instance: no call reaches it from now on, and with a limit of 0 it ends at once. */
   private retire(instance: Instance, limitMs: number, reason: string): Promise<void> {
-    this.forget(instance);
+    this.forget(instance, reason);
     const ended = (limitMs > 0 ? instance.drain(limitMs, reason) : instance.end(reason)).finally(() => {
       this.drop(instance);
       this.deps.onChange();

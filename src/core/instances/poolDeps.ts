@@ -33,8 +33,8 @@ export interface PoolDeps {
   readonly wantsSpare: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called when a conversation takes an instance; `isFirst`: it had none before. */
-  readonly onTaken: (instance: Instance, dialog: string, isFirst: boolean) => void;
+  /** Called when a conversation takes an instance. */
+  readonly onTaken: (instance: Instance) => void;
   /** Called when something that a view shows has changed. */
   readonly onChange: () => void;
   readonly onOfferChanged: (instance: Instance, kind: OfferKind) => void;

@@ -47,7 +47,7 @@ export function startFailed(server: string, places: ServerPlaces, failure: Start
   return {
     code: failure.code,
     severity: 'error',
-    message: failure.message,
+    message: `"${server}" ${failure.message}`,
     fix: failure.fix,
     place: failure.path.length > 0 ? places.value(failure.path) : places.key,
     server,

@@ -1,6 +1,7 @@
 /** What of a server and its use is kept for the next window, and who keeps it. */
 import type { ServerDefinition } from '../config/model.js';
 import type { Connection, ToolListing } from '../connections/connection.js';
+import type { Losses } from '../instances/dialogHistory.js';
 
 /** What a server says of itself when it is connected. */
 export type Spoken = Pick<Connection, 'serverInfo' | 'capabilities' | 'protocolVersion'>;
@@ -24,11 +25,10 @@ export interface OfferMemory {
   forget(definition: ServerDefinition): void;
 }
 
-/** Knows how many conversations had an instance of a server, in earlier windows too (P9). */
-export interface ExpectedConversations {
+/** Knows the conversations that had an instance of a server, in earlier windows too (P9, X4). */
+export interface KnownConversations {
   expectsMore(server: string): boolean;
-  /** @param dialog has its first instance */
-  note(server: string, dialog: string): void;
+  of(server: string): Losses;
 }
 
 /** Whether two offers differ at most in when they were listed. */

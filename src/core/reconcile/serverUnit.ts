@@ -192,15 +192,15 @@ export class ServerUnit {
     }
   }
 
-  release(dialog: string): Promise<boolean> {
-    return this.current?.pool.release(dialog) ?? Promise.resolve(false);
+  release(dialog: string, by: 'a person' | 'this conversation'): Promise<boolean> {
+    return this.current?.pool.release(dialog, `${by} ended it`) ?? Promise.resolve(false);
   }
 
   async dispose(): Promise<void> {
     this.wanted = undefined;
     this.overtake();
     this.standIn = undefined;
-    const reason = 'the host is shutting down';
+    const reason = 'MCP Toolsets was shut down';
     if (this.current) this.ends.add(this.current.close(reason));
     this.current = undefined;
     this.endDraining(reason);

@@ -32,7 +32,7 @@ import { ListRefresh } from './listRefresh.js';
 import { type Offer, Offers, type Curated } from './offers.js';
 import type { Judge } from './plan.js';
 import { spokenBy, type Spoken } from './remembered.js';
-import type { ExpectedConversations, OfferMemory, RememberedOffer } from './remembered.js';
+import type { KnownConversations, OfferMemory, RememberedOffer } from './remembered.js';
 
 /** What the host gives to the reconciliation of one server. */
 export interface UnitDeps {
@@ -61,7 +61,7 @@ export interface UnitDeps {
   /** Keeps what servers listed for the next window. Where it is absent, nothing is kept. */
   readonly memory?: OfferMemory | undefined;
   /** Knows which servers conversations use. Where it is absent, no instance waits for one that nobody expects. */
-  readonly conversations?: ExpectedConversations | undefined;
+  readonly conversations?: KnownConversations | undefined;
   /** Called in the same turn in which what is published changed. */
   readonly onCommit: () => void;
   /** Called when something that a view shows changed. */
@@ -143,8 +143,7 @@ export class Serving {
       connector: deps.connector,
       turns: deps.turns,
       wantsSpare: () => this.definition.spare !== 0 && deps.conversations?.expectsMore(deps.id) === true,
-      onTaken: (instance, dialog, isFirst) => {
-        if (isFirst) deps.conversations?.note(deps.id, dialog);
+      onTaken: (instance) => {
         const offer = this.offers.takenSpare(instance);
         if (offer) this.unlessEnded(() => this.note(instance, offer.listing, true));
       },

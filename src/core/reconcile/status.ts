@@ -10,6 +10,7 @@ import { isLoopback } from '../base/loopback.js';
 import type { Place, Problem } from '../base/problem.js';
 import {
   isEnabled,
+  startOfFile,
   type ConfiguredServer,
   type Launch,
   type ServerPlaces,
@@ -181,10 +182,20 @@ function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
   if (facts.wanted?.kind === 'invalid') return { since, reason: 'Its new definition has an error.' };
   if (facts.approval.kind === 'pending') return { since, reason: 'Its new definition waits for your approval.' };
   if (facts.startingSince !== undefined) return { since, reason: 'Its new definition is starting.' };
-  return {
-    since,
-    reason: facts.failure ? describeFailure(facts.failure).reason : 'Its new definition was not applied.',
-  };
+  const { failure } = facts;
+  if (!failure) return { since, reason: 'Its new definition was not applied.' };
+  const { reason } = describeFailure(failure);
+  return { since, reason: failure.kind === 'startFailed' ? `Its new definition ${reason}` : reason };
+}
+
+/** A problem of an earlier text has no place in the present one: an error goes to its beginning, the others are left out. */
+export function inPresentText(problems: readonly Problem[], refused: StatusSnapshot['refused']): readonly Problem[] {
+  const files = new Set(refused.map(({ file }) => file));
+  return problems.flatMap((problem) => {
+    const { file } = problem.place;
+    if (!files.has(file)) return [problem];
+    return problem.severity === 'error' ? [{ ...problem, place: { file, range: startOfFile } }] : [];
+  });
 }
 
 export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): readonly Problem[] {

@@ -1,40 +1,62 @@
-/** Counts the conversations that had an instance of each server, in this window and in earlier ones (P9). */
+/** Remembers over windows which conversations had an instance of each server, and by what they lost it (P9, X4). */
+import { BoundedMap } from '../base/boundedMap.js';
 import { isObject } from '../base/isObject.js';
+import type { KnownConversations } from '../reconcile/remembered.js';
 
-/** More conversations than this tell nothing new, so they are not stored. */
+/** A server that had so many conversations will have another. */
 const enough = 2;
-/** Those of servers that were not used for the longest time are forgotten. */
-const mostServers = 200;
+/** Conversations end without a word. Those that come back latest are remembered, and so are servers. */
+const [mostServers, mostDialogs] = [200, 200];
+/** The loss of a conversation that had an instance when the window ended. */
+const restarted = 'MCP Toolsets was started again';
 
-interface ConversationCountsDeps {
+interface ConversationsDeps {
   /** What `store` was given last, or anything else. */
   readonly stored: unknown;
-  readonly store: (counts: Readonly<Record<string, number>>) => void;
+  readonly store: (losses: Readonly<Record<string, Readonly<Record<string, string>>>>) => void;
   /** Says whether a dialog is a conversation, and nothing that a person does once. */
   readonly isConversation: (dialog: string) => boolean;
 }
 
-export class ConversationCounts {
-  private readonly counts: Map<string, number>;
+export class RememberedConversations implements KnownConversations {
+  private readonly servers = new BoundedMap<string, Map<string, string>>(mostServers);
 
-  constructor(private readonly deps: ConversationCountsDeps) {
-    const { stored } = deps;
-    const entries = Object.entries(isObject(stored) ? stored : {});
-    this.counts = new Map(entries.flatMap(([id, count]) => (typeof count === 'number' ? [[id, count]] : [])));
+  constructor(private readonly deps: ConversationsDeps) {
+    for (const [server, losses] of entriesOf(deps.stored))
+      for (const [dialog, cause] of entriesOf(losses))
+        if (typeof cause === 'string') this.lossesOf(server).set(dialog, cause === '' ? restarted : cause);
   }
 
-  /** Says whether a server that had so many conversations will have another. */
   expectsMore(server: string): boolean {
-    return (this.counts.get(server) ?? 0) >= enough;
+    return this.conversationsOf(server).length >= enough;
   }
 
-  /** A conversation has its first instance. */
-  note(server: string, dialog: string): void {
-    if (!this.deps.isConversation(dialog)) return;
-    const count = this.counts.get(server) ?? 0;
-    if (count >= enough) return;
-    this.counts.delete(server);
-    this.counts.set(server, count + 1);
-    this.deps.store(Object.fromEntries([...this.counts].slice(-mostServers)));
+  of(server: string): ReturnType<KnownConversations['of']> {
+    const losses = this.lossesOf(server);
+    return {
+      get: (dialog) => losses.get(dialog),
+      set: (dialog, cause) => {
+        losses.set(dialog, cause);
+        this.servers.set(server, losses);
+        if (!this.deps.isConversation(dialog)) return;
+        this.deps.store(
+          Object.fromEntries([...this.servers.keys()].map((id) => [id, Object.fromEntries(this.conversationsOf(id))])),
+        );
+      },
+    };
   }
+
+  private lossesOf(server: string): Map<string, string> {
+    const losses = this.servers.get(server) ?? new BoundedMap<string, string>(mostDialogs);
+    this.servers.set(server, losses);
+    return losses;
+  }
+
+  private conversationsOf(server: string): readonly (readonly [string, string])[] {
+    return [...(this.servers.get(server) ?? [])].filter(([dialog]) => this.deps.isConversation(dialog));
+  }
+}
+
+function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
+  return Object.entries(isObject(value) ? value : {});
 }

@@ -17,7 +17,7 @@ import type { Span } from '../../core/yaml/textPositions.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { diagnosticSource, toRange } from '../views/diagnostics.js';
 import { CodeAction, CodeLens, CompletionItem, DocumentSymbol, Hover, markdownString } from '../views/inertEditor.js';
-import { stateWord, timeOf, toolCount } from '../views/phrases.js';
+import { previousLine, stateWord, toolCount } from '../views/phrases.js';
 import { actions } from '../views/serverActions.js';
 import { lenses } from './lensModel.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
@@ -163,9 +163,7 @@ function stateText(server: ServerStatus | undefined): Markdown | undefined {
   const lines = [
     formatted`**${server.id}** ${stateWord(state)}${server.offered > 0 ? `, ${toolCount(server.tools.length, server.offered)}` : ''}`,
     state.kind === 'failed' ? formatted`${state.reason}\n\n*${state.fix}*` : noMarkdown,
-    previous
-      ? formatted`Has served its previous definition since ${timeOf(previous.since, Date.now())}: ${previous.reason}`
-      : noMarkdown,
+    previous ? formatted`${previousLine(previous, Date.now())}` : noMarkdown,
     serverInfo ? formatted`${serverInfo.name} ${serverInfo.version}` : noMarkdown,
   ];
   return markdownList(lines, '\n\n');

@@ -8,7 +8,7 @@ import type { Span } from '../../core/yaml/textPositions.js';
 import { serversIn } from '../../core/authoring/outline.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
 import { signInActions, actions } from '../views/serverActions.js';
-import { stateWord, timeOf, toolCount } from '../views/phrases.js';
+import { previousLine, stateWord, toolCount } from '../views/phrases.js';
 
 interface LensModel {
   readonly span: Span;
@@ -69,12 +69,7 @@ function stateTitle(server: ServerStatus): Inert {
 }
 
 function stateTooltip({ state, previous }: ServerStatus): Inert {
-  if (previous) {
-    const since = timeOf(previous.since, Date.now());
-    return inertLines(
-      `The current definition does not work: ${previous.reason}\nThe previous definition has served since ${since}.`,
-    );
-  }
+  if (previous) return inertLines(previousLine(previous, Date.now()));
   if (state.kind === 'failed') return inertLines(`${state.reason}\n${state.fix}`);
   if (state.kind === 'signInNeeded') return inert`${state.why}`;
   return inert`Show the sidebar`;

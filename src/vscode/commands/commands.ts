@@ -127,6 +127,9 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
   register('openWalkthrough', async () => {
     await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough, false);
   });
+  register('openSettings', async () => {
+    await vscode.commands.executeCommand('workbench.action.openSettings', '@ext:minds.mcp-toolsets');
+  });
   register('createConfig', () => orShowFailure(createConfig));
   register('addServer', () => orShowFailure(async () => (await import('./addServer.js')).addServer()));
   register('import', (subject) =>

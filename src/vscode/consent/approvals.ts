@@ -68,9 +68,11 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
   }
 
   function pendingOf({ servers }: StatusSnapshot): PendingLaunch[] {
-    return servers.flatMap(({ approval }) =>
-      approval.kind === 'pending' ? [{ launch: approval.launch, before: ledger.approvedBefore(approval.launch) }] : [],
-    );
+    return servers.flatMap(({ approval, previous }) => {
+      if (approval.kind !== 'pending') return [];
+      const { launch } = approval;
+      return [{ launch, before: ledger.approvedBefore(launch), isServed: previous !== undefined }];
+    });
   }
 
   function pendingFor(subject: Subject): PendingLaunch[] {

@@ -18,7 +18,7 @@ import { EditorEndpoint, type EditorAddress } from './editorEndpoint.js';
 import { assemble } from '../../core/host/assemble.js';
 import type { Host, KeptOffers } from '../../core/host/hostContract.js';
 import type { OtherOutcome, ToolsetRequest } from '../../core/protocol/request.js';
-import type { ExpectedConversations } from '../../core/reconcile/remembered.js';
+import type { KnownConversations } from '../../core/reconcile/remembered.js';
 import type { PermissionDeps } from '../../core/host/permission.js';
 import { nowhere, type ArtifactStore } from '../../core/results/artifacts.js';
 import { createDelivery, usualMaxResultBytes } from '../../core/results/delivery.js';
@@ -50,7 +50,7 @@ export interface EngineDeps {
   /** Keeps what servers listed for the next window. If it is absent, nothing is kept. */
   readonly kept?: KeptOffers & { settled(): Promise<void> };
   /** Knows which servers conversations use. If it is absent, no instance is started for one that has not called. */
-  readonly conversations?: ExpectedConversations;
+  readonly conversations?: KnownConversations;
   /** Keeps the sign-ins to HTTP servers. If it is absent, nobody can sign in. */
   readonly secrets?: SecretStore;
   /** Returns a secret that the person has entered. */

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
 import { inert } from '../../core/base/inert.js';
+import { shortList } from '../../core/base/shortList.js';
 import { asText, messageOf } from '../../core/base/text.js';
 import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
@@ -33,6 +34,8 @@ interface AgentFilesDeps {
 export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): Disposable {
   const store = new DisposableStore('agent files');
   let wanted = false;
+  /** The files that were written since the command ran last. */
+  let written: string[] = [];
   const following = new SingleFlight(async () => {
     const create = wanted;
     wanted = false;
@@ -88,6 +91,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
       await makeFolders(dirname(uri.fsPath), folders);
       refuseOutside(root, uri.fsPath);
       await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
+      written.push(basename(uri.fsPath));
       log.write('info', `Written: ${uri.fsPath}`);
     } catch (error) {
       log.write('warn', messageOf(error));
@@ -133,10 +137,24 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
         return;
       }
       wanted = true;
+      written = [];
       await following.request();
       const [first] = teams;
       if (!first) return;
       const { agentFolder, agentFileName } = await import('../../core/team/agentFiles.js');
+      const toolless = members.filter((member) => member.grants.length > 0 && agentOf(member).toolsets.length === 0);
+      const said = [
+        written.length === 0 ? 'All files are up to date' : `Wrote ${shortList(written, 5)}`,
+        ...(toolless.length === 0
+          ? []
+          : [
+              `No toolset of ${shortList(
+                toolless.map(({ id }) => `“${id}”`),
+                5,
+              )} is configured`,
+            ]),
+      ];
+      void window.showInformationMessage(inert`Custom agents in ${agentFolder}: ${said.join('. ')}.`);
       const uri = vscode.Uri.file(join(first.file, '../..', agentFolder, agentFileName(first.members[0]?.id ?? '')));
       if ((await readContent(diskToEdit, uri.fsPath)).kind !== 'text') return;
       await vscode.window.showTextDocument(await openDocument(uri), { preview: true });

@@ -1,6 +1,7 @@
 /** Registers *Try Tool* for the sidebar and the palette (E3). The panels are loaded when the first is asked for. */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
+import { firstLine } from '../../core/base/text.js';
 import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
@@ -59,7 +60,7 @@ async function toolOf(slot: EngineSlot, subject: Subject, published: unknown): P
     choices.map((found) => ({
       label: inert`${found.tool.published}`,
       description: inert`${found.server.id}`,
-      detail: inert`${found.tool.tool.description?.split('\n', 1)[0] ?? ''}`,
+      detail: inert`${firstLine(found.tool.tool.description ?? '')}`,
       found,
     })),
     { placeHolder: inert`Choose a tool to try`, matchOnDescription: true, matchOnDetail: true },

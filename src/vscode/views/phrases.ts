@@ -9,6 +9,11 @@ import { dialogLabel } from '../../core/protocol/dialogLabel.js';
 import { isTrial } from '../engine/trialDialog.js';
 import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 
+/** Says why what serves is not what the file says (R3). */
+export function previousLine({ since, reason }: NonNullable<ServerStatus['previous']>, now: number): string {
+  return `Its previous definition has served since ${timeOf(since, now)}: ${reason}`;
+}
+
 /** Returns `12 of 34 tools`, or `12 tools` if none is kept out. */
 export function toolCount(published: number, offered: number): string {
   if (published === offered) return published === 1 ? '1 tool' : `${published} tools`;
@@ -189,7 +194,7 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
 /** Says what runs of a file that is refused as a whole (C4). @param name The file as it is shown. */
 export function refusedLine(name: string, file: string, { servers }: StatusSnapshot): string {
   return servers.some(({ source }) => source === file)
-    ? `${name} has an error. Its previous version still runs.`
+    ? `${name} has an error. Its previous version still applies.`
     : `${name} has an error. None of its servers run.`;
 }
 

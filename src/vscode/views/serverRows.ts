@@ -5,9 +5,10 @@
 import { assertNever } from '../../core/base/assertNever.js';
 import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../core/base/inert.js';
 import type { Problem } from '../../core/base/problem.js';
+import { firstLine } from '../../core/base/text.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';
-import { rememberedPhrase, stateWord, timeOf, tokenPhrase, toolCount, transportWord } from './phrases.js';
+import { previousLine, rememberedPhrase, stateWord, timeOf, tokenPhrase, toolCount, transportWord } from './phrases.js';
 import { approvalActions, launchNodes } from './approvalRows.js';
 import { instanceNodes } from './instanceRows.js';
 import { changedNodes, promptNodes, resourceNodes } from './promptRows.js';
@@ -45,14 +46,15 @@ export function serverNode(
     ...shadowedNodes(id, server, options),
   ];
   const facts = [...serverDescription(server, options.now), ...sourceWords(server, options, severalFiles)];
-  const switched = server.state.kind === 'disabled' ? 'disabled' : 'enabled';
+  const state = server.state.kind;
+  const switched = state === 'disabled' ? 'disabled' : 'enabled';
   return {
     id,
     kind: 'server',
     server: server.id,
     label: inert`${server.id}`,
     description: inert`${facts.join(' · ')}`,
-    spoken: inert`${[server.id, 'server', ...(server.state.kind === 'running' ? ['running'] : []), ...facts].join(', ')}`,
+    spoken: inert`${[server.id, 'server', ...(['running', 'failed'].includes(state) ? [state] : []), ...facts].join(', ')}`,
     tooltip: serverTooltip(server, options),
     icon: serverIcon(server),
     context: [
@@ -61,9 +63,10 @@ export function serverNode(
       ...approvalActions(server),
       ...signInActions(server),
       ...(server.changedOffers.length > 0 ? ['changed'] : []),
+      ...(state === 'failed' ? [state] : []),
       switched,
     ].join(' '),
-    initially: server.state.kind === 'pending' ? 'expanded' : children.length > 0 ? 'collapsed' : 'leaf',
+    initially: state === 'pending' || state === 'failed' ? 'expanded' : children.length > 0 ? 'collapsed' : 'leaf',
     place: server.place,
     name: server.id,
     children,
@@ -75,7 +78,7 @@ function serverDescription(server: ServerStatus, now: number): string[] {
   const { previous, transport } = server;
   return [
     ...(server.tools.length > 0 || state === 'running' ? [toolCount(server.tools.length, server.offered)] : []),
-    ...(state === 'running' ? [] : [state === 'starting' ? 'starting…' : stateWord(server.state)]),
+    ...stateFacts(server.state),
     ...(server.rememberedAt === undefined ? [] : [rememberedPhrase(server.rememberedAt, now)]),
     ...(previous && server.approval.kind !== 'pending'
       ? [`previous definition since ${timeOf(previous.since, now)}`]
@@ -84,6 +87,12 @@ function serverDescription(server: ServerStatus, now: number): string[] {
     ...(server.tools.length > 0 ? [tokenPhrase(estimatedTokensOf(server.tools))] : []),
     ...(transport === undefined ? [] : [transportWord(transport)]),
   ];
+}
+
+function stateFacts(state: ServerState): string[] {
+  if (state.kind === 'running') return [];
+  if (state.kind === 'failed') return [firstLine(state.reason)];
+  return [state.kind === 'starting' ? 'starting…' : stateWord(state)];
 }
 
 function serverIcon(server: ServerStatus): TreeIcon {
@@ -128,9 +137,7 @@ function serverTooltip(server: ServerStatus, options: TreeOptions): Markdown {
     state.kind === 'reconnecting' ? formatted`${state.cause}` : noMarkdown,
     state.kind === 'signInNeeded' ? formatted`${state.why}` : noMarkdown,
     state.kind === 'failed' ? formatted`${state.reason}\n\n*${state.fix}*` : noMarkdown,
-    previous
-      ? formatted`Has served its **previous definition** since ${at(previous.since)}: ${previous.reason}`
-      : noMarkdown,
+    previous ? formatted`${previousLine(previous, options.now)}` : noMarkdown,
     server.rememberedAt === undefined
       ? noMarkdown
       : formatted`Its tools are *remembered* from ${at(server.rememberedAt)}. A call waits until its server has started.`,
@@ -177,7 +184,7 @@ function problemNodes(parent: string, server: ServerStatus, problems: readonly P
       id: unique(`${parent}/problem/${problem.code}:${problem.place.range.start.line}`),
       kind: 'problem',
       server: server.id,
-      label: inert`${problem.message}`,
+      label: inert`${firstLine(problem.message)}`,
       description: inert``,
       spoken: inert`${problem.severity}: ${problem.message}`,
       tooltip: formatted`${problem.message}\n\n*${problem.fix}*`,

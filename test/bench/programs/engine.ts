@@ -8,7 +8,7 @@ import type * as engineModule from '../../../src/vscode/engine/engine.js';
 import type { Clock } from '../../../src/core/base/clock.js';
 import { cpuTime, readMemory } from '../harness/usage.js';
 import { nextEvent } from '../../../src/core/base/events.js';
-import { ConversationCounts } from '../../../src/core/remembered/conversations.js';
+import { hadConversations } from '../../support/core/hadConversations.js';
 import { OfferFiles } from '../../../src/core/remembered/offerFiles.js';
 import { Secrets } from '../../support/core/person.js';
 import { now, serve } from '../harness/served.js';
@@ -50,7 +50,7 @@ async function create({ product, kept, conversations }: Start): Promise<engineMo
   return createEngine({
     ...(offers && { kept: offers }),
     ...(conversations && {
-      conversations: new ConversationCounts({ stored: conversations, store: () => {}, isConversation: () => true }),
+      conversations: hadConversations(conversations),
     }),
     clock,
     log: { write: () => {} },

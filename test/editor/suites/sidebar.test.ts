@@ -36,7 +36,7 @@ describe('sidebar', () => {
   it('shows every server with its state and tools', async () => {
     await untilRow(/^alpha ?4 tools/);
     await untilRow(/^beta ?1 of 2/);
-    await untilRow(/^gone ?failed/);
+    await untilRow(/^gone ?did not start/);
     await untilRow(/^off ?disabled/);
     await page.screenshot('sidebar');
   });
@@ -52,7 +52,7 @@ describe('sidebar', () => {
   });
 
   it('says the state to a screen reader, not by colour alone', async () => {
-    await page.waitFor(`${rows}[aria-label^="gone, server, failed, stdio"]`);
+    await page.waitFor(`${rows}[aria-label^="gone, server, failed, did not start"]`);
     await page.waitFor(`${rows}[aria-label^="alpha, server, running, 4 tools"]`);
     await page.waitFor(`${rows}[aria-label^="add, kept out: not in the whitelist"]`);
   });

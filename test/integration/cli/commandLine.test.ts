@@ -202,7 +202,7 @@ describe('command line', () => {
       assert.match(stdout, /^server +transport +tools +source +state$/m);
       assert.match(stdout, /^good +stdio +4 of 5 +\.minds\/mcp\.yaml +running$/m);
       assert.match(stdout, /^off +stdio +0 of 0 +\.minds\/mcp\.yaml +disabled$/m);
-      assert.match(stdout, /^bad +stdio +0 of 0 +\.minds\/mcp\.yaml +failed: .*exit code 3/m);
+      assert.match(stdout, /^bad +stdio +0 of 0 +\.minds\/mcp\.yaml +failed: .*exited with code 3/m);
     });
 
     it('says what is wrong with a file whose servers are unknown for it', async () => {

@@ -183,7 +183,7 @@ describe('command line: what servers have', () => {
       assert.match(refused.stderr, /-32000: not now/);
       const died = await cli.runWith({ a: fixture('crashes-on-call') }, 'call', 'crash');
       assert.equal(died.code, 1);
-      assert.match(died.stdout, /result unknown.*exit code 70/);
+      assert.match(died.stdout, /result unknown.*exited with code 70/);
     });
 
     it('of a tool that nobody publishes: 1, with the problems that may be the cause', async () => {

@@ -143,7 +143,7 @@ for (const way of ways) {
       );
       const told = await died;
       assert.deepEqual(told.settled, ['lost', 'lost', 'lost']);
-      if (way.name.startsWith('stdio')) assert.equal(told.cause, 'The server process ended with exit code 7.');
+      if (way.name.startsWith('stdio')) assert.equal(told.cause, 'The server process exited with code 7.');
       assert.equal((await callTool(connection, 'echo', { text: 'x' })).kind, 'lost');
       // Who listens late hears it too.
       assert.equal(await once(connection.onDidDie), told.cause);
@@ -189,7 +189,7 @@ describe('calls to servers that crash', function () {
         const outcome = await call;
         times.push(performance.now() - begun);
         assert.equal(outcome.kind, 'lost');
-        const cause = hold ? 'ended with exit code 70. Its last line on stderr: “panic: out of cheese”' : wasKilled;
+        const cause = hold ? 'exited with code 70. Its last line on stderr: “panic: out of cheese”' : wasKilled;
         assert.deepEqual(outcome, { kind: 'lost', cause: `The server process ${cause}` });
         await connection.close();
       }
@@ -203,7 +203,7 @@ describe('calls to servers that crash', function () {
     const { connection } = await rig.start(fixture('crashes-on-call', '--code', '9', '--stderr', 'disk full'));
     assert.deepEqual(await callTool(connection, 'crash'), {
       kind: 'lost',
-      cause: 'The server process ended with exit code 9. Its last line on stderr: “disk full”',
+      cause: 'The server process exited with code 9. Its last line on stderr: “disk full”',
     });
   });
 

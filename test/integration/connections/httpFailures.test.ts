@@ -14,85 +14,91 @@ describe('http start failures', function () {
       '401 without credentials',
       ['--status', '401'],
       'http-unauthorized',
-      'URL answered with HTTP 401: refused with 401. The server requires credentials, and none are configured.',
+      'answered with HTTP 401: the server requires credentials, and none are configured.\nURL answered with HTTP 401: refused with 401.',
       ['headers'],
     ],
     [
       '403',
       ['--status', '403'],
       'http-unauthorized',
-      'URL answered with HTTP 403: refused with 403. The credentials are not allowed to use this server, or the server does not allow this client.',
+      'answered with HTTP 403: the credentials are not allowed to use this server, or the server does not allow this client.\nURL answered with HTTP 403: refused with 403.',
       ['headers'],
     ],
     [
       '404',
       ['--status', '404'],
       'http-not-found',
-      'URL answered with HTTP 404: refused with 404. The server runs, but has nothing at this address.',
+      'answered with HTTP 404: the server runs, but has nothing at this address.\nURL answered with HTTP 404: refused with 404.',
       ['url'],
     ],
     [
       '405 and no stream',
       ['--status', '405'],
       'http-status',
-      'URL answered with HTTP 405: refused with 405. The address accepts no POST and has no event stream, so it is not an MCP endpoint.',
+      'answered with HTTP 405: the address accepts no POST and has no event stream, so it is not an MCP endpoint.\nURL answered with HTTP 405: refused with 405.',
       ['url'],
     ],
-    ['500', ['--status', '500'], 'http-status', 'URL answered with HTTP 500: refused with 500. The server failed.', []],
+    [
+      '500',
+      ['--status', '500'],
+      'http-status',
+      'answered with HTTP 500: the server failed.\nURL answered with HTTP 500: refused with 500.',
+      [],
+    ],
     [
       '503',
       ['--status', '503'],
       'http-status',
-      'URL answered with HTTP 503: refused with 503. A proxy in front of the server cannot reach it, or the server is down for a while.',
+      'answered with HTTP 503: a proxy in front of the server cannot reach it, or the server is down for a while.\nURL answered with HTTP 503: refused with 503.',
       [],
     ],
     [
       '418',
       ['--status', '418'],
       'http-status',
-      'URL answered with HTTP 418: refused with 418. The server did not accept the request.',
+      'answered with HTTP 418: the server did not accept the request.\nURL answered with HTTP 418: refused with 418.',
       ['url'],
     ],
     [
       'a web page',
       ['--html'],
       'http-not-mcp',
-      'URL answered with something that is not MCP (text/html): Welcome. It works. That is a web page: the address is not an MCP endpoint, or a sign-in or proxy page answers in its place.',
+      'did not connect: that is a web page: the address is not an MCP endpoint, or a sign-in or proxy page answers in its place.\nURL answered with something that is not MCP (text/html): Welcome. It works.',
       ['url'],
     ],
     [
       'a redirect that does not keep the method',
       ['--redirect', 'moved'],
       'http-status',
-      'URL: it answers POST with HTTP 301 and says to GET ORIGIN/mcp. The server has moved.',
+      'did not connect: the server has moved.\nURL: it answers POST with HTTP 301 and says to GET ORIGIN/mcp.',
       ['url'],
     ],
     [
       'redirects without end',
       ['--redirect', 'loop'],
       'http-status',
-      'URL: it redirects more than 5 times. The server has moved.',
+      'did not connect: the server has moved.\nURL: it redirects more than 5 times.',
       ['url'],
     ],
     [
       'a certificate that nobody signed',
       ['--tls', 'self-signed'],
       'http-tls',
-      'URL cannot be reached: self-signed certificate. Its certificate is not signed by an authority that this computer trusts.',
+      'did not connect: its certificate is not signed by an authority that this computer trusts.\nURL cannot be reached: self-signed certificate.',
       ['url'],
     ],
     [
       'a certificate that has expired',
       ['--tls', 'expired'],
       'http-tls',
-      'URL cannot be reached: certificate has expired. Its certificate has expired, or the clock of this computer is wrong.',
+      'did not connect: its certificate has expired, or the clock of this computer is wrong.\nURL cannot be reached: certificate has expired.',
       ['url'],
     ],
     [
       'an unknown protocol version',
       ['--protocol', '1999-01-01'],
       'server-protocol',
-      'URL answered, but its answer to initialize names protocol version 1999-01-01; known are 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25.',
+      'answered, but its answer to initialize names protocol version 1999-01-01; known are 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25.',
       [],
     ],
   ];
@@ -115,7 +121,7 @@ describe('http start failures', function () {
     assert.equal(failure.code, 'http-unauthorized');
     assert.match(
       failure.message,
-      /HTTP 401: \{"error":"invalid_token"\}\. The credentials in the headers \(Authorization\) are wrong or have expired\.$/,
+      /^answered with HTTP 401: the credentials in the headers \(Authorization\) are wrong or have expired\.\n.*HTTP 401: \{"error":"invalid_token"\}\.$/,
     );
     assert(!failure.message.includes('wrong-token'));
     await rig.start(http(url, headers('Bearer right')));
@@ -124,7 +130,7 @@ describe('http start failures', function () {
   it('a server that is none of both kinds of HTTP server', async () => {
     const { url } = await rig.listen('legacy-sse', '--foreign-endpoint');
     const failure = await rig.failure(http(url));
-    assert.match(failure.message, /HTTP 405: Not here\. The address accepts no POST/);
+    assert.match(failure.message, /^answered with HTTP 405: the address accepts no POST[^]*HTTP 405: Not here\./);
     await rig.logged('its endpoint event names another origin: http://127.0.0.1:9/messages');
   });
 
@@ -132,7 +138,7 @@ describe('http start failures', function () {
     const { url } = await rig.listen('http', '--silent');
     assert.deepEqual(await rig.failure(http(url), { timeoutMs: 300 }), {
       code: 'server-silent',
-      message: `${url} did not answer initialize within 0.3 s. It may be overloaded or waiting for something, or a firewall may block the connection.`,
+      message: `did not answer initialize within 0.3 s. It may be overloaded or waiting for something, or a firewall may block the connection.`,
       fix: 'Check that the server runs and is reachable from here; raise timeouts.connect if it is only slow.',
       path: [],
     });
@@ -142,18 +148,21 @@ describe('http start failures', function () {
     assert.deepEqual(await rig.failure(http('http://127.0.0.1:9/mcp')), {
       code: 'http-unreachable',
       message:
-        'http://127.0.0.1:9/mcp cannot be reached: the connection was refused. Nothing listens there: the server is not running, or the port is wrong.',
+        'did not connect: nothing listens there: the server is not running, or the port is wrong.\nhttp://127.0.0.1:9/mcp cannot be reached: the connection was refused.',
       fix: 'Start the server, or correct the port in url.',
       path: ['url'],
     });
     const unknown = await rig.failure(http('http://no-such-host.invalid/mcp'));
     assert.equal(unknown.code, 'http-unreachable');
-    assert.match(unknown.message, /The host name does not exist\.$|could not be looked up: there may be no network\.$/);
+    assert.match(
+      unknown.message,
+      /the host name does not exist\.\n|could not be looked up: there may be no network\.\n/,
+    );
     assert.equal((await rig.failure(http('ftp://example.com/mcp'))).code, 'url-invalid');
     assert.equal((await rig.failure(http('example.com/mcp'))).code, 'url-invalid');
     const headers = new Map([['X-Token', literal('two\nlines')]]);
     const header = await rig.failure(http('http://127.0.0.1:9/mcp', { headers }));
-    assert.match(header.message, /A header has a character that HTTP does not allow, e\.g\. a line break\.$/);
+    assert.match(header.message, /: a header has a character that HTTP does not allow, e\.g\. a line break\.\n/);
     assert(!header.message.includes('two'));
     assert.deepEqual(header.path, ['headers']);
   });
@@ -179,7 +188,7 @@ describe('http start failures', function () {
       assert.equal(failure.code, 'http-unreachable');
       assert.match(
         failure.message,
-        /closed the connection\. The server, or a proxy in front of it, ended the connection/,
+        /the server, or a proxy in front of it, ended the connection[^]*closed the connection\./,
       );
     });
 
@@ -189,7 +198,7 @@ describe('http start failures', function () {
       assert.equal((await rig.failure(http(`http://127.0.0.1:${port}/`))).code, 'http-unreachable');
       const tls = await rig.failure(http(`https://127.0.0.1:${port}/`));
       assert.equal(tls.code, 'http-tls');
-      assert.match(tls.message, /The port does not speak TLS/);
+      assert.match(tls.message, /^did not connect: the port does not speak TLS/);
     });
 
     it('that never answers: a start can be cancelled, and leaves nothing', async () => {

@@ -245,7 +245,7 @@ for (const transport of ['stdio', 'http'] as const) {
       const died = once(connection.onDidDie);
       const outcome = await callTool(connection, 'end');
       assert.equal(outcome.kind, 'lost');
-      assert.match(await died, transport === 'stdio' ? /exit code 3/ : /cannot be reached|refused/);
+      assert.match(await died, transport === 'stdio' ? /exited with code 3/ : /cannot be reached|refused/);
     });
   });
 }

@@ -27,7 +27,8 @@ describe('start failures', function () {
     const env = new Map([['PATH', literal(folder)]]);
     assert.deepEqual(await rig.failure(stdio('my-sever', [], { env })), {
       code: 'command-not-found',
-      message: 'The command "my-sever" is in none of the 1 folders of PATH. There is a command "my-server".',
+      message:
+        'did not start: the command "my-sever" is in none of the 1 folders of PATH. There is a command "my-server".',
       fix: 'Change `command` to `my-server`, or install `my-sever`, or write its full path.',
       instead: 'my-server',
       path: ['command'],
@@ -35,7 +36,7 @@ describe('start failures', function () {
     for (const command of ['something-else', 'constructor']) {
       assert.deepEqual(await rig.failure(stdio(command, [], { env })), {
         code: 'command-not-found',
-        message: `The command "${command}" is in none of the 1 folders of PATH.`,
+        message: `did not start: the command "${command}" is in none of the 1 folders of PATH.`,
         fix: `Install ${command}, or write its full path as command.`,
         path: ['command'],
       });
@@ -54,7 +55,7 @@ describe('start failures', function () {
       assert.equal(failure.code, 'command-not-found');
       assert.equal(
         failure.message,
-        `The command "${command}" is in none of the 1 folders of PATH. It comes with ${comesWith}. That is not installed, or only your shell finds it and not the editor (e.g. with nvm, pyenv or Homebrew).`,
+        `did not start: the command "${command}" is in none of the 1 folders of PATH. It comes with ${comesWith}. That is not installed, or only your shell finds it and not the editor (e.g. with nvm, pyenv or Homebrew).`,
       );
       assert.match(failure.fix, /start the editor from a terminal that finds it, or write its full path as command\.$/);
     });
@@ -85,7 +86,7 @@ describe('start failures', function () {
         assert.equal(failure.code, 'command-not-executable');
         assert.equal(
           failure.message,
-          `"${command}" could not be started (ENOENT). The file ${server} exists, but the program that its first line names, /no/such/venv/bin/python3, does not.`,
+          `did not start: "${command}" could not be run (ENOENT). The file ${server} exists, but the program that its first line names, /no/such/venv/bin/python3, does not.`,
         );
       }
       const { message } = await rig.failure(stdio('windows-server', [], { cwd: folder, env }));
@@ -96,14 +97,14 @@ describe('start failures', function () {
   it('a path that leads nowhere, and a folder that is gone', async () => {
     assert.deepEqual(await rig.failure(stdio('./bin/server', [], { cwd: folder })), {
       code: 'command-not-found',
-      message: `The file ./bin/server does not exist (looked for from ${folder}).`,
+      message: `did not start: the file ./bin/server does not exist (looked for from ${folder}).`,
       fix: 'Correct the path in command. A relative path starts at cwd.',
       path: ['command'],
     });
     const gone = path.join(folder, 'gone');
     assert.deepEqual(await rig.failure(stdio(process.execPath, [], { cwd: gone })), {
       code: 'cwd-missing',
-      message: `The folder ${gone} does not exist, so the server was not started.`,
+      message: `did not start: the folder ${gone} does not exist.`,
       fix: 'Create the folder, or correct cwd.',
       path: ['cwd'],
     });
@@ -119,7 +120,7 @@ describe('start failures', function () {
       assert.match(denied.message, /\(ENOEXEC\)\. It is not a program for this system/);
     } else {
       const why = '(EACCES). It is a folder, or a file without permission to execute.';
-      assert.equal(denied.message, `"${script}" could not be started ${why}`);
+      assert.equal(denied.message, `did not start: "${script}" could not be run ${why}`);
       assert.match(denied.fix, /chmod \+x/);
     }
     mkdirSync(path.join(folder, 'folder'));
@@ -133,7 +134,7 @@ describe('start failures', function () {
     assert.deepEqual(await rig.failure(short('exits')), {
       code: 'server-exited',
       message:
-        '`node exits.mjs` ended with exit code 3 before it answered initialize. Last on stderr:\n  “fatal: no configuration found”\nThe cause is in its last output, if there is any.',
+        'exited with code 3: fatal: no configuration found\nCommand: `node exits.mjs`. Last on stderr:\n  “fatal: no configuration found”\nThe cause is in its last output, if there is any.',
       fix: 'Run the command in a terminal to see what is missing, then correct command, args or env.',
       path: [],
     });
@@ -144,7 +145,7 @@ describe('start failures', function () {
     assert.equal(failure.code, 'server-exited');
     assert.match(
       failure.message,
-      /was ended by SIGKILL before it answered initialize\. Last on stderr:\n {2}“loading the model”\nThe system or another program ended it, often because memory ran out\.$/,
+      /^was ended by SIGKILL: loading the model\nCommand: .*\. Last on stderr:\n {2}“loading the model”\nThe system or another program ended it, often because memory ran out\.$/,
     );
   });
 
@@ -161,7 +162,7 @@ describe('start failures', function () {
     assert.equal(failure.code, 'server-exited');
     assert.match(
       failure.message,
-      /^`node --version` ended with exit code 0 before it answered initialize\. On stdout it wrote text that is not JSON-RPC:\n {2}“v\d+\.\d+\.\d+”\n/,
+      /^exited with code 0: v\d+\.\d+\.\d+\nCommand: `node --version`\. On stdout it wrote text that is not JSON-RPC:\n {2}“v\d+\.\d+\.\d+”\n/,
     );
     assert.match(failure.message, /it may not be an MCP server, or may need an argument such as `stdio`\.$/);
   });
@@ -178,7 +179,7 @@ describe('start failures', function () {
   posixIt('exit code 127 is said by POSIX shells')('a command that a shell does not find', async () => {
     const failure = await rig.failure(stdio('sh', ['-c', 'no-such-command-at-all']));
     assert.equal(failure.code, 'server-exited');
-    assert.match(failure.message, /ended with exit code 127/);
+    assert.match(failure.message, /^exited with code 127: .*no-such-command-at-all/);
   });
 
   it('a server that never answers: whether it said anything', async () => {
@@ -186,13 +187,16 @@ describe('start failures', function () {
     assert.deepEqual(silent, {
       code: 'server-silent',
       message:
-        '`node never-initialises.mjs` runs, but did not answer initialize within 0.4 s. It wrote nothing at all. It may be waiting for something, or not be an MCP server that speaks over stdio.',
+        'did not answer initialize within 0.4 s.\nCommand: `node never-initialises.mjs`. It wrote nothing. It may be waiting for something, or not be an MCP server that speaks over stdio.',
       fix: 'Run the command in a terminal to see what it waits for; raise timeouts.connect if it is only slow.',
       path: [],
     });
     const launch = short('never-initialises', '--stderr', 'Waiting for the database');
     const talking = await rig.failureAfter('[stderr] Waiting', launch);
-    assert.match(talking.message, /within 777 s\. Last on stderr:\n {2}“Waiting for the database”\nIt may be waiting/);
+    assert.match(
+      talking.message,
+      /within 777 s\.\nCommand: .*\. Last on stderr:\n {2}“Waiting for the database”\nIt may be waiting/,
+    );
   });
 
   it('a launcher that is still fetching', async () => {
@@ -209,7 +213,7 @@ describe('start failures', function () {
     assert.equal(failure.code, 'server-not-jsonrpc');
     assert.equal(
       failure.message,
-      '`node noisy-stdout.mjs --only` runs, but did not answer initialize within 777 s. On stdout it wrote text that is not JSON-RPC:\n  “Starting the server…”\n  “{"level":"info","msg":"listening"}”\n  “[1, 2, 3]”\nIt may be another kind of program, or an MCP server that needs an argument to speak over stdio.',
+      'did not answer initialize within 777 s.\nCommand: `node noisy-stdout.mjs --only`. On stdout it wrote text that is not JSON-RPC:\n  “Starting the server…”\n  “{"level":"info","msg":"listening"}”\n  “[1, 2, 3]”\nIt may be another kind of program, or an MCP server that needs an argument to speak over stdio.',
     );
   });
 
@@ -219,7 +223,10 @@ describe('start failures', function () {
       const program = "require('fs').closeSync(1); setTimeout(() => {}, 60000)";
       const failure = await rig.failure(stdio(process.execPath, ['-e', program]));
       assert.equal(failure.code, 'server-not-jsonrpc');
-      assert.match(failure.message, /closed its output before it answered initialize\. It wrote nothing\.$/);
+      assert.match(
+        failure.message,
+        /^closed its output before it answered initialize\.\nCommand: .*\. It wrote nothing\.$/,
+      );
     },
   );
 
@@ -230,20 +237,14 @@ describe('start failures', function () {
     it(`a wrong answer to initialize: ${kind}`, async () => {
       const failure = await rig.failure(short('wrong-initialize', '--kind', kind));
       assert.equal(failure.code, 'server-protocol');
-      assert.equal(
-        failure.message,
-        `\`node wrong-initialize.mjs --kind ${kind}\` answered, but its answer to initialize ${words}`,
-      );
+      assert.equal(failure.message, `answered, but its answer to initialize ${words}`);
     });
   }
 
   it('an error in answer to initialize', async () => {
     const failure = await rig.failure(short('wrong-initialize', '--kind', 'error'));
     assert.equal(failure.code, 'server-protocol');
-    assert.equal(
-      failure.message,
-      '`node wrong-initialize.mjs --kind error` refused initialize with error -32602: Unsupported client',
-    );
+    assert.equal(failure.message, 'refused initialize with error -32602: Unsupported client');
     assert.match(
       (await rig.failure(short('wrong-initialize', '--kind', 'null'))).message,
       /a result that is not an object: null$/,

@@ -99,7 +99,7 @@ describe('stopping', function () {
   it('ends what a server left that went by itself, at once', async () => {
     const { connection } = await rig.start(fixture('spawns-child', '--hold', '--leave'));
     const cause = await new Promise<string>((resolve) => connection.onDidDie(resolve));
-    assert.match(cause, /ended with exit code 0/);
+    assert.match(cause, /exited with code 0/);
     await connection.close();
     assert.deepEqual(
       rig.processes().filter(({ command }) => !command.includes('guardian')),

@@ -104,7 +104,7 @@ describe('core: an agent at the gateway', () => {
     assert.match(first ?? '', /its own instance of "a".*mcp_admin_release\(\{"serverId":"a"\}\)/);
     assert.deepEqual([more, await notes('pid')], [[], []]);
     await notes('crash');
-    assert.match((await notes('pid')).join(), /is gone \(.*exit code 70.*\)/);
+    assert.match((await notes('pid')).join(), /is gone \(.*exited with code 70.*\)/);
     assert.deepEqual(await notes('pid'), []);
 
     const admin = await Agent.connect(stage, 'mcp_admin');
@@ -115,7 +115,7 @@ describe('core: an agent at the gateway', () => {
     await admin.text('release', { serverId: 'a' }, { conversation: 'one' });
     assert.equal(stage.instances('a').length, 0);
     assert.match(await admin.text('status', {}, { conversation: 'one' }), /\ba\b/);
-    assert.match((await notes('pid')).join(), /its own instance of "a"/);
+    assert.match((await notes('pid')).join(), /is gone \(this conversation ended it\)/);
   });
 
   it('two first calls of a conversation at once make one instance', async () => {

@@ -183,7 +183,7 @@ describe('core: agent-host sessions of the editor', () => {
     await gateway.dispose();
     gateway = await open(port);
     const after = Object.assign(new HostSession(gateway, 'a'), { session: session.session });
-    assert.match(await after.call('pid'), /is gone \(its session had ended, or MCP Toolsets was started again\)/);
+    assert.match(await after.call('pid'), /is gone \(the session of its conversation has ended\)/);
     assert.ok((await after.names()).includes('mcp_release_a'));
   });
 

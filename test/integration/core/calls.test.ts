@@ -24,7 +24,7 @@ describe('core: calls and instances', () => {
       const pid = stage.pid('a');
       const text = await stage.failure('a', 'crash');
       assert.match(text, /^Error: result unknown\./);
-      assert.match(text, /exit code 70/);
+      assert.match(text, /exited with code 70/);
       assert.match(text, /panic: out of cheese”\. It may or may not/);
       await stage.until(({ problems }) => problems.length === 1, 'the problem');
       assert.deepEqual(stage.problems(), ['connection-lost "a"']);
@@ -44,14 +44,14 @@ describe('core: calls and instances', () => {
       const calls = ['quiet', 'quiet', 'crash'].map((tool) =>
         stage.failure('a', tool, { ms: 60_000 }, { dialog: 'dying' }),
       );
-      for (const text of await Promise.all(calls)) assert.match(text, /result unknown.*exit code 70/s);
+      for (const text of await Promise.all(calls)) assert.match(text, /result unknown.*exited with code 70/s);
       assert.equal(await other, 'done');
       assert.equal(starts(), 2);
     });
 
     it('is noticed though a child holds its output', async () => {
       await stage.edit({ a: fixture('crashes-on-call', ['--hold']) });
-      assert.match(await stage.failure('a', 'crash'), /exit code 70/);
+      assert.match(await stage.failure('a', 'crash'), /exited with code 70/);
       await untilNone(() => stage.processes().filter(({ command }) => command.includes('setInterval')), 5000);
     });
 
@@ -86,7 +86,7 @@ describe('core: calls and instances', () => {
       rmSync(script);
       await stage.failure('a', 'exit');
       const text = await stage.failure('a', 'echo');
-      assert.match(text, /did not start, and "echo" was not called\..*Node did not find/s);
+      assert.match(text, /"echo" was not called: the server .*Node did not find/s);
       await stage.untilState('a', 'failed');
       assert.deepEqual(stage.problems(), ['server-exited "a"']);
       assert.deepEqual(stage.published(), ['a/echo', 'a/exit']);

@@ -119,7 +119,7 @@ describe('core: what servers listed in an earlier window', () => {
     const applied = begin({ a: told() });
     const call = stage.failure('a', 'one');
     tell({ exit: 3 });
-    assert.match(await call, /did not start, and "one" was not called\. .*exit code 3/s);
+    assert.match(await call, /"one" was not called: the server .*exited with code 3/s);
     await applied;
     assert.deepEqual(stage.published(), []);
     assert.equal(stage.server('a').state.kind, 'failed');
@@ -242,7 +242,7 @@ describe('core: what servers listed in an earlier window', () => {
     assert.equal(starts(), 1);
 
     tell({ exit: 3 });
-    assert.match(await stage.failure('a', 'two'), /did not start, and "two" was not called/);
+    assert.match(await stage.failure('a', 'two'), /"two" was not called: the server/);
     assert.equal(stage.server('a').state.kind, 'failed');
     assert.deepEqual(stage.problems(), ['server-exited "a"']);
     tell({ tools: ['two', 'three'] });

@@ -94,14 +94,14 @@ describe('core: servers that do not start', () => {
         id: 'exits',
         entry: fixture('exits'),
         code: 'server-exited',
-        says: /exit code 3[^]*fatal: no configuration found/,
+        says: /exited with code 3: fatal: no configuration found/,
       },
-      { id: 'ends-well', entry: fixture('exits', ['--code', '0']), code: 'server-exited', says: /exit code 0/ },
+      { id: 'ends-well', entry: fixture('exits', ['--code', '0']), code: 'server-exited', says: /exited with code 0/ },
       {
         id: 'crashes',
         entry: fixture('exits', ['--signal', onWindows ? 'SIGKILL' : 'SIGSEGV']),
         code: 'server-exited',
-        says: onWindows ? /exit code 1\b/ : /SIGSEGV/,
+        says: onWindows ? /exited with code 1\b/ : /SIGSEGV/,
       },
       {
         id: 'no-such-script',
@@ -115,7 +115,7 @@ describe('core: servers that do not start', () => {
         id: 'shell',
         entry: onWindows ? { transport: 'stdio', ...inShell([missing]) } : command('sh', '-c', missing),
         code: 'server-exited',
-        says: onWindows ? /recogni[sz]e/ : /exit code 127/,
+        says: onWindows ? /recogni[sz]e/ : /exited with code 127/,
       },
       {
         id: 'silent',
@@ -225,7 +225,8 @@ describe('core: servers that do not start', () => {
       assert.ok(problem.fix.length > 0);
       const { state } = stage.server(id);
       assert.equal(state.kind, code === 'cwd-missing' ? 'invalid' : 'failed', id);
-      if (state.kind === 'failed') assert.deepEqual([state.reason, state.fix], [problem.message, problem.fix]);
+      if (state.kind === 'failed')
+        assert.deepEqual([`"${id}" ${state.reason}`, state.fix], [problem.message, problem.fix]);
     }
   });
 

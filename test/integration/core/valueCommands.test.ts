@@ -98,7 +98,7 @@ describe('core: values that programs print', () => {
     [
       'ends with an error',
       node("console.log('canary-printed-5ca1ab1e'); console.error('you are not signed in'); process.exit(3)"),
-      /exit code 3; last on stderr:\n {2}“you are not signed in”/,
+      /exited with code 3; last on stderr:\n {2}“you are not signed in”/,
     ],
     ['prints nothing', node(''), /printed nothing/],
     [

@@ -26,7 +26,7 @@ import type { PermissionDeps } from '../../../src/core/host/permission.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome, ToolsetCall } from '../../../src/core/protocol/request.js';
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
-import { ConversationCounts } from '../../../src/core/remembered/conversations.js';
+import { hadConversations } from './hadConversations.js';
 import { OfferFiles } from '../../../src/core/remembered/offerFiles.js';
 import type { Catalogue, Toolset } from '../../../src/core/tools/catalogue.js';
 import { guardianScript } from './bundles.js';
@@ -148,7 +148,7 @@ export class Stage {
       guardianScript: this.guardian,
       ...(this.kept && { kept: this.kept }),
       ...(stored && {
-        conversations: new ConversationCounts({ stored, store: () => {}, isConversation: () => true }),
+        conversations: hadConversations(stored),
       }),
       ...(offerReview && { offerReview }),
       readSources: async () => await this.watched?.readNow(),

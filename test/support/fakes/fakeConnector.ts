@@ -26,7 +26,7 @@ export function listing(...names: string[]): ToolListing {
   return { tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })), malformed: [] };
 }
 
-export const failure: StartFailure = { code: 'server-exited', message: 'It exited.', fix: 'Mend it.', path: [] };
+export const failure: StartFailure = { code: 'server-exited', message: 'exited.', fix: 'Mend it.', path: [] };
 
 export class FakeConnection implements Connection {
   readonly serverInfo = { name: 'fake', version: '1' };

@@ -23,7 +23,12 @@ const label = (path: string): string => path.replace('/folder/', '');
 describe('question (S1)', () => {
   it('is one for all, with their names and where they come from', () => {
     assert.equal(question([fresh('a')], label), 'The MCP server “a” of .minds/mcp.yaml wants to start.');
-    assert.match(question([changed('a')], label), /The MCP server “a” .* has changed\./);
+    const edited = 'The MCP server “a” of .minds/mcp.yaml has changed since you approved it, and wants to start.';
+    assert.equal(question([changed('a')], label), edited);
+    assert.equal(
+      question([{ ...changed('a'), isServed: true }], label),
+      `${edited} Until you approve it, its previous definition serves.`,
+    );
     assert.equal(
       question([fresh('a'), fresh('b')], label),
       '2 MCP servers of .minds/mcp.yaml want to start: “a”, “b”.',

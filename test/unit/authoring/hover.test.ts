@@ -33,7 +33,12 @@ describe('hover (E2)', () => {
     ['a prefix that is replaced, with names that have it first', `${head}    transform: [{ suffix: _v2 }, { prefix: { remo¦ve: browser_, add: b_ } }]\n`, /`browser_click_v2` \| `b_click_v2` \|\n\| `browser_type_v2` \| `b_type_v2` \|\n\| `stock_open_v2` \| `b_stock_open_v2` \|/],
     ['a suffix that makes names invalid', `${head}    transform: [{ su¦ffix: ' x' }]\n`, /not a valid name/],
     ['a variable that is set', `${head}    env: { T: { env: S¦ET } }\n`, /^\[SET\] `SET` is set/],
-    ['a variable that is not', `${head}    env: { T: { env: UN¦SET } }\n`, /`UNSET` is \*\*not set\*\*/],
+    ['a variable that is not', `${head}    env: { T: { env: UN¦SET } }\n`, /`UNSET` is \*\*not set\*\*.*does not start/],
+    [
+      'a variable that is not, with a default',
+      `${head}    env: { T: { env: UN¦SET, default: y } }\n`,
+      /not set\*\* in .*, so the default counts\./,
+    ],
   ]; // oxfmt-ignore
   for (const [name, marked, expected] of cases) it(name, () => assert.match(at(marked), expected));
 

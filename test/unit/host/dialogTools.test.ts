@@ -105,7 +105,7 @@ describe('tools of a dialog', () => {
     const { instructions } = tools.offer('mine', undefined);
     assert.match(
       instructions,
-      /The toolset "bank" is yours too, but has no tools now: its server is not able to start\./,
+      /The toolset "bank" is yours too, but has no tools now: its server is not able to run\./,
     );
   });
 

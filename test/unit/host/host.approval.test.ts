@@ -316,10 +316,10 @@ describe('approval (S1)', () => {
     await edit({ a: 'command: a', b: 'command: b' });
     await untilState('b', 'pending');
     await approve('b');
-    (await connector.nextConnect()).fail({ code: 'server-exited', message: 'It exited.', fix: 'Mend it.', path: [] });
+    (await connector.nextConnect()).fail({ code: 'server-exited', message: 'exited.', fix: 'Mend it.', path: [] });
     await untilState('b', 'failed');
     const edited = edit({ a: 'command: a', b: 'command: b', c: 'command: c' });
-    (await connector.nextConnect()).fail({ code: 'server-exited', message: 'It exited.', fix: 'Mend it.', path: [] });
+    (await connector.nextConnect()).fail({ code: 'server-exited', message: 'exited.', fix: 'Mend it.', path: [] });
     await edited;
     await untilState('c', 'pending');
     const before = connector.connects;

@@ -136,7 +136,7 @@ describe('instances and leases (L1, L2, L4)', () => {
     stage.clock.advance(1000);
     const call = stage.call('a', 'x');
     (await stage.connector.nextConnect()).fail(failure);
-    assert.match(JSON.stringify(await call), /did not start, and \\"x\\" was not called. It exited. Mend it./);
+    assert.match(JSON.stringify(await call), /\\"x\\" was not called: the server \\"a\\" exited\. Mend it\./);
     await stage.until(({ problems }) => problems.length === 1);
     assert.equal(stage.server('a').state.kind, 'failed');
     assert.deepEqual(stage.published(), ['a/x'], 'its tools stay');
@@ -232,7 +232,7 @@ describe('the limit of instances (L2)', () => {
     await Promise.all(busy.map((each) => each.nextCall().then((call) => each.calls.push(call))));
     assert.match(
       JSON.stringify(await stage.call('a', 'x', 'd4')),
-      /The limit of 3 instances is reached.*none of them is idle/,
+      /the limit of 3 instances is reached.*none of them is idle/,
     );
     await Promise.all(busy.map((each) => answer(each, 'ok')));
     await Promise.all(calls);

@@ -348,7 +348,7 @@ describe('secrets (E4)', () => {
     (await stage.connector.nextConnect()).fail({ ...failure, message: 'It said: token hunter2222 is wrong.' });
     await edited;
     await stage.until(({ problems }) => problems.length === 1);
-    assert.equal(stage.host.snapshot.problems[0]?.message, 'It said: token ••• is wrong.');
+    assert.equal(stage.host.snapshot.problems[0]?.message, '"a" It said: token ••• is wrong.');
   });
 
   it('do not appear either where a reference takes the place of the same text', async () => {
@@ -358,6 +358,6 @@ describe('secrets (E4)', () => {
     (await stage.connector.nextConnect()).fail({ ...failure, message: 'It said: hunter2222 is wrong.' });
     await restarted;
     await stage.until(({ problems }) => problems.length === 1);
-    assert.equal(stage.host.snapshot.problems[0]?.message, 'It said: ••• is wrong.');
+    assert.equal(stage.host.snapshot.problems[0]?.message, '"a" It said: ••• is wrong.');
   });
 });

@@ -64,7 +64,7 @@ describe('reload (R2, R3)', () => {
     assert.deepEqual(stage.codes(), ['server-exited']);
     const status = stage.server('a');
     assert.equal(status.state.kind, 'running');
-    assert.deepEqual(status.previous, { since: stage.clock.now(), reason: 'It exited.' });
+    assert.deepEqual(status.previous, { since: stage.clock.now(), reason: 'Its new definition exited.' });
 
     await stage.edit(file({ a: 'command: a' }));
     await stage.until(({ problems }) => problems.length === 0);
@@ -89,6 +89,25 @@ describe('reload (R2, R3)', () => {
     await stage.edit(file({ a: 'command: a' }));
     await stage.until(({ refused, problems }) => refused.length === 0 && problems.length === 0);
     assert.equal(stage.connector.connects, 1);
+  });
+
+  it('of an earlier text of a refused file, errors go to its beginning and all else is left out (C4)', async () => {
+    const edited = stage.edit(`\n\n${file({ a: 'command: a', b: 'command: b, tools: { blacklist: [y] }' })}`);
+    (await stage.connector.nextConnect()).fail(failure);
+    (await stage.connector.nextConnect()).succeed(listing('x', 'y'));
+    await edited;
+    const places = (): string[] =>
+      stage.host.snapshot.problems.map(({ code, place }) => `${code} ${place.range.start.line}`);
+    await stage.until(() => places().length === 2);
+    assert.deepEqual(places(), ['server-exited 4', 'filtered-tools 5']);
+    const refusing = stage.edit('version: 1\nservers: [');
+    (await stage.connector.nextConnect()).fail(failure);
+    await refusing;
+    await stage.until(({ refused, problems }) => refused.length === 1 && problems.length > 1);
+    assert.deepEqual(
+      places().filter((place) => !place.startsWith('yaml-syntax')),
+      ['server-exited 0'],
+    );
   });
 
   it('refuses an update that gives two tools one name, and keeps the names before it', async () => {
@@ -235,7 +254,7 @@ describe('calls in flight (R4)', () => {
     await stage.edit(undefined);
     await stage.host.dispose();
     assert.equal(old.closed, true);
-    assert.match(JSON.stringify(await running), /result unknown.*the host is shutting down/);
+    assert.match(JSON.stringify(await running), /result unknown.*MCP Toolsets was shut down/);
   });
 
   it('that still wait for their instance get it, though its definition was removed meanwhile', async () => {

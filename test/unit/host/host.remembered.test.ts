@@ -52,7 +52,7 @@ describe('a call of what an earlier window listed (P8)', () => {
     await edit('command: one');
     const waiting = call();
     (await connector.nextConnect()).fail(failure);
-    assert.match(await textOf(waiting), /did not start, and \\"x\\" was not called/);
+    assert.match(await textOf(waiting), /\\"x\\" was not called: the server/);
     assert.equal(connector.connects, 1);
   });
 

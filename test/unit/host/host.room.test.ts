@@ -86,7 +86,9 @@ describe('an instance that has just started (L2)', () => {
       if (!isReplacedFirst) next.succeed(listing('x'));
       await edited;
       void answer(made, '2');
-      assert.deepEqual(await waiting, answered('2', { kind: 'new' }));
+      // The second time, the conversation had the instance that was replaced before.
+      const cause = 'its definition was changed';
+      assert.deepEqual(await waiting, answered('2', isReplacedFirst ? { kind: 'new' } : { kind: 'replaced', cause }));
       await answer(warm, '1');
       await kept;
       await rest();

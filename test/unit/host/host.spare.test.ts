@@ -4,7 +4,8 @@ import { nextEvent } from '../../../src/core/base/events.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ServerClient } from '../../../src/core/protocol/client.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
-import { ConversationCounts } from '../../../src/core/remembered/conversations.js';
+import { RememberedConversations } from '../../../src/core/remembered/conversations.js';
+import { storedOf } from '../../support/core/hadConversations.js';
 import { testCore } from '../../support/core/testCore.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { failure, FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
@@ -14,14 +15,16 @@ describe('the spare instance (P9)', () => {
   let host: Host;
   let connector: FakeConnector;
   let clock: FakeClock;
-  let stored: Readonly<Record<string, number>> | undefined;
+  let stored: Readonly<Record<string, object>> | undefined;
+  const counts = (): Record<string, number> =>
+    Object.fromEntries(Object.entries(stored ?? {}).map(([id, losses]) => [id, Object.keys(losses).length]));
 
   const begin = (known: Record<string, number>): void => {
     connector = new FakeConnector();
     clock = new FakeClock();
-    const conversations = new ConversationCounts({
-      stored: known,
-      store: (counts) => (stored = counts),
+    const conversations = new RememberedConversations({
+      stored: storedOf(known),
+      store: (losses) => (stored = losses),
       isConversation: (dialog) => !dialog.startsWith('try:'),
     });
     ({ host } = testCore({ clock, connector, conversations, maxInstances: () => 3 }));
@@ -111,7 +114,7 @@ describe('the spare instance (P9)', () => {
       await host.release('a', dialog);
     }
     assert.equal(connector.connects, 4, 'no spare yet');
-    assert.deepEqual(stored, { a: 2 });
+    assert.deepEqual(counts(), { a: 2 });
     const outcome = call('d3');
     const connection = (await connector.nextConnect()).succeed(listing('x'));
     (await connection.nextCall()).answer({ kind: 'result', result: textResult('') });
@@ -126,7 +129,7 @@ describe('the spare instance (P9)', () => {
     for (const command of ['a', 'b', 'c']) await lease('d1', await serve(`command: ${command}`));
     clock.advance(1_000);
     await settle();
-    assert.deepEqual([connector.connects, stored], [3, { a: 1 }]);
+    assert.deepEqual([connector.connects, counts()], [3, { a: 1 }]);
   });
 
   it('goes to the conversation that comes while it starts, and to no second one', async () => {
@@ -174,7 +177,7 @@ describe('the spare instance (P9)', () => {
     const starting = await spareStart();
     const waiting = call('d3');
     starting.fail(failure);
-    assert.match(JSON.stringify(await waiting), /did not start/);
+    assert.match(JSON.stringify(await waiting), /was not called: the server/);
     assert.deepEqual(
       host.snapshot.problems.map(({ code }) => code),
       ['server-exited'],

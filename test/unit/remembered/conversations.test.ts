@@ -1,47 +1,53 @@
 import assert from 'node:assert/strict';
-import { ConversationCounts } from '../../../src/core/remembered/conversations.js';
+import { RememberedConversations } from '../../../src/core/remembered/conversations.js';
 
-describe('which servers conversations use (P9)', () => {
+describe('the conversations that had an instance (P9, X4)', () => {
   let stored: unknown;
-  let stores = 0;
-  const open = (known: unknown): ConversationCounts =>
-    new ConversationCounts({
+  const open = (known: unknown): RememberedConversations =>
+    new RememberedConversations({
       stored: known,
-      store: (counts) => {
-        stored = counts;
-        stores++;
-      },
+      store: (losses) => (stored = losses),
       isConversation: (dialog) => dialog !== 'trial',
     });
+  const reopen = (): RememberedConversations => open(JSON.parse(JSON.stringify(stored)));
 
-  beforeEach(() => {
-    stored = undefined;
-    stores = 0;
-  });
+  beforeEach(() => (stored = undefined));
 
-  it('expects another after two, over windows, and stores no more than it has to', () => {
+  it('two conversations with a server, over windows, let a third be expected', () => {
     const first = open(undefined);
-    first.note('a', 'd1');
-    first.note('a', 'trial');
+    for (const dialog of ['d1', 'd1', 'trial']) first.of('a').set(dialog, '');
     assert.equal(first.expectsMore('a'), false);
-    const second = open(JSON.parse(JSON.stringify(stored)));
-    second.note('a', 'd2');
+    const second = reopen();
+    second.of('a').set('d2', '');
     assert.equal(second.expectsMore('a'), true);
     assert.equal(second.expectsMore('b'), false);
-    second.note('a', 'd3');
-    assert.equal(stores, 2);
   });
 
-  it('takes nothing that is no count', () => {
-    for (const known of [null, [], 'text', { a: '9', b: null, c: {} }]) {
-      for (const server of ['a', 'b', 'c']) assert.equal(open(known).expectsMore(server), false);
+  it('a conversation has lost its instance when the next window opens, and an earlier loss keeps its cause (X4)', () => {
+    const before = open(undefined).of('a');
+    before.set('trial', '');
+    assert.equal(stored, undefined);
+    before.set('d1', '');
+    before.set('d2', 'it crashed');
+    const after = reopen().of('a');
+    assert.deepEqual(
+      ['d1', 'd2', 'trial', 'd3'].map((dialog) => after.get(dialog)),
+      ['MCP Toolsets was started again', 'it crashed', undefined, undefined],
+    );
+  });
+
+  it('a stored value of another form counts for nothing', () => {
+    for (const known of [null, [], 'text', { a: '9', b: null, c: { d1: 1, d2: {} }, d: 2 }]) {
+      for (const server of ['a', 'b', 'c', 'd']) assert.equal(open(known).expectsMore(server), false);
     }
   });
 
-  it('forgets the server that was noted longest ago', () => {
-    const counts = open({ first: 1, second: 1 });
-    counts.note('first', 'd');
-    for (let server = 0; server < 199; server++) counts.note(`s${server}`, 'd');
+  it('the servers and the conversations that were used longest ago are forgotten', () => {
+    const known = open({ first: { d: '' }, second: { d: '' } });
+    known.of('first').set('d', '');
+    for (let server = 0; server < 199; server++) known.of(`s${server}`).set('d', '');
     assert.deepEqual(Object.keys(stored as object).slice(0, 2), ['first', 's0']);
+    for (let dialog = 0; dialog < 200; dialog++) known.of('s0').set(`n${dialog}`, '');
+    assert.deepEqual([known.of('s0').get('d'), known.of('s0').get('n0')], [undefined, '']);
   });
 });

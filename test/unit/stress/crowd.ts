@@ -11,7 +11,7 @@ import type { StdioLaunch } from '../../../src/core/config/model.js';
 import type { ServerClient } from '../../../src/core/protocol/client.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import type { RememberedOffer } from '../../../src/core/reconcile/remembered.js';
-import { ConversationCounts } from '../../../src/core/remembered/conversations.js';
+import { hadConversations } from '../../support/core/hadConversations.js';
 import { testCore } from '../../support/core/testCore.js';
 import { FakeClock, rest } from '../../support/fakes/fakeClock.js';
 import { failure, FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
@@ -72,7 +72,7 @@ export class Crowd {
       connector,
       maxInstances: () => this.most,
       startsAtOnce: 1 + random.int(2),
-      conversations: new ConversationCounts({ stored: { a: 2, b: 2 }, store: () => {}, isConversation: () => true }),
+      conversations: hadConversations({ a: 2, b: 2 }),
       kept: {
         recall: (launch) => kept.get(launch),
         remember: (launch, offer) => void kept.set(launch, { ...said, ...offer }),

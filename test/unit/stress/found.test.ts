@@ -46,7 +46,7 @@ describe('found by random edits', () => {
     old.die('it was killed');
     await turn();
     assert.deepEqual(codes().sort(), ['connection-lost', 'server-exited']);
-    assert.equal(host.snapshot.servers[0]?.previous?.reason, 'It exited.');
+    assert.equal(host.snapshot.servers[0]?.previous?.reason, 'Its new definition exited.');
     const running = call('a', 'x');
     const again = (await connector.nextConnect()).succeed(listing('x'));
     (await again.nextCall()).answer({ kind: 'result', result: textResult('1') });

@@ -115,7 +115,7 @@ export class Records {
   fail(pending: Pending): void {
     const purpose = this.purposeOf(pending);
     this.forget(pending);
-    pending.fail({ code: 'server-exited', message: 'It exited.', fix: 'Mend it.', path: [] });
+    pending.fail({ code: 'server-exited', message: 'exited.', fix: 'Mend it.', path: [] });
     if (purpose.kind === 'attempt') {
       this.deps.oracle.settle(pending.request.server, { failure: 'server-exited' });
       return;

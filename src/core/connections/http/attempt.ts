@@ -58,20 +58,19 @@ function explain(
   { launch, timeoutMs }: HttpAttemptDeps,
   causeOfEnd: string,
 ): StartFailure {
-  const what = shown(new URL(launch.url));
   switch (opening.kind) {
     case 'stopped':
       return opening.during === 'list'
-        ? listFailed(what, `They did not come within ${timeoutMs / 1000} s of the first request.`)
-        : neverAnsweredHttp(what, timeoutMs);
+        ? listFailed(`They did not come within ${timeoutMs / 1000} s of the first request.`)
+        : neverAnsweredHttp(timeoutMs);
     case 'wrongAnswer':
-      return wrongInitializeAnswer(what, opening.detail);
+      return wrongInitializeAnswer(opening.detail);
     case 'refused':
-      return initializeRefused(what, opening);
+      return initializeRefused(opening);
     case 'listFailed':
-      return listFailed(what, opening.reason);
+      return listFailed(opening.reason);
     case 'transport': {
-      const ended = { kind: 'broken', detail: causeOfEnd, url: what } as const;
+      const ended = { kind: 'broken', detail: causeOfEnd, url: shown(new URL(launch.url)) } as const;
       return httpFailure(launch, opening.failure?.reason ?? ended);
     }
   }

@@ -8,6 +8,12 @@ import type { HttpLaunch } from '../../config/model.js';
 import type { StartFailure } from '../connection.js';
 import { describeReason, type TransportFailureReason } from '../transport.js';
 
+/** What the server did, for the first line, and what came back. */
+interface Attempt {
+  readonly did: string;
+  readonly back: string;
+}
+
 interface Explanation {
   readonly cause: string;
   readonly fix: string;
@@ -16,26 +22,26 @@ interface Explanation {
 export function urlUnusable(url: string): StartFailure {
   return {
     code: 'url-invalid',
-    message: `"${url}" is not an http or https address.`,
+    message: `did not start: "${url}" is not an http or https address.`,
     fix: 'Write the whole address, e.g. https://example.com/mcp.',
     path: ['url'],
   };
 }
 
-export function neverAnsweredHttp(what: string, timeoutMs: number): StartFailure {
-  return failure(
-    'server-silent',
-    [],
-    `${what} did not answer initialize within ${timeoutMs / 1000} s.`,
-    'It may be overloaded or waiting for something, or a firewall may block the connection.',
-    'Check that the server runs and is reachable from here; raise timeouts.connect if it is only slow.',
-  );
+export function neverAnsweredHttp(timeoutMs: number): StartFailure {
+  return {
+    code: 'server-silent',
+    message: `did not answer initialize within ${timeoutMs / 1000} s. It may be overloaded or waiting for something, or a firewall may block the connection.`,
+    fix: 'Check that the server runs and is reachable from here; raise timeouts.connect if it is only slow.',
+    path: [],
+  };
 }
 
 const signInFix = 'Run “MCP Toolsets: Sign In to Server”: it opens the page of the server in your browser.';
 
 export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason): StartFailure {
-  const what = describeReason(reason);
+  const did = reason.kind === 'status' ? `answered with HTTP ${reason.status}` : 'did not connect';
+  const what: Attempt = { did, back: describeReason(reason) };
   switch (reason.kind) {
     case 'unreachable':
       return unreachable(what, reason.code);
@@ -62,7 +68,7 @@ export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason):
     case 'tooLarge':
       return failure('http-not-mcp', ['url'], what, 'It is not an MCP server, or it is a broken one.', 'Check url.');
     case 'signIn':
-      return { code: 'sign-in-needed', message: what, fix: signInFix, path: [] };
+      return { code: 'sign-in-needed', message: `needs a sign-in. ${reason.why}`, fix: signInFix, path: [] };
     case 'notRenewed':
       return failure(
         'http-unreachable',
@@ -84,7 +90,7 @@ export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason):
   }
 }
 
-function refused(what: string, status: number, launch: HttpLaunch): StartFailure {
+function refused(what: Attempt, status: number, launch: HttpLaunch): StartFailure {
   const sent = [...launch.headers.keys()].join(', ');
   const authorization = [...launch.headers.keys()].some(isSecretName);
   switch (status) {
@@ -167,7 +173,7 @@ function refused(what: string, status: number, launch: HttpLaunch): StartFailure
   }
 }
 
-function unreachable(what: string, code: string): StartFailure {
+function unreachable(what: Attempt, code: string): StartFailure {
   const tls = tlsCauses[code] ?? (/^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO)/.test(code) ? otherTls : undefined);
   if (tls) return failure('http-tls', ['url'], what, tls.cause, tls.fix);
   if (/^ERR_INVALID_(CHAR|HTTP_TOKEN)$/.test(code)) {
@@ -247,9 +253,9 @@ const networkCauses: Readonly<Record<string, Explanation>> = {
 function failure(
   code: ProblemCode,
   path: readonly (string | number)[],
-  what: string,
+  { did, back }: Attempt,
   cause: string,
   fix: string,
 ): StartFailure {
-  return { code, message: `${what} ${cause}`, fix, path };
+  return { code, message: `${did}: ${cause.charAt(0).toLowerCase()}${cause.slice(1)}\n${back}`, fix, path };
 }

@@ -70,19 +70,18 @@ async function explain(
   { launch, timeoutMs }: StdioAttemptDeps,
   transport: StdioTransport,
 ): Promise<StartFailure> {
-  const what = commandLine(launch);
   const facts = { launch, remains: transport.remains };
   switch (opening.kind) {
     case 'stopped':
       return opening.during === 'list'
-        ? listFailed(what, `They did not come within ${timeoutMs / 1000} s of its start.`)
+        ? listFailed(`They did not come within ${timeoutMs / 1000} s of its start.`)
         : neverAnswered(facts, timeoutMs);
     case 'wrongAnswer':
-      return wrongInitializeAnswer(what, opening.detail);
+      return wrongInitializeAnswer(opening.detail);
     case 'refused':
-      return initializeRefused(what, opening);
+      return initializeRefused(opening);
     case 'listFailed':
-      return listFailed(what, opening.reason);
+      return listFailed(opening.reason);
     case 'transport': {
       const ending = transport.ending ?? (await transport.ended);
       return endedBeforeAnswer(facts, ending.kind === 'closed' ? { kind: 'streamClosed', stream: 'output' } : ending);

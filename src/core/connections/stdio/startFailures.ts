@@ -40,7 +40,7 @@ export function commandNotFound(launch: StdioLaunch, search: PathSearch): StartF
     return failure(
       'command-not-found',
       ['command'],
-      `The file ${command} does not exist (looked for from ${launch.cwd}).`,
+      `did not start: the file ${command} does not exist (looked for from ${launch.cwd}).`,
       {
         fix: 'Correct the path in command. A relative path starts at cwd.',
       },
@@ -48,7 +48,7 @@ export function commandNotFound(launch: StdioLaunch, search: PathSearch): StartF
   }
   const name = command.replace(/\.(exe|cmd)$/i, '');
   const launcher = Object.hasOwn(launchers, name) ? launchers[name] : undefined;
-  const where = `The command "${command}" is in none of the ${search.folders} folders of PATH.`;
+  const where = `did not start: the command "${command}" is in none of the ${search.folders} folders of PATH.`;
   if (launcher) {
     return failure(
       'command-not-found',
@@ -69,7 +69,7 @@ export function commandNotFound(launch: StdioLaunch, search: PathSearch): StartF
 }
 
 export function folderMissing(launch: StdioLaunch): StartFailure {
-  return failure('cwd-missing', ['cwd'], `The folder ${launch.cwd} does not exist, so the server was not started.`, {
+  return failure('cwd-missing', ['cwd'], `did not start: the folder ${launch.cwd} does not exist.`, {
     fix: 'Create the folder, or correct cwd.',
   });
 }
@@ -86,7 +86,7 @@ export function interpreterMissing(launch: StdioLaunch, found: Unstartable): Sta
   return failure(
     'command-not-executable',
     ['command'],
-    `"${launch.command}" could not be started (ENOENT). ${withoutInterpreter(found)}`,
+    `did not start: "${launch.command}" could not be run (ENOENT). ${withoutInterpreter(found)}`,
     {
       fix: 'Install that program, correct the first line, or name an interpreter as command and the file in args. If the file is in a virtual environment whose Python has moved, create the environment again.',
     },
@@ -103,7 +103,7 @@ export function commandNotStarted(launch: StdioLaunch, error: NodeJS.ErrnoExcept
   return failure(
     'command-not-executable',
     ['command'],
-    `"${launch.command}" could not be started (${code}). ${cause}`,
+    `did not start: "${launch.command}" could not be run (${code}). ${cause}`,
     { fix },
   );
 }
@@ -129,46 +129,51 @@ const spawnErrors: Readonly<Record<string, { readonly cause: string; readonly fi
 };
 
 export function endedBeforeAnswer(facts: StdioFacts, ending: Exclude<StdioEnding, { kind: 'closed' }>): StartFailure {
-  const { launch, remains } = facts;
-  const tried = `${commandLine(launch)} ${endingWords(ending)} before it answered initialize.`;
+  const { stray, stderr } = facts.remains;
+  const telling = tellingLine([...stderr, ...stray]);
+  const what = `${endingWords(ending)}${telling === undefined ? ' before it answered initialize.' : `: ${telling}`}`;
   if (ending.kind === 'streamClosed') {
-    return failure('server-not-jsonrpc', [], sentences(tried, outputWords(remains)), {
+    return failure('server-not-jsonrpc', [], details(what, facts), {
       fix: 'Check that command and args start an MCP server that speaks over stdio.',
     });
   }
-  const { cause, fix } = likelyCause(ending.exit, [...remains.stray, ...remains.stderr]);
-  return failure('server-exited', [], sentences(tried, outputWords(remains), cause), { fix });
+  const { cause, fix } = likelyCause(ending.exit, [...stray, ...stderr]);
+  return failure('server-exited', [], details(what, facts, cause), { fix });
 }
 
 export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailure {
-  const { launch, remains } = facts;
-  const tried = `${commandLine(launch)} runs, but did not answer initialize within ${timeoutMs / 1000} s.`;
-  if (remains.stray.length > 0) return notJsonRpc(facts, tried);
-  const wrote = remains.stderr.length > 0 || remains.sawMessage ? outputWords(remains) : 'It wrote nothing at all.';
-  const fetches = /^(npx|bunx|uvx|uv|docker|podman)(\.|$)/i.test(baseName(launch.command));
+  const { command } = facts.launch;
+  const what = `did not answer initialize within ${timeoutMs / 1000} s.`;
+  if (facts.remains.stray.length > 0) {
+    const cause = 'It may be another kind of program, or an MCP server that needs an argument to speak over stdio.';
+    return failure('server-not-jsonrpc', [], details(what, facts, cause), {
+      fix: 'Check command and args; a server must write nothing but JSON-RPC to stdout, and its log to stderr.',
+    });
+  }
+  const fetches = /^(npx|bunx|uvx|uv|docker|podman)(\.|$)/i.test(baseName(command));
   const cause = fetches
-    ? `On its first start ${baseName(launch.command)} may still be fetching the package.`
+    ? `On its first start ${baseName(command)} may still be fetching the package.`
     : 'It may be waiting for something, or not be an MCP server that speaks over stdio.';
   const fix = fetches
     ? 'Restart the server once the package is there, or raise timeouts.connect.'
     : 'Run the command in a terminal to see what it waits for; raise timeouts.connect if it is only slow.';
-  return failure('server-silent', [], sentences(tried, wrote, cause), { fix });
+  return failure('server-silent', [], details(what, facts, cause), { fix });
 }
 
-function notJsonRpc(facts: StdioFacts, tried: string): StartFailure {
-  return failure(
-    'server-not-jsonrpc',
-    [],
-    sentences(
-      tried,
-      outputWords(facts.remains),
-      'It may be another kind of program, or an MCP server that needs an argument to speak over stdio.',
-    ),
-    { fix: 'Check command and args; a server must write nothing but JSON-RPC to stdout, and its log to stderr.' },
-  );
+/** Returns the line that says best why a program ended: its first error, or else its last words. */
+function tellingLine(lines: readonly string[]): string | undefined {
+  const isError = (line: string): boolean =>
+    /^\W*(?:uncaught )?(?:[\w.]*(?:error|exception)\b|fatal\b|panic\b|npm err)/i.test(line);
+  const line = lines.find(isError) ?? lines.findLast((one) => one.trim() !== '' && !/^\s+at |^Node\.js v/.test(one));
+  return line === undefined ? undefined : shortened(line.trim(), 150);
 }
 
-/** Names the server at the beginning of a message; secrets in its arguments are masked (E4). */
+/** Puts the command behind the first line, because it is long and known. */
+function details(what: string, { launch, remains }: StdioFacts, cause = ''): string {
+  return `${what}\n${sentences(`Command: ${commandLine(launch)}.`, outputWords(remains), cause)}`;
+}
+
+/** Returns what was started, in one line; secrets in its arguments are masked (E4). */
 export function commandLine(launch: Pick<StdioLaunch, 'command' | 'args' | 'argReferences'>): string {
   const args = withoutArgumentSecrets(launch.args).args.map((arg, index) => {
     const reference = launch.argReferences?.get(index);
@@ -197,7 +202,7 @@ function endingWords(ending: StdioEnding): string {
       return ending.stream === 'input' ? 'closed its input' : 'closed its output';
     case 'exited':
       return ending.exit.signal === null
-        ? `ended with exit code ${ending.exit.code}`
+        ? `exited with code ${ending.exit.code}`
         : `was ended by ${ending.exit.signal}`;
   }
 }

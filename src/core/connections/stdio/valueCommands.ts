@@ -122,7 +122,7 @@ export class ValueCommands {
       if (over.signal.reason === 'large') return { kind: 'failed', why: 'printed more than 64 KiB and was stopped' };
       if (!exit) return { kind: 'failed', why: `was stopped because it took longer than ${limitMs / 1000} s${said}` };
       if (exit.signal !== null) return { kind: 'failed', why: `was ended by ${exit.signal}${said}` };
-      if (exit.code !== 0) return { kind: 'failed', why: `ended with exit code ${exit.code}${said}` };
+      if (exit.code !== 0) return { kind: 'failed', why: `exited with code ${exit.code}${said}` };
       const value = stdout.text.replace(/[\r\n]+$/, '');
       if (value === '') return { kind: 'failed', why: `printed nothing${said}` };
       return { kind: 'printed', value };
@@ -198,7 +198,7 @@ async function whyNotStarted(
 function failureOf(source: CommandSource, path: StartFailure['path'], why: string): StartFailure {
   return {
     code: 'value-command-failed',
-    message: `${lineOf(source)}, which gives a value, ${why}${why.endsWith('\n') ? '' : '.'}`,
+    message: `did not start: the program of a value ${why}${why.endsWith('\n') ? '' : '.\n'}Command: ${lineOf(source)}.`,
     fix: 'Run the command in a terminal to see what is missing, for example a sign-in. Then start the server again.',
     path,
   };

@@ -39,16 +39,47 @@ describe('words of endings', () => {
     const { message } = endedBeforeAnswer({ launch, remains }, { kind: 'exited', exit: { code: 1, signal: null } });
     assert.equal(
       oneLine(message),
-      '`server -v` ended with exit code 1 before it answered initialize. Last on stderr: “one” “two” The cause is in its last output, if there is any.',
+      'exited with code 1: two Command: `server -v`. Last on stderr: “one” “two” The cause is in its last output, if there is any.',
     );
   });
+
+  const firstLines: readonly (readonly [what: string, lines: readonly string[], line: string])[] = [
+    [
+      'the error that Node prints',
+      [
+        '/x.js:5',
+        "throw new Error('no config')",
+        '      ^',
+        '',
+        'Error: no config',
+        '    at main (/x.js:5:7)',
+        '',
+        'Node.js v22.1.0',
+      ],
+      'Error: no config',
+    ],
+    [
+      'the error of Python',
+      ['Traceback (most recent call last):', '  File "x.py", line 1', "ModuleNotFoundError: No module named 'x'"],
+      "ModuleNotFoundError: No module named 'x'",
+    ],
+    ['the first error of npm', ['npm error code E404', 'npm error A complete log is in /x'], 'npm error code E404'],
+    ['the last words, where nothing is an error', ['starting', 'no config file', ''], 'no config file'],
+  ];
+  for (const [what, stderr, line] of firstLines) {
+    it(`the first line is ${what}`, () => {
+      const ending = { kind: 'exited', exit: { code: 1, signal: null } } as const;
+      const { message } = endedBeforeAnswer({ launch, remains: { stderr, stray: [], sawMessage: false } }, ending);
+      assert.equal(message.split('\n', 1)[0], `exited with code 1: ${line}`);
+    });
+  }
 
   it('of commands that the system does not start', () => {
     const error = Object.assign(new Error('spawn ENOEXEC'), { code: 'ENOEXEC' });
     assert.deepEqual(commandNotStarted(launch, error), {
       code: 'command-not-executable',
       message:
-        '"server" could not be started (ENOEXEC). It is not a program for this system, or it is a script whose first line names no interpreter.',
+        'did not start: "server" could not be run (ENOEXEC). It is not a program for this system, or it is a script whose first line names no interpreter.',
       fix: 'Name the interpreter as command (e.g. node or python3) and the file in args.',
       path: ['command'],
     });

@@ -52,7 +52,7 @@ describe('summary', () => {
   it('counts a refused file', () => {
     const { severity, broken, tooltip } = summary(snapshot([status('a')], { refused: [{ file, since: 0 }] }));
     assert.deepEqual([severity, broken], ['error', 1]);
-    assert.match(tooltip, /still runs/);
+    assert.match(tooltip, /still applies/);
   });
 
   it('warns of more tools than some models take', () => {

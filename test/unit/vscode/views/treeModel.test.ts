@@ -42,7 +42,11 @@ describe('treeModel', () => {
       'reconnecting, attempt 2 · stdio',
       'server stoppable restartable',
     ],
-    [{ kind: 'failed', since: 0, reason: 'gone', fix: 'look' }, 'failed · stdio', 'server startable'],
+    [
+      { kind: 'failed', since: 0, reason: 'exited with code 3: no config\nCommand: `x`.', fix: 'look' },
+      'exited with code 3: no config · stdio',
+      'server startable failed',
+    ],
     [{ kind: 'stopped', since: 0 }, 'stopped · stdio', 'server startable'],
   ];
   for (const [state, description, context] of states) {

@@ -10,7 +10,7 @@ describe('the words around the rows of the sidebar', () => {
   it('says that a file was refused and what runs', () => {
     assert.match(
       message(snapshot([status('a')], { refused: [{ file, since: 0 }] })),
-      /mcp\.yaml has an error.*still runs/,
+      /mcp\.yaml has an error.*still applies/,
     );
     const own = status('a', { source: '/home/.minds/mcp.yaml' });
     assert.match(
