@@ -129,7 +129,7 @@ export function unknownKey(spot: Spot, level: KeyLevel, found: string, written: 
   const fix = written.has(suggestion)
     ? `Remove the key: \`${suggestion}\` is written already.`
     : `Rename it to \`${suggestion}\`.`;
-  return problem('unknown-key', 'warning', spot, message, fix);
+  return { ...problem('unknown-key', 'warning', spot, message, fix), instead: suggestion };
 }
 
 /** Says of a key of another program, with which the file is shared, that it is left to that program. */

@@ -4,6 +4,7 @@
  */
 import { assertNever } from '../base/assertNever.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import { needsAttention } from '../base/problem.js';
 import { messageOf } from '../base/text.js';
 import { builtInToolset } from '../config/model.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
@@ -196,7 +197,7 @@ function stoppedText(server: string): string {
 function statusText(snapshot: StatusSnapshot, dialog: string | undefined, only?: string): string {
   const servers = snapshot.servers.filter(({ id }) => only === undefined || id === only);
   if (only !== undefined && servers.length === 0) return `There is no server "${only}".`;
-  const problems = snapshot.problems.filter(({ severity }) => severity !== 'information');
+  const problems = snapshot.problems.filter(needsAttention);
   const ofFiles = only === undefined ? problems.filter(({ server }) => server === undefined) : [];
   const lines = [
     ...servers.flatMap((server) => [

@@ -4,7 +4,8 @@
  */
 import { assertNever } from '../../core/base/assertNever.js';
 import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../core/base/inert.js';
-import type { Problem } from '../../core/base/problem.js';
+import { needsAttention, type Problem } from '../../core/base/problem.js';
+import { shortfallsOf } from '../../core/reconcile/shortfall.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';
 import { rememberedPhrase, stateWord, timeOf, tokenPhrase, toolCount, transportWord } from './phrases.js';
@@ -44,7 +45,8 @@ export function serverNode(
     ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, options.now)),
     ...shadowedNodes(id, server, options),
   ];
-  const facts = [...serverDescription(server, options.now), ...sourceWords(server, options, severalFiles)];
+  const lacks = shortfallsOf(server, problems);
+  const facts = [...serverDescription(server, options.now, lacks), ...sourceWords(server, options, severalFiles)];
   const switched = server.state.kind === 'disabled' ? 'disabled' : 'enabled';
   return {
     id,
@@ -52,9 +54,9 @@ export function serverNode(
     server: server.id,
     label: inert`${server.id}`,
     description: inert`${facts.join(' · ')}`,
-    spoken: inert`${[server.id, 'server', ...(server.state.kind === 'running' ? ['running'] : []), ...facts].join(', ')}`,
+    spoken: inert`${[server.id, 'server', ...(server.state.kind === 'running' ? ['running'] : []), ...(lacks.length > 0 ? ['warning'] : []), ...facts].join(', ')}`,
     tooltip: serverTooltip(server, options),
-    icon: serverIcon(server),
+    icon: serverIcon(server, lacks),
     context: [
       'server',
       ...actions(server.state),
@@ -70,12 +72,13 @@ export function serverNode(
   };
 }
 
-function serverDescription(server: ServerStatus, now: number): string[] {
+function serverDescription(server: ServerStatus, now: number, lacks: readonly string[]): string[] {
   const state = server.state.kind;
   const { previous, transport } = server;
   return [
     ...(server.tools.length > 0 || state === 'running' ? [toolCount(server.tools.length, server.offered)] : []),
     ...(state === 'running' ? [] : [state === 'starting' ? 'starting…' : stateWord(server.state)]),
+    ...lacks,
     ...(server.rememberedAt === undefined ? [] : [rememberedPhrase(server.rememberedAt, now)]),
     ...(previous && server.approval.kind !== 'pending'
       ? [`previous definition since ${timeOf(previous.since, now)}`]
@@ -86,9 +89,11 @@ function serverDescription(server: ServerStatus, now: number): string[] {
   ];
 }
 
-function serverIcon(server: ServerStatus): TreeIcon {
+function serverIcon(server: ServerStatus, lacks: readonly string[]): TreeIcon {
   if (server.approval.kind === 'pending') return pendingIcon;
-  return server.previous && server.state.kind !== 'failed' ? warningIcon : stateIcon(server.state);
+  return lacks.length > 0 || (server.previous && server.state.kind !== 'failed')
+    ? warningIcon
+    : stateIcon(server.state);
 }
 
 function stateIcon(state: ServerState): TreeIcon {
@@ -172,7 +177,7 @@ function problemNodes(parent: string, server: ServerStatus, problems: readonly P
   const unique = uniqueIds();
   return problems
     .filter((problem) => problem.place.file === server.source)
-    .filter(({ severity }) => severity !== 'information')
+    .filter(needsAttention)
     .map((problem) => ({
       id: unique(`${parent}/problem/${problem.code}:${problem.place.range.start.line}`),
       kind: 'problem',
