@@ -3,7 +3,7 @@
  * shows a server as well asks here. Everything here is pure.
  */
 import type { Problem } from '../base/problem.js';
-import type { ExclusionReason } from '../tools/catalogue.js';
+import { toolsForEditor, type ExclusionReason } from '../tools/catalogue.js';
 import type { ServerStatus } from './status.js';
 
 /** Returns whether agents can use the tools of a server now. */
@@ -25,14 +25,15 @@ export function shortfallsOf(server: ServerStatus, problems: readonly Problem[])
   const { tools, prompts, resources, excluded } = server;
   const leftOut = excluded.filter(({ reason }) => faults.has(reason.kind)).length;
   const held = heldChanges(server);
-  const inEditor = problems.find((problem) => problem.server === server.id && problem.inEditor !== undefined)?.inEditor;
+  const absence = problems.find((problem) => problem.server === server.id && problem.inEditor !== undefined);
+  const inEditor = absence?.inEditor ?? toolsForEditor(server).length;
   const offers = [tools, prompts, resources.resources, resources.templates];
   const isEmpty = leftOut + held === 0 && offers.every(({ length }) => length === 0);
   return [
     ...(isEmpty ? ['agents get nothing'] : []),
     ...(leftOut > 0 ? [leftOut === 1 ? '1 tool left out' : `${leftOut} tools left out`] : []),
     ...(held > 0 ? [held === 1 ? '1 change held back' : `${held} changes held back`] : []),
-    ...(inEditor === undefined ? [] : [inEditor === 1 ? '1 tool in the editor' : `${inEditor} tools in the editor`]),
+    ...(inEditor === tools.length ? [] : [inEditor === 1 ? '1 tool in the editor' : `${inEditor} tools in the editor`]),
   ];
 }
 

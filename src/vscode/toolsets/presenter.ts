@@ -27,6 +27,8 @@ export interface Stage {
   switchedOff(): string | undefined;
   rivals(label: string): Promise<readonly Rival[]>;
   placeOf(server: string): Place | undefined;
+  /** Takes the definition away for a moment, because the editor keeps the prefix of a definition as long as that is there. */
+  renew(label: string): void;
 }
 
 interface PresenterDeps {
@@ -228,8 +230,16 @@ class Watch implements Disposable {
   private async explain(presence: Absence['presence'], connected: boolean): Promise<void> {
     const { stage } = this.deps;
     const { toolset } = this;
-    const rivals = presence.kind === 'hidden' ? await stage.rivals(toolset.id) : [];
+    const hadRivals = (this.absence?.rivals.length ?? 0) > 0;
+    const rivals = presence.kind === 'hidden' || hadRivals ? await stage.rivals(toolset.id) : [];
     if (this.ended || this.phase === 'shown' || toolset !== this.toolset) return;
+    if (presence.kind === 'renamed' && hadRivals && rivals.length === 0) {
+      this.absence = undefined;
+      stage.renew(toolset.id);
+      this.begin('awaited');
+      this.deps.onChange();
+      return;
+    }
     this.tell({ presence, connected, switchedOff: stage.switchedOff(), rivals });
   }
 

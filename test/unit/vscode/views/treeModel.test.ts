@@ -100,6 +100,11 @@ describe('treeModel', () => {
       '2 tools left out',
     ],
     [
+      'the editor does not get a tool',
+      { tools: [servedTool('a'), servedTool('b', { editorRefuses: { kind: 'idTooLong' } })] },
+      '1 tool in the editor',
+    ],
+    [
       'changes are held back',
       {
         tools: [servedTool('a')],
