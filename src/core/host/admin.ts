@@ -234,8 +234,14 @@ function stateText({ id, state }: ServerStatus): string {
 }
 
 /** Says what a person does about a server that waits for approval. */
-export function howToApprove(server: string): string {
+function howToApprove(server: string): string {
   return `by \`mcp-toolsets approve ${server}\` at a terminal, or in the editor`;
+}
+
+/** Says why a toolset has nothing now, and what a person does about it. */
+export function whyNothing({ id, state }: Pick<ServerStatus, 'id' | 'state'>): string {
+  const remedy = state.kind === 'pending' ? ` (${howToApprove(id)})` : '';
+  return `The toolset "${id}" has no tools now: its server is ${whyDown(state)}${remedy}.`;
 }
 
 /** Completes "its server is …". */

@@ -117,7 +117,8 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
       return server ? isStarting(server) : this.isBeginning();
     };
     await untilHolds(this.deps, () => isThere() || !mayCome(), connectPatience, this.ended.signal);
-    return isThere() ? this.definitionOf(label) : undefined;
+    // If nothing comes, the gateway says why, and the editor forgets the tools that it remembers.
+    return isThere() || (this.announced.includes(label) && !mayCome()) ? this.definitionOf(label) : undefined;
   }
 
   dispose(): void {

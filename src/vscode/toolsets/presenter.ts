@@ -125,6 +125,8 @@ class Watch implements Disposable {
   /** Whether the editor was given the definition. */
   private taken = false;
   private timer: Disposable | undefined;
+  /** Whether the other server of its name was gone once, and the definition made anew. */
+  private isRenewed = false;
   private ended = false;
 
   constructor(
@@ -230,15 +232,14 @@ class Watch implements Disposable {
   private async explain(presence: Absence['presence'], connected: boolean): Promise<void> {
     const { stage } = this.deps;
     const { toolset } = this;
-    const hadRivals = (this.absence?.rivals.length ?? 0) > 0;
-    const rivals = presence.kind === 'hidden' || hadRivals ? await stage.rivals(toolset.id) : [];
+    const hasOtherPrefix = presence.kind === 'renamed' && presence.because === 'rival';
+    const rivals = presence.kind === 'hidden' || hasOtherPrefix ? await stage.rivals(toolset.id) : [];
     if (this.ended || this.phase === 'shown' || toolset !== this.toolset) return;
-    if (presence.kind === 'renamed' && hadRivals && rivals.length === 0) {
-      this.absence = undefined;
+    if (hasOtherPrefix && rivals.length === 0 && !this.isRenewed) {
+      this.isRenewed = true;
       stage.renew(toolset.id);
       this.begin('awaited');
-      this.deps.onChange();
-      return;
+      return this.tell(undefined);
     }
     this.tell({ presence, connected, switchedOff: stage.switchedOff(), rivals });
   }
