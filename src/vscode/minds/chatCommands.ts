@@ -1,5 +1,5 @@
 /** Answers the commands of `@minds` that need no model: `/mcp`, `/tools`, `/reload`, `/release`, and the members for `/as`. */
-import { code, inert, formatted, markdownList, type Markdown } from '../../core/base/inert.js';
+import { code, inert, formatted, markdownList, unmarked, type Markdown } from '../../core/base/inert.js';
 import { needsAttention, type Problem } from '../../core/base/problem.js';
 import type { ModelSetup } from '../../core/dialog/dialog.js';
 import type { Member } from '../../core/team/team.js';
@@ -37,7 +37,7 @@ function showProblems(stream: InertStream, problems: readonly Problem[], id: str
   for (const { server, severity, message, fix } of problems.filter(needsAttention)) {
     if (server !== id) continue;
     const where = id === undefined ? formatted`` : formatted`${code(id)}, `;
-    stream.markdown(formatted`- ${where}${severity}: ${`${message} ${fix}`}\n`);
+    stream.markdown(formatted`- ${where}${severity}: ${unmarked(`${message} ${fix}`)}\n`);
   }
 }
 

@@ -3,7 +3,7 @@
  * here is pure.
  */
 import { assertNever } from '../../core/base/assertNever.js';
-import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../core/base/inert.js';
+import { code, inert, formatted, markdownList, noMarkdown, unmarked, type Markdown } from '../../core/base/inert.js';
 import { needsAttention, type Problem } from '../../core/base/problem.js';
 import { shortfallsOf } from '../../core/reconcile/shortfall.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
@@ -132,7 +132,7 @@ function serverTooltip(server: ServerStatus, options: TreeOptions): Markdown {
     formatted`**${server.id}** ${stateWord(state)}${since}`,
     state.kind === 'reconnecting' ? formatted`${state.cause}` : noMarkdown,
     state.kind === 'signInNeeded' ? formatted`${state.why}` : noMarkdown,
-    state.kind === 'failed' ? formatted`${state.reason}\n\n*${state.fix}*` : noMarkdown,
+    state.kind === 'failed' ? formatted`${unmarked(state.reason)}\n\n*${unmarked(state.fix)}*` : noMarkdown,
     previous
       ? formatted`Has served its **previous definition** since ${at(previous.since)}: ${previous.reason}`
       : noMarkdown,
@@ -182,10 +182,10 @@ function problemNodes(parent: string, server: ServerStatus, problems: readonly P
       id: unique(`${parent}/problem/${problem.code}:${problem.place.range.start.line}`),
       kind: 'problem',
       server: server.id,
-      label: inert`${problem.message}`,
+      label: inert`${unmarked(problem.message)}`,
       description: inert``,
-      spoken: inert`${problem.severity}: ${problem.message}`,
-      tooltip: formatted`${problem.message}\n\n*${problem.fix}*`,
+      spoken: inert`${problem.severity}: ${unmarked(problem.message)}`,
+      tooltip: formatted`${unmarked(problem.message)}\n\n*${unmarked(problem.fix)}*`,
       icon: problem.severity === 'error' ? { id: 'error', color: 'list.errorForeground' } : warningIcon,
       context: 'problem',
       initially: 'leaf',
