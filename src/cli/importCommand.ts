@@ -5,6 +5,7 @@ import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
 import { wholeUtf8 } from '../core/base/textFile.js';
 import { importFormats } from '../core/import/dialects.js';
 import type { ImportFormat } from '../core/import/imported.js';
+import { isOfEditor } from '../core/import/knownFiles.js';
 import { planImport, type ImportPlan } from '../core/import/plan.js';
 import { textOfBytes } from '../core/import/readSource.js';
 import { mindsPath } from '../core/config/sources.js';
@@ -55,6 +56,7 @@ export function runImport({ folder, file, format, write }: ImportRun): ImportOut
     label: file,
     format,
     config: config && withoutMark(config),
+    isOfEditor: isOfEditor(path.resolve(file), [folder]),
     folders: { folder, home: homedir() },
   });
   if (plan.kind === 'impossible') return plan;

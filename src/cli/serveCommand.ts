@@ -8,6 +8,7 @@ import { assertNever } from '../core/base/assertNever.js';
 import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
+import { needsAttention } from '../core/base/problem.js';
 import { asText } from '../core/base/text.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
 import { secretInFile } from '../core/gateway/endpointSecret.js';
@@ -116,6 +117,6 @@ function whereabouts(state: EndpointState, tokenFile: string): string {
 }
 
 function linesOf({ snapshot }: Host): string[] {
-  const wrong = snapshot.problems.filter(({ severity }) => severity !== 'information');
+  const wrong = snapshot.problems.filter(needsAttention);
   return inOrder(wrong).map(problemLine);
 }

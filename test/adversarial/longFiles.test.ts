@@ -181,6 +181,7 @@ const readers: Readonly<Record<string, Reader>> = {
       label: 'a program',
       file: '/ws/other.json',
       text: JSON.stringify({ mcpServers: { [text]: { command: text } } }),
+      isOfEditor: true,
       folders,
     }),
   'a config file under the pointer': (text) => hover(text, 0, around),

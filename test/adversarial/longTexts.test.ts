@@ -127,10 +127,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'a text that is shown in short': (text) => [shortened(text, 500), inBrief({ text }, 500)],
   'a page instead of an answer': (text) => [inShort(text), inShort(`<html>${text}`)],
   'a challenge': (text) => readChallenge(`Bearer ${text.slice(0, 16 * 1024)}`),
-  'an error of a server': (text) => [
-    initializeRefused({ code: 1, message: text }),
-    listFailed(shortened(text, 500)),
-  ],
+  'an error of a server': (text) => [initializeRefused({ code: 1, message: text }), listFailed(shortened(text, 500))],
   'the last words of a process': (text) =>
     likelyCause(
       { code: 1, signal: null },

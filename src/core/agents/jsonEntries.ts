@@ -2,7 +2,8 @@
  * Entries in a JSON file of another program, each by the least change of its text: comments, order, line breaks and the
  * layout of everything else stay. Everything here is pure.
  */
-import { createScanner, findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
+import { findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
+import { commaBehind } from '../import/removeServers.js';
 
 /** A change of one entry of an agent's file. */
 export interface EntryChange {
@@ -67,14 +68,6 @@ function after(text: string, object: Node, last: Node, key: string, value: unkno
   const indent = indentAt(text, last.offset);
   const member = style.lineBreak + indent + property(key, value, indent, style) + (comma === undefined ? '' : ',');
   return lead + line + member + text.slice(from + line.length);
-}
-
-function commaBehind(text: string, end: number): number | undefined {
-  const scanner = createScanner(text, true);
-  scanner.setPosition(end);
-  scanner.scan();
-  const at = scanner.getTokenOffset();
-  return text[at] === ',' ? at : undefined;
 }
 
 interface Style {

@@ -22,7 +22,14 @@ export interface QuickFix {
   readonly safe: boolean;
 }
 
-export type ServerCommand = 'restart' | 'start' | 'showServerLog' | 'signIn' | 'approve' | 'acceptTools';
+export type ServerCommand =
+  | 'restart'
+  | 'start'
+  | 'showServerLog'
+  | 'signIn'
+  | 'approve'
+  | 'acceptTools'
+  | 'removeRivals';
 
 export type KeySymbol = Extract<ConfigSymbol, { kind: 'key' }>;
 

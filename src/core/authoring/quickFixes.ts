@@ -73,6 +73,11 @@ type PatternSymbol = Extract<ConfigSymbol, { kind: 'pattern' }> & { readonly wri
 
 type NamedSymbol = Extract<ConfigSymbol, { kind: 'variable' | 'secret' }>;
 
+/** Returns the name of a file of the editor in its folder. */
+function editorFileName(file: string): string {
+  return (/(?:\.vscode[\\/])?[^\\/]+$/.exec(file)?.[0] ?? file).replace('\\', '/');
+}
+
 function secretFix(name: string, made: readonly edits.TextEdit[], preferred: boolean): QuickFix {
   return {
     title: `Enter the value of "${name}"…`,
@@ -131,7 +136,7 @@ export class QuickFixes {
     return fix(`Blacklist "${tool}"`, blacklistTool(this.text, server, tool));
   }
 
-  private ofServer({ code, server, severity }: Problem): QuickFix[] {
+  private ofServer({ code, server, severity, related = [] }: Problem): QuickFix[] {
     if (server === undefined) return [];
     const command = (title: string, name: ServerCommand): QuickFix => ({
       title,
@@ -151,6 +156,15 @@ export class QuickFixes {
       code === 'tools-changed'
         ? [{ ...command(`Review and accept the changes of "${server}"…`, 'acceptTools'), preferred: true }]
         : [];
+    const [rival] = code === 'editor-toolset-hidden' ? related : [];
+    const alone = rival
+      ? [
+          {
+            ...command(`Remove "${server}" from ${editorFileName(rival.place.file)}…`, 'removeRivals'),
+            preferred: true,
+          },
+        ]
+      : [];
     const off =
       severity === 'error' || runtime.has(code) || code === 'too-many-tools'
         ? setEnabled(this.text, server, false)
@@ -159,6 +173,7 @@ export class QuickFixes {
       ...signIn,
       ...approve,
       ...accept,
+      ...alone,
       ...run,
       ...(off && off.length > 0 ? fix(`Disable "${server}"`, off) : []),
     ];

@@ -58,6 +58,11 @@ export function inertLines(text: string): Inert {
   return unlinked(visible(text)) as Inert;
 }
 
+/** Writes a text of ours for a place that shows no Markdown: code, names and commands stand in one kind of quotation marks. */
+export function unmarked(text: string): string {
+  return text.replace(/`([^`]+)`|“([^”]*)”/g, (_, code?: string, said?: string) => `"${code ?? said}"`);
+}
+
 /** Joins texts that are inert. */
 export function inertList(texts: readonly Inert[], separator: ', ' | ' · ' | ' ' | '\n'): Inert {
   return texts.join(separator) as Inert;

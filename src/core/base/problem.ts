@@ -22,7 +22,12 @@ export interface Place {
   readonly range: Range;
 }
 
-export type Severity = 'error' | 'warning' | 'information';
+export type Severity = 'error' | 'warning' | 'information' | 'hint';
+
+/** Returns whether a person should look at a problem; everything else is only good to know. */
+export function needsAttention({ severity }: Pick<Problem, 'severity'>): boolean {
+  return severity === 'error' || severity === 'warning';
+}
 
 export interface Problem {
   readonly code: ProblemCode;
@@ -40,6 +45,8 @@ export interface Problem {
   readonly pattern?: string;
   /** The value that was probably meant instead of the one at the place. */
   readonly instead?: string;
+  /** The number of the server's tools that the editor shows to agents, if it does not show all. */
+  readonly inEditor?: number;
   readonly related?: readonly { readonly message: string; readonly place: Place }[];
 }
 

@@ -5,7 +5,7 @@
  * Invariants: an absent value is not a problem here; `null` where a list or a map belongs (everything in it commented
  * out) is the same as absent.
  */
-import type { Place } from '../base/problem.js';
+import type { Place, Problem } from '../base/problem.js';
 import { keysOfOthers, knownKeys, type KeyLevel } from './keys.js';
 import type { ConfigDeps, SourceText } from './model.js';
 import type { FilePlaces } from './places.js';
@@ -19,6 +19,8 @@ const none: Entries = new Map();
 
 /** Collects the problems of one server. */
 export class EntryReader extends ProblemList {
+  private readonly unknown: { readonly entries: Entries; readonly problem: Problem }[] = [];
+
   /** @param room the number of problems that its file has room for */
   constructor(
     readonly server: string,
@@ -61,13 +63,20 @@ export class EntryReader extends ProblemList {
     for (const entry of entries.values()) {
       if (known.includes(entry.key)) continue;
       const ofOthers = keysOfOthers[level]?.includes(entry.key) === true;
-      this.noteWarning(() =>
-        ofOthers
-          ? problems.keyNotUsed(this.atKey(entry), entry.key)
-          : problems.unknownKey(this.atKey(entry), level, entry.key, entries),
-      );
+      this.noteWarning(() => {
+        if (ofOthers) return problems.keyNotUsed(this.atKey(entry), entry.key);
+        const problem = problems.unknownKey(this.atKey(entry), level, entry.key, entries);
+        this.unknown.push({ entries, problem });
+        return problem;
+      });
     }
     return entries;
+  }
+
+  /** Notes that none of these keys is there. If one of them is misspelt, that mistake is the error, and the only problem. */
+  missing(entries: Entries, keys: readonly string[], make: () => Problem): undefined {
+    const misspelt = this.unknown.find((one) => one.entries === entries && keys.includes(one.problem.instead ?? ''));
+    return misspelt ? this.worsen(misspelt.problem) : this.note(make());
   }
 
   /** Returns the entries of a map of fixed keys. */

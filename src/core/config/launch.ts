@@ -6,6 +6,7 @@
  */
 import path from 'node:path';
 import { isLoopback } from '../base/loopback.js';
+import type { Problem } from '../base/problem.js';
 import { hasArguments } from './commandWords.js';
 import { readEnvFile } from './envFile.js';
 import { noNul, type Entries, type EntryReader } from './entryReader.js';
@@ -67,7 +68,8 @@ function readTransport(reader: EntryReader, server: MapEntry, entries: Entries):
   if (!entry) {
     const likely = entries.has('url') && !entries.has('command') ? 'streamable_http' : 'stdio';
     const owner = `Server \`${problems.shortened(server.key)}\``;
-    reader.note(problems.missingKey(reader.atKey(server), owner, 'transport', `transport: ${likely}`));
+    const make = (): Problem => problems.missingKey(reader.atKey(server), owner, 'transport', `transport: ${likely}`);
+    reader.missing(entries, ['transport'], make);
     return entries.has('url') === entries.has('command') ? undefined : likely;
   }
   const fix = 'Write `transport: stdio` or `transport: streamable_http`.';
@@ -99,7 +101,7 @@ function required<T>(
   const entry = entries.get(key);
   if (entry) return read(entry);
   const owner = `Server \`${problems.shortened(server.key)}\``;
-  return reader.note(problems.missingKey(reader.atKey(server), owner, key, example));
+  return reader.missing(entries, [key], () => problems.missingKey(reader.atKey(server), owner, key, example));
 }
 
 function readCommand(reader: EntryReader, entry: MapEntry): string | undefined {
@@ -257,13 +259,15 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined, starts: boo
     redirectPort: readPort(reader, entries.get('redirectPort')),
   };
   if (grant === 'client_credentials' && clientId === '' && !entries.has('clientId')) {
-    reader.note(problems.missingKey(reader.atKey(entry), '`oauth`', 'clientId', 'clientId: my-client'));
+    const at = reader.atKey(entry);
+    reader.missing(entries, ['clientId'], () => problems.missingKey(at, '`oauth`', 'clientId', 'clientId: my-client'));
   }
   // Otherwise whoever the server names would be shown the secret.
   const shown = entries.get('clientSecret') ?? entries.get('privateKey');
   if (shown && !entries.has('issuer')) {
     const example = 'issuer: https://auth.example.com';
-    reader.note(problems.missingKey(reader.atKey(shown), '`oauth` with credentials of a client', 'issuer', example));
+    const owner = '`oauth` with credentials of a client';
+    reader.missing(entries, ['issuer'], () => problems.missingKey(reader.atKey(shown), owner, 'issuer', example));
   }
   return settings;
 }

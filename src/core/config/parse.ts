@@ -71,13 +71,20 @@ export function refused(file: string, found: readonly Problem[]): ParsedSource {
 function checkRoot(places: FilePlaces, root: MapNode, found: ProblemList): void {
   checkKeys(places, root, places.place({ start: root.span.start, end: root.span.start }), found);
   const known: readonly string[] = knownKeys.root;
+  const misspelt: Problem[] = [];
   for (const entry of root.entries.values()) {
     // Keys that begin with `x-` are the customary place for anchors, to which only other keys refer.
     if (known.includes(entry.key) || entry.key.startsWith('x-')) continue;
-    found.noteWarning(() => problems.unknownKey({ place: places.key(entry) }, 'root', entry.key, root.entries));
+    found.noteWarning(() => {
+      const problem = problems.unknownKey({ place: places.key(entry) }, 'root', entry.key, root.entries);
+      if (problem.instead === 'version') misspelt.push(problem);
+      return problem;
+    });
   }
   const ofVersion = versionProblem(places, root);
-  if (ofVersion) found.note(ofVersion);
+  const [meant] = ofVersion?.code === 'version-missing' ? misspelt : [];
+  if (meant) found.worsen(meant);
+  else if (ofVersion) found.note(ofVersion);
 }
 
 function versionProblem(places: FilePlaces, root: MapNode): Problem | undefined {

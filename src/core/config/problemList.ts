@@ -47,6 +47,13 @@ export class ProblemList {
     this.leftOut += part.leftOut;
   }
 
+  /** Makes a warning that was noted an error. */
+  worsen(found: Problem): undefined {
+    const index = this.kept.indexOf(found);
+    if (index >= 0) this.kept[index] = { ...found, severity: 'error' };
+    return undefined;
+  }
+
   /** Makes everything that was noted information. */
   soften(): void {
     for (const [index, found] of this.kept.entries()) this.kept[index] = { ...found, severity: 'information' };

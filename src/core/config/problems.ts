@@ -129,7 +129,7 @@ export function unknownKey(spot: Spot, level: KeyLevel, found: string, written: 
   const fix = written.has(suggestion)
     ? `Remove the key: \`${suggestion}\` is written already.`
     : `Rename it to \`${suggestion}\`.`;
-  return problem('unknown-key', 'warning', spot, message, fix);
+  return { ...problem('unknown-key', 'warning', spot, message, fix), instead: suggestion };
 }
 
 /** Says of a key of another program, with which the file is shared, that it is left to that program. */
@@ -253,7 +253,7 @@ export function envUnset(spot: Spot, variable: string, target: string, similar: 
 
 export function secretUnset(spot: Spot, name: string, target: string): Problem {
   const message = `The secret \`${name}\`, needed for ${target}, has no value yet.`;
-  const fix = `Enter its value with *MCP Toolsets: Set Secret…*. On the command line, run \`mcp-toolsets secret set ${name}\`, or set the environment variable of that name.`;
+  const fix = `Enter its value with “MCP Toolsets: Set Secret…”. On the command line, run \`mcp-toolsets secret set ${name}\`, or set the environment variable of that name.`;
   return problem('secret-unset', 'error', spot, message, fix);
 }
 

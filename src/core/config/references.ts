@@ -48,8 +48,9 @@ export function readReference(
   starts: boolean,
 ): Reference | undefined {
   const entries = reader.knownEntries('reference', map, at.key.place);
-  const [written, other] = ['env', 'secret', 'command'].flatMap((key) => entries.get(key) ?? []);
-  if (!written) return reader.note(problems.missingKey(at.key, at.what, 'env', 'env: NAME'));
+  const sources = ['env', 'secret', 'command'];
+  const [written, other] = sources.flatMap((key) => entries.get(key) ?? []);
+  if (!written) return reader.missing(entries, sources, () => problems.missingKey(at.key, at.what, 'env', 'env: NAME'));
   if (other) return reader.note(problems.twoSources(reader.atKey(other), at.what, written.key, other.key));
   const source = readSource(reader, written);
   const affix = (key: string, otherwise: string | undefined): string | undefined => {

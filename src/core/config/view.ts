@@ -2,6 +2,7 @@
  * Reads the parts of an entry that decide how a running server is seen (C3, N1 to N3): filters, transforms and timeouts. A
  * change of them restarts nothing.
  */
+import type { Place, Problem } from '../base/problem.js';
 import { defaultTimeouts, milliseconds } from './durations.js';
 import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
 import type { NameFilter, ResourceSelection, StartTime, Timeouts, Transform } from './model.js';
@@ -74,25 +75,24 @@ const stepFix = "Write `- prefix: 'my_'`, `- prefix: { remove: 'old_', add: 'my_
 
 function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transform | undefined {
   const place = reader.places.item(list, item);
-  const wrong = (found: string): undefined =>
-    reader.note(
-      problems.wrongType(
-        reader.spot(place),
-        'An item of `transform`',
-        'a map with `prefix` or `suffix`',
-        found,
-        stepFix,
-      ),
-    );
+  const wrong = (found: string): undefined => reader.note(notAStep(reader, place, found));
   if (item.kind !== 'map') return wrong(describe(item));
   const entries = reader.knownEntries('transformItem', item, place);
   const prefix = entries.get('prefix');
   const suffix = entries.get('suffix');
   if (prefix && suffix) return wrong('both; their order matters, so write each as a separate item');
   if (prefix) return readPrefix(reader, prefix);
-  if (!suffix) return wrong(entries.size === 0 ? 'an empty map' : 'neither');
+  if (!suffix) {
+    const found = entries.size === 0 ? 'an empty map' : 'neither';
+    return reader.missing(entries, ['prefix', 'suffix'], () => notAStep(reader, place, found));
+  }
   const add = readAddition(reader, suffix);
   return add === undefined ? undefined : { kind: 'suffix', add };
+}
+
+function notAStep(reader: EntryReader, place: Place, found: string): Problem {
+  const expected = 'a map with `prefix` or `suffix`';
+  return problems.wrongType(reader.spot(place), 'An item of `transform`', expected, found, stepFix);
 }
 
 function readPrefix(reader: EntryReader, entry: MapEntry): Transform | undefined {
@@ -106,7 +106,9 @@ function readReplacement(reader: EntryReader, entry: MapEntry, map: MapNode): Tr
   const part = (key: 'remove' | 'add'): string | undefined => {
     const found = entries.get(key);
     if (found) return readAddition(reader, found);
-    return reader.note(problems.missingKey(reader.atKey(entry), '`prefix`', key, `${key}: ''`));
+    return reader.missing(entries, [key], () =>
+      problems.missingKey(reader.atKey(entry), '`prefix`', key, `${key}: ''`),
+    );
   };
   const remove = part('remove');
   const add = part('add');

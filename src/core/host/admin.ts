@@ -4,6 +4,7 @@
  */
 import { assertNever } from '../base/assertNever.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import { needsAttention } from '../base/problem.js';
 import { messageOf } from '../base/text.js';
 import { builtInToolset } from '../config/model.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
@@ -196,7 +197,7 @@ function stoppedText(server: string): string {
 function statusText(snapshot: StatusSnapshot, dialog: string | undefined, only?: string): string {
   const servers = snapshot.servers.filter(({ id }) => only === undefined || id === only);
   if (only !== undefined && servers.length === 0) return `There is no server "${only}".`;
-  const problems = snapshot.problems.filter(({ severity }) => severity !== 'information');
+  const problems = snapshot.problems.filter(needsAttention);
   const ofFiles = only === undefined ? problems.filter(({ server }) => server === undefined) : [];
   const lines = [
     ...servers.flatMap((server) => [
@@ -233,8 +234,14 @@ function stateText({ id, state }: ServerStatus): string {
 }
 
 /** Says what a person does about a server that waits for approval. */
-export function howToApprove(server: string): string {
+function howToApprove(server: string): string {
   return `by \`mcp-toolsets approve ${server}\` at a terminal, or in the editor`;
+}
+
+/** Says why a toolset has nothing now, and what a person does about it. */
+export function whyNothing({ id, state }: Pick<ServerStatus, 'id' | 'state'>): string {
+  const remedy = state.kind === 'pending' ? ` (${howToApprove(id)})` : '';
+  return `The toolset "${id}" has no tools now: its server is ${whyDown(state)}${remedy}.`;
 }
 
 /** Completes "its server is …". */

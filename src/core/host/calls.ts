@@ -5,8 +5,11 @@
 import { assertNever } from '../base/assertNever.js';
 import type { PoolFailure } from '../instances/poolDeps.js';
 import { errorCodes } from '../protocol/errors.js';
+import { serves } from '../reconcile/shortfall.js';
+import type { StatusSnapshot } from '../reconcile/status.js';
 import { withoutDataUrls } from '../results/dataUrls.js';
-import type { Destination, OtherOutcome, OtherRequest, ToolOutcome } from '../protocol/request.js';
+import type { Destination, OtherOutcome, OtherRequest, ToolOutcome, ToolsetCall } from '../protocol/request.js';
+import { whyNothing } from './admin.js';
 
 /** Makes the outcome where nothing serves. */
 export const stopped: PoolFailure = { kind: 'notSent', cause: 'the server was stopped' };
@@ -26,7 +29,10 @@ export function errorResult(text: string): ToolOutcome {
   return { kind: 'result', result: { isError: true, content: [{ type: 'text', text }] } };
 }
 
-export function unknownTool({ toolset, tool }: { readonly toolset: string; readonly tool: string }): ToolOutcome {
+/** A client may have the tools of an earlier window of a server that serves nothing now. */
+export function unknownTool({ toolset, tool }: ToolsetCall, { servers }: StatusSnapshot): ToolOutcome {
+  const server = servers.find(({ id }) => id === toolset);
+  if (server && !serves(server)) return errorResult(`Error: "${tool}" was not called. ${whyNothing(server)}`);
   return { kind: 'error', code: errorCodes.invalidParams, message: `The toolset "${toolset}" has no tool "${tool}".` };
 }
 

@@ -192,7 +192,7 @@ class ToolsetHost implements Host {
       if (again && !again.serving && tool.releases === undefined) await again.ready(call.signal);
       tool = this.publication.tool(call);
     }
-    if (!tool) return unknownTool(call);
+    if (!tool) return unknownTool(call, this.snapshot);
     if (tool.original !== seen) return errorResult(renamedText(tool.published));
     const outcome = await this.callTool(tool, call);
     if (outcome.kind !== 'result' || tool.published === call.tool) return outcome;
@@ -275,7 +275,7 @@ class ToolsetHost implements Host {
       return { kind: 'result', result: await callAdminTool(this.adminDeps, published, call.arguments, dialog) };
     }
     const unit = this.units.get(toolset);
-    if (!unit) return unknownTool(call);
+    if (!unit) return unknownTool(call, this.snapshot);
     this.activity.ask();
     try {
       const outcome =

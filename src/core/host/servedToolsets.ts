@@ -14,7 +14,7 @@ import { admitsResource } from '../tools/promptsAndResources.js';
 import { joined } from '../tools/together.js';
 import { isMadeFrom } from '../tools/uris.js';
 import type { ServerStatus } from '../reconcile/status.js';
-import { adminId, howToApprove, releaseNameFor, whyDown } from './admin.js';
+import { adminId, releaseNameFor, whyNothing } from './admin.js';
 import { leaseInstructions, releaseByEnding, releaseByName, type ReleaseAdvice } from './leaseNotes.js';
 import { entriesForApps, entriesForAppsOfAll, toolForApp } from './appTools.js';
 import { nameFor, toolsFor } from './clientTools.js';
@@ -86,7 +86,7 @@ export function servedWithout(
   return {
     id,
     serverName: clientKind === 'plain' ? id : shortName,
-    instructions: `The toolset "${id}" has no tools now: its server is ${whyDown(state)}${state.kind === 'pending' ? ` (${howToApprove(id)})` : ''}.`,
+    instructions: whyNothing({ id, state }),
     tools: [],
     prompts: [],
     resources: [],

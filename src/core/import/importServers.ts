@@ -67,7 +67,7 @@ export function importServers({ text, file, format: given, taken, isThere, folde
     if (translation.entry) {
       ids.add(id);
       if (id !== written) notes.push({ kind: 'changed', server: id, message: renamed(written, taken) });
-      servers.push({ id, entry: translation.entry });
+      servers.push({ id, written, entry: translation.entry });
     }
     for (const note of translation.notes) notes.push(note);
   }

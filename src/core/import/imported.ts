@@ -33,6 +33,8 @@ export type ImportedEntry = {
 
 export interface ImportedServer {
   readonly id: string;
+  /** Its name in the file that it comes from. */
+  readonly written: string;
   readonly entry: ImportedEntry;
 }
 

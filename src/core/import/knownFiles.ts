@@ -3,6 +3,7 @@
  * none.
  */
 import path from 'node:path';
+import { formatOfPath } from './dialects.js';
 
 interface Machine {
   /** The absolute paths of the workspace folders. */
@@ -24,6 +25,11 @@ const clineFiles = [
   'rooveterinaryinc.roo-cline/settings/mcp_settings.json',
   'kilocode.kilo-code/settings/mcp_settings.json',
 ];
+
+/** Returns whether the editor starts the servers of a file too. It prefers them to toolsets of the same name (G3i). */
+export function isOfEditor(file: string, folders: readonly string[]): boolean {
+  return formatOfPath(file) === 'vscode' || folders.some((folder) => file === path.join(folder, '.mcp.json'));
+}
 
 /** Returns the files, those of the workspace first. */
 export function knownFiles({ folders, home, platform, appData, configHome }: Machine): string[] {

@@ -27,9 +27,11 @@ interface PlanRequest extends Omit<ImportRequest, 'taken' | 'isThere'> {
   readonly label: string;
   /** The text of `.minds/mcp.yaml` without a byte order mark; undefined where there is no file yet. */
   readonly config: string | undefined;
+  /** Whether the editor starts the servers of this file too (G3i). */
+  readonly isOfEditor: boolean;
 }
 
-export function planImport({ config, label, ...request }: PlanRequest): ImportPlan {
+export function planImport({ config, label, isOfEditor, ...request }: PlanRequest): ImportPlan {
   const existing = serverValues(config ?? '') ?? new Map<string, unknown>();
   const imported = importServers({
     ...request,
@@ -40,7 +42,7 @@ export function planImport({ config, label, ...request }: PlanRequest): ImportPl
   const edits = addServers(config, imported.servers);
   if (!edits) return { kind: 'impossible', reason: 'the config file has errors, which have to be corrected first' };
   const after = applyEdits(config ?? '', edits);
-  return { kind: 'planned', imported, edits, after, report: reportText(label, imported) };
+  return { kind: 'planned', imported, edits, after, report: reportText(label, imported, isOfEditor) };
 }
 
 const headings: readonly (readonly [ImportNote['kind'], string])[] = [
@@ -54,10 +56,20 @@ const headings: readonly (readonly [ImportNote['kind'], string])[] = [
  * Writes what an import did and did not do in Markdown that reads well as plain text, too. @param file its name for a
  * person
  */
-export function reportText(file: string, { servers, notes }: Extract<Import, { kind: 'imported' }>): string {
+export function reportText(
+  file: string,
+  { servers, notes }: Extract<Import, { kind: 'imported' }>,
+  isOfEditor = false,
+): string {
   const ids = servers.map(({ id }) => `\`${id}\``).join(', ');
   const count = servers.length === 1 ? '1 server' : `${servers.length} servers`;
   const lines = [servers.length === 0 ? `Nothing to import from ${file}.` : `${count} from ${file}: ${ids}.`];
+  if (isOfEditor && servers.length > 0) {
+    lines.push('', '## To do after the import', '');
+    lines.push(
+      `- Remove these servers from ${file}. As long as they are there, the editor uses them, not the toolsets.`,
+    );
+  }
   for (const [kind, heading] of headings) {
     const found = notes.filter((note) => note.kind === kind);
     if (found.length === 0) continue;

@@ -1,5 +1,5 @@
 /** Makes the problems of filtering and naming (N1–N7, G3a). */
-import type { Place, Problem } from '../base/problem.js';
+import type { Place, Problem, Severity } from '../base/problem.js';
 import { shortList } from '../base/shortList.js';
 import type { ServerPlaces } from '../config/model.js';
 import { longestMatched, nameRule } from './names.js';
@@ -11,7 +11,7 @@ interface At {
 }
 
 /** Says whether and how loudly to tell what the lists keep out (`mcpToolsets.problems.filteredTools`). */
-export type FilteredToolsReport = 'information' | 'warning' | 'off';
+export type FilteredToolsReport = Exclude<Severity, 'error'> | 'off';
 
 /** The names that entries and messages have for what a server lists. */
 type ListKind = 'tools' | 'prompts' | 'resources';
@@ -123,7 +123,7 @@ function filteredTools(
   of: ListKind,
   list: 'whitelist' | 'blacklist',
   names: readonly string[],
-  severity: 'information' | 'warning',
+  severity: Severity,
 ): Problem {
   const count = names.length === 1 ? `1 ${of.slice(0, -1)}` : `${names.length} ${of}`;
   return {
@@ -195,28 +195,39 @@ export function toolListedTwice(at: At, name: string): Problem {
     fix: 'Ask the author of the server to give each tool a different name.',
     place: at.places.key,
     server: at.server,
-    tool: name,
   };
 }
 
-export function nameTaken(at: At, published: string, holder: string, holderPlace: Place): Problem {
+/** Names tools by their names, for a message in which `tools` is the first word. */
+function named(names: readonly string[], most = 12): string {
+  const list = shortList(
+    names.map((name) => `"${name}"`),
+    most,
+  );
+  return names.length === 1 ? `tool ${list}` : `tools ${list}`;
+}
+
+/** @param names the published names that both servers have */
+export function nameTaken(at: At, names: readonly string[], holder: string, holderPlace: Place): Problem {
+  const [tools, has] = names.length === 1 ? ['the tool', 'a tool of that name'] : ['the tools', 'tools of these names'];
   return {
     code: 'name-taken',
     severity: 'warning',
-    message: `The tool "${published}" of "${at.server}" is left out: "${holder}", which comes first, already publishes a tool of that name.`,
-    fix: `Give "${at.server}" or "${holder}" a prefix, or blacklist the tool in one of them.`,
+    message: `"${at.server}" does not publish the ${named(names)}, because "${holder}", which comes first, already publishes ${has}.`,
+    fix: `Give "${at.server}" or "${holder}" a prefix, or blacklist ${tools} in one of them.`,
     place: at.places.key,
     server: at.server,
-    related: [{ message: `"${holder}" publishes "${published}"`, place: holderPlace }],
+    related: [{ message: `"${holder}" publishes the ${named(names)}`, place: holderPlace }],
   };
 }
 
-export function nameReserved(at: At, published: string): Problem {
+export function nameReserved(at: At, names: readonly string[]): Problem {
+  const [tools, belongs] = names.length === 1 ? ['the tool', 'the name belongs'] : ['the tools', 'the names belong'];
   return {
     code: 'name-reserved',
     severity: 'warning',
-    message: `The tool "${published}" of "${at.server}" is left out: the name belongs to a built-in tool.`,
-    fix: `Give "${at.server}" a prefix, or blacklist the tool.`,
+    message: `"${at.server}" does not publish the ${named(names)}, because ${belongs} to built-in tools.`,
+    fix: `Give "${at.server}" a prefix, or blacklist ${tools}.`,
     place: at.places.key,
     server: at.server,
   };
@@ -257,32 +268,51 @@ export function toolMalformed(at: At, name: string, detail: string): Problem {
   };
 }
 
-export function editorIdTooLong(at: At, published: string, editorId: string): Problem {
+/** A tool that some clients would call by a name that cannot be used. */
+export interface UnusableName {
+  readonly published: string;
+  /** The name that they would use. */
+  readonly name: string;
+}
+
+/** @param tools never empty */
+export function editorIdTooLong(at: At, tools: readonly UnusableName[]): Problem {
+  const { which, it, them, first } = toldOf(tools);
   return {
     code: 'editor-id-too-long',
     severity: 'warning',
-    message: `The editor does not get the tool "${published}" of "${at.server}": it would call it "${editorId}", which has ${editorId.length} characters. The editor cuts ids at 64 and loses tools if two cut ids are equal. All other clients get it.`,
-    fix: `Shorten the name by a transform, or begin every published name with "${at.server}_", which the editor does not see twice.`,
+    message: `The editor does not get the ${which} of "${at.server}": it would call ${it} "${first}", which has ${first.length} characters. The editor cuts ids at 64 and loses tools if two cut ids are equal. All other clients get ${them}.`,
+    fix: `Shorten ${tools.length === 1 ? 'the name' : 'the names'} by a transform, or begin every published name with "${at.server}_", which the editor does not see twice.`,
     place: at.places.keyAt(['transform']),
     server: at.server,
   };
 }
 
-/** @param holder the toolset that has the name already; undefined where the name is too long */
-export function agentHostNameUnusable(at: At, published: string, name: string, holder: string | undefined): Problem {
+/**
+ * Is a hint, because most people have no such sessions.
+ *
+ * @param tools never empty
+ * @param holder the toolset that has the names already; undefined if the names are too long
+ */
+export function agentHostNameUnusable(at: At, tools: readonly UnusableName[], holder: string | undefined): Problem {
+  const { which, it, them, first } = toldOf(tools);
   const why =
     holder === undefined
-      ? `which has ${name.length} characters, and they cut names at 64`
+      ? `which has ${first.length} characters, and they cut names at 64`
       : `which is the name of a tool of "${holder}" there`;
   return {
     code: 'agent-host-name',
-    severity: 'information',
-    message: `Agent sessions that the editor runs outside its window do not get the tool "${published}" of "${at.server}": they would call it "${name}", ${why}. All other clients get it.`,
-    fix: 'Give the tool another name by a transform, or the server a shorter id.',
+    severity: 'hint',
+    message: `Agent sessions that the editor runs outside its window do not get the ${which} of "${at.server}": they would call ${it} "${first}", ${why}. All other clients get ${them}.`,
+    fix: 'Give other names by a transform, or give the server a shorter id.',
     place: at.places.keyAt(['transform']),
     server: at.server,
-    tool: published,
   };
+}
+
+function toldOf(tools: readonly UnusableName[]): Record<'which' | 'it' | 'them' | 'first', string> {
+  const [it, them] = tools.length === 1 ? ['it', 'it'] : ['the first one', 'them'];
+  return { which: named(tools.map(({ published }) => published)), it, them, first: tools[0]?.name ?? '' };
 }
 
 export function tooManyTools(at: At, total: number, limit: number): Problem {

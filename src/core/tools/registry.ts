@@ -15,6 +15,7 @@ import {
   nameReserved,
   nameTaken,
   tooManyTools,
+  type UnusableName,
 } from './problems.js';
 import { joined } from './together.js';
 
@@ -70,6 +71,8 @@ export function publish(
   const toolsets = candidates.map((candidate): Toolset => {
     const at = { server: candidate.id, places: candidate.places };
     const excluded = [...candidate.excluded];
+    const reservedNames: string[] = [];
+    const taken = new Map<Candidate, string[]>();
     const claimed = candidate.tools.filter(({ published, original }) => {
       const pattern = deniedBy({ original, published });
       if (pattern !== undefined) {
@@ -78,24 +81,29 @@ export function publish(
       }
       const holder = holders.get(published);
       if (reserved.has(published)) {
-        problems.push(nameReserved(at, published));
+        reservedNames.push(published);
         excluded.push({ original, reason: { kind: 'nameReserved', published } });
         return false;
       }
       if (holder) {
-        problems.push(nameTaken(at, published, holder.id, holder.places.key));
+        listed(taken, holder).push(published);
         excluded.push({ original, reason: { kind: 'nameTaken', published, holder: holder.id } });
         return false;
       }
       holders.set(published, candidate);
       return true;
     });
+    // One prefix solves all of them, so they are one problem.
+    if (reservedNames.length > 0) problems.push(nameReserved(at, reservedNames));
+    for (const [holder, names] of taken) problems.push(nameTaken(at, names, holder.id, holder.places.key));
+    const tooLong: UnusableName[] = [];
+    const unhosted = new Map<string | undefined, UnusableName[]>();
     const all = claimed.length === candidate.tools.length ? candidate.tools : claimed;
     const tools = servedOf(all, candidate).map((made): ServedTool => {
       const { published, editorName, editorId: id } = made;
       if (made.editorRefuses) return made;
       if (id.length > longestEditorId) {
-        problems.push(editorIdTooLong(at, published, id));
+        tooLong.push({ published, name: id });
         return { ...made, editorRefuses: { kind: 'idTooLong' } };
       }
       const inHost = agentHostName(candidate.id, editorName);
@@ -104,9 +112,11 @@ export function publish(
         hosted.set(inHost, candidate.id);
         return made;
       }
-      problems.push(agentHostNameUnusable(at, published, inHost, holder));
+      listed(unhosted, holder).push({ published, name: inHost });
       return { ...made, noAgentHostName: true };
     });
+    if (tooLong.length > 0) problems.push(editorIdTooLong(at, tooLong));
+    for (const [holder, unusable] of unhosted) problems.push(agentHostNameUnusable(at, unusable, holder));
     const appTools = (candidate.appTools ?? [])
       .filter((tool) => deniedBy(tool) === undefined)
       .map((tool) => ({ ...tool, editorName: tool.original, editorId: editorId(candidate.shortName, tool.original) }));
@@ -129,6 +139,13 @@ export function publish(
     problems.push(heldElsewhere({ server: id, places: later.places }, holder, earlier.places.key, names));
   }
   return { toolsets, problems: [...fewOfEach(problems), ...crowd(candidates, toolsets, reserved.size)] };
+}
+
+/** Returns the list of a key, and makes it if there is none. */
+function listed<Key, Item>(lists: Map<Key, Item[]>, key: Key): Item[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
 }
 
 /** The problem stands at the server that passes the limit, as the servers before it still fit. */

@@ -8,7 +8,15 @@ import { outline, type OutlineEntry } from '../../core/authoring/outline.js';
 import { QuickFixes } from '../../core/authoring/quickFixes.js';
 import type { QuickFix } from '../../core/authoring/keyFixes.js';
 import type { Suggestion } from '../../core/authoring/suggestion.js';
-import { inert, formatted, markdownList, noMarkdown, type Inert, type Markdown } from '../../core/base/inert.js';
+import {
+  inert,
+  formatted,
+  markdownList,
+  noMarkdown,
+  unmarked,
+  type Inert,
+  type Markdown,
+} from '../../core/base/inert.js';
 import type { Problem } from '../../core/base/problem.js';
 import { sameAs, samePath } from '../../core/base/paths.js';
 import { leadsOutside } from '../../core/files/realFiles.js';
@@ -162,7 +170,7 @@ function stateText(server: ServerStatus | undefined): Markdown | undefined {
   const { state, previous, serverInfo } = server;
   const lines = [
     formatted`**${server.id}** ${stateWord(state)}${server.offered > 0 ? `, ${toolCount(server.tools.length, server.offered)}` : ''}`,
-    state.kind === 'failed' ? formatted`${state.reason}\n\n*${state.fix}*` : noMarkdown,
+    state.kind === 'failed' ? formatted`${unmarked(state.reason)}\n\n*${unmarked(state.fix)}*` : noMarkdown,
     previous ? formatted`${previousLine(previous, Date.now())}` : noMarkdown,
     serverInfo ? formatted`${serverInfo.name} ${serverInfo.version}` : noMarkdown,
   ];

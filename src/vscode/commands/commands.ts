@@ -137,6 +137,14 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
       (await import('./importing.js')).importServersInto(typeof subject === 'string' ? subject : undefined),
     ),
   );
+  // A quick fix names the server.
+  register('removeRivals', (subject) =>
+    orShowFailure(async () => {
+      const server = serverOf(subject);
+      const { removeRivals } = await import('./removing.js');
+      if (server !== undefined) await removeRivals(server, slot.state.snapshot.problems);
+    }),
+  );
   register('openConfig', () => orShowFailure(openConfig));
   return store;
 }

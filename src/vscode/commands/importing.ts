@@ -9,13 +9,14 @@ import { Icon, inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { largestForeignFile, readTextFile } from '../../core/base/textFile.js';
 import { dialects, formatOfPath } from '../../core/import/dialects.js';
-import { knownFiles } from '../../core/import/knownFiles.js';
+import { isOfEditor, knownFiles } from '../../core/import/knownFiles.js';
 import { textOfBytes } from '../../core/import/readSource.js';
 import { planImport, type ImportPlan } from '../../core/import/plan.js';
 import { localFolders } from '../engine/configFiles.js';
 import { textOf, writeServers } from './configEdits.js';
 import { fileLabel, pathLabel } from '../views/fileLabels.js';
 import { agreedChange, asAgreed } from './previews.js';
+import { removeServers } from './removing.js';
 import { targetItems, type Target } from './targets.js';
 
 type PlannedImport = Extract<ImportPlan, { kind: 'planned' }>;
@@ -48,7 +49,21 @@ export async function importServersInto(given: string | undefined): Promise<void
     },
     yes: 'Import',
   });
-  if (agreed) await writeServers(target, asAgreed(agreed, fileLabel(target.file)), agreed.imported.servers[0]?.id);
+  if (!agreed) return;
+  const { servers } = agreed.imported;
+  await writeServers(target, asAgreed(agreed, fileLabel(target.file)), servers[0]?.id);
+  if (isRead(file))
+    await removeServers(
+      file,
+      servers.map(({ written }) => written),
+    );
+}
+
+function isRead(file: string): boolean {
+  return isOfEditor(
+    file,
+    localFolders().map(({ uri }) => uri.fsPath),
+  );
 }
 
 async function planOf(file: string, target: Target): Promise<ImportPlan> {
@@ -57,6 +72,7 @@ async function planOf(file: string, target: Target): Promise<ImportPlan> {
     file,
     label: pathLabel(file),
     config: await textOf(target.file),
+    isOfEditor: isRead(file),
     folders: { folder: target.folder, home: homedir() },
   });
 }

@@ -11,7 +11,7 @@ interface Preview {
   readonly name: string;
   readonly before: string;
   readonly title: string;
-  readonly report: { readonly name: string; readonly text: string };
+  readonly report?: { readonly name: string; readonly text: string };
 }
 
 interface ProposedChange<Plan> {
@@ -24,7 +24,7 @@ interface ProposedChange<Plan> {
   /** Undefined when the plan has nothing to write; the preview stays open. */
   readonly question: (plan: Plan) => Inert | undefined;
   /** The label of the button that agrees. */
-  readonly yes: 'Import' | 'Write';
+  readonly yes: 'Import' | 'Write' | 'Remove';
 }
 
 /** Resolves with the plan that the person agreed to, or undefined if they did not agree. */
@@ -74,6 +74,7 @@ async function show(documents: ReadOnlyDocuments, preview: Preview, after: strin
   await documents.closeTabs();
   const [left, right] = [documents.add(name, before), documents.add(name, after)];
   await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: false });
+  if (!report) return [right];
   const beside = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: false };
   const page = documents.add(report.name, report.text);
   await vscode.window.showTextDocument(page, beside);

@@ -16,7 +16,7 @@ import { createRestBackend } from '../../core/host/restBackend.js';
 import { AgentEndpoint } from './agentEndpoint.js';
 import { EditorEndpoint, type EditorAddress } from './editorEndpoint.js';
 import { assemble } from '../../core/host/assemble.js';
-import type { Host, KeptOffers } from '../../core/host/hostContract.js';
+import type { Host, HostDeps, KeptOffers } from '../../core/host/hostContract.js';
 import type { OtherOutcome, ToolsetRequest } from '../../core/protocol/request.js';
 import type { KnownConversations } from '../../core/reconcile/remembered.js';
 import type { PermissionDeps } from '../../core/host/permission.js';
@@ -35,7 +35,7 @@ export interface EngineDeps {
   readonly version: string;
   /** The path of the bundled guardian. */
   readonly guardianScript: string;
-  readonly filteredTools: () => 'information' | 'warning' | 'off';
+  readonly filteredTools: HostDeps['filteredTools'];
   readonly trace: () => boolean;
   /** Decides what may be started. If it is absent, everything may be. */
   readonly approvals?: Approvals;

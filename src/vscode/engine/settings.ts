@@ -74,12 +74,12 @@ export function asksForApproval(): boolean {
   return vscode.workspace.getConfiguration(section).get<string>('approval') !== 'trustedWorkspace';
 }
 
-const severities = ['information', 'warning', 'off'] as const;
+const severities = ['hint', 'information', 'warning', 'off'] as const;
 
 /** Returns how tools that a list keeps out are reported (N2). */
 export function filteredTools(): (typeof severities)[number] {
   const value = vscode.workspace.getConfiguration(section).get<string>('problems.filteredTools');
-  return severities.find((severity) => severity === value) ?? 'information';
+  return severities.find((severity) => severity === value) ?? 'hint';
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Answers the commands of `@minds` that need no model: `/mcp`, `/tools`, `/reload`, `/release`, and the members for `/as`. */
-import { code, inert, formatted, markdownList, type Markdown } from '../../core/base/inert.js';
-import type { Problem } from '../../core/base/problem.js';
+import { code, inert, formatted, markdownList, unmarked, type Markdown } from '../../core/base/inert.js';
+import { needsAttention, type Problem } from '../../core/base/problem.js';
 import type { ModelSetup } from '../../core/dialog/dialog.js';
 import type { Member } from '../../core/team/team.js';
 import { heldBy } from '../../core/host/dialogTools.js';
@@ -34,10 +34,10 @@ export function showServers(stream: InertStream, state: WindowState, dialog: str
 
 /** @param id of the server that they are about; undefined for those of a file as a whole */
 function showProblems(stream: InertStream, problems: readonly Problem[], id: string | undefined): void {
-  for (const { server, severity, message, fix } of problems) {
-    if (server !== id || severity === 'information') continue;
+  for (const { server, severity, message, fix } of problems.filter(needsAttention)) {
+    if (server !== id) continue;
     const where = id === undefined ? formatted`` : formatted`${code(id)}, `;
-    stream.markdown(formatted`- ${where}${severity}: ${`${message} ${fix}`}\n`);
+    stream.markdown(formatted`- ${where}${severity}: ${unmarked(`${message} ${fix}`)}\n`);
   }
 }
 

@@ -54,6 +54,9 @@ const together = 10;
  */
 const firstAnswerLimit = 30_000;
 
+/** The editor looks at its definitions 500 ms after a change, so this long without one, in milliseconds, is noticed. */
+const absenceNoticed = 1500;
+
 /** How long the editor is kept waiting for a server that is still starting, in milliseconds. */
 const connectPatience = 3000;
 
@@ -73,6 +76,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   private announced: readonly string[] = [];
   /** The labels that are kept only because calls are still in flight. */
   private leaving: readonly string[] = [];
+  private readonly withheld = new Set<string>();
   private announcement: Disposable | undefined;
 
   readonly onDidChangeMcpServerDefinitions = this.changes.event;
@@ -97,7 +101,8 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     // The first answer replaces what the editor remembers of the last window; an empty one would take those tools away
     // until the files are read.
     await untilHolds(this.deps, () => !this.isBeginning(), firstAnswerLimit, this.ended.signal);
-    const definitions = this.announced.flatMap((label) => this.definitionOf(label) ?? []);
+    const labels = this.announced.filter((label) => !this.withheld.has(label));
+    const definitions = labels.flatMap((label) => this.definitionOf(label) ?? []);
     this.presenter.noteTaken(definitions.map(({ label }) => label));
     return definitions;
   }
@@ -112,7 +117,8 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
       return server ? isStarting(server) : this.isBeginning();
     };
     await untilHolds(this.deps, () => isThere() || !mayCome(), connectPatience, this.ended.signal);
-    return isThere() ? this.definitionOf(label) : undefined;
+    // If nothing comes, the gateway says why, and the editor forgets the tools that it remembers.
+    return isThere() || (this.announced.includes(label) && !mayCome()) ? this.definitionOf(label) : undefined;
   }
 
   dispose(): void {
@@ -235,6 +241,15 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
       isConnected: (label) => (this.gateway?.activityOf(label, 'editor').listed ?? 0) > 0,
       switchedOff,
       rivals: findRivals,
+      renew: (label) => {
+        this.withheld.add(label);
+        this.tell();
+        const offerAgain = (): void => {
+          this.withheld.delete(label);
+          this.tell();
+        };
+        this.store.add(this.deps.clock.after(absenceNoticed, offerAgain));
+      },
       placeOf: (server) => slot.engine?.host.snapshot.servers.find(({ id }) => id === server)?.place,
     };
   }

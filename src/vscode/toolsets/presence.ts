@@ -2,6 +2,7 @@
  * Finds out what the editor made of a toolset: whether its tools are language-model tools under the expected ids, and
  * what it means when they are not (G3a: never a silent loss). Everything here is pure.
  */
+import { assertNever } from '../../core/base/assertNever.js';
 import type { Place, Problem } from '../../core/base/problem.js';
 import { shortList } from '../../core/base/shortList.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
@@ -62,15 +63,31 @@ export interface Absence {
   readonly rivals: readonly Rival[];
 }
 
+/** Returns how many tools the editor shows, if it does not show all. */
+function shownOf(toolset: Toolset, presence: Absence['presence']): number | undefined {
+  switch (presence.kind) {
+    case 'hidden':
+      return 0;
+    case 'partly':
+      return toolsForEditor(toolset).length - presence.missing.length;
+    case 'renamed':
+      return undefined;
+    default:
+      return assertNever(presence);
+  }
+}
+
 /** @param place The place of the server's key. */
 export function absenceProblem(toolset: Toolset, absence: Absence, place: Place): Problem {
   const { rivals } = absence;
+  const inEditor = shownOf(toolset, absence.presence);
   return {
     code: 'editor-toolset-hidden',
     severity: 'warning',
     ...absenceText(toolset, absence),
     place,
     server: toolset.id,
+    ...(inEditor !== undefined && { inEditor }),
     ...(rivals.length > 0 && {
       related: rivals.map((rival) => ({ message: `"${rival.label}" is configured here too`, place: rival.place })),
     }),
@@ -112,7 +129,7 @@ export function absenceText(toolset: Toolset, absence: Absence): Pick<Problem, '
   if (rival) {
     return {
       message: `The editor shows no tool of "${id}" to agents: ${rival.file} also configures an MCP server "${rival.label}", and the editor keeps only one server of each name.`,
-      fix: 'Rename or remove one of the two, or set "chat.mcp.collisionBehavior" to "suffix".',
+      fix: 'Remove the other server, rename one of the two, or set "chat.mcp.collisionBehavior" to "suffix".',
     };
   }
   if (connected) {

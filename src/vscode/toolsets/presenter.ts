@@ -27,6 +27,8 @@ export interface Stage {
   switchedOff(): string | undefined;
   rivals(label: string): Promise<readonly Rival[]>;
   placeOf(server: string): Place | undefined;
+  /** Takes the definition away for a moment, because the editor keeps the prefix of a definition as long as that is there. */
+  renew(label: string): void;
 }
 
 interface PresenterDeps {
@@ -123,6 +125,8 @@ class Watch implements Disposable {
   /** Whether the editor was given the definition. */
   private taken = false;
   private timer: Disposable | undefined;
+  /** Whether the other server of its name was gone once, and the definition made anew. */
+  private isRenewed = false;
   private ended = false;
 
   constructor(
@@ -228,8 +232,15 @@ class Watch implements Disposable {
   private async explain(presence: Absence['presence'], connected: boolean): Promise<void> {
     const { stage } = this.deps;
     const { toolset } = this;
-    const rivals = presence.kind === 'hidden' ? await stage.rivals(toolset.id) : [];
+    const hasOtherPrefix = presence.kind === 'renamed' && presence.because === 'rival';
+    const rivals = presence.kind === 'hidden' || hasOtherPrefix ? await stage.rivals(toolset.id) : [];
     if (this.ended || this.phase === 'shown' || toolset !== this.toolset) return;
+    if (hasOtherPrefix && rivals.length === 0 && !this.isRenewed) {
+      this.isRenewed = true;
+      stage.renew(toolset.id);
+      this.begin('awaited');
+      return this.tell(undefined);
+    }
     this.tell({ presence, connected, switchedOff: stage.switchedOff(), rivals });
   }
 

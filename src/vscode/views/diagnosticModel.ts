@@ -1,5 +1,5 @@
 /** Groups problems by file, in the form that the Problems view needs. It is pure and does not import `vscode`. */
-import { inertLines, type Inert } from '../../core/base/inert.js';
+import { inertLines, unmarked, type Inert } from '../../core/base/inert.js';
 import type { Place, Problem, ProblemCode, Range, Severity } from '../../core/base/problem.js';
 
 export interface DiagnosticModel {
@@ -19,10 +19,10 @@ export function diagnosticsByFile(problems: readonly Problem[]): ReadonlyMap<str
     files.set(problem.place.file, entries);
     entries.push({
       range: problem.place.range,
-      message: inertLines(`${problem.message.trimEnd()}\n${problem.fix}`),
+      message: inertLines(unmarked(`${problem.message.trimEnd()}\n${problem.fix}`)),
       severity: problem.severity,
       code: problem.code,
-      related: (problem.related ?? []).map(({ message, place }) => ({ message: inertLines(message), place })),
+      related: (problem.related ?? []).map(({ message, place }) => ({ message: inertLines(unmarked(message)), place })),
     });
   }
   return files;

@@ -49,6 +49,8 @@ function toSeverity(severity: Severity): vscode.DiagnosticSeverity {
       return vscode.DiagnosticSeverity.Warning;
     case 'information':
       return vscode.DiagnosticSeverity.Information;
+    case 'hint':
+      return vscode.DiagnosticSeverity.Hint;
     default:
       return assertNever(severity);
   }

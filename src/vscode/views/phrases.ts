@@ -7,6 +7,7 @@ import { estimatedTokensOf } from '../../core/tools/tokens.js';
 import type { WindowState } from '../engine/engineSlot.js';
 import { dialogLabel } from '../../core/protocol/dialogLabel.js';
 import { isTrial } from '../engine/trialDialog.js';
+import { heldChanges, serves, shortfallsOf } from '../../core/reconcile/shortfall.js';
 import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 
 /** Says why what serves is not what the file says (R3). */
@@ -135,11 +136,6 @@ export function rememberedPhrase(at: number, now: number): string {
   return `remembered, ${days > 0 ? `${days} d` : durationPhrase(now - at)} old`;
 }
 
-/** Returns whether agents can use the tools of a server now. */
-export function serves(server: ServerStatus): boolean {
-  return ['running', 'idle', 'remembered'].includes(server.state.kind);
-}
-
 /** Returns whether a person should look at a server. */
 function isBroken(server: ServerStatus): boolean {
   if (['failed', 'invalid', 'signInNeeded'].includes(server.state.kind)) return true;
@@ -153,11 +149,13 @@ interface StatusSummary {
   /** For example `MCP 3/4`: how many servers serve, and how many should. */
   readonly text: string;
   readonly tooltip: string;
-  readonly severity: 'ok' | 'busy' | 'pending' | 'crowded' | 'error';
+  readonly severity: 'ok' | 'busy' | 'pending' | 'warning' | 'error';
   /** How many servers and files a person should look at. */
   readonly broken: number;
   /** How many servers wait for approval. */
   readonly pending: number;
+  /** How many servers have changes that are held back. */
+  readonly changed: number;
 }
 
 export function summary(snapshot: StatusSnapshot): StatusSummary {
@@ -165,6 +163,8 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
   const broken = wanted.filter(isBroken);
   const busy = wanted.some(({ state }) => state.kind === 'starting' || state.kind === 'reconnecting');
   const crowded = isCrowded(snapshot);
+  const absences = snapshot.problems.filter(({ inEditor }) => inEditor !== undefined);
+  const lacks = new Map(wanted.map((server) => [server.id, shortfallsOf(server, absences)]));
   const unreadable = isUnreadable(snapshot);
   const fileLines = snapshot.refused.map(({ file }) => refusedLine('The config file', file, snapshot));
   if (unreadable && fileLines.length === 0) fileLines.push('The config file has an error. No server runs.');
@@ -175,19 +175,24 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
     ...wanted.map(
       (server) =>
         `${server.id}: ${stateWord(server.state)}` +
-        (server.tools.length > 0 ? `, ${toolCount(server.tools.length, server.offered)}` : '') +
+        (server.tools.length + server.offered > 0 ? `, ${toolCount(server.tools.length, server.offered)}` : '') +
+        (lacks.get(server.id) ?? []).map((lack) => `, ${lack}`).join('') +
         (server.previous ? ', serves its previous definition' : '') +
         (server.approval.kind === 'pending' && server.state.kind !== 'pending' ? ', waits for approval' : ''),
     ),
   ];
   const pending = wanted.filter(({ approval }) => approval.kind === 'pending').length;
   const failures = broken.length + fileLines.length;
+  const isShort = crowded || [...lacks.values()].some(({ length }) => length > 0);
+  const isOnlyFile = fileLines.length > 0 && broken.length === 0;
+  const served = isOnlyFile ? 'MCP: file has errors' : `MCP ${wanted.filter(serves).length}/${wanted.length}`;
   return {
-    text: `MCP ${wanted.filter(serves).length}/${wanted.length}${pending > 0 ? `, ${pending} to approve` : ''}`,
+    text: `${served}${pending > 0 ? `, ${pending} to approve` : ''}`,
     tooltip: lines.length > 0 ? lines.join('\n') : 'No servers are configured.',
-    severity: failures > 0 ? 'error' : pending > 0 ? 'pending' : crowded ? 'crowded' : busy ? 'busy' : 'ok',
+    severity: failures > 0 ? 'error' : pending > 0 ? 'pending' : isShort ? 'warning' : busy ? 'busy' : 'ok',
     broken: failures,
     pending,
+    changed: wanted.filter((server) => heldChanges(server) > 0).length,
   };
 }
 

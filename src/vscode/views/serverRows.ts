@@ -3,9 +3,10 @@
  * here is pure.
  */
 import { assertNever } from '../../core/base/assertNever.js';
-import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../core/base/inert.js';
-import type { Problem } from '../../core/base/problem.js';
+import { code, inert, formatted, markdownList, noMarkdown, unmarked, type Markdown } from '../../core/base/inert.js';
+import { needsAttention, type Problem } from '../../core/base/problem.js';
 import { firstLine } from '../../core/base/text.js';
+import { shortfallsOf } from '../../core/reconcile/shortfall.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';
 import { previousLine, rememberedPhrase, stateWord, timeOf, tokenPhrase, toolCount, transportWord } from './phrases.js';
@@ -45,7 +46,8 @@ export function serverNode(
     ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, options.now)),
     ...shadowedNodes(id, server, options),
   ];
-  const facts = [...serverDescription(server, options.now), ...sourceWords(server, options, severalFiles)];
+  const lacks = shortfallsOf(server, problems);
+  const facts = [...serverDescription(server, options.now, lacks), ...sourceWords(server, options, severalFiles)];
   const state = server.state.kind;
   const switched = state === 'disabled' ? 'disabled' : 'enabled';
   return {
@@ -54,9 +56,9 @@ export function serverNode(
     server: server.id,
     label: inert`${server.id}`,
     description: inert`${facts.join(' · ')}`,
-    spoken: inert`${[server.id, 'server', ...(['running', 'failed'].includes(state) ? [state] : []), ...facts].join(', ')}`,
+    spoken: inert`${[server.id, 'server', ...(['running', 'failed'].includes(state) ? [state] : []), ...(lacks.length > 0 ? ['warning'] : []), ...facts].join(', ')}`,
     tooltip: serverTooltip(server, options),
-    icon: serverIcon(server),
+    icon: serverIcon(server, lacks),
     context: [
       'server',
       ...actions(server.state),
@@ -73,12 +75,13 @@ export function serverNode(
   };
 }
 
-function serverDescription(server: ServerStatus, now: number): string[] {
+function serverDescription(server: ServerStatus, now: number, lacks: readonly string[]): string[] {
   const state = server.state.kind;
   const { previous, transport } = server;
   return [
     ...(server.tools.length > 0 || state === 'running' ? [toolCount(server.tools.length, server.offered)] : []),
     ...stateFacts(server.state),
+    ...lacks,
     ...(server.rememberedAt === undefined ? [] : [rememberedPhrase(server.rememberedAt, now)]),
     ...(previous && server.approval.kind !== 'pending'
       ? [`previous definition since ${timeOf(previous.since, now)}`]
@@ -91,13 +94,15 @@ function serverDescription(server: ServerStatus, now: number): string[] {
 
 function stateFacts(state: ServerState): string[] {
   if (state.kind === 'running') return [];
-  if (state.kind === 'failed') return [firstLine(state.reason)];
+  if (state.kind === 'failed') return [firstLine(unmarked(state.reason))];
   return [state.kind === 'starting' ? 'starting…' : stateWord(state)];
 }
 
-function serverIcon(server: ServerStatus): TreeIcon {
+function serverIcon(server: ServerStatus, lacks: readonly string[]): TreeIcon {
   if (server.approval.kind === 'pending') return pendingIcon;
-  return server.previous && server.state.kind !== 'failed' ? warningIcon : stateIcon(server.state);
+  return lacks.length > 0 || (server.previous && server.state.kind !== 'failed')
+    ? warningIcon
+    : stateIcon(server.state);
 }
 
 function stateIcon(state: ServerState): TreeIcon {
@@ -136,7 +141,7 @@ function serverTooltip(server: ServerStatus, options: TreeOptions): Markdown {
     formatted`**${server.id}** ${stateWord(state)}${since}`,
     state.kind === 'reconnecting' ? formatted`${state.cause}` : noMarkdown,
     state.kind === 'signInNeeded' ? formatted`${state.why}` : noMarkdown,
-    state.kind === 'failed' ? formatted`${state.reason}\n\n*${state.fix}*` : noMarkdown,
+    state.kind === 'failed' ? formatted`${unmarked(state.reason)}\n\n*${unmarked(state.fix)}*` : noMarkdown,
     previous ? formatted`${previousLine(previous, options.now)}` : noMarkdown,
     server.rememberedAt === undefined
       ? noMarkdown
@@ -179,15 +184,15 @@ function problemNodes(parent: string, server: ServerStatus, problems: readonly P
   const unique = uniqueIds();
   return problems
     .filter((problem) => problem.place.file === server.source)
-    .filter(({ severity }) => severity !== 'information')
+    .filter(needsAttention)
     .map((problem) => ({
       id: unique(`${parent}/problem/${problem.code}:${problem.place.range.start.line}`),
       kind: 'problem',
       server: server.id,
-      label: inert`${firstLine(problem.message)}`,
+      label: inert`${firstLine(unmarked(problem.message))}`,
       description: inert``,
-      spoken: inert`${problem.severity}: ${problem.message}`,
-      tooltip: formatted`${problem.message}\n\n*${problem.fix}*`,
+      spoken: inert`${problem.severity}: ${unmarked(problem.message)}`,
+      tooltip: formatted`${unmarked(problem.message)}\n\n*${unmarked(problem.fix)}*`,
       icon: problem.severity === 'error' ? { id: 'error', color: 'list.errorForeground' } : warningIcon,
       context: 'problem',
       initially: 'leaf',

@@ -34,13 +34,13 @@ const icons = {
   ok: undefined,
   busy: new Icon('loading~spin'),
   pending: new Icon('shield'),
-  crowded: new Icon('warning'),
+  warning: new Icon('warning'),
   error: new Icon('error'),
 } as const;
 const backgrounds = {
   ok: undefined,
   busy: undefined,
   pending: 'statusBarItem.warningBackground',
-  crowded: 'statusBarItem.warningBackground',
+  warning: 'statusBarItem.warningBackground',
   error: 'statusBarItem.errorBackground',
 } as const;

@@ -13,13 +13,15 @@ interface Badge {
 }
 
 export function badgeOf(snapshot: StatusSnapshot): Badge | undefined {
-  const { broken, pending } = summary(snapshot);
-  if (broken + pending === 0) return undefined;
+  const { broken, pending, changed } = summary(snapshot);
+  const value = broken + pending + changed;
+  if (value === 0) return undefined;
   const parts = [
     ...(broken > 0 ? [broken === 1 ? '1 problem with MCP servers' : `${broken} problems with MCP servers`] : []),
     ...(pending > 0 ? [pending === 1 ? '1 server waits for approval' : `${pending} servers wait for approval`] : []),
+    ...(changed > 0 ? [changed === 1 ? '1 server has changed tools' : `${changed} servers have changed tools`] : []),
   ];
-  return { value: broken + pending, tooltip: inert`${parts.join(', ')}` };
+  return { value, tooltip: inert`${parts.join(', ')}` };
 }
 
 /** Returns the line above the rows, or an empty text. If there are no rows, the view shows its welcome instead. */

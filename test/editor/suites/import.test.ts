@@ -1,7 +1,7 @@
 /** “Add Server” and “Import Servers” (C6, E5) as a person goes through them, with the keyboard. */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { page, repoRoot } from '../../support/editor/bridge.ts';
 import {
@@ -106,6 +106,38 @@ describe('import and add', () => {
     await vscode.commands.executeCommand('workbench.action.files.save');
     await untilTools(['mcp_plain_add']);
     assert.doesNotMatch(await readConfig(), /figma/);
+  });
+
+  it('an import from a file of the editor offers to take the servers out of it, with a preview and undo', async () => {
+    const before = await readConfig();
+    const file = join(folder(), '.vscode', 'mcp.json');
+    const text = `{\n  // Ours\n  "servers": {\n    "mine": { "command": "node", "args": ["${script}", "--tools", "echo"] }\n  }\n}\n`;
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+    void vscode.commands.executeCommand('mcpToolsets.import', file);
+    await page.waitFor(`${input} .quick-input-list-row:has-text("For everyone")`);
+    await page.press('Enter');
+    await page.waitFor('.view-line:has-text("To do after the import")');
+    await page.click('.editor-actions .action-label[aria-label="Import What Is Shown"] >> nth=0');
+    await until(
+      async () => {
+        await vscode.commands.executeCommand('notifications.showList');
+        return page.texts('.notifications-center .notification-list-item');
+      },
+      (texts) => texts.some((text) => text.includes('Remove “mine” from .vscode/mcp.json?')),
+      'the question about the removal',
+    );
+    await page.screenshot('import-removal');
+    assert.equal(await readFile(file, 'utf8'), text);
+    await page.click('.editor-actions .action-label[aria-label="Write What Is Shown"] >> nth=0');
+    await untilTools(['mcp_plain_add', 'mcp_mine_echo']);
+    assert.equal(await readFile(file, 'utf8'), '{\n  // Ours\n  "servers": {\n  }\n}\n');
+    await vscode.commands.executeCommand('undo');
+    await vscode.commands.executeCommand('workbench.action.files.save');
+    assert.equal(await readFile(file, 'utf8'), text);
+    await rm(file);
+    await writeConfig(before);
+    await untilTools(['mcp_plain_add']);
   });
 
   it('what is shown again beside another import is there to be read', async () => {

@@ -1,7 +1,19 @@
 /** The facts on the editor's ids that G3a rests on, and that no tool is lost in silence. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { invoke, readConfig, until, untilProblems, untilTools, writeConfig } from '../../support/editor/product.ts';
+import { page } from '../../support/editor/bridge.ts';
+import {
+  configFile,
+  folder,
+  invoke,
+  readConfig,
+  until,
+  untilProblems,
+  untilTools,
+  writeConfig,
+} from '../../support/editor/product.ts';
 
 const shown = [
   'mcp_playwright_browser_click',
@@ -34,6 +46,45 @@ describe('names in the editor (G3a)', () => {
     const all = await untilProblems(['editor-id-too-long limits', 'editor-toolset-hidden taken']);
     const hidden = all.find(({ code }) => code === 'editor-toolset-hidden');
     assert.match(hidden?.message ?? '', /mcp\.json/);
+  });
+
+  it('are a warning in the row of a server that mcp.json hides', async () => {
+    await vscode.commands.executeCommand('mcpToolsets.servers.focus');
+    await page.waitFor('.part.sidebar [role="treeitem"][aria-label*="taken, server, running, warning, "]');
+    await page.waitFor('.part.sidebar [role="treeitem"][aria-label*="0 tools in the editor"]');
+    await page.screenshot('hidden');
+  });
+
+  it('come back when a quick fix takes the other server out of mcp.json', async () => {
+    const file = join(folder(), '.vscode', 'mcp.json');
+    const document = await vscode.workspace.openTextDocument(configFile());
+    const at = vscode.languages
+      .getDiagnostics(document.uri)
+      .find(({ code }) => typeof code === 'object' && code.value === 'editor-toolset-hidden');
+    const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+      'vscode.executeCodeActionProvider',
+      document.uri,
+      at?.range,
+    );
+    const fix = actions.find(({ title }) => title === 'Remove "taken" from .vscode/mcp.json…');
+    assert.ok(fix?.command, actions.map(({ title }) => title).join(' | '));
+    void vscode.commands.executeCommand(fix.command.command, ...(fix.command.arguments ?? []));
+    await until(
+      async () => {
+        await vscode.commands.executeCommand('notifications.showList');
+        return page.texts('.notifications-center .notification-list-item');
+      },
+      (texts) => texts.some((text) => text.includes('Remove “Taken” from .vscode/mcp.json?')),
+      'the question',
+    );
+    await page.screenshot('removal');
+    await page.click('.notifications-center .monaco-button:text-is("Remove")');
+    await untilTools([...shown, 'mcp_taken_five']);
+    assert.equal(await readFile(file, 'utf8'), '{ "servers": { } }\n');
+    await untilProblems(['editor-id-too-long limits']);
+    await vscode.commands.executeCommand('undo');
+    await vscode.commands.executeCommand('workbench.action.files.save');
+    await untilProblems(['editor-id-too-long limits', 'editor-toolset-hidden taken']);
   });
 
   it('come back when the collision is resolved', async () => {

@@ -85,6 +85,19 @@ describe('quick fixes (E1)', () => {
     assert.equal(edit(head, fix), `${head}    transform:\n      - prefix: 'a_'\n`);
   });
 
+  it('a toolset that another server of the editor hides: take that one out of its file', () => {
+    const { place } = at('editor-toolset-hidden', 'a');
+    const titleFor = (file: string): string | undefined => {
+      const related = [{ message: '', place: { ...place, file } }];
+      const [fix] = new QuickFixes(head, around).for({ ...at('editor-toolset-hidden', 'a'), related });
+      assert.deepEqual(fix?.does, { kind: 'command', command: 'removeRivals', server: 'a' });
+      return fix.title;
+    };
+    assert.equal(titleFor('/ws/.vscode/mcp.json'), 'Remove "a" from .vscode/mcp.json…');
+    assert.equal(titleFor('C:\\ws\\.vscode\\mcp.json'), 'Remove "a" from .vscode/mcp.json…');
+    assert.equal(titleFor('/ws/.mcp.json'), 'Remove "a" from .mcp.json…');
+  });
+
   it('what fails while it runs: again, its log, or not at all', () => {
     const text = head.replaceAll(' a:', ' failed:');
     const fixes = new QuickFixes(text, around).for(at('server-exited', 'failed'));

@@ -96,6 +96,17 @@ describe('approval (S1)', () => {
     assert.equal(connector.live.size, 0, 'a connection was left open');
   });
 
+  it('a call of a tool that a client remembers says that the server waits, and how to approve it', async () => {
+    await edit({ a: 'command: a' });
+    await untilState('a', 'pending');
+    const outcome = await call('a', 'x', 'd');
+    assert.ok(outcome.kind === 'result' && outcome.result.isError);
+    assert.match(
+      JSON.stringify(outcome.result),
+      /"x\\" was not called\. .*waiting for a person to approve its start .*approve a/,
+    );
+  });
+
   it('starts nothing that was not approved, and says that it waits', async () => {
     await edit({ a: 'command: a', b: 'command: b' });
     await untilState('a', 'pending');

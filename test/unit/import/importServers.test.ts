@@ -16,6 +16,7 @@ import { sourceOf } from '../config/fixtures.js';
 
 const folder = path.join(import.meta.dirname, '../../golden/import');
 const around = { folder: '/ws', home: '/home/ada' };
+const outside = { label: 'x', isOfEditor: false, folders: around };
 
 function filesBelow(dir: string): string[] {
   return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
@@ -102,7 +103,7 @@ describe('import (C6)', () => {
   for (const file of samples) {
     it(`${path.relative(folder, file)}: what is there already is not imported again`, () => {
       const text = readFileSync(file, 'utf8');
-      const plan = (config: string | undefined) => planImport({ text, file, label: 'x', config, folders: around });
+      const plan = (config: string | undefined) => planImport({ ...outside, text, file, config });
       const first = plan(undefined);
       assert.ok(first.kind === 'planned');
       const again = plan(first.after);
@@ -113,11 +114,21 @@ describe('import (C6)', () => {
     });
   }
 
+  it('the report asks to remove what the editor would use in place of the toolsets', () => {
+    const text = '{ "servers": { "a": { "command": "x" } } }';
+    const file = '/ws/.vscode/mcp.json';
+    const plan = (isOfEditor: boolean) => planImport({ ...outside, isOfEditor, text, file, config: undefined });
+    const [inEditor, elsewhere] = [plan(true), plan(false)];
+    assert.ok(inEditor.kind === 'planned' && elsewhere.kind === 'planned');
+    assert.match(inEditor.report, /## To do after the import\n\n- Remove these servers from x\./);
+    assert.doesNotMatch(elsewhere.report, /Remove/);
+  });
+
   it('what was changed since it was imported is imported under another id, once', () => {
     const text = JSON.stringify({
       mcpServers: { 'my db': { url: 'https://x/', headers: { Authorization: 'Bearer abc123def' } } },
     });
-    const plan = (config: string) => planImport({ text, file: '.mcp.json', label: 'x', config, folders: around });
+    const plan = (config: string) => planImport({ ...outside, text, file: '.mcp.json', config });
     const first = plan('');
     assert.ok(first.kind === 'planned');
     const second = plan(first.after.replace('    transport', '    enabled: false\n    transport'));

@@ -43,6 +43,26 @@ describe('registry (N5, N6)', () => {
     );
   });
 
+  it('is one problem for each pair of servers, however many names they share', () => {
+    const [a, b] = [candidate('a', ['p', 'q', 'r']), candidate('b', ['s'])];
+    const { problems } = publish([a, b, candidate('c', ['p', 'q', 'r', 's', 'mcp_status', 'mcp_reload'])], {
+      has: (name) => name.startsWith('mcp_'),
+      size: 2,
+    });
+    assert.deepEqual(
+      problems.map(({ code, server }) => [code, server]),
+      [
+        ['name-reserved', 'c'],
+        ['name-taken', 'c'],
+        ['name-taken', 'c'],
+      ],
+    );
+    const [reserved, ofA, ofB] = problems.map(({ message }) => message);
+    assert.match(reserved ?? '', /the tools "mcp_status", "mcp_reload", because the names belong/);
+    assert.match(ofA ?? '', /the tools "p", "q", "r", because "a", which comes first, .* tools of these names/);
+    assert.match(ofB ?? '', /the tool "s", because "b", which comes first, .* a tool of that name/);
+  });
+
   it('tells of more tools than some models take, at the server that passes the limit', () => {
     const names = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
     const [a, b, c] = [candidate('a', names('a', 100)), candidate('b', names('b', 28)), candidate('c', ['c'])];
@@ -151,10 +171,10 @@ describe('names in the editor (G3a)', () => {
       ],
     );
     assert.deepEqual(
-      problems.map(({ code, tool, severity }) => [code, tool, severity]),
+      problems.map(({ code, server, severity }) => [code, server, severity]),
       [
-        ['agent-host-name', 'c', 'information'],
-        ['agent-host-name', long, 'information'],
+        ['agent-host-name', 'a-b', 'hint'],
+        ['agent-host-name', id, 'hint'],
       ],
     );
     assert.match(problems[0]?.message ?? '', /"a-b-c", which is the name of a tool of "a" there/);

@@ -25,7 +25,7 @@ describe('commands of @minds', () => {
       stream.text,
       '- `counter` – running, 1 of 2 tools, **this conversation has an instance**\n' +
         '- `broken` – entry with errors, 0 tools\n\n' +
-        '- `broken`, error: No `command`. Add one.\n' +
+        '- `broken`, error: No "command". Add one.\n' +
         '<button Show in Sidebar: mcpToolsets.servers.focus>',
     );
   });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { toolsForEditor } from '../../../../src/core/tools/catalogue.js';
 import { absenceProblem, presenceOf, type Absence } from '../../../../src/vscode/toolsets/presence.js';
 import { problem, toolset } from '../views/statuses.js';
 
@@ -61,6 +62,14 @@ describe('absenceProblem', () => {
   it('stands on the key of the server', () => {
     const { code, server, place: at, severity } = about({});
     assert.deepEqual([code, server, at, severity], ['editor-toolset-hidden', 'demo', place, 'warning']);
+  });
+
+  it('says how many tools the editor shows', () => {
+    assert.equal(about({}).inEditor, 0);
+    const missing = toolsForEditor(demo).slice(1);
+    const partly = { kind: 'partly', missing: missing.map(({ published }) => published) } as const;
+    assert.equal(about({ presence: partly }).inEditor, 1);
+    assert.equal(about({ presence: { kind: 'renamed', prefix: 'mcp_demo2_', because: 'rival' } }).inEditor, undefined);
   });
 
   it('names the file that configures the same name, and points at it', () => {

@@ -31,6 +31,10 @@ class FakeStage implements Stage {
   rivals(): Promise<readonly Rival[]> {
     return Promise.resolve(this.rivalsFound);
   }
+  readonly renewed: string[] = [];
+  renew(label: string): void {
+    this.renewed.push(label);
+  }
   placeOf(): ReturnType<Stage['placeOf']> {
     return problem().place;
   }
@@ -97,6 +101,23 @@ describe('Presenter', () => {
     presenter.expect([demo]);
     await rest();
     assert.deepEqual(stage.starts, ['demo']);
+  });
+
+  it('has a definition made anew once the other server of its name is gone, because the editor keeps the prefix', async () => {
+    stage.connections.add('demo');
+    stage.rivalsFound = [{ label: 'demo', file: '.vscode/mcp.json', place: problem().place }];
+    presenter.expect([demo]);
+    await clock.flow(10_000);
+    assert.match(messages()[0] ?? '', /also configures an MCP server "demo"/);
+    show('mcp_demo2_a', 'mcp_demo2_b');
+    await clock.flow(10_000);
+    assert.deepEqual(stage.renewed, [], 'the other server is still there');
+    stage.rivalsFound = [];
+    await clock.flow(10_000);
+    assert.deepEqual(stage.renewed, ['demo']);
+    await clock.flow(60_000);
+    assert.deepEqual(stage.renewed, ['demo'], 'once');
+    assert.match(messages()[0] ?? '', /names the tools of "demo" mcp_demo2_…/);
   });
 
   it('never starts a toolset twice at once', async () => {

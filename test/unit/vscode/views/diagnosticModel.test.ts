@@ -30,6 +30,18 @@ describe('diagnosticsByFile', () => {
     });
   });
 
+  it('shows code, names and commands in one kind of quotation marks, because the view shows no Markdown', () => {
+    const message = 'Unknown key `a` of "b".';
+    const fix = "Run “Set Secret…”, or write `args: ['-y']`; `*` is any text.";
+    const related = [{ message: 'See `c`.', place: problem().place }];
+    const [entry] = diagnosticsByFile([problem({ message, fix, related })]).get(file) ?? [];
+    assert.equal(
+      entry?.message,
+      'Unknown key "a" of "b".\nRun "Set Secret…", or write "args: [\'-y\']"; "*" is any text.',
+    );
+    assert.equal(entry.related[0]?.message, 'See "c".');
+  });
+
   it('has no file without problems', () => {
     assert.equal(diagnosticsByFile([]).size, 0);
   });

@@ -27,13 +27,13 @@ describe('summary', () => {
     const { text, severity, tooltip } = summary(
       snapshot([
         status('a', { tools: [servedTool('x')], offered: 2 }),
-        status('b', { state: { kind: 'idle', since: 0 } }),
+        status('b', { state: { kind: 'idle', since: 0 }, tools: [servedTool('y')], offered: 1 }),
         status('c', { state: { kind: 'stopped', since: 0 } }),
         status('d', { state: { kind: 'disabled' } }),
       ]),
     );
     assert.deepEqual([text, severity], ['MCP 2/3', 'ok']);
-    assert.equal(tooltip, '1 tool, ~18 tokens in each request\na: running, 1 of 2 tools\nb: idle\nc: stopped');
+    assert.equal(tooltip, '2 tools, ~36 tokens in each request\na: running, 1 of 2 tools\nb: idle, 1 tool\nc: stopped');
   });
 
   it('is busy while servers start, and an error as soon as one is broken', () => {
@@ -55,12 +55,32 @@ describe('summary', () => {
     assert.match(tooltip, /still applies/);
   });
 
+  it('names the file, and counts no servers, if only a file is wrong', () => {
+    const refused = [{ file, since: 0 }];
+    assert.equal(summary(snapshot([status('a')], { refused })).text, 'MCP: file has errors');
+    const launch = { server: 'b', source: file, parts: [], fingerprint: '' };
+    const pending = status('b', { state: { kind: 'pending' }, approval: { kind: 'pending', launch } });
+    assert.equal(summary(snapshot([status('a'), pending], { refused })).text, 'MCP: file has errors, 1 to approve');
+    const invalid = status('b', { state: { kind: 'invalid' } });
+    assert.equal(summary(snapshot([status('a'), invalid], { refused })).text, 'MCP 1/2');
+  });
+
+  it('warns of a server that agents lack something of, and counts changes that are held back', () => {
+    const held = status('a', {
+      tools: [servedTool('x')],
+      changedOffers: [{ launch: '', kind: 'tool', original: 'x', parts: ['description'], held: true }],
+    });
+    const { severity, tooltip, changed, broken } = summary(snapshot([held, status('b')]));
+    assert.deepEqual([severity, changed, broken], ['warning', 1, 0]);
+    assert.match(tooltip, /a: running, .*, 1 change held back\nb: running, agents get nothing$/);
+  });
+
   it('warns of more tools than some models take', () => {
     const problems = [
       problem({ code: 'too-many-tools', severity: 'warning', message: 'Agents are served 130 tools.' }),
     ];
     const { severity, tooltip, broken } = summary(snapshot([status('a')], { problems }));
-    assert.deepEqual([severity, broken], ['crowded', 0]);
+    assert.deepEqual([severity, broken], ['warning', 0]);
     assert.match(tooltip, /at most 128 tools/);
   });
 

@@ -35,8 +35,8 @@ describe('treeModel', () => {
     [{ kind: 'disabled' }, 'disabled · stdio', 'server'],
     [{ kind: 'invalid' }, 'entry with errors · stdio', 'server'],
     [{ kind: 'starting', since: 0 }, 'starting… · stdio', 'server stoppable'],
-    [{ kind: 'running', since: 0 }, '0 tools · stdio', 'server stoppable restartable'],
-    [{ kind: 'idle', since: 0 }, 'idle · stdio', 'server startable stoppable restartable'],
+    [{ kind: 'running', since: 0 }, '0 tools · agents get nothing · stdio', 'server stoppable restartable'],
+    [{ kind: 'idle', since: 0 }, 'idle · agents get nothing · stdio', 'server startable stoppable restartable'],
     [
       { kind: 'reconnecting', attempt: 2, at: 0, cause: 'x' },
       'reconnecting, attempt 2 · stdio',
@@ -87,6 +87,58 @@ describe('treeModel', () => {
     const shadowed = { file: source, range: { start: { line: 1, character: 2 }, end: { line: 1, character: 5 } } };
     const row = only(serverRow({ shadows: [shadowed] }).children);
     assert.deepEqual([row.label, row.description, row.place], ['also in .mcprc', 'shadowed', shadowed]);
+  });
+
+  const lacking: [string, Parameters<typeof status>[1], string][] = [
+    ['agents get nothing', { offered: 3 }, 'agents get nothing'],
+    [
+      'names and schemas leave tools out',
+      {
+        tools: [servedTool('a')],
+        excluded: [
+          { original: 'b', reason: { kind: 'originalNameInvalid' } },
+          { original: 'c', reason: { kind: 'nameTaken', published: 'c', holder: 'other' } },
+          { original: 'd', reason: { kind: 'blacklist', pattern: 'd' } },
+        ],
+      },
+      '2 tools left out',
+    ],
+    [
+      'the editor does not get a tool',
+      { tools: [servedTool('a'), servedTool('b', { editorRefuses: { kind: 'idTooLong' } })] },
+      '1 tool in the editor',
+    ],
+    [
+      'changes are held back',
+      {
+        tools: [servedTool('a')],
+        changedOffers: [{ launch: '', kind: 'tool', original: 'b', parts: ['description'], held: true }],
+      },
+      '1 change held back',
+    ],
+  ];
+  for (const [what, changes, phrase] of lacking) {
+    it(`a running server is a warning in icon and words if ${what}`, () => {
+      const row = serverRow(changes);
+      assert.equal(row.icon.id, 'warning');
+      assert.ok(row.description.split(' · ').includes(phrase), row.description);
+      assert.match(row.spoken ?? '', new RegExp(`^demo, server, running, warning, .*${phrase}`));
+      const stopped = serverRow({ ...changes, state: { kind: 'stopped', since: 0 } });
+      assert.equal(stopped.icon.id, 'circle-large-outline');
+    });
+  }
+
+  it('a server whose tools the editor does not show is a warning', () => {
+    const problems = [problem({ code: 'editor-toolset-hidden', severity: 'warning', server: 'demo', inEditor: 0 })];
+    const row = only(treeModel(snapshot([status('demo', { tools: [servedTool('a')] })], { problems }), around));
+    assert.equal(row.icon.id, 'warning');
+    assert.match(row.description, /0 tools in the editor/);
+  });
+
+  it('a server that keeps tools out by its lists, or serves only prompts, is green', () => {
+    const listed = { excluded: [{ original: 'b', reason: { kind: 'whitelist' } }], tools: [servedTool('a')] } as const;
+    const prompts = [{ original: 'p', published: 'p', prompt: { name: 'p' } }];
+    for (const changes of [listed, { prompts }]) assert.equal(serverRow(changes).icon.id, 'pass-filled');
   });
 
   it('says that a previous definition serves, since when and why', () => {
@@ -183,7 +235,7 @@ describe('treeModel', () => {
   });
 
   it('says to a screen reader what icons say', () => {
-    assert.equal(serverRow({}).spoken, 'demo, server, running, 0 tools, stdio');
+    assert.equal(serverRow({}).spoken, 'demo, server, running, warning, 0 tools, agents get nothing, stdio');
     const [tool] = serverRow({ tools: [servedTool('a', { original: 'b' })], offered: 1 }).children;
     assert.equal(tool?.spoken, 'a, tool, originally b');
     const excluded = [{ original: 't', reason: { kind: 'whitelist' } as const }];

@@ -37,6 +37,11 @@ describe('the words around the rows of the sidebar', () => {
 
   it('counts what a person should look at', () => {
     assert.equal(badgeOf(snapshot([status('a')])), undefined);
+    const changedOffers = [{ launch: '', kind: 'tool', original: 'x', parts: ['new'], held: true }] as const;
+    assert.deepEqual(badgeOf(snapshot([status('a', { changedOffers })])), {
+      value: 1,
+      tooltip: '1 server has changed tools',
+    });
     assert.deepEqual(badgeOf(snapshot([status('a', { state: { kind: 'invalid' } })])), {
       value: 1,
       tooltip: '1 problem with MCP servers',

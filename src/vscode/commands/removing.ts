@@ -1,0 +1,43 @@
+/**
+ * Offers to take servers out of an `mcp.json` that the editor reads itself, because the editor prefers them to toolsets of
+ * the same name (G3i). This module is loaded when it is first needed.
+ */
+import { dirname } from 'node:path';
+import { inert } from '../../core/base/inert.js';
+import { isBelow } from '../../core/base/paths.js';
+import type { Problem } from '../../core/base/problem.js';
+import { planRemoval } from '../../core/import/removeServers.js';
+import { localFolders } from '../engine/configFiles.js';
+import { fileLabel } from '../views/fileLabels.js';
+import { textOf, writeEdits } from './configEdits.js';
+import { agreedChange, asAgreed } from './previews.js';
+
+/** Takes the rivals of a toolset out of the files that its problem names. */
+export async function removeRivals(server: string, problems: readonly Problem[]): Promise<void> {
+  const hidden = problems.find((problem) => problem.code === 'editor-toolset-hidden' && problem.server === server);
+  const files = (hidden?.related ?? []).map(({ place }) => place.file);
+  for (const file of new Set(files)) await removeServers(file, [server]);
+}
+
+/** Shows the change and asks before it writes. Does nothing if the file has none of the servers. */
+export async function removeServers(file: string, names: readonly string[]): Promise<void> {
+  const name = fileLabel(file);
+  const agreed = await agreedChange({
+    scheme: 'mcp-toolsets-removal',
+    plan: async () => planRemoval((await textOf(file)) ?? '', names),
+    preview: async (plan) =>
+      plan.edits.length === 0
+        ? undefined
+        : { name: 'mcp.json', before: (await textOf(file)) ?? '', title: `${name}: after the removal` },
+    question: (plan) => {
+      const [first = '', ...more] = plan.names;
+      const what = more.length === 0 ? `“${first}”` : `these ${plan.names.length} servers`;
+      const shared = file.endsWith('.mcp.json') ? ' Claude Code reads this file too and loses them.' : '';
+      return inert`Remove ${what} from ${name}? As long as the file has them, the editor uses them, not the toolsets.${shared}`;
+    },
+    yes: 'Remove',
+  });
+  if (!agreed || agreed.edits.length === 0) return;
+  const folder = localFolders().find(({ uri }) => isBelow(file, uri.fsPath));
+  await writeEdits({ file, root: folder?.uri.fsPath ?? dirname(file), name, editsOf: asAgreed(agreed, name) });
+}

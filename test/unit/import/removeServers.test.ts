@@ -1,0 +1,44 @@
+/** Servers are taken out of a JSON file of the editor, and nothing else in it changes (C6, G3i). */
+import assert from 'node:assert/strict';
+import { isOfEditor } from '../../../src/core/import/knownFiles.js';
+import { planRemoval } from '../../../src/core/import/removeServers.js';
+
+const cases: [what: string, before: string, names: string[], after: string][] = [
+  ['the first of several', '{\n  "servers": {\n    "a": {\n      "command": "x"\n    },\n    "b": {}\n  }\n}\n', ['a'], '{\n  "servers": {\n    "b": {}\n  }\n}\n'],
+  ['the last of several, with the comma before it', '{\n  "servers": {\n    "a": {}, // one\n    // two\n    "b": {}\n  }\n}\n', ['b'], '{\n  "servers": {\n    "a": {} // one\n    // two\n  }\n}\n'],
+  ['the last one, whose comma may stay before another end', '{\n  "servers": {\n    "a": {},\n    "b": {},\n  }\n}\n', ['b'], '{\n  "servers": {\n    "a": {},\n  }\n}\n'],
+  ['all of them', '{\n  "inputs": [],\n  "servers": {\n    "a": {},\n    "b": {}\n  } // end\n}\n', ['a', 'b'], '{\n  "inputs": [],\n  "servers": {\n  } // end\n}\n'],
+  ['two at the end', '{ "servers": { "a": {}, "b": {}, "c": {} } }', ['b', 'c'], '{ "servers": { "a": {} } }'],
+  ['one in the middle of a line', '{ "servers": { "a": {}, "b": {}, "c": {} } }', ['b'], '{ "servers": { "a": {}, "c": {} } }'],
+  ['one beside a comment, which stays', '{\n\t"servers": {\n\t\t"a": {}, // mine\n\t\t"b": {}\n\t}\n}', ['a'], '{\n\t"servers": {\n\t\t // mine\n\t\t"b": {}\n\t}\n}'],
+  ['one with Windows line ends', '{\r\n  "servers": {\r\n    "a": {},\r\n    "b": {}\r\n  }\r\n}', ['a'], '{\r\n  "servers": {\r\n    "b": {}\r\n  }\r\n}'],
+  ['one in any case, as the editor compares', '{ "mcpServers": { "Files": {} } }', ['files'], '{ "mcpServers": { } }'],
+]; // oxfmt-ignore
+
+describe('planRemoval', () => {
+  for (const [what, before, names, after] of cases) {
+    it(`takes out ${what}`, () => assert.equal(planRemoval(before, names).after, after));
+  }
+
+  it('changes nothing in a file without the servers, or in one that is not JSON', () => {
+    for (const text of ['{ "servers": { "b": {} } }', '{ "a": {} }', '{ "servers": ["a"] }', '', '{', '[1']) {
+      assert.deepEqual(planRemoval(text, ['a']), { names: [], edits: [], after: text });
+    }
+  });
+
+  it('names the servers as the file has them', () => {
+    assert.deepEqual(planRemoval('{ "servers": { "A": {}, "b": {} } }', ['a', 'c']).names, ['A']);
+  });
+});
+
+describe('isOfEditor', () => {
+  for (const [file, expected] of [
+    ['/ws/.vscode/mcp.json', true],
+    ['/home/me/.config/Code/User/mcp.json', true],
+    ['/ws/.mcp.json', true],
+    ['/ws/below/.mcp.json', false],
+    ['/ws/.cursor/mcp.json', false],
+  ] as const) {
+    it(`${file}: ${expected}`, () => assert.equal(isOfEditor(file, ['/ws']), expected));
+  }
+});
