@@ -93,7 +93,10 @@ describe('authoring', () => {
   });
 
   it('completes keys, values, live names of tools, variables and folders', async () => {
-    assert.deepEqual((await completions('¦')).sort(), ['servers', 'version']);
+    assert.deepEqual(await completions('¦'), [
+      ...['config file: stdio', 'config file: streamable_http', 'config file: streamable_http with a token'],
+      ...['version', 'servers'],
+    ]);
     assert.ok((await completions('version: 1\nservers:\n  a:\n    tra¦\n    command: npx\n')).includes('transport'));
     assert.deepEqual(await completions(original.replace('transport: stdio #', 'transport: ¦ #')), [
       'stdio',
@@ -136,11 +139,11 @@ describe('authoring', () => {
 
   it('shows state and actions above each server, and follows it', async () => {
     assert.deepEqual(await lensTitles(), [
-      ...['$(pass) running · 3 of 4 tools', 'Restart', 'Show Log', 'Stop'].map((title) => `4 ${title}`),
-      ...['$(pass) running · 2 tools', 'Restart', 'Show Log', 'Stop'].map((title) => `13 ${title}`),
+      ...['$(pass) Running · 3 of 4 tools', 'Restart', 'Show Log', 'Stop'].map((title) => `4 ${title}`),
+      ...['$(pass) Running · 2 tools', 'Restart', 'Show Log', 'Stop'].map((title) => `13 ${title}`),
     ]);
     await vscode.commands.executeCommand('mcpToolsets.stop', 'beta');
-    await until(lensTitles, (titles) => titles.includes('13 $(circle-large-outline) stopped'), 'the lens of beta');
+    await until(lensTitles, (titles) => titles.includes('13 $(circle-large-outline) Stopped'), 'the lens of beta');
     await vscode.commands.executeCommand('mcpToolsets.start', 'beta');
     await typed(original.replace('whitelist: [', 'whitelist: [['));
     assert.equal((await lensTitles()).length, 8, 'while the YAML is broken');
@@ -163,7 +166,7 @@ describe('authoring', () => {
   it('mends a misspelt key at one click, and leaves the rest as it was', async () => {
     await saved(original.replace('transform:', 'transfrom:'));
     await untilProblems([kept, 'unknown-key transfrom', 'name-taken beta']);
-    await apply(await actionsFor('unknown-key'), 'Rename to "transform"');
+    await apply(await actionsFor('unknown-key'), "Rename to 'transform'");
     assert.equal(await readConfig(), original);
     await untilProblems([kept]);
   });
@@ -171,7 +174,7 @@ describe('authoring', () => {
   it('gives a prefix to a server whose name is taken', async () => {
     await saved(original.replace("    transform:\n      - prefix: 'alpha_'\n", ''));
     await untilProblems([kept, 'name-taken beta']);
-    await apply(await actionsFor('name-taken'), 'Add the prefix "beta_"');
+    await apply(await actionsFor('name-taken'), "Add the prefix 'beta_'");
     assert.match(await readConfig(), /env: \{ TOKEN: \{ env: HOME \} \}\n {4}transform:\n {6}- prefix: 'beta_'\n$/);
     await untilProblems([kept]);
   });
@@ -194,9 +197,9 @@ describe('authoring', () => {
     await saved(original.replace('command: node', 'command: nodee'));
     await until(problems, (all) => all.some(({ code }) => code === 'command-not-found'), 'the problem');
     const actions = await actionsFor('command-not-found');
-    const [first] = actions.filter(({ title }) => title.startsWith('Change to "'));
+    const [first] = actions.filter(({ title }) => title.startsWith("Change to '"));
     assert.ok(first?.isPreferred, actions.map(({ title }) => title).join(' | '));
-    await apply(actions, 'Change to "node"');
+    await apply(actions, "Change to 'node'");
     assert.equal(await readConfig(), original);
     await untilProblems([kept]);
   });
@@ -206,9 +209,9 @@ describe('authoring', () => {
     await until(problems, (all) => all.some(({ code }) => code === 'command-not-found'), 'the problem');
     const actions = await actionsFor('command-not-found');
     const titles = actions.map(({ title }) => title);
-    for (const title of ['Show the log of "alpha"', 'Disable "alpha"'])
+    for (const title of ["Show the log of 'alpha'", "Disable 'alpha'"])
       assert.ok(titles.includes(title), titles.join(' | '));
-    await apply(actions, 'Disable "alpha"');
+    await apply(actions, "Disable 'alpha'");
     assert.match(await readConfig(), /^ {2}alpha:\n {4}enabled: false\n {4}transport: stdio # started here\n/m);
     await untilProblems([]);
   });
