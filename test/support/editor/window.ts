@@ -109,10 +109,12 @@ export class EditorWindow {
     return this.evaluate(approveCalls);
   }
 
-  /** Reloads the window as a person does, and waits for its new extension host. */
-  async reload(): Promise<ExtensionHost> {
+  /** Reloads the window as a person does, and waits for its new extension host. @param begin resolves when the page has loaded */
+  async reload(
+    begin: () => Promise<unknown> = () => this.page.reload({ timeout: appearLimit }),
+  ): Promise<ExtensionHost> {
     this.#others.add(this.#host ?? (await this.host()));
-    await this.page.reload({ timeout: appearLimit });
+    await begin();
     await this.page.waitForSelector('.monaco-workbench', { timeout: appearLimit });
     return (this.#host = await this.#nextHost());
   }
