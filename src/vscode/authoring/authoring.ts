@@ -179,7 +179,7 @@ function stateText(server: ServerStatus | undefined): Markdown | undefined {
   return markdownList(lines, '\n\n');
 }
 
-function folderOf({ uri }: vscode.TextDocument): string {
+export function folderOf({ uri }: vscode.TextDocument): string {
   return vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath ?? dirname(dirname(uri.fsPath));
 }
 
@@ -257,6 +257,6 @@ export function workspaceEdit(document: vscode.TextDocument, edits: readonly Tex
   return edit;
 }
 
-function rangeOf(document: vscode.TextDocument, { start, end }: Span): vscode.Range {
+export function rangeOf(document: vscode.TextDocument, { start, end }: Span): vscode.Range {
   return new vscode.Range(document.positionAt(start), document.positionAt(end));
 }

@@ -163,6 +163,50 @@ describe('authoring', () => {
     );
   });
 
+  it('renames a server wherever its folder names it', async () => {
+    const [root] = vscode.workspace.workspaceFolders ?? [];
+    assert.ok(root);
+    const at = (path: string): vscode.Uri => vscode.Uri.joinPath(root.uri, path);
+    const [team, agent] = [at('.minds/team.yaml'), at('.github/agents/ann.agent.md')];
+    const write = (file: vscode.Uri, text: string): Thenable<void> =>
+      vscode.workspace.fs.writeFile(file, new TextEncoder().encode(text));
+    const read = async (file: vscode.Uri): Promise<string> =>
+      new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
+    await write(team, 'members:\n  ann: { toolsets: [alpha, beta] }\n');
+    try {
+      await vscode.commands.executeCommand('mcpToolsets.writeAgents');
+      assert.match(
+        await until(
+          () => read(agent),
+          (text) => text.includes('alpha'),
+          'the agent file',
+        ),
+        /alpha\/\*/,
+      );
+      const editor = await typed(original.replace('  alpha:', '  al¦pha:'));
+      const edit = await vscode.commands.executeCommand<vscode.WorkspaceEdit>(
+        'vscode.executeDocumentRenameProvider',
+        uri(),
+        editor.selection.active,
+        'gamma',
+      );
+      assert.ok(await vscode.workspace.applyEdit(edit));
+      assert.ok(await vscode.workspace.saveAll());
+      await untilTools(start.map((tool) => tool.replace('mcp_alpha', 'mcp_gamma')));
+      assert.equal(await readConfig(), original.replace('  alpha:', '  gamma:'));
+      assert.equal(await read(team), 'members:\n  ann: { toolsets: [gamma, beta] }\n');
+      const text = await until(
+        () => read(agent),
+        (now) => !now.includes('alpha'),
+        'the new id in the agent file',
+      );
+      assert.match(text, /tools: \['gamma\/\*', 'beta\/\*'\][^]*member ann; toolsets: gamma, beta -->/);
+    } finally {
+      await vscode.workspace.fs.delete(team);
+      await vscode.workspace.fs.delete(at('.github'), { recursive: true });
+    }
+  });
+
   it('mends a misspelt key at one click, and leaves the rest as it was', async () => {
     await saved(original.replace('transform:', 'transfrom:'));
     await untilProblems([kept, 'unknown-key transfrom', 'name-taken beta']);
