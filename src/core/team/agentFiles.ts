@@ -11,7 +11,6 @@ import { asText } from '../base/text.js';
 import { EditNodes, isScalar, isSeq, spanOf } from '../yaml/editNodes.js';
 import { appendItem, applyEdits, insertion, removeItem, valueEdit } from '../yaml/edits.js';
 import { readYaml } from '../yaml/yamlTree.js';
-import type { Span } from '../yaml/textPositions.js';
 import { isEmpty, textOf, type MapEntry, type ValueNode } from '../yaml/valueNodes.js';
 
 export interface AgentOfMember {
@@ -35,14 +34,6 @@ const marks = /<!-- MCP Toolsets: member (\S+); toolsets:([^<>]*?) -->/;
 /** Returns the member whose file it is, or undefined if the file is not one of ours. */
 export function memberOf(text: string): string | undefined {
   return marks.exec(text)?.[1];
-}
-
-/** Returns the stretch of our mark that names the toolsets. */
-export function markIn(text: string): Span | undefined {
-  const found = marks.exec(text);
-  if (!found) return undefined;
-  const end = found.index + found[0].length - ' -->'.length;
-  return { start: end - (found[2] ?? '').length, end };
 }
 
 /** Returns the YAML at the beginning of an agent file. */

@@ -3,7 +3,7 @@ import { EditNodes } from '../yaml/editNodes.js';
 import { replaceItem, type TextEdit } from '../yaml/edits.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { textOf, type ValueNode } from '../yaml/valueNodes.js';
-import { headOf, markIn, referenceOf } from './agentFiles.js';
+import { headOf, memberOf, referenceOf } from './agentFiles.js';
 
 interface Renaming {
   readonly from: string;
@@ -29,23 +29,17 @@ export function renamedInTeam(text: string, { from, to }: Renaming): TextEdit[] 
   return [...found.values()];
 }
 
-/** Returns the edits of the `tools` of an agent file and of our mark in it. */
+/** Returns the edits of the `tools` of an agent file: none in a file of ours, which follows the team by itself. */
 export function renamedInAgent(text: string, { from, to }: Renaming): TextEdit[] {
-  const head = headOf(text);
+  const head = memberOf(text) === undefined ? headOf(text) : undefined;
   const root = head && readYaml(head.text).root;
   const tools = root?.kind === 'map' ? root.entries.get('tools')?.value : undefined;
-  const mark = markIn(text);
-  return [
-    ...(head && tools ? words(text, head.start + tools.span.start, head.start + tools.span.end, from) : []).map(
-      (span) => ({ span, text: referenceOf(to) }),
-    ),
-    ...(mark ? words(text, mark.start, mark.end, from) : []).map((span) => ({ span, text: to })),
-  ];
-}
-
-/** Finds a word in a stretch of a text, where it is not part of a longer name. */
-function words(text: string, start: number, end: number, word: string): { start: number; end: number }[] {
-  return [...text.slice(start, end).matchAll(/[^\s,'"[\]/]+(?:\/[^\s,'"[\]]*)?/g)]
-    .filter(([item]) => item.split('/', 1)[0]?.toLowerCase() === word.toLowerCase())
-    .map(({ index }) => ({ start: start + index, end: start + index + word.length }));
+  if (!head || !tools) return [];
+  const { start, end } = tools.span;
+  return [...head.text.slice(start, end).matchAll(/[^\s,'"[\]/]+(?:\/[^\s,'"[\]]*)?/g)]
+    .filter(([item]) => item.split('/', 1)[0]?.toLowerCase() === from.toLowerCase())
+    .map(({ index }) => {
+      const at = head.start + start + index;
+      return { span: { start: at, end: at + from.length }, text: referenceOf(to) };
+    });
 }

@@ -93,10 +93,8 @@ describe('authoring', () => {
   });
 
   it('completes keys, values, live names of tools, variables and folders', async () => {
-    assert.deepEqual(await completions('¦'), [
-      ...['config file: stdio', 'config file: streamable_http', 'config file: streamable_http with a token'],
-      ...['version', 'servers'],
-    ]);
+    const files = ['config file: stdio', 'config file: streamable_http', 'config file: streamable_http with a token'];
+    assert.deepEqual((await completions('¦')).sort(), [...files, 'servers', 'version']);
     assert.ok((await completions('version: 1\nservers:\n  a:\n    tra¦\n    command: npx\n')).includes('transport'));
     assert.deepEqual(await completions(original.replace('transport: stdio #', 'transport: ¦ #')), [
       'stdio',
@@ -167,22 +165,27 @@ describe('authoring', () => {
     const [root] = vscode.workspace.workspaceFolders ?? [];
     assert.ok(root);
     const at = (path: string): vscode.Uri => vscode.Uri.joinPath(root.uri, path);
-    const [team, agent] = [at('.minds/team.yaml'), at('.github/agents/ann.agent.md')];
+    const [team, agent, own] = [
+      at('.minds/team.yaml'),
+      at('.github/agents/ann.agent.md'),
+      at('.github/agents/own.agent.md'),
+    ];
     const write = (file: vscode.Uri, text: string): Thenable<void> =>
       vscode.workspace.fs.writeFile(file, new TextEncoder().encode(text));
     const read = async (file: vscode.Uri): Promise<string> =>
       new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
     await write(team, 'members:\n  ann: { toolsets: [alpha, beta] }\n');
     try {
-      await vscode.commands.executeCommand('mcpToolsets.writeAgents');
-      assert.match(
-        await until(
-          () => read(agent),
-          (text) => text.includes('alpha'),
-          'the agent file',
-        ),
-        /alpha\/\*/,
+      // The command writes nothing before the new team file was read.
+      await until(
+        async () => {
+          await vscode.commands.executeCommand('mcpToolsets.writeAgents');
+          return read(agent).catch(() => '');
+        },
+        (text) => text.includes('alpha/*'),
+        'the agent file',
       );
+      await write(own, "---\ntools: [read, 'alpha/echo']\n---\n");
       const editor = await typed(original.replace('  alpha:', '  al¦pha:'));
       const edit = await vscode.commands.executeCommand<vscode.WorkspaceEdit>(
         'vscode.executeDocumentRenameProvider',
@@ -191,16 +194,18 @@ describe('authoring', () => {
         'gamma',
       );
       assert.ok(await vscode.workspace.applyEdit(edit));
-      assert.ok(await vscode.workspace.saveAll());
-      await untilTools(start.map((tool) => tool.replace('mcp_alpha', 'mcp_gamma')));
+      await until(() => vscode.workspace.saveAll(), Boolean, 'the save');
+      // The prefix stays, and now it is not the id of the server.
+      await untilTools(start.map((tool) => tool.replace('mcp_alpha', 'mcp_gamma_alpha')));
       assert.equal(await readConfig(), original.replace('  alpha:', '  gamma:'));
       assert.equal(await read(team), 'members:\n  ann: { toolsets: [gamma, beta] }\n');
       const text = await until(
         () => read(agent),
-        (now) => !now.includes('alpha'),
+        (now) => now.includes('gamma/*'),
         'the new id in the agent file',
       );
-      assert.match(text, /tools: \['gamma\/\*', 'beta\/\*'\][^]*member ann; toolsets: gamma, beta -->/);
+      assert.match(text, /tools: \[.*'gamma\/\*'.*\][^]*member ann; toolsets: gamma, beta -->/);
+      assert.equal(await read(own), "---\ntools: [read, 'gamma/echo']\n---\n");
     } finally {
       await vscode.workspace.fs.delete(team);
       await vscode.workspace.fs.delete(at('.github'), { recursive: true });

@@ -38,11 +38,10 @@ describe('renaming a server (E2)', () => {
     assert.deepEqual(renamedInTeam('members: [', { from: 'a', to: 'web' }), []);
   });
 
-  it('changes agent files, those of the team and those of others', () => {
-    const agent = (shop: string): string =>
-      newAgentFile({ id: 'ann', name: 'Ann shop', purpose: 'shop', toolsets: [shop, 'shop-two'] });
+  it('changes agent files, but not those of members, which follow the team', () => {
     const one = { from: 'shop', to: 'Store' };
-    assert.equal(applyEdits(agent('shop'), renamedInAgent(agent('shop'), one)), agent('Store'));
+    const member = newAgentFile({ id: 'ann', name: 'Ann', purpose: undefined, toolsets: ['shop'] });
+    assert.deepEqual(renamedInAgent(member, one), []);
     const own = (shop: string): string =>
       `---\ndescription: shop\ntools:\n  - read\n  - '${shop}/order' # one\n  - shop-two/*\n---\nUse shop.\n`;
     assert.equal(applyEdits(own('Shop'), renamedInAgent(own('Shop'), one)), own('store'));
