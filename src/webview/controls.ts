@@ -1,5 +1,6 @@
 /** Makes the fields of a form on the page. Each shows its label, what it is for, and what is wrong with its input. */
 import { roundingError } from './exactNumbers.js';
+import { enteredText, inputTypes, sentText, wrongFormat } from './formats.js';
 import { button, element, newId } from './page.js';
 import type { Field, Json, Member } from './schemaForm.js';
 
@@ -12,6 +13,10 @@ export interface Control {
   /** The input is wrong, and its field says why. */
   read(): Entered;
   focus(): void;
+  /** What is entered, right or wrong. */
+  draft(): Json;
+  /** Enters a draft of this form, or of another as far as it fits. */
+  restore(draft: Json | undefined): void;
 }
 
 /** Items of a list have to be filled in. They are not marked, because a person added them. */
@@ -43,9 +48,9 @@ function control(name: string, need: Need, field: Field): Control {
 /** Makes the whole form, whose members have no frame around them. */
 export function form(field: Field): Control {
   if (field.kind !== 'group') return control('arguments', 'required', field);
-  const { root, read, focus } = members(field.members);
-  if (field.members.length === 0) root.append(element('p', {}, 'The tool takes no arguments.'));
-  return { root, focus, read: () => filled(read()) };
+  const all = members(field.members);
+  if (field.members.length === 0) all.root.append(element('p', {}, 'The tool takes no arguments.'));
+  return { ...all, read: () => filled(all.read()) };
 }
 
 const booleans = [
@@ -68,7 +73,7 @@ function frame(id: string, name: string, need: Need, field: Field, hints: readon
     'label',
     { for: id },
     name,
-    ...(need === 'required' ? [element('span', { class: 'required' }, 'required')] : []),
+    ...requiredMark(need),
   );
   const lines = [field.title === name ? '' : field.title, field.description, ...hints].filter((hint) => hint !== '');
   const root = element('div', { class: 'field' }, label, element('p', { id: note, class: 'note' }, lines.join(' · ')));
@@ -88,6 +93,11 @@ function frame(id: string, name: string, need: Need, field: Field, hints: readon
   };
 }
 
+/** The blank keeps the two words apart for those who hear them. */
+function requiredMark(need: Need): (Node | string)[] {
+  return need === 'required' ? [' ', element('span', { class: 'required' }, 'required')] : [];
+}
+
 function line(name: string, need: Need, field: Field, kind: 'text' | 'json' | 'number'): Control {
   const id = newId();
   const around = frame(id, name, need, field, hintsOf(field));
@@ -98,25 +108,41 @@ function line(name: string, need: Need, field: Field, kind: 'text' | 'json' | 'n
     'aria-required': need === 'required' ? 'true' : undefined,
   };
   const placeholder = field.initial === undefined ? undefined : `default: ${JSON.stringify(field.initial)}`;
+  const format = field.kind === 'text' ? field.format : undefined;
   const input =
-    kind === 'number'
-      ? element('input', { ...shared, type: 'number', step: 'any', placeholder })
+    kind === 'number' || format !== undefined
+      ? element('input', {
+          ...shared,
+          type: format === undefined ? 'number' : inputTypes[format],
+          step: format === undefined ? 'any' : '1',
+          placeholder,
+        })
       : element('textarea', { ...shared, rows: kind === 'json' ? '3' : '1', spellcheck: 'false', placeholder });
   if (kind !== 'text' && initial !== undefined) input.value = JSON.stringify(initial);
   // A default of another type is none of a text.
-  if (kind === 'text' && typeof initial === 'string') input.value = initial;
+  if (kind === 'text' && typeof initial === 'string') {
+    input.value = format === undefined ? initial : (enteredText(format, initial) ?? '');
+  }
   around.root.append(input);
   return {
     root: around.root,
     focus: () => input.focus(),
+    draft: () => input.value,
+    restore: (draft) => {
+      if (typeof draft === 'string') input.value = draft;
+    },
     read: () => {
       around.quiet();
       const entered = input.value;
-      if (input.validity.badInput) return around.complain('This is not a number.');
+      if (input.validity.badInput)
+        return around.complain(format === undefined ? 'This is not a number.' : wrongFormat(format));
       if (entered === '' && need === 'optional') return absent;
-      if (entered === '' && kind !== 'text') return around.complain('This is required.');
-      if (kind === 'text')
-        return textError(field, entered) ? around.complain(textError(field, entered)) : value(entered);
+      if (entered === '' && !(kind === 'text' && field.initial === '')) return around.complain(emptyError(field));
+      if (kind === 'text') {
+        const sent = format === undefined || entered === '' ? entered : sentText(format, entered);
+        const error = sent === undefined && format ? wrongFormat(format) : textError(field, sent ?? '');
+        return error === '' ? value(sent ?? '') : around.complain(error);
+      }
       if (kind === 'json') {
         try {
           const parsed = JSON.parse(entered) as Json;
@@ -142,16 +168,23 @@ function hintsOf(field: Field): string[] {
       ];
     case 'json':
       return [`JSON: ${field.accepts}`];
+    case 'text':
+      return field.format?.includes('time') === true ? ['in your time zone'] : [];
     default:
       return [];
   }
+}
+
+function emptyError(field: Field): string {
+  const allowsEmpty = field.kind === 'text' && field.least === 0 && field.format === undefined;
+  return allowsEmpty ? 'This is required. To send an empty text, use Edit as JSON.' : 'This is required.';
 }
 
 function textError(field: Field, entered: string): string {
   if (field.kind !== 'text') return '';
   const { least, most, pattern } = field;
   const length = [...entered].length;
-  if (length < least) return least === 1 ? 'This is required.' : `At least ${least} characters.`;
+  if (length < least) return `At least ${least} characters.`;
   if (most !== undefined && length > most) return `At most ${most} characters.`;
   return pattern !== '' && !matches(pattern, entered) ? `This does not match ${pattern}.` : '';
 }
@@ -180,7 +213,15 @@ function flag(name: string, field: Field): Control {
   box.checked = field.initial === true;
   around.root.prepend(box);
   around.root.classList.add('flag');
-  return { root: around.root, focus: () => box.focus(), read: () => value(box.checked) };
+  return {
+    root: around.root,
+    focus: () => box.focus(),
+    draft: () => box.checked,
+    restore: (draft) => {
+      if (typeof draft === 'boolean') box.checked = draft;
+    },
+    read: () => value(box.checked),
+  };
 }
 
 function choice(
@@ -192,7 +233,8 @@ function choice(
   const id = newId();
   const around = frame(id, name, need, field, []);
   const usual = field.initial === undefined ? '' : ` (default: ${JSON.stringify(field.initial)})`;
-  const select = element('select', { id, 'aria-describedby': around.describedBy });
+  const required = need === 'required' ? 'true' : undefined;
+  const select = element('select', { id, 'aria-describedby': around.describedBy, 'aria-required': required });
   select.append(element('option', { value: '' }, need === 'optional' ? `not set${usual}` : 'Choose…'));
   options.forEach((option, index) => select.append(element('option', { value: String(index) }, option.label)));
   if (need !== 'optional') {
@@ -200,19 +242,26 @@ function choice(
     if (initial >= 0) select.value = String(initial);
   }
   around.root.append(select);
+  const chosenOption = (): { readonly label: string; readonly value: Json } | undefined =>
+    select.value === '' ? undefined : options[Number(select.value)];
   return {
     root: around.root,
     focus: () => select.focus(),
+    draft: () => chosenOption()?.label ?? '',
+    restore: (draft) => {
+      const index = options.findIndex(({ label }) => label === draft);
+      if (index >= 0 || draft === '') select.value = index < 0 ? '' : String(index);
+    },
     read: () => {
       around.quiet();
-      const chosen = select.value === '' ? undefined : options[Number(select.value)];
+      const chosen = chosenOption();
       if (chosen) return value(chosen.value);
       return need === 'optional' ? absent : around.complain('Choose one.');
     },
   };
 }
 
-function members(all: readonly Member[]): Control & { read(): Entered } {
+function members(all: readonly Member[]): Control {
   const controls = all.map(({ name, required, field }) => ({
     name,
     control: control(name, required ? 'required' : 'optional', field),
@@ -221,6 +270,13 @@ function members(all: readonly Member[]): Control & { read(): Entered } {
   return {
     root,
     focus: () => controls[0]?.control.focus(),
+    draft: () => Object.fromEntries(controls.map(({ name, control: one }) => [name, one.draft()])),
+    restore: (draft) => {
+      if (typeof draft !== 'object' || draft === null) return;
+      for (const { name, control: one } of controls) {
+        if (Object.hasOwn(draft, name)) one.restore((draft as Readonly<Record<string, Json>>)[name]);
+      }
+    },
     read: () => {
       // Every field is read, so that everything that is wrong is shown at once.
       const entered = controls.map(({ name, control: one }) => ({ name, one, read: one.read() }));
@@ -242,13 +298,12 @@ function group(name: string, need: Need, field: Extract<Field, { kind: 'group' }
     field.members.map((member) => (need !== 'optional' ? member : { ...member, required: false })),
   );
   const root = fieldset(name, need, field, inner.root);
-  return { root, focus: inner.focus, read: () => (need === 'optional' ? inner.read() : filled(inner.read())) };
+  return { ...inner, root, read: () => (need === 'optional' ? inner.read() : filled(inner.read())) };
 }
 
 function fieldset(name: string, need: Need, field: Field, ...content: HTMLElement[]): HTMLFieldSetElement {
-  const mark = need === 'required' ? [element('span', { class: 'required' }, 'required')] : [];
   const note = field.description === '' ? [] : [element('p', { class: 'note' }, field.description)];
-  return element('fieldset', {}, element('legend', {}, name, ...mark), ...note, ...content);
+  return element('fieldset', {}, element('legend', {}, name, ...requiredMark(need)), ...note, ...content);
 }
 
 function list(name: string, need: Need, field: Extract<Field, { kind: 'list' }>): Control {
@@ -284,6 +339,11 @@ function list(name: string, need: Need, field: Extract<Field, { kind: 'list' }>)
   return {
     root,
     focus: () => (rows[0] ? rows[0].control.focus() : add.focus()),
+    draft: () => rows.map((row) => row.control.draft()),
+    restore: (draft) => {
+      if (!Array.isArray(draft)) return;
+      for (const [index, one] of (draft as readonly Json[]).entries()) (rows[index]?.control ?? append()).restore(one);
+    },
     read: () => {
       const entered = rows.map((row) => row.control.read());
       if (entered.some(({ kind }) => kind === 'wrong')) return wrong;

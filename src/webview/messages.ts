@@ -22,6 +22,8 @@ export type ToPage =
   | { readonly kind: 'ended'; readonly outcome: TrialOutcome; readonly ms: number }
   /** The result's app is shown beside it, unless something is wrong, as a phrase says. */
   | { readonly kind: 'app'; readonly wrong?: string }
+  /** What the document of the arguments says. */
+  | { readonly kind: 'document'; readonly text: string }
   /** The call was not made. */
   | { readonly kind: 'refused'; readonly reason: string };
 
@@ -31,6 +33,16 @@ export type TrialOutcome =
   | { readonly kind: 'error'; readonly message: string; readonly detail: string }
   | { readonly kind: 'cancelled' };
 
+/** What the editor keeps of a page over a reload of the window. */
+export interface KeptTrial {
+  readonly server: string;
+  readonly published: string;
+  /** What the form holds, right or wrong. */
+  readonly draft: Json;
+  /** The text of the document, if the arguments come from it. */
+  readonly document?: string | undefined;
+}
+
 export type ToPanel =
   | { readonly kind: 'ready' }
   | { readonly kind: 'run'; readonly arguments: { readonly [name: string]: Json } }
@@ -39,4 +51,5 @@ export type ToPanel =
   | { readonly kind: 'cancel' }
   /** Opens the arguments, which are what the form holds, as a document. */
   | { readonly kind: 'openDocument'; readonly arguments: { readonly [name: string]: Json } }
+  | { readonly kind: 'copy'; readonly text: string }
   | { readonly kind: 'openResult' };

@@ -18,6 +18,13 @@ export function outcomeElements(outcome: TrialOutcome): Node[] {
   }
 }
 
+/** Returns what is copied of a result: its text if it has nothing else, and the whole result as JSON otherwise. */
+export function copiedText(result: Part): string {
+  const content = Array.isArray(result['content']) ? (result['content'] as Part[]) : [];
+  const isText = content.length > 0 && content.every(({ type }) => type === 'text');
+  return isText ? content.map((part) => text(part['text'])).join('\n') : json(result);
+}
+
 /** Returns what the status line says of an outcome. */
 export function outcomeWord(outcome: TrialOutcome): string {
   switch (outcome.kind) {

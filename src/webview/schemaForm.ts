@@ -5,6 +5,8 @@
  * Invariant: every schema has a form that a page can show. A field never takes away what the schema allows but offers JSON
  * instead; what may be left out need not be null.
  */
+import { enteredText, formatOf, type Format } from './formats.js';
+
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 interface Described {
@@ -16,7 +18,13 @@ interface Described {
 
 export type Field = Described &
   (
-    | { readonly kind: 'text'; readonly least: number; readonly most: number | undefined; readonly pattern: string }
+    | {
+        readonly kind: 'text';
+        readonly least: number;
+        readonly most: number | undefined;
+        readonly pattern: string;
+        readonly format: Format | undefined;
+      }
     | {
         readonly kind: 'number';
         readonly integer: boolean;
@@ -108,6 +116,7 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
         least: count(schema['minLength']) ?? 0,
         most: count(schema['maxLength']),
         pattern: text(schema['pattern']),
+        format: formatFor(schema),
         ...described,
       };
     case 'integer':
@@ -174,6 +183,13 @@ const phrases: ReadonlyMap<string, string> = new Map([
   ['array', 'a list'],
 ]);
 
+/** Returns the format, unless the pattern may want another form of it or the default has another. */
+function formatFor({ format, pattern, default: initial }: Schema): Format | undefined {
+  const known = formatOf(format);
+  if (known === undefined || pattern !== undefined) return undefined;
+  return typeof initial !== 'string' || enteredText(known, initial) !== undefined ? known : undefined;
+}
+
 /** Takes so many elements of those that are left, if there are as many. */
 function hasRoom(draft: Draft, elements: number): boolean {
   if (elements > draft.left) return false;
@@ -206,9 +222,14 @@ function optionsOf(schema: Schema): Option[] | undefined {
   }
   const variants = schema['oneOf'] ?? schema['anyOf'];
   if (!Array.isArray(variants) || variants.length === 0) return undefined;
-  return variants.every((variant) => isSchema(variant) && 'const' in variant)
-    ? (variants as Schema[]).map((variant) => option(variant['const'] as Json, variant['title']))
-    : undefined;
+  const options = variants.map((variant) => {
+    if (!isSchema(variant)) return undefined;
+    if (variant['type'] === 'null') return option(null, variant['title']);
+    return 'const' in variant ? option(variant['const'] as Json, variant['title']) : undefined;
+  });
+  // A null alone beside another schema is no choice.
+  const isChoice = variants.some((variant) => isSchema(variant) && 'const' in variant);
+  return isChoice && options.every((one) => one !== undefined) ? options : undefined;
 }
 
 function option(value: Json, title?: unknown): Option {

@@ -1,11 +1,15 @@
 /** Shows the page of *Try Tool*: a form made from the tool's schema, the progress and the result. It talks only to its panel. */
 import { form, type Control } from './controls.js';
-import type { ToPage, ToPanel, TriedTool } from './messages.js';
+import type { KeptTrial, ToPage, ToPanel, TriedTool } from './messages.js';
 import { button, element } from './page.js';
-import { outcomeElements, outcomeWord } from './results.js';
+import { copiedText, outcomeElements, outcomeWord } from './results.js';
 import { formOf, type Json } from './schemaForm.js';
 
-declare function acquireVsCodeApi(): { postMessage(message: ToPanel): void };
+declare function acquireVsCodeApi(): {
+  postMessage(message: ToPanel): void;
+  getState(): KeptTrial | undefined;
+  setState(kept: KeptTrial): void;
+};
 
 const panel = acquireVsCodeApi();
 const send = (message: ToPanel): void => panel.postMessage(message);
@@ -24,13 +28,22 @@ const openResult = button('Open Result in Editor', () => send({ kind: 'openResul
   class: 'secondary',
   hidden: true,
 });
+const copyResult = button('Copy Result', () => send({ kind: 'copy', text: copied }), {
+  class: 'secondary',
+  hidden: true,
+});
+const oldNote = element('p', { class: 'note', hidden: true }, 'This is the result of the call before.');
 const status = element('p', { role: 'status', 'aria-live': 'polite', class: 'status' });
 const bar = element('progress', { hidden: true, 'aria-label': 'Progress of the call' });
 const result = element('section', { 'aria-label': 'Result', class: 'result' });
 
+let kept = panel.getState();
+let shown: TriedTool | undefined;
 let entered: Control | undefined;
 let fromDocument = false;
 let running = false;
+/** What *Copy Result* copies. */
+let copied = '';
 
 document.body.append(
   element(
@@ -42,8 +55,9 @@ document.body.append(
     element('div', { class: 'actions' }, run, cancel, asJson, asForm),
     status,
     bar,
+    oldNote,
     result,
-    element('div', { class: 'actions' }, openResult),
+    element('div', { class: 'actions' }, copyResult, openResult),
   ),
 );
 
@@ -51,25 +65,33 @@ fields.addEventListener('submit', (event) => {
   event.preventDefault();
   start();
 });
+// A click adds and removes items of lists.
+for (const kind of ['input', 'click']) fields.addEventListener(kind, () => keep());
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) start();
   else if (event.key === 'Escape' && running) send({ kind: 'cancel' });
 });
 window.addEventListener('message', ({ data }: MessageEvent<ToPage>) => receive(data));
+if (kept?.document !== undefined) useDocument(true);
 send({ kind: 'ready' });
 
 function receive(message: ToPage): void {
   switch (message.kind) {
     case 'tool':
       show(message.tool);
-      if (message.changed) status.textContent = 'The tool has changed, so the form is new.';
+      if (running) return;
+      status.textContent = message.changed ? 'The tool has changed. The form keeps the arguments that fit.' : '';
+      status.classList.remove('error');
+      return;
+    case 'document':
+      keep(message.text);
       return;
     case 'started':
       setRunning(true);
       status.textContent = 'Running…';
       bar.removeAttribute('value');
       result.replaceChildren();
-      openResult.hidden = true;
+      for (const each of [oldNote, copyResult, openResult]) each.hidden = true;
       return;
     case 'progress': {
       const { progress, total, message: said } = message;
@@ -89,7 +111,8 @@ function receive(message: ToPage): void {
       status.classList.toggle('error', failed);
       result.replaceChildren();
       for (const each of outcomeElements(outcome)) result.append(each);
-      openResult.hidden = outcome.kind !== 'result';
+      for (const each of [copyResult, openResult]) each.hidden = outcome.kind !== 'result';
+      copied = outcome.kind === 'result' ? copiedText(outcome.result) : '';
       // Below a long form, the result would be out of sight.
       if (result.getBoundingClientRect().bottom > innerHeight) status.scrollIntoView({ block: 'start' });
       return;
@@ -102,8 +125,7 @@ function receive(message: ToPage): void {
     }
     case 'refused':
       setRunning(false);
-      status.textContent = message.reason;
-      status.classList.add('error');
+      refuse(message.reason);
       return;
   }
 }
@@ -117,8 +139,12 @@ function show(tool: TriedTool): void {
     ...(description === '' ? [] : [element('p', { class: 'description' }, description)]),
     element('p', { class: 'note' }, tool.instance),
   );
+  const draft = entered?.draft() ?? kept?.draft;
   entered = form(formOf(tool.inputSchema));
+  entered.restore(draft);
   fields.replaceChildren(entered.root);
+  shown = tool;
+  keep();
   if (!fromDocument) entered.focus();
 }
 
@@ -134,8 +160,23 @@ function start(): void {
     send({ kind: 'run', arguments: read.value as Readonly<Record<string, Json>> });
     return;
   }
-  status.textContent = 'Some fields are not valid yet.';
+  refuse('Some fields are not valid yet.');
   fields.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+}
+
+/** Says why there was no call. A result that is still there belongs to an earlier one. */
+function refuse(reason: string): void {
+  status.textContent = reason;
+  status.classList.add('error');
+  oldNote.hidden = result.childElementCount === 0;
+}
+
+/** Lets the editor keep the arguments. @param text what their document says, if it has changed */
+function keep(text = kept?.document): void {
+  if (!shown || !entered) return;
+  const { server, published } = shown;
+  kept = { server, published, draft: entered.draft(), document: fromDocument ? text : undefined };
+  panel.setState(kept);
 }
 
 function openDocument(): void {
@@ -154,6 +195,7 @@ function useDocument(use: boolean): void {
   asForm.hidden = !use;
   asJson.textContent = use ? 'Show the Document' : 'Edit as JSON';
   if (!use) entered?.focus();
+  keep();
 }
 
 function setRunning(now: boolean): void {

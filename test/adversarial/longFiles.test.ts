@@ -47,7 +47,7 @@ const around = {
   toolNames: () => ['browser_click'],
   isSet: () => false,
   serverState: () => noMarkdown,
-  restartable: () => true,
+  restartable: () => true, isFree: () => false,
   variables: ['PATH'],
   tools: () => [],
   entries: () => Promise.resolve([]),

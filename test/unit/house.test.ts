@@ -101,6 +101,7 @@ const arrows: Record<string, readonly string[]> = {
     'core/base',
     'core/yaml',
     'core/config',
+    'core/team',
     'core/authoring',
     'core/files',
     'core/reconcile',

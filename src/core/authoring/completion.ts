@@ -46,7 +46,12 @@ function keyDrafts(read: Sketch, slot: Slot, place: KnownPlace, deps: Completion
   if (shape.kind === 'servers') return slot.complete || slot.quote !== '' ? [] : serverDrafts(slot, typed);
   if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.of, typed, deps);
   const level = levelOf(shape);
-  return level === undefined ? [] : levelDrafts(level, read, slot, ['', '']);
+  const isEmpty = (read.root?.entries ?? []).every(({ keySpan }) => keySpan.start === slot.span.start);
+  const takesFile = level === 'root' && isEmpty && !slot.flow && !slot.complete && slot.quote === '';
+  return [
+    ...(takesFile ? serverDrafts(slot, '', 'config file') : []),
+    ...(level === undefined ? [] : levelDrafts(level, read, slot, ['', ''])),
+  ];
 }
 
 /** @param around the text before and behind each */
@@ -83,19 +88,20 @@ function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]
   });
 }
 
-/** Offers whole entries, named by what is typed. */
-function serverDrafts(slot: Slot, typed: string): Draft[] {
+/** Offers whole entries, named by what is typed, or whole files with one entry. */
+function serverDrafts(slot: Slot, typed: string, whole: 'server' | 'config file' = 'server'): Draft[] {
   const name = `\${1:${/^[a-zA-Z0-9_-]+$/.test(typed) ? typed : 'name'}}`;
   const draft = (label: string, detail: string, lines: readonly string[], rank: number): Draft => {
-    const block = [`${name}:`, ...lines.map((line) => `  ${line}`)].join('\n');
+    const [head, indent, first] = whole === 'server' ? ['', '', 0] : ['version: 1\nservers:\n', '  ', -9];
+    const block = head + [`${name}:`, ...lines.map((line) => `  ${line}`)].map((line) => indent + line).join('\n');
     const flow = `${name}: { ${inFlow(lines)} }`;
     return {
-      label,
+      label: `${whole}: ${label}`,
       kind: 'server',
       detail,
       documentation: fenced(block.replace(/\$\{\d+:([^}]*)\}/g, '$1'), 'yaml'),
       writes: { kind: 'snippet', snippet: slot.flow ? flow : `${block}\n$0` },
-      rank,
+      rank: first + rank,
       always: true,
     };
   };
@@ -103,9 +109,9 @@ function serverDrafts(slot: Slot, typed: string): Draft[] {
   const token = ['headers:', "  Authorization: { prefix: 'Bearer ', env: ${3:NAME} }"];
   const program = ['transport: stdio', 'command: ${2:npx}', "args: ['-y', '${3:package}']"];
   return [
-    draft('server: stdio', 'a program on this machine', program, 0),
-    draft('server: streamable_http', 'a server at a URL', http, 1),
-    draft('server: streamable_http with a token', 'the token comes from the environment', [...http, ...token], 2),
+    draft('stdio', 'a program on this machine', program, 0),
+    draft('streamable_http', 'a server at a URL', http, 1),
+    draft('streamable_http with a token', 'the token comes from the environment', [...http, ...token], 2),
   ];
 }
 

@@ -24,6 +24,12 @@ export async function valueDrafts(
     always: true,
     andThen: true,
   });
+  /** @param name what the value is for */
+  const references = (name = ''): Draft[] => [
+    snippet('{ env: … }', fromEnvironment, `{ env: ${name === '' ? '$1' : `\${1:${name}}`} }`, 1),
+    snippet('{ secret: … }', 'a value that you enter once', `{ secret: \${1:${name || 'NAME'}} }`, 2),
+    snippet('{ command: … }', 'what a program prints', "{ command: ['$1'] }", 3),
+  ];
   switch (shape.kind) {
     case 'one':
       return [{ label: '1', kind: 'value', detail: 'the only version', writes: { kind: 'snippet', snippet: '1' } }];
@@ -42,9 +48,7 @@ export async function valueDrafts(
         rank,
       }));
     case 'item':
-      return shape.of !== 'pattern'
-        ? argumentDrafts(shape.of, snippet('{ env: … }', fromEnvironment, '{ env: $1 }', 0), slot, deps, typed)
-        : itemDrafts(place, deps);
+      return shape.of !== 'pattern' ? argumentDrafts(shape.of, references(), slot, deps, typed) : itemDrafts(place, deps);
     case 'texts':
       return itemDrafts(place, deps, ['[', '$1]']);
     case 'text':
@@ -52,13 +56,13 @@ export async function valueDrafts(
     case 'value':
       return shape.of === 'url'
         ? [snippet('{ prefix: https://…, env: … }', fromEnvironment, "{ prefix: 'https://$1', env: $2 }", 1)]
-        : [snippet('{ env: … }', fromEnvironment, '{ env: $1 }', 1)];
+        : references();
     case 'freeValue':
+      if (shape.of === 'variable') return references(escapeSnippet(shape.name));
       return [
-        ...(shape.of === 'header'
-          ? [snippet("{ prefix: 'Bearer ', env: … }", 'bearer token', "{ prefix: 'Bearer ', env: $1 }", 0)]
-          : []),
-        snippet('{ env: … }', fromEnvironment, '{ env: $1 }', 1),
+        snippet("{ prefix: 'Bearer ', env: … }", 'bearer token', "{ prefix: 'Bearer ', env: $1 }", 0),
+        snippet("{ prefix: 'Bearer ', secret: … }", 'bearer token', "{ prefix: 'Bearer ', secret: ${1:NAME} }", 0),
+        ...references(),
       ];
     case 'prefix':
       return [snippet('{ remove: …, add: … }', 'one prefix for another', "{ remove: '$1', add: '$2' }", 0)];
@@ -69,14 +73,14 @@ export async function valueDrafts(
 
 async function argumentDrafts(
   of: 'argument' | 'scope' | 'mediaType' | 'word',
-  reference: Draft,
+  references: readonly Draft[],
   slot: Slot,
   deps: CompletionDeps,
   typed: string,
 ): Promise<Draft[]> {
   if (of !== 'argument') return [];
   const quoted = (value: string): Draft['writes'] => ({ kind: 'quoted', value });
-  return [reference, ...(await pathDrafts(typed.slice(slot.quote.length), deps, true, quoted))];
+  return [...references, ...(await pathDrafts(typed.slice(slot.quote.length), deps, true, quoted))];
 }
 
 /** Offers the tools of the server, and patterns for families of tools. @param frame what is written around each */
@@ -114,10 +118,14 @@ export function itemDrafts(
   ];
 }
 
+/** Variables of the system, the shell and the editor. */
+const usual =
+  /^(?:VSCODE|ELECTRON|npm_|XDG|LC_|SSH_|DBUS_|_)|^(?:(?:OLD)?PWD|PATH|HOME|HOSTNAME|SHELL|SHLVL|LANG|LANGUAGE|LOGNAME|USER|TERM|DISPLAY|MAIL|TZ|TE?MP|TMPDIR)$/;
+
 /** Orders variables so that those that are named like secrets come first, because references are made for secrets. */
 export function likelihood(variable: string): number {
-  if (isSecretName(variable)) return 0;
-  return /^(?:VSCODE|ELECTRON|npm_|XDG|LC_|_)/.test(variable) ? 2 : 1;
+  if (usual.test(variable)) return 2;
+  return isSecretName(variable) ? 0 : 1;
 }
 
 async function textDrafts(
@@ -133,7 +141,8 @@ async function textDrafts(
         kind: 'variable',
         detail: 'is set',
         writes: { kind: 'text', value: name },
-        rank: likelihood(name),
+        // `TOKEN: { env: TOKEN }` is the most usual reference.
+        rank: name === slot.path.at(-2) ? -1 : likelihood(name),
       }));
     case 'folder':
       return pathDrafts(typed.slice(slot.quote.length), deps, false, (value) => ({ kind: 'text', value }));
@@ -176,7 +185,7 @@ async function pathDrafts(
     .filter(({ name, isFolder }) => name !== '.git' && name !== 'node_modules' && (files || isFolder))
     .map(({ name, isFolder }): Draft => {
       const value = parent + name;
-      return { label: value, kind: isFolder ? 'folder' : 'file', writes: writes(value), rank: isFolder ? 1 : 2 };
+      return { label: value, kind: isFolder ? 'folder' : 'file', writes: writes(value), rank: isFolder ? 4 : 5 };
     });
   if (parent !== '') return drafts;
   const here: Draft = { label: '.', kind: 'folder', detail: 'the workspace folder', writes: writes('.') };

@@ -15,6 +15,8 @@ export interface QuickFix {
   readonly does:
     | { readonly kind: 'edit'; readonly edits: readonly edits.TextEdit[] }
     | { readonly kind: 'command'; readonly command: ServerCommand; readonly server: string }
+    /** Creates an empty file at a path of the workspace folder. */
+    | { readonly kind: 'create'; readonly path: string }
     /** The person enters the value of a secret, after the edits were made. */
     | { readonly kind: 'secret'; readonly name: string; readonly edits: readonly edits.TextEdit[] };
   /** Says whether this is the fix that is most likely wanted. */
@@ -41,7 +43,7 @@ export function fix(title: string, made: edits.Edits, is: { preferred?: boolean;
 export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeySymbol): QuickFix[] {
   if (doc) return [];
   const at = entry.keySpan.start;
-  const remove = fix(`Remove "${entry.key}"`, edits.removeKey(nodes, at));
+  const remove = fix(`Remove '${entry.key}'`, edits.removeKey(nodes, at));
   const { value } = entry;
   if (level === 'server' && entry.key.toLowerCase() === 'disabled') {
     if (value.kind !== 'scalar' || typeof value.value !== 'boolean' || map.entries.has('enabled')) return remove;
@@ -50,7 +52,7 @@ export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeySymb
       edits.replaceValue(nodes, at, String(!value.value), 'raw'),
     ];
     return [
-      ...fix(`Change to "enabled: ${!value.value}"`, key && turned && [...key, ...turned], {
+      ...fix(`Change to 'enabled: ${!value.value}'`, key && turned && [...key, ...turned], {
         preferred: true,
         safe: true,
       }),
@@ -61,7 +63,7 @@ export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeySymb
   if (meant === undefined || map.entries.has(meant)) return remove;
   // What these name may not be there.
   const safe = meant !== 'cwd' && meant !== 'envFile';
-  return [...fix(`Rename to "${meant}"`, edits.renameKey(nodes, at, meant), { preferred: true, safe }), ...remove];
+  return [...fix(`Rename to '${meant}'`, edits.renameKey(nodes, at, meant), { preferred: true, safe }), ...remove];
 }
 
 const transports: readonly string[] = ['stdio', 'streamable_http'];
@@ -77,7 +79,7 @@ export function transport(nodes: EditNodes, { entry, map }: KeySymbol, code: Pro
         ? 'streamable_http'
         : nearest(found, transports);
   return (meant === undefined ? transports : [meant]).flatMap((value) =>
-    fix(`Change to "transport: ${value}"`, edits.replaceValue(nodes, entry.keySpan.start, value), {
+    fix(`Change to 'transport: ${value}'`, edits.replaceValue(nodes, entry.keySpan.start, value), {
       preferred: value === meant,
       safe: sse,
     }),
@@ -87,7 +89,7 @@ export function transport(nodes: EditNodes, { entry, map }: KeySymbol, code: Pro
 export function keyNotForTransport(nodes: EditNodes, { level, entry, map }: KeySymbol): QuickFix[] {
   const belongsTo = level === 'server' ? transportOfKey.get(entry.key) : undefined;
   if (belongsTo === undefined || textOf(map.entries.get('transport')?.value) === belongsTo) return [];
-  return fix(`Remove "${entry.key}"`, edits.removeKey(nodes, entry.keySpan.start));
+  return fix(`Remove '${entry.key}'`, edits.removeKey(nodes, entry.keySpan.start));
 }
 
 export function duplicateKey(nodes: EditNodes, at: number): QuickFix[] {
@@ -110,7 +112,7 @@ export function wrongType(nodes: EditNodes, { entry, doc }: KeySymbol): QuickFix
         : undefined;
     return said === undefined
       ? []
-      : fix(`Change to "${said}"`, edits.replaceValue(nodes, keySpan.start, said, 'raw'), {
+      : fix(`Change to '${said}'`, edits.replaceValue(nodes, keySpan.start, said, 'raw'), {
           preferred: true,
           safe: true,
         });
@@ -118,7 +120,7 @@ export function wrongType(nodes: EditNodes, { entry, doc }: KeySymbol): QuickFix
   const takesList = doc?.value.kind === 'texts' || doc?.value.kind === 'arguments';
   if (takesList && !/[\r\n]/.test(written) && !/^[|>&*!]/.test(written)) {
     return fix(
-      `Make it a list: "[${written}]"`,
+      `Change to the list '[${written}]'`,
       edits.replaceValue(nodes, keySpan.start, `[${edits.scalarText(String(value.value))}]`, 'raw'),
       { preferred: true },
     );
@@ -138,7 +140,7 @@ export function duration(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
         ? [`${amount}s`, `${amount}ms`]
         : [`${amount}${letter}`];
   return options.flatMap((value) =>
-    fix(`Change to "${value}"`, edits.replaceValue(nodes, entry.keySpan.start, value, 'raw'), {
+    fix(`Change to '${value}'`, edits.replaceValue(nodes, entry.keySpan.start, value, 'raw'), {
       preferred: options.length === 1,
     }),
   );
@@ -161,7 +163,7 @@ export function argumentsOfCommand(nodes: EditNodes, { entry, map: whole }: KeyS
   const moved = written
     ? edits.prependItems(nodes, written, words)
     : edits.insertAfter(nodes, at, 'args', `[${words.join(', ')}]`);
-  return fix('Move the arguments to "args"', command && moved && joined(command, moved), {
+  return fix("Move the arguments to 'args'", command && moved && joined(command, moved), {
     preferred: true,
     safe: true,
   });
@@ -180,5 +182,5 @@ export function url(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
   const written = entry.value.kind === 'scalar' ? String(entry.value.value).trim() : '';
   if (!/^(?:localhost|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/\S*)?$/i.test(written)) return [];
   const address = `${/^(?:localhost|127\.)/i.test(written) ? 'http' : 'https'}://${written}`;
-  return fix(`Change to "${address}"`, edits.replaceValue(nodes, entry.keySpan.start, address), { preferred: true });
+  return fix(`Change to '${address}'`, edits.replaceValue(nodes, entry.keySpan.start, address), { preferred: true });
 }

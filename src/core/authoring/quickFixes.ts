@@ -6,9 +6,10 @@
  * fixes change nothing that works and may be applied all at once.
  */
 import type { Problem, ProblemCode } from '../base/problem.js';
-import { EditNodes, isAnchored } from '../yaml/editNodes.js';
+import { EditNodes, isAnchored, isMap, isScalar } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
+import { asText } from '../base/text.js';
 import {
   addPrefix,
   blacklistTool,
@@ -19,10 +20,11 @@ import {
   setServerKey,
 } from '../config/serverEdits.js';
 import { suggestKey } from '../config/keys.js';
+import { builtInToolset } from '../config/model.js';
 import { TextPositions } from '../yaml/textPositions.js';
 import { isSecretName } from '../config/references.js';
 import { readYaml } from '../yaml/yamlTree.js';
-import type { ValueNode } from '../yaml/valueNodes.js';
+import { textOf, type ValueNode } from '../yaml/valueNodes.js';
 import {
   argumentsOfCommand,
   duplicateKey,
@@ -47,6 +49,8 @@ export interface QuickFixDeps {
   readonly restartable: (server: string) => boolean;
   /** The names of the variables that are set. */
   readonly variables: readonly string[];
+  /** Says whether a path of the workspace folder is free for a new file. */
+  readonly isFree: (path: string) => boolean;
 }
 
 /** The problems that arise while a server starts or runs, about which the server's log says more. */
@@ -80,11 +84,26 @@ function editorFileName(file: string): string {
 
 function secretFix(name: string, made: readonly edits.TextEdit[], preferred: boolean): QuickFix {
   return {
-    title: `Enter the value of "${name}"…`,
+    title: `Enter the value of '${name}'…`,
     does: { kind: 'secret', name, edits: made },
     preferred,
     safe: false,
   };
+}
+
+/** Offers spaces for the tabs that indent, if the text is YAML then. Tabs within a line are left if those are enough. */
+function spacesForTabs(text: string): QuickFix[] {
+  const tab = /^ {1,8}(?=[^\s#])/m.exec(text)?.[0] ?? '  ';
+  const spaces = (blanks: string): string => blanks.replaceAll('\t', tab);
+  for (const indentation of [/^\t[ \t]*/gm, /^ *\t[ \t]*/gm]) {
+    if (!EditNodes.read(text.replace(indentation, spaces))) continue;
+    const made = [...text.matchAll(indentation)].map(({ 0: blanks, index }) => ({
+      span: { start: index, end: index + blanks.length },
+      text: spaces(blanks),
+    }));
+    return fix('Change the tabs to spaces', made, { preferred: true });
+  }
+  return [];
 }
 
 /** Reads a text once, for any number of problems. @param text without a byte order mark */
@@ -115,7 +134,11 @@ export class QuickFixes {
   }
 
   for(problem: Problem): QuickFix[] {
-    const fixes = this.nodes ? this.mechanical(problem, this.nodes) : [];
+    const fixes = this.nodes
+      ? this.mechanical(problem, this.nodes)
+      : problem.code === 'yaml-syntax'
+        ? spacesForTabs(this.text)
+        : [];
     return [...fixes, ...this.withoutTool(problem), ...this.ofServer(problem)];
   }
 
@@ -133,7 +156,7 @@ export class QuickFixes {
   /** Keeps out a tool that is left out anyway, or that keeps others from being taken, so that the problem goes away. */
   private withoutTool({ server, tool }: Problem): QuickFix[] {
     if (server === undefined || tool === undefined) return [];
-    return fix(`Blacklist "${tool}"`, blacklistTool(this.text, server, tool));
+    return fix(`Blacklist '${tool}'`, blacklistTool(this.text, server, tool));
   }
 
   private ofServer({ code, server, severity, related = [] }: Problem): QuickFix[] {
@@ -145,16 +168,16 @@ export class QuickFixes {
       safe: false,
     });
     const again = this.deps.restartable(server)
-      ? command(`Restart "${server}"`, 'restart')
-      : command(`Start "${server}" again`, 'start');
-    const run = runtime.has(code) ? [again, command(`Show the log of "${server}"`, 'showServerLog')] : [];
+      ? command(`Restart '${server}'`, 'restart')
+      : command(`Start '${server}' again`, 'start');
+    const run = runtime.has(code) ? [again, command(`Show the log of '${server}'`, 'showServerLog')] : [];
     const signIn =
-      code === 'sign-in-needed' ? [{ ...command(`Sign in to "${server}"`, 'signIn'), preferred: true }] : [];
+      code === 'sign-in-needed' ? [{ ...command(`Sign in to '${server}'`, 'signIn'), preferred: true }] : [];
     const approve =
-      code === 'approval-pending' ? [{ ...command(`Approve "${server}"…`, 'approve'), preferred: true }] : [];
+      code === 'approval-pending' ? [{ ...command(`Approve '${server}'…`, 'approve'), preferred: true }] : [];
     const accept =
       code === 'tools-changed'
-        ? [{ ...command(`Review and accept the changes of "${server}"…`, 'acceptTools'), preferred: true }]
+        ? [{ ...command(`Review and accept the changes of '${server}'…`, 'acceptTools'), preferred: true }]
         : [];
     const [rival] = code === 'editor-toolset-hidden' ? related : [];
     const alone = rival
@@ -175,7 +198,7 @@ export class QuickFixes {
       ...accept,
       ...alone,
       ...run,
-      ...(off && off.length > 0 ? fix(`Disable "${server}"`, off) : []),
+      ...(off && off.length > 0 ? fix(`Disable '${server}'`, off) : []),
     ];
   }
 
@@ -198,9 +221,9 @@ export class QuickFixes {
       case 'command-with-arguments':
         return ofKey('command', (own) => (this.ownKey(own) ? argumentsOfCommand(nodes, own) : []));
       case 'version-missing':
-        return fix('Add "version: 1"', insertVersion(nodes), { preferred: true, safe: true });
+        return fix("Add 'version: 1'", insertVersion(nodes), { preferred: true, safe: true });
       case 'version-unsupported':
-        return fix('Change to "version: 1"', insertVersion(nodes), { preferred: true });
+        return fix("Change to 'version: 1'", insertVersion(nodes), { preferred: true });
       case 'key-not-for-transport':
         return key && this.ownKey(key) ? keyNotForTransport(nodes, key) : [];
       case 'duplicate-key':
@@ -217,7 +240,7 @@ export class QuickFixes {
         return ofKey('command', (own) =>
           problem.instead !== undefined && isAsLong(own)
             ? fix(
-                `Change to "${problem.instead}"`,
+                `Change to '${problem.instead}'`,
                 edits.replaceValue(nodes, own.entry.keySpan.start, problem.instead),
                 { preferred: true },
               )
@@ -226,11 +249,22 @@ export class QuickFixes {
       case 'cwd-missing':
         return ofKey('cwd', (own) =>
           this.ownKey(own) && isAsLong(own)
-            ? fix('Remove "cwd" to run in the workspace folder', edits.removeKey(nodes, own.entry.keySpan.start))
+            ? fix("Remove 'cwd' to run in the workspace folder", edits.removeKey(nodes, own.entry.keySpan.start))
             : [],
         );
+      case 'env-file-unusable':
+        return ofKey('envFile', (own) => [
+          ...this.newFile(own),
+          ...(this.ownKey(own) && isAsLong(own)
+            ? fix("Remove 'envFile'", edits.removeKey(nodes, own.entry.keySpan.start))
+            : []),
+        ]);
       case 'server-id-invalid':
         return this.serverId(nodes, at);
+      case 'duplicate-server':
+        return [...this.serverId(nodes, at), ...duplicateKey(nodes, at)];
+      case 'published-name-invalid':
+        return this.affixes(nodes, problem);
       case 'env-unset':
         return [...this.similarVariable(nodes, problem), ...this.enterInstead(nodes, problem)];
       case 'secret-unset':
@@ -246,7 +280,7 @@ export class QuickFixes {
       case 'name-reserved':
         return problem.server === undefined
           ? []
-          : fix(`Add the prefix "${problem.server}_"`, addPrefix(this.text, problem.server, `${problem.server}_`), {
+          : fix(`Add the prefix '${problem.server}_'`, addPrefix(this.text, problem.server, `${problem.server}_`), {
               preferred: true,
             });
       default:
@@ -274,19 +308,46 @@ export class QuickFixes {
       how === 'alone'
         ? setServerKey(this.text, server, 'transport', value)
         : setOwnKey(nodes, server, 'transport', value);
-    return fix(`Add "transport: ${value}"`, inserted, { preferred: true, safe: true });
+    return fix(`Add 'transport: ${value}'`, inserted, { preferred: true, safe: true });
   }
 
+  /** Renames a server to a near id that no other server has. */
   private serverId(nodes: EditNodes, at: number): QuickFix[] {
-    const symbol = this.symbols.find((one) => one.kind === 'server' && one.span.start === at);
-    if (symbol?.kind !== 'server' || !symbol.entry.keyIsText) return [];
-    const taken = this.symbols.flatMap((one) => (one.kind === 'server' ? [one.entry.key] : []));
-    const id = symbol.entry.key
+    const pair = nodes.pairAt(at)?.pair;
+    const servers = nodes.pairOf(nodes.root, 'servers')?.pair.value;
+    if (!isMap(servers) || !servers.items.some((one) => one === pair) || !isScalar(pair?.key)) return [];
+    if (typeof pair.key.value !== 'string') return [];
+    const taken = new Set([builtInToolset, ...servers.items.map(({ key }) => asText(isScalar(key) ? key.value : key))]);
+    const plain = pair.key.value
+      .normalize('NFKD')
+      .replace(/\p{M}/gu, '')
       .trim()
       .replace(/[^a-zA-Z0-9_-]+/g, '_')
-      .slice(0, 64);
-    if (id === '' || id === '_' || id === symbol.entry.key || taken.includes(id)) return [];
-    return fix(`Rename to "${id}"`, edits.renameKey(nodes, at, id), { preferred: true });
+      .slice(0, 60);
+    const near = /[a-zA-Z0-9]/.test(plain) ? plain : 'server';
+    let id = near;
+    for (let count = 2; taken.has(id); count++) id = `${near}_${count}`;
+    return fix(`Rename to '${id}'`, edits.renameKey(nodes, at, id), { preferred: true });
+  }
+
+  private newFile({ entry }: KeySymbol): QuickFix[] {
+    const path = textOf(entry.value) ?? '';
+    if (path.startsWith('~') || !this.deps.isFree(path)) return [];
+    return [{ title: `Create '${path}'`, does: { kind: 'create', path }, preferred: true, safe: false }];
+  }
+
+  /** Replaces the characters of a prefix or suffix that no published name may have. */
+  private affixes(nodes: EditNodes, { server }: Problem): QuickFix[] {
+    return this.symbols.flatMap((symbol) => {
+      if (symbol.kind !== 'key' || symbol.server !== server || symbol.doc?.value.kind === 'table') return [];
+      if (symbol.level !== 'transformItem' && symbol.entry.key !== 'add') return [];
+      const written = textOf(symbol.entry.value) ?? '';
+      const usable = written.replace(/[^a-zA-Z0-9_-]+/g, '_');
+      if (usable === written) return [];
+      return fix(`Change to '${usable}'`, edits.replaceValue(nodes, symbol.entry.keySpan.start, usable), {
+        preferred: true,
+      });
+    });
   }
 
   /** Finds the name in the reference that a problem is about. */
@@ -315,7 +376,7 @@ export class QuickFixes {
     if (!symbol || this.deps.variables.includes(symbol.name)) return [];
     const similar = nearest(symbol.name, this.deps.variables);
     if (similar === undefined) return [];
-    return fix(`Change to "${similar}", which is set`, edits.replaceValue(nodes, symbol.entry.keySpan.start, similar));
+    return fix(`Change to '${similar}', which is set`, edits.replaceValue(nodes, symbol.entry.keySpan.start, similar));
   }
 
   private patternAt(at: number): PatternSymbol | undefined {
@@ -341,7 +402,7 @@ export class QuickFixes {
     return [
       ...(meant === undefined
         ? []
-        : fix(`Change to "${meant}"`, edits.replaceItem(nodes, at, meant), { preferred: true })),
+        : fix(`Change to '${meant}'`, edits.replaceItem(nodes, at, meant), { preferred: true })),
       ...fix(title, edits.removeItem(nodes, at), {
         preferred: meant === undefined && left > 0,
         safe: left > 0 && meant === undefined,

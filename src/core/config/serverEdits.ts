@@ -89,16 +89,31 @@ export function addPrefix(text: string, server: string, prefix: string): Edits {
   }
   // Transforms that come with a merge would be replaced, not added to.
   if (serverValues(text)?.get(server)?.['transform'] !== undefined) return undefined;
-  if (body.flow || endsInBlockScalar(body)) {
-    return sparingOthers(text, server, insertEntry(nodes, body, 'transform', `[{ ${step} }]`));
-  }
+  return sparingOthers(text, server, appendKey(nodes, entry, 'transform', [`- ${step}`], `[{ ${step} }]`));
+}
+
+/**
+ * Adds a key below the others of an entry. It is the first one where the entry is in flow style or ends in a block text.
+ * @param lines what is below the key, each line deeper than the one before
+ * @param flow the same in flow style
+ */
+function appendKey(
+  nodes: EditNodes,
+  entry: ReturnType<EditNodes['pairOf']>,
+  key: string,
+  lines: readonly string[],
+  flow: string,
+): Edits {
+  const body = entry?.pair.value;
+  if (!isMap(body)) return undefined;
+  if (body.flow || endsInBlockScalar(body)) return insertEntry(nodes, body, key, flow);
   const first = body.items[0];
   const at = first ? nodes.startOf(first.key) : 0;
   if (!first || !nodes.beginsLine(at)) return undefined;
   const indent = indentation(nodes, at);
   const deeper = indent.slice(nodes.column(spanOf(entry?.pair.key)?.start ?? 0)) || '  ';
-  const lines = `${nodes.lineBreak}${indent}transform:${nodes.lineBreak}${indent}${deeper}- ${step}`;
-  return sparingOthers(text, server, [insertion(nodes.lineEnd(nodes.endOf(body)), lines)]);
+  const block = [`${key}:`, ...lines].map((line, depth) => nodes.lineBreak + indent + deeper.repeat(depth) + line);
+  return [insertion(nodes.lineEnd(nodes.endOf(body)), block.join(''))];
 }
 
 /** Sets a key in the entry itself, whatever comes with merges. Servers that share the entry change with it. */
@@ -180,7 +195,8 @@ export function serverValues(text: string): Map<string, PlainMap> | undefined {
  */
 export function blacklistTool(text: string, server: string, tool: string): Edits {
   const nodes = EditNodes.read(text);
-  const body = nodes && serverPair(nodes, server)?.pair.value;
+  const entry = nodes && serverPair(nodes, server);
+  const body = entry?.pair.value;
   const whole = serverValues(text)?.get(server);
   if (!nodes || !isMap(body) || !whole || tool.includes('*') || tool === '') return undefined;
   const written = whole['tools'];
@@ -192,7 +208,11 @@ export function blacklistTool(text: string, server: string, tool: string): Edits
   if (!tools) {
     // A filter that comes with a merge would be replaced, not added to.
     return written === undefined
-      ? sparingOthers(text, server, insertEntry(nodes, body, 'tools', `{ blacklist: [${name}] }`))
+      ? sparingOthers(
+          text,
+          server,
+          appendKey(nodes, entry, 'tools', ['blacklist:', `- ${name}`], `{ blacklist: [${name}] }`),
+        )
       : undefined;
   }
   if (isEmptyValue(tools.pair.value)) {

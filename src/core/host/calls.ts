@@ -24,9 +24,9 @@ export function isFailure(outcome: ToolOutcome | OtherOutcome | PoolFailure): ou
   );
 }
 
-/** The text is the tool's result, marked as an error, because models see nothing else of it. */
+/** Makes the outcome of a call without an answer. The text is a result, because models see nothing else of it. */
 export function errorResult(text: string): ToolOutcome {
-  return { kind: 'result', result: { isError: true, content: [{ type: 'text', text }] } };
+  return { kind: 'result', unanswered: true, result: { isError: true, content: [{ type: 'text', text }] } };
 }
 
 /** A client may have the tools of an earlier window of a server that serves nothing now. */

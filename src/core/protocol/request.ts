@@ -94,6 +94,8 @@ export type ToolOutcome = Outcome<
     readonly toolset?: string;
     /** The tool's published name, where the client calls it by another. */
     readonly publishedName?: string;
+    /** The result is the host's own: it says why no server answered the call. */
+    readonly unanswered?: true;
     /** Lines for the agent that come after the tool's own result (L3). */
     readonly notes?: readonly string[];
   }

@@ -36,6 +36,13 @@ export function memberOf(text: string): string | undefined {
   return marks.exec(text)?.[1];
 }
 
+/** Returns the YAML at the beginning of an agent file. */
+export function headOf(text: string): { readonly text: string; readonly start: number } | undefined {
+  const head = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
+  const front = head?.[1] ?? '';
+  return head ? { text: front, start: head[0].indexOf(front, 3) } : undefined;
+}
+
 export function newAgentFile(agent: AgentOfMember): string {
   const { id, name, purpose } = agent;
   return `---
@@ -52,11 +59,10 @@ You are ${name}, a member of the team that works in this workspace.${purpose ===
 /** Returns the same file with the present grants, or undefined if it is not ours or its head cannot be read. */
 export function withGrants(text: string, agent: AgentOfMember): string | undefined {
   const mark = marks.exec(text);
-  const head = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
+  const head = headOf(text);
   if (!mark || !head) return undefined;
   const before = (mark[2] ?? '').split(',').map((id) => id.trim());
-  const front = head[1] ?? '';
-  const start = head[0].indexOf(front, 3);
+  const { text: front, start } = head;
   const changed = withTools(front, before, agent.toolsets);
   if (changed === undefined) return undefined;
   return (text.slice(0, start) + changed + text.slice(start + front.length)).replace(marks, () => markOf(agent));
@@ -135,7 +141,7 @@ function setOf(item: string): string {
 }
 
 /** Spells a toolset as the editor does where tools are referred to. */
-function referenceOf(toolset: string): string {
+export function referenceOf(toolset: string): string {
   return toolset.toLowerCase();
 }
 

@@ -1,7 +1,8 @@
 /** Translates the editor's requests about a config file for the core, and the answers back. Decides nothing. */
 import * as vscode from 'vscode';
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { complete } from '../../core/authoring/completion.js';
 import { hover } from '../../core/authoring/hover.js';
 import { outline, type OutlineEntry } from '../../core/authoring/outline.js';
@@ -105,6 +106,10 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
       variables: setVariables(),
       toolNames: (server) => knownTools(statusOf(document, server)).map(({ original }) => original),
       restartable: (server) => actionsOf(statusOf(document, server)).includes('restartable'),
+      isFree: (path) => {
+        const free = resolve(folderOf(document), path);
+        return !existsSync(free) && leadsOutside(folderOf(document), free) === undefined;
+      },
     });
     last = { file, text, snapshot, problems, fixes, all: fixes.all(problems) };
     return last;
@@ -135,10 +140,13 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
       const diagnostic = diagnostics.find((one) => isOf(one, problem));
       return diagnostic ? [{ problem, diagnostic }] : [];
     });
+    // One prefix may spoil the names of many tools.
+    const offered = new Set<string>();
     const found = asked.flatMap(({ problem, diagnostic }) =>
       fixes
         .for(problem)
         .filter(({ does }) => !isOutside || does.kind === 'command')
+        .filter(({ does }) => offered.size !== offered.add(JSON.stringify(does)).size)
         .map((fix) => toAction(document, fix, diagnostic)),
     );
     return [...found, ...(all.length > 1 && found.length > 0 ? fixAll(quickFix, inert`Apply all safe fixes`) : [])];
@@ -177,7 +185,7 @@ function stateText(server: ServerStatus | undefined): Markdown | undefined {
   return markdownList(lines, '\n\n');
 }
 
-function folderOf({ uri }: vscode.TextDocument): string {
+export function folderOf({ uri }: vscode.TextDocument): string {
   return vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath ?? dirname(dirname(uri.fsPath));
 }
 
@@ -228,7 +236,13 @@ function toAction(document: vscode.TextDocument, fix: QuickFix, diagnostic: vsco
   action.diagnostics = [diagnostic];
   action.isPreferred = fix.preferred;
   const { does } = fix;
-  if (does.kind !== 'command' && does.edits.length > 0) action.edit = workspaceEdit(document, does.edits);
+  if ('edits' in does && does.edits.length > 0) action.edit = workspaceEdit(document, does.edits);
+  if (does.kind === 'create') {
+    action.edit = new vscode.WorkspaceEdit();
+    const file = vscode.Uri.file(resolve(folderOf(document), does.path));
+    action.edit.createFile(file, { ignoreIfExists: true });
+    action.command = { command: 'vscode.open', title: fix.title, arguments: [file] };
+  }
   if (does.kind === 'secret') {
     action.command = { command: 'mcpToolsets.setSecret', title: fix.title, arguments: [does.name] };
   }
@@ -249,6 +263,6 @@ export function workspaceEdit(document: vscode.TextDocument, edits: readonly Tex
   return edit;
 }
 
-function rangeOf(document: vscode.TextDocument, { start, end }: Span): vscode.Range {
+export function rangeOf(document: vscode.TextDocument, { start, end }: Span): vscode.Range {
   return new vscode.Range(document.positionAt(start), document.positionAt(end));
 }

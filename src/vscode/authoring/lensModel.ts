@@ -34,6 +34,9 @@ export function lenses(text: string, servers: readonly ServerStatus[]): LensMode
     const isOff = server.state.kind === 'disabled';
     return [
       lens(stateTitle(server), stateTooltip(server), 'mcpToolsets.servers.focus'),
+      ...(server.state.kind === 'invalid'
+        ? [lens(inert`Show Problems`, inert`Show what is wrong with ${id}`, 'workbench.actions.view.problems')]
+        : []),
       ...(server.approval.kind === 'pending'
         ? [lens(inert`Approve…`, inert`See what ${id} would start`, 'mcpToolsets.approve')]
         : []),
@@ -46,21 +49,25 @@ export function lenses(text: string, servers: readonly ServerStatus[]): LensMode
           ? [lens(inert`Start`, inert`Start ${id}`, 'mcpToolsets.start')]
           : []),
       ...(isOff ? [lens(inert`Enable`, inert`Write enabled: true`, 'mcpToolsets.enable')] : []),
-      ...(server.state.kind === 'invalid' || isOff
-        ? []
-        : [lens(inert`Show Log`, inert`Show the log of ${id}`, 'mcpToolsets.showServerLog')]),
+      ...(hasLog(server) ? [lens(inert`Show Log`, inert`Show the log of ${id}`, 'mcpToolsets.showServerLog')] : []),
       ...(possible.includes('stoppable') ? [lens(inert`Stop`, inert`Stop ${id}`, 'mcpToolsets.stop')] : []),
     ];
   });
 }
 
+/** Returns whether a server has run, or tried to, in this window. */
+function hasLog({ state, previous }: ServerStatus): boolean {
+  return previous !== undefined || !['disabled', 'invalid', 'pending', 'remembered'].includes(state.kind);
+}
+
 function stateTitle(server: ServerStatus): Inert {
   const { state, tools, offered, previous } = server;
+  const word = stateWord(state);
   const listed = tools.length > 0 || state.kind === 'running';
   return inertList(
     [
       // The editor drops an ordinary space after an icon.
-      inert`${new Icon(icon(state, previous !== undefined))}\u00a0${stateWord(state)}`,
+      inert`${new Icon(icon(state, previous !== undefined))}\u00a0${word.charAt(0).toUpperCase()}${word.slice(1)}`,
       ...(listed ? [inert`${toolCount(tools.length, offered)}`] : []),
       ...(previous ? [inert`previous definition`] : []),
     ],

@@ -37,6 +37,13 @@ export function registerAuthoring({ slot, env, secrets }: RegisterDeps): Disposa
       provideHover: async (document, at) => (await load()).hover(document, at),
     }),
   );
+  const renaming = () => import('./renaming.js');
+  store.add(
+    vscode.languages.registerRenameProvider(files, {
+      prepareRename: async (document, at) => (await renaming()).prepareRename(document, at),
+      provideRenameEdits: async (document, at, to) => (await renaming()).renameEdits(document, at, to),
+    }),
+  );
   store.add(
     vscode.languages.registerCodeLensProvider(files, {
       onDidChangeCodeLenses: stale.event,

@@ -57,8 +57,13 @@ export class ArgumentDocuments implements Disposable {
     const schemaUri = uri.with({ path: `${uri.path.slice(0, uri.path.lastIndexOf('/'))}/arguments.schema.json` });
     this.write(schemaUri, encode(withSchemaKey(schema)));
     // An argument of that name would name another schema, which the editor would fetch.
-    const own = { $schema: schemaUri.toString() };
+    const own = { $schema: './arguments.schema.json' };
     if (!this.files.has(uri.path)) this.write(uri, encode({ ...own, ...given, ...own }));
+  }
+
+  /** Writes what the document said in an earlier window. */
+  restore(uri: vscode.Uri, text: string): void {
+    this.write(uri, new TextEncoder().encode(text));
   }
 
   /**
@@ -77,6 +82,14 @@ export class ArgumentDocuments implements Disposable {
     const given = { ...parsed } as Record<string, unknown>;
     delete given['$schema'];
     return given;
+  }
+
+  /** Closes tabs of an earlier window whose documents are not here, which show an error. */
+  async closeLost(): Promise<void> {
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    const isLost = ({ input, isDirty }: vscode.Tab): boolean =>
+      input instanceof vscode.TabInputText && input.uri.scheme === scheme && !isDirty && !this.files.has(input.uri.path);
+    await vscode.window.tabGroups.close(tabs.filter(isLost), true);
   }
 
   forget(uri: vscode.Uri): void {

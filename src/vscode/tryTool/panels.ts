@@ -1,4 +1,5 @@
 /** Holds the open panels of *Try Tool*, one for each tool, and the documents in which their arguments are edited. */
+import type * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
@@ -6,6 +7,7 @@ import type { OpenedApp } from '../../core/host/dialogTools.js';
 import { AppPanel } from './appPanel.js';
 import { ArgumentDocuments } from './argumentDocuments.js';
 import { TrialPanel, type TrialPanelDeps } from './trialPanel.js';
+import type { KeptTrial } from '../../webview/messages.js';
 
 export type TryToolDeps = Pick<TrialPanelDeps, 'slot' | 'extensionUri' | 'version'>;
 
@@ -17,15 +19,22 @@ export class Panels implements Disposable {
   constructor(private readonly deps: TryToolDeps) {}
 
   show({ id }: ServerStatus, { published }: ServedTool): void {
-    const key = JSON.stringify([id, published]);
-    const existing = this.open.get(key);
-    if (existing) {
-      existing.reveal();
-      return;
-    }
-    const { deps, documents } = this;
+    const existing = this.open.get(keyOf(id, published));
+    if (existing) existing.reveal();
+    else this.add({ server: id, published });
+  }
+
+  /** Takes over a panel of the window before a reload. */
+  async revive(panel: vscode.WebviewPanel, kept: KeptTrial | undefined): Promise<void> {
+    await this.documents.closeLost();
+    if (!kept || this.open.has(keyOf(kept.server, kept.published))) panel.dispose();
+    else this.add({ server: kept.server, published: kept.published, kept: { panel, document: kept.document } });
+  }
+
+  private add(trial: Pick<TrialPanelDeps, 'server' | 'published' | 'kept'>): void {
+    const key = keyOf(trial.server, trial.published);
     const onEnd = (): void => void this.open.delete(key);
-    this.open.set(key, new TrialPanel({ ...deps, documents, server: id, published, onEnd }));
+    this.open.set(key, new TrialPanel({ ...this.deps, ...trial, documents: this.documents, onEnd }));
   }
 
   /** Shows the app of a result from elsewhere; resolves as `AppPanel.show` does. */
@@ -39,4 +48,8 @@ export class Panels implements Disposable {
     for (const panel of [...this.apps, ...this.open.values()]) panel.dispose();
     this.documents.dispose();
   }
+}
+
+function keyOf(server: string, published: string): string {
+  return JSON.stringify([server, published]);
 }

@@ -8,6 +8,7 @@ import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { nodeOf, serverOf, type Subject } from '../views/subject.js';
+import type { KeptTrial } from '../../webview/messages.js';
 import type { Panels, TryToolDeps } from './panels.js';
 
 export function registerTryTool(deps: TryToolDeps): Disposable {
@@ -21,6 +22,12 @@ export function registerTryTool(deps: TryToolDeps): Disposable {
     vscode.commands.registerCommand('mcpToolsets.tryTool', async (subject: Subject, published: unknown) => {
       const found = await toolOf(deps.slot, subject, published);
       if (found) (await (loading ??= load())).show(found.server, found.tool);
+    }),
+  );
+  store.add(
+    vscode.window.registerWebviewPanelSerializer('mcpToolsets.tryTool', {
+      deserializeWebviewPanel: async (panel, kept: KeptTrial | undefined) =>
+        (await (loading ??= load())).revive(panel, kept),
     }),
   );
   store.add(

@@ -25,6 +25,8 @@ export interface TrialPanelDeps extends AppPanelDeps {
   readonly server: string;
   readonly published: string;
   readonly onEnd: () => void;
+  /** The panel and its arguments of the window before a reload. */
+  readonly kept?: { readonly panel: vscode.WebviewPanel; readonly document: string | undefined };
 }
 
 export class TrialPanel implements Disposable {
@@ -42,18 +44,29 @@ export class TrialPanel implements Disposable {
   private ended = false;
 
   constructor(private readonly deps: TrialPanelDeps) {
-    const { extensionUri, published, slot, documents } = deps;
+    const { extensionUri, published, slot, documents, kept } = deps;
     this.document = documents.newUri(published);
+    if (kept?.document !== undefined) documents.restore(this.document, kept.document);
     const roots = ['media', 'dist'].map((folder) => vscode.Uri.joinPath(extensionUri, folder));
-    this.panel = window.createWebviewPanel('mcpToolsets.tryTool', inert`${published}`, vscode.ViewColumn.Active, {
-      enableScripts: true,
-      // Input and result stay while another tab is in front.
-      retainContextWhenHidden: true,
-      localResourceRoots: roots,
-    });
+    const options = { enableScripts: true, localResourceRoots: roots };
+    this.panel =
+      kept?.panel ??
+      window.createWebviewPanel('mcpToolsets.tryTool', inert`${published}`, vscode.ViewColumn.Active, {
+        ...options,
+        // Input and result stay while another tab is in front.
+        retainContextWhenHidden: true,
+      });
+    this.panel.webview.options = options;
+    const icon = (theme: string): vscode.Uri => vscode.Uri.joinPath(extensionUri, 'media', `tool-${theme}.svg`);
+    this.panel.iconPath = { light: icon('light'), dark: icon('dark') };
     this.panel.onDidDispose(() => this.dispose());
     this.panel.webview.onDidReceiveMessage((message: ToPanel) => void this.receive(message));
     this.store.add(slot.onDidChange(() => this.follow()));
+    this.store.add(
+      vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        if (document.uri.toString() === this.document.toString()) this.sendDocument(document);
+      }),
+    );
     this.panel.webview.html = page(this.panel.webview, extensionUri);
   }
 
@@ -79,7 +92,9 @@ export class TrialPanel implements Disposable {
     switch (message.kind) {
       case 'ready':
         this.shown = undefined;
-        return this.follow();
+        this.follow();
+        if (this.shown === undefined) this.refuse(`The server ${this.deps.server} does not offer this tool now.`);
+        return;
       case 'run':
         return this.run(message.arguments);
       case 'runDocument':
@@ -88,8 +103,11 @@ export class TrialPanel implements Disposable {
         return this.call?.abort();
       case 'openDocument':
         this.deps.documents.prepare(this.document, this.find()?.tool.tool.inputSchema ?? {}, message.arguments);
-        await vscode.window.showTextDocument(this.document, { viewColumn: vscode.ViewColumn.Beside });
-        return;
+        return this.sendDocument(
+          (await vscode.window.showTextDocument(this.document, { viewColumn: vscode.ViewColumn.Beside })).document,
+        );
+      case 'copy':
+        return vscode.env.clipboard.writeText(message.text);
       case 'openResult': {
         // The editor fetches what this key names.
         const content = JSON.stringify({ ...this.last, $schema: undefined }, undefined, 2);
@@ -122,8 +140,7 @@ export class TrialPanel implements Disposable {
     try {
       given = await this.deps.documents.read(this.document);
     } catch (error) {
-      this.send({ kind: 'refused', reason: `The document is not valid yet: ${(error as Error).message}` });
-      return;
+      return this.refuse(`The document is not valid yet: ${(error as Error).message}`);
     }
     await this.run(given);
   }
@@ -131,10 +148,7 @@ export class TrialPanel implements Disposable {
   private async run(given: Readonly<Record<string, unknown>>): Promise<void> {
     const host = this.deps.slot.engine?.host;
     if (this.call || this.ended) return;
-    if (!host) {
-      this.send({ kind: 'refused', reason: 'No MCP server runs in this window.' });
-      return;
-    }
+    if (!host) return this.refuse('No MCP server runs in this window.');
     const call = new AbortController();
     this.call = call;
     this.called = true;
@@ -153,7 +167,7 @@ export class TrialPanel implements Disposable {
         signal: call.signal,
         onProgress: (progress) => this.send({ kind: 'progress', ...progress }),
       });
-      this.last = result = outcome.kind === 'result' ? outcome.result : undefined;
+      this.last = result = outcome.kind === 'result' && !outcome.unanswered ? outcome.result : undefined;
       this.send({ kind: 'ended', outcome: trialOutcome(outcome), ms: Date.now() - begun });
     } catch (error) {
       this.send({
@@ -176,6 +190,14 @@ export class TrialPanel implements Disposable {
     const wrong = await this.app.show({ toolset, tool, dialog: this.dialog, arguments: given, result });
     // Another result may have come, or be on its way, whose app is told of then.
     if (this.last === result && !this.call) this.send({ kind: 'app', ...(wrong !== undefined && { wrong }) });
+  }
+
+  private refuse(reason: string): void {
+    this.send({ kind: 'refused', reason });
+  }
+
+  private sendDocument(document: vscode.TextDocument): void {
+    this.send({ kind: 'document', text: document.getText() });
   }
 
   private send(message: ToPage): void {
@@ -201,8 +223,11 @@ function triedTool(server: ServerStatus, { tool, published, original }: ServedTo
 
 function trialOutcome(outcome: ToolOutcome): TrialOutcome {
   switch (outcome.kind) {
-    case 'result':
-      return { kind: 'result', result: outcome.result };
+    case 'result': {
+      if (!outcome.unanswered) return { kind: 'result', result: outcome.result };
+      const [part] = outcome.result.content;
+      return { kind: 'error', message: part?.type === 'text' ? part.text.replace(/^Error: /, '') : '', detail: '' };
+    }
     case 'cancelled':
       return outcome;
     case 'error': {

@@ -93,7 +93,8 @@ describe('authoring', () => {
   });
 
   it('completes keys, values, live names of tools, variables and folders', async () => {
-    assert.deepEqual((await completions('¦')).sort(), ['servers', 'version']);
+    const files = ['config file: stdio', 'config file: streamable_http', 'config file: streamable_http with a token'];
+    assert.deepEqual((await completions('¦')).sort(), [...files, 'servers', 'version']);
     assert.ok((await completions('version: 1\nservers:\n  a:\n    tra¦\n    command: npx\n')).includes('transport'));
     assert.deepEqual(await completions(original.replace('transport: stdio #', 'transport: ¦ #')), [
       'stdio',
@@ -136,11 +137,11 @@ describe('authoring', () => {
 
   it('shows state and actions above each server, and follows it', async () => {
     assert.deepEqual(await lensTitles(), [
-      ...['$(pass) running · 3 of 4 tools', 'Restart', 'Show Log', 'Stop'].map((title) => `4 ${title}`),
-      ...['$(pass) running · 2 tools', 'Restart', 'Show Log', 'Stop'].map((title) => `13 ${title}`),
+      ...['$(pass) Running · 3 of 4 tools', 'Restart', 'Show Log', 'Stop'].map((title) => `4 ${title}`),
+      ...['$(pass) Running · 2 tools', 'Restart', 'Show Log', 'Stop'].map((title) => `13 ${title}`),
     ]);
     await vscode.commands.executeCommand('mcpToolsets.stop', 'beta');
-    await until(lensTitles, (titles) => titles.includes('13 $(circle-large-outline) stopped'), 'the lens of beta');
+    await until(lensTitles, (titles) => titles.includes('13 $(circle-large-outline) Stopped'), 'the lens of beta');
     await vscode.commands.executeCommand('mcpToolsets.start', 'beta');
     await typed(original.replace('whitelist: [', 'whitelist: [['));
     assert.equal((await lensTitles()).length, 8, 'while the YAML is broken');
@@ -160,10 +161,61 @@ describe('authoring', () => {
     );
   });
 
+  it('renames a server wherever its folder names it', async () => {
+    const [root] = vscode.workspace.workspaceFolders ?? [];
+    assert.ok(root);
+    const at = (path: string): vscode.Uri => vscode.Uri.joinPath(root.uri, path);
+    const [team, agent, own] = [
+      at('.minds/team.yaml'),
+      at('.github/agents/ann.agent.md'),
+      at('.github/agents/own.agent.md'),
+    ];
+    const write = (file: vscode.Uri, text: string): Thenable<void> =>
+      vscode.workspace.fs.writeFile(file, new TextEncoder().encode(text));
+    const read = async (file: vscode.Uri): Promise<string> =>
+      new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
+    await write(team, 'members:\n  ann: { toolsets: [alpha, beta] }\n');
+    try {
+      // The command writes nothing before the new team file was read.
+      await until(
+        async () => {
+          await vscode.commands.executeCommand('mcpToolsets.writeAgents');
+          return read(agent).catch(() => '');
+        },
+        (text) => text.includes('alpha/*'),
+        'the agent file',
+      );
+      await write(own, "---\ntools: [read, 'alpha/echo']\n---\n");
+      const editor = await typed(original.replace('  alpha:', '  al¦pha:'));
+      const edit = await vscode.commands.executeCommand<vscode.WorkspaceEdit>(
+        'vscode.executeDocumentRenameProvider',
+        uri(),
+        editor.selection.active,
+        'gamma',
+      );
+      assert.ok(await vscode.workspace.applyEdit(edit));
+      await until(() => vscode.workspace.saveAll(), Boolean, 'the save');
+      // The prefix stays, and now it is not the id of the server.
+      await untilTools(start.map((tool) => tool.replace('mcp_alpha', 'mcp_gamma_alpha')));
+      assert.equal(await readConfig(), original.replace('  alpha:', '  gamma:'));
+      assert.equal(await read(team), 'members:\n  ann: { toolsets: [gamma, beta] }\n');
+      const text = await until(
+        () => read(agent),
+        (now) => now.includes('gamma/*'),
+        'the new id in the agent file',
+      );
+      assert.match(text, /tools: \[.*'gamma\/\*'.*\][^]*member ann; toolsets: gamma, beta -->/);
+      assert.equal(await read(own), "---\ntools: [read, 'gamma/echo']\n---\n");
+    } finally {
+      await vscode.workspace.fs.delete(team);
+      await vscode.workspace.fs.delete(at('.github'), { recursive: true });
+    }
+  });
+
   it('mends a misspelt key at one click, and leaves the rest as it was', async () => {
     await saved(original.replace('transform:', 'transfrom:'));
     await untilProblems([kept, 'unknown-key transfrom', 'name-taken beta']);
-    await apply(await actionsFor('unknown-key'), 'Rename to "transform"');
+    await apply(await actionsFor('unknown-key'), "Rename to 'transform'");
     assert.equal(await readConfig(), original);
     await untilProblems([kept]);
   });
@@ -171,7 +223,7 @@ describe('authoring', () => {
   it('gives a prefix to a server whose name is taken', async () => {
     await saved(original.replace("    transform:\n      - prefix: 'alpha_'\n", ''));
     await untilProblems([kept, 'name-taken beta']);
-    await apply(await actionsFor('name-taken'), 'Add the prefix "beta_"');
+    await apply(await actionsFor('name-taken'), "Add the prefix 'beta_'");
     assert.match(await readConfig(), /env: \{ TOKEN: \{ env: HOME \} \}\n {4}transform:\n {6}- prefix: 'beta_'\n$/);
     await untilProblems([kept]);
   });
@@ -194,9 +246,9 @@ describe('authoring', () => {
     await saved(original.replace('command: node', 'command: nodee'));
     await until(problems, (all) => all.some(({ code }) => code === 'command-not-found'), 'the problem');
     const actions = await actionsFor('command-not-found');
-    const [first] = actions.filter(({ title }) => title.startsWith('Change to "'));
+    const [first] = actions.filter(({ title }) => title.startsWith("Change to '"));
     assert.ok(first?.isPreferred, actions.map(({ title }) => title).join(' | '));
-    await apply(actions, 'Change to "node"');
+    await apply(actions, "Change to 'node'");
     assert.equal(await readConfig(), original);
     await untilProblems([kept]);
   });
@@ -206,9 +258,9 @@ describe('authoring', () => {
     await until(problems, (all) => all.some(({ code }) => code === 'command-not-found'), 'the problem');
     const actions = await actionsFor('command-not-found');
     const titles = actions.map(({ title }) => title);
-    for (const title of ['Show the log of "alpha"', 'Disable "alpha"'])
+    for (const title of ["Show the log of 'alpha'", "Disable 'alpha'"])
       assert.ok(titles.includes(title), titles.join(' | '));
-    await apply(actions, 'Disable "alpha"');
+    await apply(actions, "Disable 'alpha'");
     assert.match(await readConfig(), /^ {2}alpha:\n {4}enabled: false\n {4}transport: stdio # started here\n/m);
     await untilProblems([]);
   });

@@ -10,7 +10,7 @@ import { inWebview } from '../../support/editor/webviews.ts';
 
 const rows = '.part.sidebar .monaco-list-row';
 const field = (name: string): string =>
-  inWebview(`.field:has(label:text-is("${name}")) >> css=input, textarea, select`);
+  inWebview(`.field:has(label:text-matches("^${name}( required)?$")) >> css=input, textarea, select`);
 const button = (name: string): string => inWebview(`button:text-is("${name}")`);
 const shown = async (selector: string): Promise<string> => (await page.texts(inWebview(selector))).join('\n');
 const untilShown = (selector: string, pattern: RegExp): Promise<string> =>
@@ -38,7 +38,7 @@ async function editAsJson(): Promise<vscode.TextDocument> {
   return document;
 }
 
-const plain = ['count', 'content', 'structured', 'fail', 'throw', 'slow', 'cancelled', 'schema'];
+const plain = ['count', 'content', 'structured', 'fail', 'throw', 'slow', 'cancelled', 'schema', 'exit'];
 const tools = ['mcp_shop_order', ...plain.map((name) => `mcp_plain_${name}`)];
 
 describe('try tool', () => {
@@ -81,6 +81,18 @@ describe('try tool', () => {
       tags: ['red'],
     });
     await page.screenshot('form-result');
+    await page.click(button('Copy Result'));
+    await until(
+      () => vscode.env.clipboard.readText(),
+      (text) => text === JSON.stringify(sent),
+      'the copied result',
+    );
+    await page.click(field('name'));
+    await page.press('Control+A');
+    await page.press('Delete');
+    await page.press('Control+Enter');
+    await untilShown('.note', /This is the result of the call before/);
+    await untilShown('.status', /Some fields are not valid yet/);
   });
 
   it('has names and states for a screen reader', async () => {
@@ -90,6 +102,27 @@ describe('try tool', () => {
     await page.waitFor(inWebview('[role="status"]'));
     const unnamed = await page.texts(inWebview('input:not([id]), textarea:not([id]), select:not([id])'));
     assert.deepEqual(unnamed, []);
+  });
+
+  it('has no violation that axe finds, in a light and a dark theme', async () => {
+    const themes = vscode.workspace.getConfiguration('workbench');
+    for (const theme of ['Default Light Modern', 'Default Dark Modern', 'Default High Contrast']) {
+      await themes.update('colorTheme', theme, vscode.ConfigurationTarget.Global);
+      const kind = theme.includes('Light') ? 'light' : theme.includes('Contrast') ? 'high-contrast' : 'dark';
+      await tryTool('shop', 'order');
+      await page.waitFor(inWebview(`body.vscode-${kind} h1`));
+      await page.click(button('Add to tags'));
+      await page.click(button('Run'));
+      await untilShown('.error', /This is required/);
+      assert.deepEqual(await page.axe(inWebview('h1')), [], `a form in ${theme}`);
+      await page.screenshot(`form-${kind}`);
+      await tryTool('plain', 'content');
+      await page.click(button('Run'));
+      await untilShown('.status', /^Done after/);
+      assert.deepEqual(await page.axe(inWebview('h1')), [], `a result in ${theme}`);
+      await closeAll();
+    }
+    await themes.update('colorTheme', undefined, vscode.ConfigurationTarget.Global);
   });
 
   it('edits the arguments as JSON, with the completion of the schema', async () => {
@@ -203,6 +236,46 @@ describe('try tool', () => {
     assert.deepEqual(JSON.parse(await shown('.result figure pre')), {});
   });
 
+  it('has inputs for dates, e-mail and URIs, and tells what is not one', async () => {
+    const before = await readConfig();
+    const text = (format: string): object => ({ type: 'string', format });
+    const schema = {
+      type: 'object',
+      properties: { day: text('date'), at: text('date-time'), mail: text('email'), page: text('uri'), word: text('') },
+      required: ['word'],
+    };
+    const args = ['--schema', JSON.stringify(schema)];
+    await writeConfig(`${before}  dates: ${entry('forms.mjs', args, 'transform: [{ prefix: dates_ }]')}\n`);
+    try {
+      await untilTools([...tools, 'mcp_dates_order']);
+      await tryTool('dates', 'dates_order');
+      await page.click(field('mail'));
+      await page.type('ann');
+      await page.click(field('page'));
+      await page.type('example');
+      await page.press('Control+Enter');
+      await untilShown('.error', /not an e-mail address[^]*not a URI[^]*To send an empty text, use Edit as JSON/);
+      await page.screenshot('formats');
+      await page.click(field('mail'));
+      await page.press('End');
+      await page.type('@example.com');
+      await page.click(field('page'));
+      await page.press('Control+A');
+      await page.type('https://example.com');
+      await page.click(field('day'));
+      await page.type('01312026');
+      await page.click(field('word'));
+      await page.type('x');
+      await page.press('Control+Enter');
+      await untilShown('.status', /^Done after/);
+      const sent = { day: '2026-01-31', mail: 'ann@example.com', page: 'https://example.com', word: 'x' };
+      assert.deepEqual(JSON.parse(await shown('.result figure pre')), sent);
+    } finally {
+      await writeConfig(before);
+      await untilTools(tools);
+    }
+  });
+
   it('numbers the items of a list so that no two are called alike', async () => {
     await tryTool('shop', 'order');
     for (let count = 0; count < 3; count++) await page.click(button('Add to tags'));
@@ -248,6 +321,10 @@ describe('try tool', () => {
     await untilShown('.status.error', /^Failed/);
     await untilShown('.result', /thrown on request \(-32000\)/);
     await page.screenshot('error');
+    await tryTool('plain', 'exit');
+    await page.click(button('Run'));
+    await untilShown('.status.error', /^Failed/);
+    await untilShown('.result pre.error', /^result unknown/);
   });
 
   it('shows progress, and cancels', async () => {

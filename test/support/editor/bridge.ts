@@ -55,6 +55,8 @@ export const page = {
   texts: (selector: string) => perform({ do: 'texts', selector }) as Promise<string[]>,
   /** What each `<img>` that matches now really shows. */
   images: (selector: string) => perform({ do: 'images', selector }) as Promise<PageImage[]>,
+  /** What axe finds wrong in the document that holds the first such element: a rule and its elements for each violation. */
+  axe: (selector: string) => perform({ do: 'axe', selector }) as Promise<string[]>,
   /** First lines of the errors on the console so far, without those that every window has. */
   consoleErrors: () => perform({ do: 'consoleErrors' }) as Promise<string[]>,
 };

@@ -35,6 +35,8 @@ export type PageRequest =
   | { do: 'waitFor'; selector: string; state: 'visible' | 'hidden' }
   | { do: 'texts'; selector: string }
   | { do: 'images'; selector: string }
+  /** Checks the document that holds the element with axe. */
+  | { do: 'axe'; selector: string }
   | { do: 'consoleErrors' };
 
 /** An `<img>` of the page. */

@@ -1,6 +1,7 @@
 /** One window of an editor: its page, its extension host, its end. */
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import axe from 'axe-core';
 import type { ConsoleMessage, Page } from 'playwright-core';
 import type * as vscode from 'vscode';
 import { approveCalls } from './approveCalls.ts';
@@ -108,10 +109,12 @@ export class EditorWindow {
     return this.evaluate(approveCalls);
   }
 
-  /** Reloads the window as a person does, and waits for its new extension host. */
-  async reload(): Promise<ExtensionHost> {
+  /** Reloads the window as a person does, and waits for its new extension host. @param begin resolves when the page has loaded */
+  async reload(
+    begin: () => Promise<unknown> = () => this.page.reload({ timeout: appearLimit }),
+  ): Promise<ExtensionHost> {
     this.#others.add(this.#host ?? (await this.host()));
-    await this.page.reload({ timeout: appearLimit });
+    await begin();
     await this.page.waitForSelector('.monaco-workbench', { timeout: appearLimit });
     return (this.#host = await this.#nextHost());
   }
@@ -170,6 +173,8 @@ export class EditorWindow {
             }),
           ),
         );
+      case 'axe':
+        return violations(page, request.selector);
       case 'consoleErrors':
         return this.consoleErrors;
     }
@@ -201,6 +206,17 @@ export class EditorWindow {
     const [text = ''] = message.text().replaceAll('%c', '').split('\n');
     if (message.type() === 'error' && !expectedError.test(text)) this.consoleErrors.push(text);
   }
+}
+
+async function violations(page: Page, selector: string): Promise<string[]> {
+  const frame = await (await page.locator(selector).first().elementHandle())?.ownerFrame();
+  if (!frame) throw new Error(`Nothing is at ${selector}`);
+  await frame.evaluate(axe.source);
+  const found = await frame.evaluate(() =>
+    // The page's policy lets nothing be loaded, which the preparation of style sheets would.
+    (globalThis as unknown as { axe: typeof axe }).axe.run({ preload: false }),
+  );
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
 function addressWithPayload(editor: Editor, target: string, { testsPath }: WindowOptions): string {

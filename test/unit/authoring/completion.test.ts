@@ -8,7 +8,7 @@ const around: CompletionDeps = {
     server === 'a'
       ? ['browser_click', 'browser_type', 'open'].map((original) => ({ original, description: `Does ${original}.` }))
       : [],
-  variables: ['HOME', 'SEARCH_TOKEN'],
+  variables: ['BASE', 'HOME', 'OLDPWD', 'SEARCH_TOKEN'],
   entries: (path) =>
     Promise.resolve(
       (path === '' ? ['src', 'test', '.git', 'run.mjs'] : path === 'src' ? ['core'] : []).map((name) => ({
@@ -40,7 +40,8 @@ const server = 'version: 1\nservers:\n  a:\n    transport: stdio\n    command: n
 
 describe('completion (E2)', () => {
   const offered: readonly (readonly [string, string, string])[] = [
-    ['an empty file', '¦', 'version servers'],
+    ['an empty file', '¦', 'config file: stdio|config file: streamable_http|config file: streamable_http with a token|version|servers'],
+    ['a file of comments', '# mine\n¦', 'config file: stdio|config file: streamable_http|config file: streamable_http with a token|version|servers'],
     ['a file with a version', 'version: 1\n¦', 'servers'],
     ['below `servers`', 'servers:\n  ¦', 'server: stdio|server: streamable_http|server: streamable_http with a token'],
     ['a server with no transport', 'servers:\n  a:\n    ¦', 'transport command args cwd env envFile url headers sessionId oauth enabled truely-stateless start spare tools transform timeouts prompts resources manual'],
@@ -56,11 +57,15 @@ describe('completion (E2)', () => {
     ['live names in flow style', `${server}    tools: { blacklist: ['ope¦`, 'browser_* browser_click browser_type open'],
     ['names below a list’s key', `${server}    tools:\n      whitelist:\n        ¦`, 'browser_* browser_click browser_type open'],
     ['no names for prompts', `${server}    prompts:\n      whitelist:\n        - ¦`, ''],
-    ['variables for a reference', `${server}    env: { T: { env: ¦`, 'SEARCH_TOKEN HOME'],
-    ['variables for a name', `${server}    env:\n      ¦`, 'SEARCH_TOKEN HOME'],
+    ['variables for a reference', `${server}    env: { T: { env: ¦`, 'SEARCH_TOKEN BASE HOME OLDPWD'],
+    ['variables for a reference, that of the same name first', `${server}    env: { BASE: { env: ¦`, 'BASE SEARCH_TOKEN HOME OLDPWD'],
+    ['variables for a name', `${server}    env:\n      ¦`, 'SEARCH_TOKEN BASE HOME OLDPWD'],
+    ['references for a variable', `${server}    env:\n      T: ¦`, '{ env: … }|{ secret: … }|{ command: … }'],
+    ['references for a header', 'servers:\n  a:\n    headers:\n      H: ¦', "{ prefix: 'Bearer ', env: … }|{ prefix: 'Bearer ', secret: … }|{ env: … }|{ secret: … }|{ command: … }"],
+    ['references for a secret of OAuth', 'servers:\n  a:\n    oauth:\n      clientSecret: ¦', '{ env: … }|{ secret: … }|{ command: … }'],
     ['folders', `${server}    cwd: ¦`, '. src test'],
     ['folders in a folder', `${server}    cwd: 'src/¦'`, 'src/core'],
-    ['paths for arguments', `${server}    args: ['-y', ¦]`, '. { env: … } src test run.mjs'],
+    ['paths for arguments', `${server}    args: ['-y', ¦]`, '.|{ env: … }|{ secret: … }|{ command: … }|src|test|run.mjs'],
     ['paths in a folder', `${server}    args:\n      - './src/¦'`, './src/core'],
     ['no paths for an option', `${server}    args: ['-¦']`, ''],
     ['a program of the workspace', `${server.replace('npx', './¦')}`, './src ./test ./run.mjs'],
@@ -96,12 +101,21 @@ describe('completion (E2)', () => {
     [`${server}    transform: [¦]`, 'prefix', `${server}    transform: [{ prefix: '' }]`],
     [`${server}    env:\n      SEA¦`, 'SEARCH_TOKEN', `${server}    env:\n      SEARCH_TOKEN: { env: SEARCH_TOKEN }`],
     [`${server}    headers:\n      Auth: ¦`, "{ prefix: 'Bearer ', env: … }", `${server}    headers:\n      Auth: { prefix: 'Bearer ', env:  }`],
+    [`${server}    env:\n      T: ¦`, '{ env: … }', `${server}    env:\n      T: { env: T }`],
+    [`${server}    env:\n      T: ¦`, '{ secret: … }', `${server}    env:\n      T: { secret: T }`],
+    [`${server}    args: [¦]`, '{ command: … }', `${server}    args: [{ command: [''] }]`],
     [`${server}    tools¦`, 'tools', `${server}    tools:\n      whitelist:\n        - ''`],
   ]; // oxfmt-ignore
   for (const [marked, label, expected] of writes) {
     it(`${label} in ${JSON.stringify(marked.slice(-40))}`, async () =>
       assert.equal(await taken(marked, label), expected));
   }
+
+  it('a whole file from completion alone is valid', async () => {
+    for (const label of ['config file: stdio', 'config file: streamable_http']) {
+      assert.deepEqual(parse(await taken('¦', label)).problems, []);
+    }
+  });
 
   it('a first server from completion alone is a valid file', async () => {
     let text = await taken('¦', 'version');

@@ -11,6 +11,7 @@ const around: QuickFixDeps = {
   toolNames: () => tools,
   restartable: (server) => server !== 'failed',
   variables: ['PATH', 'SEARCH_TOKEN'],
+  isFree: (path) => path === 'new.env',
 };
 
 const head = 'version: 1\nservers:\n  a:\n    transport: stdio # how\n    command: npx\n';
@@ -26,40 +27,57 @@ function problemOf(text: string, code: ProblemCode, offered: readonly string[] =
 }
 
 const edit = (text: string, { does }: QuickFix): string =>
-  does.kind === 'command' ? `${does.command} ${does.server}` : applyEdits(text, does.edits);
+  does.kind === 'command'
+    ? `${does.command} ${does.server}`
+    : does.kind === 'create'
+      ? `create ${does.path}`
+      : applyEdits(text, does.edits);
 
 describe('quick fixes (E1)', () => {
   const cases: readonly (readonly [ProblemCode, string, string, string, string])[] = [
-    ['unknown-key', 'a misspelt key', head + "    truly-stateless: true # c\n", 'Rename to "truely-stateless"', head + '    truely-stateless: true # c\n'],
-    ['unknown-key', 'a misspelt key in flow style', head + "    tools: { 'white-list': [open] }\n", 'Rename to "whitelist"', head + "    tools: { 'whitelist': [open] }\n"],
-    ['unknown-key', 'a misspelt key of the file', 'version: 1\nserver: {}\n', 'Rename to "servers"', 'version: 1\nservers: {}\n'],
-    ['unknown-key', 'a key that is written already', head + '    comand: x\n', 'Remove "comand"', head],
-    ['unknown-key', '`disabled`', head + '    disabled: true\n', 'Change to "enabled: false"', head + '    enabled: false\n'],
-    ['unknown-key', 'a misspelt key in an anchor', 'version: 1\nx-x: &x\n  enabled: true\n  comand: npx\nservers:\n  a: { transport: stdio, command: y, <<: *x }\n', 'Remove "comand"', 'version: 1\nx-x: &x\n  enabled: true\nservers:\n  a: { transport: stdio, command: y, <<: *x }\n'],
-    ['transport-sse', '`sse`', "version: 1\nservers:\n  a: { transport: 'sse', url: 'http://x' }\n", 'Change to "transport: streamable_http"', "version: 1\nservers:\n  a: { transport: 'streamable_http', url: 'http://x' }\n"],
-    ['transport-sse', '`sse` of a program', head.replace('stdio', 'sse'), 'Change to "transport: stdio"', head],
-    ['command-with-arguments', 'arguments behind the program', head.replace('command: npx', "command: npx -y 'a b' # c"), 'Move the arguments to "args"', head.replace('command: npx', "command: npx # c\n    args: ['-y', 'a b']")],
-    ['command-with-arguments', 'arguments in both places', head.replace('command: npx', 'command: "npx -y x"\n    args: [y]'), 'Move the arguments to "args"', head.replace('command: npx', 'command: "npx"\n    args: [\'-y\', \'x\', y]')],
-    ['command-with-arguments', 'arguments as items', head.replace('command: npx', 'args:\n      - y # last\n    command: npx -y'), 'Move the arguments to "args"', head.replace('command: npx', "args:\n      - '-y'\n      - y # last\n    command: npx")],
-    ['command-with-arguments', 'arguments in flow style', 'version: 1\nservers:\n  a: { transport: stdio, command: npx -y x }\n', 'Move the arguments to "args"', "version: 1\nservers:\n  a: { transport: stdio, command: npx, args: ['-y', 'x'] }\n"],
-    ['transport-unsupported', 'a misspelt transport', head.replace('stdio', 'stdoi'), 'Change to "transport: stdio"', head],
-    ['version-missing', 'no version', '# all\nservers: {} # none\n', 'Add "version: 1"', '# all\nversion: 1\nservers: {} # none\n'],
-    ['version-unsupported', 'a version in quotes', "version: '1' # one\nservers: {}\n", 'Change to "version: 1"', 'version: 1 # one\nservers: {}\n'],
-    ['key-not-for-transport', '`url` of a program', head + '    url: http://x # no\n', 'Remove "url"', head],
+    ['unknown-key', 'a misspelt key', head + "    truly-stateless: true # c\n", "Rename to 'truely-stateless'", head + '    truely-stateless: true # c\n'],
+    ['unknown-key', 'a misspelt key in flow style', head + "    tools: { 'white-list': [open] }\n", "Rename to 'whitelist'", head + "    tools: { 'whitelist': [open] }\n"],
+    ['unknown-key', 'a misspelt key of the file', 'version: 1\nserver: {}\n', "Rename to 'servers'", 'version: 1\nservers: {}\n'],
+    ['unknown-key', 'a key that is written already', head + '    comand: x\n', "Remove 'comand'", head],
+    ['unknown-key', '`disabled`', head + '    disabled: true\n', "Change to 'enabled: false'", head + '    enabled: false\n'],
+    ['unknown-key', 'a misspelt key in an anchor', 'version: 1\nx-x: &x\n  enabled: true\n  comand: npx\nservers:\n  a: { transport: stdio, command: y, <<: *x }\n', "Remove 'comand'", 'version: 1\nx-x: &x\n  enabled: true\nservers:\n  a: { transport: stdio, command: y, <<: *x }\n'],
+    ['transport-sse', '`sse`', "version: 1\nservers:\n  a: { transport: 'sse', url: 'http://x' }\n", "Change to 'transport: streamable_http'", "version: 1\nservers:\n  a: { transport: 'streamable_http', url: 'http://x' }\n"],
+    ['transport-sse', '`sse` of a program', head.replace('stdio', 'sse'), "Change to 'transport: stdio'", head],
+    ['command-with-arguments', 'arguments behind the program', head.replace('command: npx', "command: npx -y 'a b' # c"), "Move the arguments to 'args'", head.replace('command: npx', "command: npx # c\n    args: ['-y', 'a b']")],
+    ['command-with-arguments', 'arguments in both places', head.replace('command: npx', 'command: "npx -y x"\n    args: [y]'), "Move the arguments to 'args'", head.replace('command: npx', 'command: "npx"\n    args: [\'-y\', \'x\', y]')],
+    ['command-with-arguments', 'arguments as items', head.replace('command: npx', 'args:\n      - y # last\n    command: npx -y'), "Move the arguments to 'args'", head.replace('command: npx', "args:\n      - '-y'\n      - y # last\n    command: npx")],
+    ['command-with-arguments', 'arguments in flow style', 'version: 1\nservers:\n  a: { transport: stdio, command: npx -y x }\n', "Move the arguments to 'args'", "version: 1\nservers:\n  a: { transport: stdio, command: npx, args: ['-y', 'x'] }\n"],
+    ['transport-unsupported', 'a misspelt transport', head.replace('stdio', 'stdoi'), "Change to 'transport: stdio'", head],
+    ['version-missing', 'no version', '# all\nservers: {} # none\n', "Add 'version: 1'", '# all\nversion: 1\nservers: {} # none\n'],
+    ['version-unsupported', 'a version in quotes', "version: '1' # one\nservers: {}\n", "Change to 'version: 1'", 'version: 1 # one\nservers: {}\n'],
+    ['key-not-for-transport', '`url` of a program', head + '    url: http://x # no\n', "Remove 'url'", head],
     ['duplicate-key', 'a key twice', head + '    command: y\n', 'Remove this duplicate', head],
-    ['missing-key', 'no transport', 'version: 1\nservers:\n  a: # x\n    url: http://x\n', 'Add "transport: streamable_http"', 'version: 1\nservers:\n  a: # x\n    transport: streamable_http\n    url: http://x\n'],
-    ['wrong-type', 'a truth in quotes', head + "    enabled: 'no'\n", 'Change to "false"', head + '    enabled: false\n'],
-    ['wrong-type', 'a text for a list', head + '    args: -y # yes\n', 'Make it a list: "[-y]"', head + "    args: ['-y'] # yes\n"],
-    ['duration-invalid', 'hours', head + '    timeouts: { idle: 2h }\n', 'Change to "120m"', head + '    timeouts: { idle: 120m }\n'],
-    ['cwd-missing', 'a directory that is not there', head + '    cwd: ./nowhere/at/all # old\n    args: [x]\n', 'Remove "cwd" to run in the workspace folder', head + '    args: [x]\n'],
-    ['server-id-invalid', 'an id with blanks', head.replace('a:', 'my server:'), 'Rename to "my_server"', head.replace('a:', 'my_server:')],
-    ['url-invalid', 'an address without its scheme', 'version: 1\nservers:\n  a: { transport: streamable_http, url: example.com/mcp } # c\n', 'Change to "https://example.com/mcp"', 'version: 1\nservers:\n  a: { transport: streamable_http, url: \'https://example.com/mcp\' } # c\n'],
-    ['env-unset', 'a variable that is nearly set', head + '    env: { T: { env: SERCH_TOKEN } }\n', 'Change to "SEARCH_TOKEN", which is set', head + '    env: { T: { env: SEARCH_TOKEN } }\n'],
-    ['env-unset', 'a variable whose value is entered instead', head + '    env: { T: { env: NOT_SET } }\n', 'Enter the value of "NOT_SET"…', head + '    env: { T: { secret: NOT_SET } }\n'],
-    ['secret-unset', 'a secret without a value', head + '    args: [{ prefix: a, secret: KEY }]\n', 'Enter the value of "KEY"…', head + '    args: [{ prefix: a, secret: KEY }]\n'],
+    ['missing-key', 'no transport', 'version: 1\nservers:\n  a: # x\n    url: http://x\n', "Add 'transport: streamable_http'", 'version: 1\nservers:\n  a: # x\n    transport: streamable_http\n    url: http://x\n'],
+    ['wrong-type', 'a truth in quotes', head + "    enabled: 'no'\n", "Change to 'false'", head + '    enabled: false\n'],
+    ['wrong-type', 'a text for a list', head + '    args: -y # yes\n', "Change to the list '[-y]'", head + "    args: ['-y'] # yes\n"],
+    ['duration-invalid', 'hours', head + '    timeouts: { idle: 2h }\n', "Change to '120m'", head + '    timeouts: { idle: 120m }\n'],
+    ['cwd-missing', 'a directory that is not there', head + '    cwd: ./nowhere/at/all # old\n    args: [x]\n', "Remove 'cwd' to run in the workspace folder", head + '    args: [x]\n'],
+    ['server-id-invalid', 'an id with blanks', head.replace('a:', 'my server:'), "Rename to 'my_server'", head.replace('a:', 'my_server:')],
+    ['server-id-invalid', 'an id with accents', head.replace('a:', 'Café:'), "Rename to 'Cafe'", head.replace('a:', 'Cafe:')],
+    ['server-id-invalid', 'an id of other letters', head.replace('a:', "'検索':"), "Rename to 'server'", head.replace('a:', "'server':")],
+    ['server-id-invalid', 'an id whose near id is taken', `${head}  b c: &b { transport: stdio, command: x }\n  b_c: *b\n`, "Rename to 'b_c_2'", `${head}  b_c_2: &b { transport: stdio, command: x }\n  b_c: *b\n`],
+    ['server-id-invalid', 'the id of a built-in toolset', head.replace('a:', 'mcp_admin:'), "Rename to 'mcp_admin_2'", head.replace('a:', 'mcp_admin_2:')],
+    ['duplicate-server', 'an id twice: another id', `${head}  a: { transport: stdio, command: x }\n`, "Rename to 'a_2'", `${head}  a_2: { transport: stdio, command: x }\n`],
+    ['duplicate-server', 'an id twice: one entry', `${head}  a: { transport: stdio, command: x }\n`, 'Remove this duplicate', head],
+    ['yaml-syntax', 'a tab for two blanks', `${head}\tb:\n\t\ttransport: stdio\n`, 'Change the tabs to spaces', `${head}  b:\n    transport: stdio\n`],
+    ['yaml-syntax', 'a tab for four blanks', 'version: 1\nservers:\n    a:\n\t\ttransport: stdio # a\tb\n', 'Change the tabs to spaces', 'version: 1\nservers:\n    a:\n        transport: stdio # a\tb\n'],
+    ['yaml-syntax', 'tabs, but not those of a block text', 'version: 1\nservers:\n\ta: { manual: x }\nx-text: |\n  \tkept\n', 'Change the tabs to spaces', 'version: 1\nservers:\n  a: { manual: x }\nx-text: |\n  \tkept\n'],
+    ['env-file-unusable', 'a file of variables that is not there: make it', `${head}    envFile: new.env\n`, "Create 'new.env'", 'create new.env'],
+    ['env-file-unusable', 'a file of variables that is not there: go without', `${head}    envFile: ../new.env # old\n`, "Remove 'envFile'", head],
+    ['published-name-invalid', 'a prefix that no name may have', `${head}    transform:\n      - prefix: 'my tools.'\n`, "Change to 'my_tools_'", `${head}    transform:\n      - prefix: 'my_tools_'\n`],
+    ['published-name-invalid', 'a prefix for another that no name may have', `${head}    transform: [{ prefix: { remove: 'a.', add: 'b.' } }]\n`, "Change to 'b_'", `${head}    transform: [{ prefix: { remove: 'a.', add: 'b_' } }]\n`],
+    ['url-invalid', 'an address without its scheme', 'version: 1\nservers:\n  a: { transport: streamable_http, url: example.com/mcp } # c\n', "Change to 'https://example.com/mcp'", 'version: 1\nservers:\n  a: { transport: streamable_http, url: \'https://example.com/mcp\' } # c\n'],
+    ['env-unset', 'a variable that is nearly set', head + '    env: { T: { env: SERCH_TOKEN } }\n', "Change to 'SEARCH_TOKEN', which is set", head + '    env: { T: { env: SEARCH_TOKEN } }\n'],
+    ['env-unset', 'a variable whose value is entered instead', head + '    env: { T: { env: NOT_SET } }\n', "Enter the value of 'NOT_SET'…", head + '    env: { T: { secret: NOT_SET } }\n'],
+    ['secret-unset', 'a secret without a value', head + '    args: [{ prefix: a, secret: KEY }]\n', "Enter the value of 'KEY'…", head + '    args: [{ prefix: a, secret: KEY }]\n'],
     ['pattern-blank', 'a blank pattern', head + "    tools: { whitelist: ['', open] }\n", 'Remove the pattern', head + '    tools: { whitelist: [open] }\n'],
     ['pattern-overruled', 'a pattern that the whitelist overrules', head + "    tools: { whitelist: ['o*'], blacklist: [open, x] }\n", 'Remove the pattern', head + "    tools: { whitelist: ['o*'], blacklist: [x] }\n"],
-    ['pattern-matches-nothing', 'a misspelt name', head + '    tools: { whitelist: [open, brwser_click] }\n', 'Change to "browser_click"', head + '    tools: { whitelist: [open, browser_click] }\n'],
+    ['pattern-matches-nothing', 'a misspelt name', head + '    tools: { whitelist: [open, brwser_click] }\n', "Change to 'browser_click'", head + '    tools: { whitelist: [open, browser_click] }\n'],
     ['pattern-matches-nothing', 'a dead pattern', head + "    tools:\n      blacklist:\n        - open\n        - '*_unsafe' # old\n", 'Remove the pattern', head + '    tools:\n      blacklist:\n        - open\n'],
     ['pattern-matches-nothing', 'the only pattern', head + "    tools: { whitelist: ['x_*'] }\n", 'Remove the last pattern (an empty whitelist lets all tools through)', head + '    tools: { whitelist: [] }\n'],
   ]; // oxfmt-ignore
@@ -81,7 +99,7 @@ describe('quick fixes (E1)', () => {
 
   it('a name that is taken: a prefix', () => {
     const [fix] = new QuickFixes(head, around).for(at('name-taken', 'a'));
-    assert.equal(fix?.title, 'Add the prefix "a_"');
+    assert.equal(fix?.title, "Add the prefix 'a_'");
     assert.equal(edit(head, fix), `${head}    transform:\n      - prefix: 'a_'\n`);
   });
 
@@ -103,10 +121,10 @@ describe('quick fixes (E1)', () => {
     const fixes = new QuickFixes(text, around).for(at('server-exited', 'failed'));
     assert.deepEqual(
       fixes.map(({ title }) => title),
-      ['Start "failed" again', 'Show the log of "failed"', 'Disable "failed"'],
+      ["Start 'failed' again", "Show the log of 'failed'", "Disable 'failed'"],
     );
     assert.match(edit(text, fixes[2] as QuickFix), /failed:\n {4}enabled: false\n {4}transport/);
-    assert.equal(new QuickFixes(head, around).for(at('server-exited', 'a'))[0]?.title, 'Restart "a"');
+    assert.equal(new QuickFixes(head, around).for(at('server-exited', 'a'))[0]?.title, "Restart 'a'");
   });
 
   it('a misspelt command: the nearest on PATH', () => {
@@ -115,7 +133,7 @@ describe('quick fixes (E1)', () => {
     const problem = { ...at('command-not-found', 'a'), place: { file: '', range }, instead: 'npx' };
     const [fix] = new QuickFixes(text, around).for(problem);
     assert.ok(fix?.preferred);
-    assert.equal(fix.title, 'Change to "npx"');
+    assert.equal(fix.title, "Change to 'npx'");
     assert.equal(edit(text, fix), head.replace('npx', "'npx' # run"));
   });
 
@@ -124,15 +142,16 @@ describe('quick fixes (E1)', () => {
     const [problem] = curate(definitionOf(head), offer, 'off').problems;
     assert.equal(problem?.code, 'tool-name-invalid');
     const [fix] = new QuickFixes(head, around).for(problem);
-    assert.equal(fix?.title, 'Blacklist "odd tool"');
+    assert.equal(fix?.title, "Blacklist 'odd tool'");
     const mended = edit(head, fix);
     assert.deepEqual(curate(definitionOf(mended), offer, 'off').problems, []);
+    assert.equal(mended, `${head}    tools:\n      blacklist:\n        - 'odd tool'\n`);
   });
 
   it('two tools of one name: blacklist the second', () => {
     const text = `${head}    transform: [{ prefix: { remove: a_, add: '' } }]\n`;
     const problem = problemOf(text, 'name-twice-in-server', ['x', 'a_x']);
-    const fixed = new QuickFixes(text, around).for(problem).find(({ title }) => title === 'Blacklist "a_x"');
+    const fixed = new QuickFixes(text, around).for(problem).find(({ title }) => title === "Blacklist 'a_x'");
     assert.ok(fixed);
     assert.throws(() => problemOf(edit(text, fixed), 'name-twice-in-server', ['x', 'a_x']), /no problem/);
   });
@@ -151,7 +170,7 @@ describe('quick fixes (E1)', () => {
     const fixes = new QuickFixes(head, around).for({ ...at('too-many-tools', 'a'), severity: 'warning' });
     assert.deepEqual(
       fixes.map(({ title }) => title),
-      ['Disable "a"'],
+      ["Disable 'a'"],
     );
   });
 

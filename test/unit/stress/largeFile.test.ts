@@ -53,7 +53,7 @@ describe('a file of 2,000 lines', function () {
     isSet: () => true,
     serverState: () => formatted`running`,
   };
-  const fixes = { toolNames: () => names, restartable: () => true, variables: [] };
+  const fixes = { toolNames: () => names, restartable: () => true, isFree: () => false, variables: [] };
   // Each has one mistake or the other.
   const broken = text.replace(/transport: stdio/g, (written, at: number) =>
     at % 2 === 0 ? '# none' : `${written}\n    enabld: true`,

@@ -26,6 +26,8 @@ describe('formOf', () => {
     ['an enum', { enum: ['a', 1, null] }, 'choice'],
     ['a constant', { const: 'a' }, 'choice'],
     ['constants with titles', { oneOf: [{ const: 1, title: 'one' }] }, 'choice'],
+    ['constants with titles, or null', { anyOf: [{ const: 1, title: 'one' }, { type: 'null' }] }, 'choice'],
+    ['a constant or a schema', { anyOf: [{ const: 1 }, { type: 'string' }] }, 'json'],
     ['an object', { type: 'object', properties: { a: {} } }, 'group'],
     ['an object without a type', { properties: { a: {} } }, 'group'],
     ['a free map', { type: 'object', additionalProperties: { type: 'string' } }, 'json'],
@@ -45,6 +47,23 @@ describe('formOf', () => {
   for (const [what, schema, kind] of kinds) {
     it(`has a field of ${kind} for ${what}`, () => assert.equal(fieldFor(schema).kind, kind));
   }
+
+  it('has the input of a format, unless a pattern or the default wants another text', () => {
+    const format = (schema: object): unknown => {
+      const field = fieldFor({ type: 'string', ...schema });
+      return field.kind === 'text' && field.format;
+    };
+    assert.equal(format({ format: 'date-time' }), 'date-time');
+    assert.equal(format({ format: 'date', default: '2026-01-31' }), 'date');
+    assert.equal(format({ format: 'date', default: 'today' }), undefined);
+    assert.equal(format({ format: 'date', pattern: '^2' }), undefined);
+    assert.equal(format({ format: 'hostname' }), undefined);
+  });
+
+  it('offers the titles of constants', () => {
+    const field = fieldFor({ oneOf: [{ const: 'a', title: 'First' }, { const: 'b' }] });
+    assert.deepEqual(field.kind === 'choice' && field.options.map(({ label }) => label), ['First', 'b']);
+  });
 
   it('follows references, and keeps what stands beside them', () => {
     const field = fieldFor({ $ref: '#/$defs/a~1b', description: 'own' }, { $defs: { 'a/b': { type: 'boolean' } } });

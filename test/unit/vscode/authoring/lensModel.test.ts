@@ -20,17 +20,19 @@ describe('code lenses (E2)', () => {
 
   const tools = { tools: [servedTool('x')], offered: 3 };
   const cases: readonly (readonly [ServerState, Parameters<typeof status>[1], string])[] = [
-    [{ kind: 'running', since: 0 }, tools, '$(pass) running · 1 of 3 tools | Restart | Show Log | Stop'],
-    [{ kind: 'idle', since: 0 }, tools, '$(pass) idle · 1 of 3 tools | Restart | Show Log | Stop'],
-    [{ kind: 'starting', since: 0 }, {}, '$(sync) starting | Show Log | Stop'],
-    [{ kind: 'failed', since: 0, reason: 'gone', fix: 'look' }, {}, '$(error) failed | Start | Show Log'],
-    [{ kind: 'stopped', since: 0 }, {}, '$(circle-large-outline) stopped | Start | Show Log'],
-    [{ kind: 'disabled' }, {}, '$(circle-slash) disabled | Enable'],
-    [{ kind: 'invalid' }, {}, '$(error) entry with errors'],
+    [{ kind: 'running', since: 0 }, tools, '$(pass) Running · 1 of 3 tools | Restart | Show Log | Stop'],
+    [{ kind: 'idle', since: 0 }, tools, '$(pass) Idle · 1 of 3 tools | Restart | Show Log | Stop'],
+    [{ kind: 'starting', since: 0 }, {}, '$(sync) Starting | Show Log | Stop'],
+    [{ kind: 'failed', since: 0, reason: 'gone', fix: 'look' }, {}, '$(error) Failed | Start | Show Log'],
+    [{ kind: 'stopped', since: 0 }, {}, '$(circle-large-outline) Stopped | Start | Show Log'],
+    [{ kind: 'disabled' }, {}, '$(circle-slash) Disabled | Enable'],
+    [{ kind: 'pending' }, {}, '$(shield) Waits for approval'],
+    [{ kind: 'remembered', since: 0 }, {}, '$(history) Not started | Restart | Stop'],
+    [{ kind: 'invalid' }, {}, '$(error) Entry with errors | Show Problems'],
     [
       { kind: 'running', since: 0 },
       { ...tools, previous: { since: 0, reason: 'no npx' } },
-      '$(warning) running · 1 of 3 tools · previous definition | Restart | Show Log | Stop',
+      '$(warning) Running · 1 of 3 tools · previous definition | Restart | Show Log | Stop',
     ],
   ];
   for (const [state, changes, expected] of cases) {

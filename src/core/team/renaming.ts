@@ -1,0 +1,45 @@
+/** Finds where a team file or an agent file names a server, for its new id (E2). Everything here is pure. */
+import { EditNodes } from '../yaml/editNodes.js';
+import { replaceItem, type TextEdit } from '../yaml/edits.js';
+import { readYaml } from '../yaml/yamlTree.js';
+import { textOf, type ValueNode } from '../yaml/valueNodes.js';
+import { headOf, memberOf, referenceOf } from './agentFiles.js';
+
+interface Renaming {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Returns the edits of the grants of `.minds/team.yaml`: none if it cannot be read. */
+export function renamedInTeam(text: string, { from, to }: Renaming): TextEdit[] {
+  const nodes = EditNodes.read(text);
+  const { root } = readYaml(text);
+  const at = (node: ValueNode | undefined, key: string): ValueNode | undefined =>
+    node?.kind === 'map' ? node.entries.get(key)?.value : undefined;
+  const members = at(root, 'members');
+  const holders = members?.kind === 'map' ? [...members.entries.values()].map(({ value }) => value) : [];
+  const lists = [at(root, 'member_defaults'), ...holders].map((holder) => at(holder, 'toolsets'));
+  // An alias stands for the same list again.
+  const found = new Map<number, TextEdit>();
+  for (const item of lists.flatMap((list) => (list?.kind === 'list' ? list.items : []))) {
+    const [, mark = '', id] = /^(!?)\s*(.*)$/s.exec(textOf(item)?.trim() ?? '') ?? [];
+    const edits = nodes && id === from ? replaceItem(nodes, item.span.start, mark + to) : undefined;
+    for (const edit of edits ?? []) found.set(edit.span.start, edit);
+  }
+  return [...found.values()];
+}
+
+/** Returns the edits of the `tools` of an agent file: none in a file of ours, which follows the team by itself. */
+export function renamedInAgent(text: string, { from, to }: Renaming): TextEdit[] {
+  const head = memberOf(text) === undefined ? headOf(text) : undefined;
+  const root = head && readYaml(head.text).root;
+  const tools = root?.kind === 'map' ? root.entries.get('tools')?.value : undefined;
+  if (!head || !tools) return [];
+  const { start, end } = tools.span;
+  return [...head.text.slice(start, end).matchAll(/[^\s,'"[\]/]+(?:\/[^\s,'"[\]]*)?/g)]
+    .filter(([item]) => item.split('/', 1)[0]?.toLowerCase() === from.toLowerCase())
+    .map(({ index }) => {
+      const at = head.start + start + index;
+      return { span: { start: at, end: at + from.length }, text: referenceOf(to) };
+    });
+}

@@ -1,0 +1,83 @@
+/**
+ * Texts with a `format` of JSON Schema: the input that fits, and what is sent for what is entered. Pure; knows no page.
+ * Dates and times are entered in the time zone of the person and sent with its offset (RFC 3339).
+ */
+export type Format = 'date' | 'time' | 'date-time' | 'email' | 'uri';
+
+/** The type of the input for each format. */
+export const inputTypes = {
+  date: 'date',
+  time: 'time',
+  'date-time': 'datetime-local',
+  email: 'email',
+  uri: 'url',
+} as const satisfies Record<Format, string>;
+
+export function formatOf(format: unknown): Format | undefined {
+  return typeof format === 'string' && Object.hasOwn(inputTypes, format) ? (format as Format) : undefined;
+}
+
+/** Returns the text to send, or undefined if what is entered is not of the format. */
+export function sentText(format: Format, entered: string): string | undefined {
+  switch (format) {
+    case 'email':
+      return /^[^\s@]+@[^\s@]+$/.test(entered) ? entered : undefined;
+    case 'uri':
+      return URL.canParse(entered) ? entered : undefined;
+    case 'date':
+      return /^\d{4,}-\d\d-\d\d$/.test(entered) ? entered : undefined;
+    case 'time':
+      return /^\d\d:\d\d/.test(entered) ? withOffset(`${today()}T${entered}`)?.slice(11) : undefined;
+    case 'date-time':
+      return withOffset(entered);
+  }
+}
+
+/** Returns a default as it is entered, or undefined if it is not of the format. */
+export function enteredText(format: Format, sent: string): string | undefined {
+  if (format !== 'time' && format !== 'date-time') return sentText(format, sent);
+  const date = new Date(format === 'time' ? `${today()}T${sent}` : sent);
+  if (Number.isNaN(date.getTime())) return undefined;
+  const local = localText(date);
+  return format === 'time' ? local.slice(11) : local;
+}
+
+export function wrongFormat(format: Format): string {
+  switch (format) {
+    case 'email':
+      return 'This is not an e-mail address.';
+    case 'uri':
+      return 'This is not a URI, such as https://example.com.';
+    case 'date':
+      return 'This is not a date.';
+    case 'time':
+      return 'This is not a time.';
+    case 'date-time':
+      return 'This is not a date with a time.';
+  }
+}
+
+function withOffset(local: string): string | undefined {
+  const date = new Date(local);
+  if (Number.isNaN(date.getTime())) return undefined;
+  const minutes = -date.getTimezoneOffset();
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  return localText(date) + (minutes === 0 ? 'Z' : `${minutes < 0 ? '-' : '+'}${two(hours)}:${two(rest)}`);
+}
+
+function localText(date: Date): string {
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
+  return `${dayOf(date)}T${time}`;
+}
+
+function today(): string {
+  return dayOf(new Date());
+}
+
+function dayOf(date: Date): string {
+  return `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+function two(number: number): string {
+  return String(number).padStart(2, '0');
+}
