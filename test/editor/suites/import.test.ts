@@ -109,6 +109,7 @@ describe('import and add', () => {
   });
 
   it('an import from a file of the editor offers to take the servers out of it, with a preview and undo', async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     const before = await readConfig();
     const file = join(folder(), '.vscode', 'mcp.json');
     const text = `{\n  // Ours\n  "servers": {\n    "mine": { "command": "node", "args": ["${script}", "--tools", "echo"] }\n  }\n}\n`;
