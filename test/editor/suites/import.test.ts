@@ -109,6 +109,7 @@ describe('import and add', () => {
   });
 
   it('an import from a file of the editor offers to take the servers out of it, with a preview and undo', async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     const before = await readConfig();
     const file = join(folder(), '.vscode', 'mcp.json');
     const text = `{\n  // Ours\n  "servers": {\n    "mine": { "command": "node", "args": ["${script}", "--tools", "echo"] }\n  }\n}\n`;
@@ -132,6 +133,8 @@ describe('import and add', () => {
     await page.click('.editor-actions .action-label[aria-label="Write What Is Shown"] >> nth=0');
     await untilTools(['mcp_plain_add', 'mcp_mine_echo']);
     assert.equal(await readFile(file, 'utf8'), '{\n  // Ours\n  "servers": {\n  }\n}\n');
+    await vscode.commands.executeCommand('notifications.clearAll');
+    await vscode.window.showTextDocument(vscode.Uri.file(file));
     await vscode.commands.executeCommand('undo');
     await vscode.commands.executeCommand('workbench.action.files.save');
     assert.equal(await readFile(file, 'utf8'), text);

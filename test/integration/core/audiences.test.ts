@@ -98,7 +98,7 @@ describe('what conversations are offered (G3)', () => {
     const [message = '', ...rest] = said();
     assert.match(
       message,
-      /^The tool "extra_1" of "b" is left out: .*This applies only to the conversation [0-9a-f]{8}, whose/,
+      /^"b" does not publish the tool "extra_1", because "a", .*This applies only to the conversation [0-9a-f]{8}, whose/,
     );
     assert.deepEqual(rest, []);
     await all.call('mcp_release', { serverId: 'a' });

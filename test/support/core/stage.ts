@@ -16,7 +16,7 @@ import { adminId } from '../../../src/core/host/admin.js';
 import { systemClock, type Clock } from '../../../src/core/base/clock.js';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
 import { nextEvent } from '../../../src/core/base/events.js';
-import type { Problem } from '../../../src/core/base/problem.js';
+import { needsAttention, type Problem } from '../../../src/core/base/problem.js';
 import type { ExpectedClient } from '../../../src/core/protocol/client.js';
 import type { SecretStore } from '../../../src/core/connections/http/oauth/contract.js';
 import { watchFile, type WatchedFile } from '../../../src/core/files/watchedFile.js';
@@ -223,7 +223,7 @@ export class Stage {
   problems(): string[] {
     const text = readFileSync(this.file, 'utf8');
     return this.host.snapshot.problems
-      .filter(({ severity }) => severity !== 'information')
+      .filter(needsAttention)
       .map((problem) => `${problem.code} ${JSON.stringify(textAt(problem, text))}`);
   }
 

@@ -3,6 +3,7 @@
  * prints its seed; `MCP_TOOLSETS_NAMES_SEED=n` runs it again.
  */
 import assert from 'node:assert/strict';
+import { needsAttention } from '../../../src/core/base/problem.js';
 import { parseMindsFile } from '../../../src/core/config/parse.js';
 import { adminId, adminNames } from '../../../src/core/host/admin.js';
 import { noResources } from '../../../src/core/tools/catalogue.js';
@@ -43,7 +44,7 @@ describe('what Dominds’ documents say (N1–N5, C1)', () => {
         );
         await new Promise((resolve) => setImmediate(resolve));
         const { snapshot } = host;
-        const loud = snapshot.problems.filter(({ severity }) => severity !== 'information');
+        const loud = snapshot.problems.filter(needsAttention);
         assert.deepEqual(loud.map(({ code, server }) => `${code} ${server}`).sort(), [...problems].sort());
         for (const [id, state] of Object.entries(states)) {
           assert.equal(snapshot.servers.find((server) => server.id === id)?.state.kind, state, id);
@@ -152,7 +153,7 @@ function product(servers: readonly ReadServer[]): { published: string[]; refused
   const { toolsets, problems } = publish(candidates, adminNames);
   const told = [...found, ...problems].filter(
     // The first is the editor's limit, the second counts tools of all servers; neither is about names.
-    ({ code, severity }) => severity !== 'information' && code !== 'editor-id-too-long' && code !== 'too-many-tools',
+    (problem) => needsAttention(problem) && problem.code !== 'editor-id-too-long' && problem.code !== 'too-many-tools',
   );
   return {
     published: toolsets.flatMap(({ id, tools }) => tools.map((tool) => `${id}/${tool.published}`)),

@@ -75,7 +75,7 @@ const isName = (name: string): boolean =>
   name.length > 0 && name.length <= 64 && [...name].every((character) => letters.has(character));
 
 export function readAgain(servers: readonly ReadServer[], builtIn: ReadonlySet<string>): Reading {
-  const claimed = new Set<string>(builtIn);
+  const claimed = new Map([...builtIn].map((name) => [name, 'built in']));
   const published: string[] = [];
   const refused: string[] = [];
   const problems: string[] = [];
@@ -109,14 +109,17 @@ export function readAgain(servers: readonly ReadServer[], builtIn: ReadonlySet<s
       if (hit.length === 0) say('pattern-matches-nothing');
       else if (hit.every((name) => column(whitelist, name) === 'hit')) say('pattern-overruled');
     }
+    const holders = new Set<string>();
     for (const { name } of own) {
-      if (builtIn.has(name)) say('name-reserved');
-      else if (claimed.has(name)) say('name-taken');
+      const holder = claimed.get(name);
+      if (holder !== undefined) holders.add(holder);
       else {
-        claimed.add(name);
+        claimed.set(name, id);
         published.push(`${id}/${name}`);
       }
     }
+    // All names that two servers share are one problem.
+    for (const holder of holders) say(holder === 'built in' ? 'name-reserved' : 'name-taken');
   }
   return { published, refused, problems: problems.sort() };
 }

@@ -232,21 +232,24 @@ export class Oracle {
   }
 
   private claims(): { published: { id: string; name: string; original: string }[]; problems: string[] } {
-    const taken = new Set<string>();
+    const taken = new Map<string, string>();
     const published: { id: string; name: string; original: string }[] = [];
     const problems: string[] = [];
     for (const { id } of this.entries) {
       const { serving } = this.history(id);
       if (!serving) continue;
+      // Names that one prefix would mend are one problem.
+      const reasons = new Set<string>();
       for (const { original, name } of curate(serving.view, serving.offers).tools) {
-        if (this.reserved.has(name)) problems.push('name-reserved');
-        else if (taken.has(name)) problems.push('name-taken');
+        if (this.reserved.has(name)) reasons.add('name-reserved');
+        else if (taken.has(name)) reasons.add(`name-taken ${taken.get(name)}`);
         else {
-          if (`mcp_${id}_${name}`.length > 64) problems.push('editor-id-too-long');
-          taken.add(name);
+          if (`mcp_${id}_${name}`.length > 64) reasons.add('editor-id-too-long');
+          taken.set(name, id);
           published.push({ id, name, original });
         }
       }
+      for (const reason of reasons) problems.push(reason.split(' ')[0] ?? reason);
     }
     return { published, problems };
   }
