@@ -67,7 +67,7 @@ describe('a chat with @minds over a reload', () => {
     const again = await agent.ask(`@minds ${call('count')}`);
     await window.screenshot('goes-on');
     assert.equal(again?.metadata?.mcpToolsets?.dialog, dialog);
-    assert.match(lastWords(again), /RESULT count: 1\b[^]*now has its own instance of "counter"/);
+    assert.match(lastWords(again), /RESULT count: 1\b[^]*The instance of "counter" that this conversation had is gone/);
     const requests = await window.evaluate(({ commands }) =>
       commands.executeCommand<Request[]>('scriptedModel.lastRequests'),
     );

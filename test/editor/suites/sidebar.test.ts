@@ -37,6 +37,7 @@ describe('sidebar', () => {
     await untilRow(/^alpha ?4 tools/);
     await untilRow(/^beta ?1 of 2/);
     await untilRow(/^gone ?did not start/);
+    await untilRow(/^"gone" did not start: the command/);
     await untilRow(/^off ?disabled/);
     await page.screenshot('sidebar');
   });
@@ -107,6 +108,8 @@ describe('sidebar', () => {
   it('has the actions on the row, and goes to the definition', async () => {
     await page.hover(`${rows}[aria-label^="alpha"]`);
     await page.waitFor(`${rows}[aria-label^="alpha"] .action-label[aria-label*="Restart"]`);
+    await page.hover(`${rows}[aria-label^="gone"]`);
+    await page.waitFor(`${rows}[aria-label^="gone"] .action-label[aria-label*="Show Server Log"]`);
     await page.screenshot('row-actions');
     await vscode.commands.executeCommand('mcpToolsets.goToDefinition', 'beta');
     const editor = vscode.window.activeTextEditor;
