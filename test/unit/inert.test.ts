@@ -31,6 +31,7 @@ const harmlessInWindow = new Set([
   'onDidChangeActiveColorTheme',
   'createOutputChannel',
   'registerUriHandler',
+  'registerWebviewPanelSerializer',
   'registerFileDecorationProvider',
 ]);
 

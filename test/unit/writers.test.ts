@@ -58,7 +58,11 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'applyEdit save': 'The writer of the editor: it asks where links lead, before and after.',
   },
   'vscode/minds/agentFiles.ts': { 'workspace.fs': 'It asks where links lead, and has the editor write.' },
-  'vscode/authoring/authoring.ts': { WorkspaceEdit: 'It makes the edits that `fileEdits` and quick fixes apply.' },
+  'vscode/authoring/authoring.ts': {
+    'WorkspaceEdit createFile':
+      'It makes the edits that `fileEdits` and quick fixes apply. It asks where links lead to a new file, and leaves one that is there.',
+  },
+  'vscode/authoring/renaming.ts': { WorkspaceEdit: 'It asks where links lead before it makes edits of a file.' },
 };
 
 function sources(folder: string): string[] {
