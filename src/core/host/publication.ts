@@ -28,6 +28,7 @@ interface PublicationDeps {
   readonly permission: Pick<Permission, 'deniedBy'>;
   /** If this is absent, nobody looks whether anything changed. */
   readonly offerReview?: OfferReview | undefined;
+  readonly offersAdmin?: (() => boolean) | undefined;
   readonly redact: (text: string) => string;
   readonly log: Log;
 }
@@ -157,7 +158,7 @@ export class Publication implements Disposable {
     const next = toolsets
       .map((toolset) => this.withRelease(toolset))
       .map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
-    if (this.servers.length > 0) next.push(this.allowedAdmin());
+    if (this.servers.length > 0 && this.deps.offersAdmin?.() !== false) next.push(this.allowedAdmin());
     return { toolsets: next, problems };
   }
 
@@ -170,7 +171,7 @@ export class Publication implements Disposable {
       this.published(this.offerings(audience))
         .problems.filter(({ message }) => !known.has(message))
         .map((problem) => {
-          const whose = dialogLabel(audience.dialog, 'conversation');
+          const whose = dialogLabel(audience.dialog);
           return {
             ...problem,
             message: `${problem.message} This applies only to the ${whose}, whose instance lists other tools.`,

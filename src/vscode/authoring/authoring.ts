@@ -243,6 +243,6 @@ export function workspaceEdit(document: vscode.TextDocument, edits: readonly Tex
   return edit;
 }
 
-function rangeOf(document: vscode.TextDocument, { start, end }: Span): vscode.Range {
+export function rangeOf(document: vscode.TextDocument, { start, end }: Span): vscode.Range {
   return new vscode.Range(document.positionAt(start), document.positionAt(end));
 }

@@ -6,13 +6,14 @@ import { assertNever } from '../../core/base/assertNever.js';
 import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../core/base/inert.js';
 import type { Problem } from '../../core/base/problem.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
+import type { Toolset } from '../../core/tools/catalogue.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';
 import { rememberedPhrase, stateWord, timeOf, tokenPhrase, toolCount, transportWord } from './phrases.js';
 import { approvalActions, launchNodes } from './approvalRows.js';
 import { instanceNodes } from './instanceRows.js';
 import { changedNodes, promptNodes, resourceNodes } from './promptRows.js';
 import { actions, signInActions } from './serverActions.js';
-import { excludedNodes, toolNode } from './toolRows.js';
+import { excludedNodes, toolNode, toolNodes } from './toolRows.js';
 import {
   group,
   pendingIcon,
@@ -30,18 +31,15 @@ export function serverNode(
   options: TreeOptions,
   severalFiles: boolean,
 ): TreeNode {
-  const changed = new Map(
-    server.changedOffers.flatMap((one) => (one.kind === 'tool' ? [[one.original, one] as const] : [])),
-  );
   const children = [
     ...launchNodes(id, server),
     ...problemNodes(id, server, problems),
-    ...server.tools.map((tool) => toolNode(id, server.id, tool, changed.get(tool.original))),
+    ...toolNodes(id, server, options),
     ...changedNodes(id, server),
     ...group(id, server.id, 'Prompts', 'prompts', promptNodes(id, server)),
     ...group(id, server.id, 'Resources', 'resources', resourceNodes(id, server)),
     ...group(id, server.id, 'Kept out', 'excluded', excludedNodes(id, server)),
-    ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, options.now)),
+    ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, options)),
     ...shadowedNodes(id, server, options),
   ];
   const facts = [...serverDescription(server, options.now), ...sourceWords(server, options, severalFiles)];
@@ -61,6 +59,7 @@ export function serverNode(
       ...approvalActions(server),
       ...signInActions(server),
       ...(server.changedOffers.length > 0 ? ['changed'] : []),
+      ...(server.hasSecrets || problems.some(({ code: of }) => of === 'secret-unset') ? ['secret'] : []),
       switched,
     ].join(' '),
     initially: server.state.kind === 'pending' ? 'expanded' : children.length > 0 ? 'collapsed' : 'leaf',
@@ -185,6 +184,7 @@ function problemNodes(parent: string, server: ServerStatus, problems: readonly P
       context: 'problem',
       initially: 'leaf',
       place: problem.place,
+      name: `${problem.message} ${problem.fix}`,
       children: [],
     }));
 }
@@ -219,4 +219,23 @@ function shadowedNodes(parent: string, server: ServerStatus, options: TreeOption
       children: [],
     };
   });
+}
+
+/** Makes the row of the built-in toolset (L5). */
+export function builtInNode({ id, tools }: Toolset, options: TreeOptions): TreeNode {
+  const facts = ['built in', toolCount(tools.length, tools.length), tokenPhrase(estimatedTokensOf(tools))];
+  return {
+    id,
+    kind: 'builtIn',
+    server: id,
+    label: inert`${id}`,
+    description: inert`${facts.join(' · ')}`,
+    spoken: inert`${[id, ...facts].join(', ')}`,
+    tooltip: formatted`**${id}**\n\nBy these tools, agents see the state of your servers, release their instances, restart servers and reload the config files. The setting ${code('mcpToolsets.adminTools')} switches them off.`,
+    icon: { id: 'extensions' },
+    context: 'builtIn',
+    initially: 'collapsed',
+    name: id,
+    children: tools.map((tool) => ({ ...toolNode(id, id, tool, options), kind: 'builtIn', context: 'builtInTool' })),
+  };
 }

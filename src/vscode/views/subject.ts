@@ -9,7 +9,9 @@ import type { TreeNode } from './treeNode.js';
  */
 export type Subject = unknown;
 
-interface SubjectNode extends Partial<Pick<TreeNode, 'server' | 'name' | 'dialog'>> {
+interface SubjectNode extends Partial<
+  Pick<TreeNode, 'kind' | 'server' | 'name' | 'dialog' | 'original' | 'published'>
+> {
   readonly changed?: Partial<OfferName>;
 }
 
@@ -21,11 +23,19 @@ export function serverOf(subject: Subject): string | undefined {
 export function nodeOf(subject: Subject): SubjectNode | undefined {
   const node = isObject(subject) ? subject['node'] : undefined;
   if (!isObject(node)) return undefined;
-  const { server, name, dialog, changed } = node;
+  const { kind, server, name, dialog, original, published, changed } = node;
   return {
+    ...(typeof kind === 'string' && { kind: kind as TreeNode['kind'] }),
     ...(typeof server === 'string' && { server }),
     ...(typeof name === 'string' && { name }),
     ...(typeof dialog === 'string' && { dialog }),
+    ...(typeof original === 'string' && { original }),
+    ...(typeof published === 'string' && { published }),
     ...(isObject(changed) && { changed }),
   };
+}
+
+/** Returns the rows that a command was called for: all that are selected, if the row where it was called is among them. */
+export function nodesOf(subject: Subject, selected: unknown): SubjectNode[] {
+  return (Array.isArray(selected) ? selected : [subject]).flatMap((one) => nodeOf(one) ?? []);
 }

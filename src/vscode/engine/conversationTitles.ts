@@ -1,0 +1,80 @@
+/**
+ * Names conversations for the sidebar. The editor's API gives no titles. The editor keeps each chat in a file beside our
+ * storage, so the title or the first words are read there. What cannot be read is skipped. Does not import `vscode`.
+ */
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { Emitter } from '../../core/base/events.js';
+import { BoundedMap } from '../../core/base/boundedMap.js';
+import { clipped } from '../../core/base/text.js';
+
+export interface ConversationTitle {
+  readonly text: string;
+  /** The chat of the editor that it is, if it is one. */
+  readonly chat?: string;
+}
+
+/** The title of a chat or its first question is within so many bytes, or is not found. */
+const mostRead = 2 ** 18;
+const longest = 80;
+/** A chat may get another title, so it is read again after so many milliseconds. */
+const lasts = 10_000;
+
+export class ConversationTitles {
+  private readonly titles = new BoundedMap<string, ConversationTitle>(200);
+  private readonly readAt = new BoundedMap<string, number>(200);
+  private readonly changes = new Emitter<void>();
+
+  readonly onDidChange = this.changes.event;
+
+  /** @param storage the folder of this extension for the workspace, if there is one */
+  constructor(
+    private readonly storage: string | undefined,
+    private readonly now: () => number,
+  ) {}
+
+  /** Notes the first words of a conversation that the editor does not name. */
+  note(dialog: string, words: string): void {
+    this.keep(dialog, words);
+  }
+
+  /** Returns what is known, and begins to read. */
+  readonly of = (dialog: string): ConversationTitle | undefined => {
+    const readAt = this.readAt.get(dialog) ?? 0;
+    // Only a chat of the editor has such a name, and no other name becomes a path.
+    if (
+      this.storage !== undefined &&
+      /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(dialog) &&
+      this.now() - readAt > lasts
+    ) {
+      this.readAt.set(dialog, this.now());
+      void this.read(path.join(this.storage, '../chatSessions', `${dialog}.jsonl`), dialog).catch(() => undefined);
+    }
+    return this.titles.get(dialog);
+  };
+
+  private async read(file: string, dialog: string): Promise<void> {
+    const text = await headOf(file);
+    // The records set single fields of the first one. A title comes later than the question.
+    const title = [...text.matchAll(/"customTitle"(?::|\],"v":)("(?:[^"\\]|\\.)*")/g)].at(-1);
+    const found = title ?? /"message":\{"text":("(?:[^"\\]|\\.)*")/.exec(text);
+    if (found) this.keep(dialog, String(JSON.parse(found[1] ?? '""')), dialog);
+  }
+
+  private keep(dialog: string, words: string, chat?: string): void {
+    const text = clipped(words.trim().replace(/\s+/g, ' '), longest);
+    if (text === '' || this.titles.get(dialog)?.text === text) return;
+    this.titles.set(dialog, { text, ...(chat !== undefined && { chat }) });
+    this.changes.fire();
+  }
+}
+
+async function headOf(file: string): Promise<string> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(mostRead), 0, mostRead, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
