@@ -153,10 +153,7 @@ export function activate(context: vscode.ExtensionContext): void {
       slot,
       clock,
       titles,
-      tick: async (server, ticks) => {
-        await (await import('./vscode/authoring/serverChanges.js')).writeTicks(server, ticks);
-        await slot.engine?.host.reload();
-      },
+      tick: async (rows) => (await import('./vscode/authoring/serverChanges.js')).writeTicks(slot, rows),
     }),
     showStatusBar(slot),
     showDiagnostics(slot),

@@ -8,6 +8,8 @@ import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { Edits } from '../../core/yaml/edits.js';
 import { configPath } from '../engine/configFiles.js';
 import { openDocument } from '../views/documents.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import type { TickedRow } from '../views/subject.js';
 import { fileLabel } from '../views/fileLabels.js';
 import { window } from '../views/inertEditor.js';
 import { rangeOf } from './authoring.js';
@@ -18,10 +20,19 @@ export function writeEnabled(server: ServerStatus, enabled: boolean): Promise<vo
   return change(server, (text) => setEnabled(text, server.id, enabled), byHand);
 }
 
-/** Writes all ticks of a server in one edit. @param ticks by original name */
-export function writeTicks(server: ServerStatus, ticks: ReadonlyMap<string, boolean>): Promise<void> {
-  const byHand = `change the whitelist or the blacklist of “${server.id}” yourself`;
-  return change(server, (text) => tickTools(text, server.id, server.listed, ticks), byHand);
+/** Writes what is ticked, in one edit for each server. Resolves when it counts. */
+export async function writeTicks(slot: EngineSlot, rows: readonly TickedRow[]): Promise<void> {
+  for (const server of slot.state.snapshot.servers) {
+    const { id, listed } = server;
+    const ticks = new Map(
+      rows.flatMap(({ server: of, original, ticked }) =>
+        of === id && original !== undefined && ticked !== undefined ? [[original, ticked] as const] : [],
+      ),
+    );
+    const byHand = `change the whitelist or the blacklist of “${id}” yourself`;
+    if (ticks.size > 0) await change(server, (text) => tickTools(text, id, listed, ticks), byHand);
+  }
+  await slot.engine?.host.reload();
 }
 
 /** Shows the item of a list that decides about a tool. @param tool its original name */

@@ -121,6 +121,18 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
       orShowFailure(() => setPermission(nodesOf(subject, selected), permission)),
     );
   }
+  for (const ticked of [true, false]) {
+    register(ticked ? 'publishTool' : 'keepOutTool', (subject, selected) =>
+      orShowFailure(async () => {
+        const rows = nodesOf(subject, selected).filter((row) => row.ticked !== undefined);
+        const { writeTicks } = await import('../authoring/serverChanges.js');
+        await writeTicks(
+          slot,
+          rows.map((row) => ({ ...row, ticked })),
+        );
+      }),
+    );
+  }
   register('goToPattern', async (subject) => {
     const { server: id, original } = nodeOf(subject) ?? {};
     const server = slot.state.snapshot.servers.find((one) => one.id === id);

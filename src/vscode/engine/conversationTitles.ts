@@ -2,8 +2,9 @@
  * Names conversations for the sidebar. The editor's API gives no titles. The editor keeps each chat in a file beside our
  * storage, so the title or the first words are read there. What cannot be read is skipped. Does not import `vscode`.
  */
-import { open } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { Emitter } from '../../core/base/events.js';
 import { BoundedMap } from '../../core/base/boundedMap.js';
 import { clipped } from '../../core/base/text.js';
@@ -33,11 +34,6 @@ export class ConversationTitles {
     private readonly now: () => number,
   ) {}
 
-  /** Notes the first words of a conversation that the editor does not name. */
-  note(dialog: string, words: string): void {
-    this.keep(dialog, words);
-  }
-
   /** Returns what is known, and begins to read. */
   readonly of = (dialog: string): ConversationTitle | undefined => {
     const readAt = this.readAt.get(dialog) ?? 0;
@@ -54,27 +50,18 @@ export class ConversationTitles {
   };
 
   private async read(file: string, dialog: string): Promise<void> {
-    const text = await headOf(file);
+    const content = await text(createReadStream(file, { end: mostRead }));
     // The records set single fields of the first one. A title comes later than the question.
-    const title = [...text.matchAll(/"customTitle"(?::|\],"v":)("(?:[^"\\]|\\.)*")/g)].at(-1);
-    const found = title ?? /"message":\{"text":("(?:[^"\\]|\\.)*")/.exec(text);
-    if (found) this.keep(dialog, String(JSON.parse(found[1] ?? '""')), dialog);
+    const title = [...content.matchAll(/"customTitle"(?::|\],"v":)("(?:[^"\\]|\\.)*")/g)].at(-1);
+    const found = title ?? /"message":\{"text":("(?:[^"\\]|\\.)*")/.exec(content);
+    if (found) this.note(dialog, String(JSON.parse(found[1] ?? '""')), dialog);
   }
 
-  private keep(dialog: string, words: string, chat?: string): void {
-    const text = clipped(words.trim().replace(/\s+/g, ' '), longest);
-    if (text === '' || this.titles.get(dialog)?.text === text) return;
-    this.titles.set(dialog, { text, ...(chat !== undefined && { chat }) });
+  /** Notes the title or the first words of a conversation. @param chat the chat of the editor that it is */
+  note(dialog: string, words: string, chat?: string): void {
+    const title = clipped(words.trim().replace(/\s+/g, ' '), longest);
+    if (title === '' || this.titles.get(dialog)?.text === title) return;
+    this.titles.set(dialog, { text: title, ...(chat !== undefined && { chat }) });
     this.changes.fire();
-  }
-}
-
-async function headOf(file: string): Promise<string> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(mostRead), 0, mostRead, 0);
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await handle.close();
   }
 }

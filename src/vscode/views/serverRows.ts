@@ -13,7 +13,7 @@ import { approvalActions, launchNodes } from './approvalRows.js';
 import { instanceNodes } from './instanceRows.js';
 import { changedNodes, promptNodes, resourceNodes } from './promptRows.js';
 import { actions, signInActions } from './serverActions.js';
-import { excludedNodes, toolNode, toolNodes } from './toolRows.js';
+import { excludedNode, excludedNodes, toolNode, toolNodes } from './toolRows.js';
 import {
   group,
   pendingIcon,
@@ -222,7 +222,7 @@ function shadowedNodes(parent: string, server: ServerStatus, options: TreeOption
 }
 
 /** Makes the row of the built-in toolset (L5). */
-export function builtInNode({ id, tools }: Toolset, options: TreeOptions): TreeNode {
+export function builtInNode({ id, tools, excluded }: Toolset, options: TreeOptions): TreeNode {
   const facts = ['built in', toolCount(tools.length, tools.length), tokenPhrase(estimatedTokensOf(tools))];
   return {
     id,
@@ -236,6 +236,9 @@ export function builtInNode({ id, tools }: Toolset, options: TreeOptions): TreeN
     context: 'builtIn',
     initially: 'collapsed',
     name: id,
-    children: tools.map((tool) => ({ ...toolNode(id, id, tool, options), kind: 'builtIn', context: 'builtInTool' })),
+    children: [
+      ...tools.map((tool) => toolNode(id, id, tool, options)),
+      ...excluded.map((tool) => excludedNode(id, id, tool)),
+    ].map((node) => ({ ...node, kind: 'builtIn', context: `builtInTool ${node.context}` })),
   };
 }

@@ -9,11 +9,14 @@ import type { TreeNode } from './treeNode.js';
  */
 export type Subject = unknown;
 
-interface SubjectNode extends Partial<
-  Pick<TreeNode, 'kind' | 'server' | 'name' | 'dialog' | 'original' | 'published'>
-> {
+const texts = ['server', 'name', 'dialog', 'original', 'published'] as const;
+
+interface SubjectNode extends Partial<Pick<TreeNode, 'kind' | 'ticked' | (typeof texts)[number]>> {
   readonly changed?: Partial<OfferName>;
 }
+
+/** A tool whose tick box has this state, or is to have it. */
+export type TickedRow = Pick<SubjectNode, 'server' | 'original' | 'ticked'>;
 
 export function serverOf(subject: Subject): string | undefined {
   return typeof subject === 'string' ? subject : nodeOf(subject)?.server;
@@ -23,14 +26,11 @@ export function serverOf(subject: Subject): string | undefined {
 export function nodeOf(subject: Subject): SubjectNode | undefined {
   const node = isObject(subject) ? subject['node'] : undefined;
   if (!isObject(node)) return undefined;
-  const { kind, server, name, dialog, original, published, changed } = node;
+  const { kind, ticked, changed } = node;
   return {
+    ...Object.fromEntries(texts.flatMap((key) => (typeof node[key] === 'string' ? [[key, node[key]]] : []))),
     ...(typeof kind === 'string' && { kind: kind as TreeNode['kind'] }),
-    ...(typeof server === 'string' && { server }),
-    ...(typeof name === 'string' && { name }),
-    ...(typeof dialog === 'string' && { dialog }),
-    ...(typeof original === 'string' && { original }),
-    ...(typeof published === 'string' && { published }),
+    ...(typeof ticked === 'boolean' && { ticked }),
     ...(isObject(changed) && { changed }),
   };
 }

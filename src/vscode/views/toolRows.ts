@@ -15,19 +15,17 @@ import { uniqueIds, warningIcon, type TreeNode, type TreeOptions } from './treeN
 
 /** Makes the rows of all tools that are published or could be by a tick, in the server's order (N2). */
 export function toolNodes(parent: string, server: ServerStatus, options: TreeOptions): TreeNode[] {
-  const ticked = server.origin === 'mcprc' ? {} : { ticked: true };
   const changed = changedTools(server);
   const places = new Map(server.listed.map((name, index) => [name, index]));
   const placeOf = ({ original = '' }: TreeNode): number => places.get(original) ?? places.size;
-  const published = server.tools.map((tool) => ({
-    ...toolNode(parent, server.id, tool, options, changed.get(tool.original)),
-    ...ticked,
-  }));
-  const unticked = server.excluded.filter(hasTick).map((tool) => ({
-    ...excludedNode(parent, server.id, tool),
-    id: `${parent}/tool/${tool.original}`,
-    ticked: false,
-  }));
+  const published = server.tools.map((tool) => {
+    const node = toolNode(parent, server.id, tool, options, changed.get(tool.original));
+    return server.origin === 'mcprc' ? node : { ...node, ticked: true, context: `${node.context} ticked` };
+  });
+  const unticked = server.excluded.filter(hasTick).map((tool) => {
+    const node = excludedNode(parent, server.id, tool);
+    return { ...node, id: `${parent}/tool/${tool.original}`, ticked: false, context: `${node.context} unticked` };
+  });
   return [...published, ...unticked].sort((one, other) => placeOf(one) - placeOf(other));
 }
 
@@ -110,7 +108,7 @@ export function excludedNodes(parent: string, server: ServerStatus): TreeNode[] 
     });
 }
 
-function excludedNode(parent: string, server: string, { original, reason }: ExcludedTool): TreeNode {
+export function excludedNode(parent: string, server: string, { original, reason }: ExcludedTool): TreeNode {
   const phrase = exclusionPhrase(reason);
   return {
     id: `${parent}/excluded/${original}`,

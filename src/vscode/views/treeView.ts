@@ -6,7 +6,6 @@ import * as vscode from 'vscode';
 import { DisposableStore, toDisposable, type Disposable } from '../../core/base/disposables.js';
 import { inert } from '../../core/base/inert.js';
 import type { Clock } from '../../core/base/clock.js';
-import type { ServerStatus } from '../../core/reconcile/status.js';
 import { compilePermissions, permissionOf } from '../../core/tools/permissions.js';
 import type { ConversationTitles } from '../engine/conversationTitles.js';
 import { toLocation } from './diagnostics.js';
@@ -17,6 +16,7 @@ import { fileLabel, folderLabel } from './fileLabels.js';
 import { orShowFailure } from './messages.js';
 import { HeldAnswers } from './heldAnswers.js';
 import { serves } from './phrases.js';
+import type { TickedRow } from './subject.js';
 import { changedRows } from './rowChanges.js';
 import { showsAges, treeModel } from './treeModel.js';
 import type { TreeNode, TreeOptions } from './treeNode.js';
@@ -31,8 +31,8 @@ interface TreeDeps {
   readonly slot: EngineSlot;
   readonly clock: Clock;
   readonly titles: Pick<ConversationTitles, 'of' | 'onDidChange'>;
-  /** Writes what a person ticked. Resolves when it counts. @param ticks by original name */
-  readonly tick: (server: ServerStatus, ticks: ReadonlyMap<string, boolean>) => Promise<void>;
+  /** Writes what a person ticked. Resolves when it counts. */
+  readonly tick: (rows: readonly TickedRow[]) => Promise<void>;
 }
 
 export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
@@ -48,13 +48,8 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
   );
   store.add(
     view.onDidChangeCheckboxState(async ({ items }) => {
-      const nodes = items.map(([{ node }, state]) => ({ ...node, ticked: state === ticks.true }));
-      for (const server of slot.state.snapshot.servers) {
-        const ofServer = nodes.flatMap((node) =>
-          node.server === server.id && node.original !== undefined ? [[node.original, node.ticked] as const] : [],
-        );
-        if (ofServer.length > 0) await orShowFailure(() => tick(server, new Map(ofServer)));
-      }
+      const ticked = items.map(([{ node }, state]) => ({ ...node, ticked: state === ticks.true }));
+      await orShowFailure(() => tick(ticked));
       // The editor shows the ticks that were asked for until it is told.
       rows.redraw(items.map(([row]) => row));
     }),

@@ -4,7 +4,16 @@ import { nodeOf, nodesOf, serverOf } from '../../../../src/vscode/views/subject.
 describe('what a command is called with', () => {
   it('is a row, or the id of a server', () => {
     const changed = { launch: '1', kind: 'tool', original: 't' };
-    const node = { kind: 'tool', server: 's', name: 'n', dialog: 'd', original: 'o', published: 'p', changed };
+    const node = {
+      kind: 'tool',
+      server: 's',
+      name: 'n',
+      dialog: 'd',
+      original: 'o',
+      published: 'p',
+      ticked: true,
+      changed,
+    };
     assert.deepEqual(nodeOf({ node: { ...node, label: 'l' } }), node);
     assert.deepEqual([serverOf({ node }), serverOf('s'), nodeOf('s')], ['s', 's', undefined]);
   });

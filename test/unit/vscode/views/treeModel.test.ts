@@ -170,7 +170,7 @@ describe('treeModel', () => {
     assert.deepEqual([row?.label, row?.description], ['mcp_admin', 'built in · 1 tool · ~21 tokens']);
     assert.deepEqual(
       row?.children.map(({ label, ticked, context }) => [label, ticked, context]),
-      [['mcp_status', undefined, 'builtInTool']],
+      [['mcp_status', undefined, 'builtInTool tool']],
     );
   });
 
