@@ -58,7 +58,11 @@ describe('leases over a reload', () => {
     }
     await lease.hover();
     const hover = window.page.locator('.workbench-hover', { hasText: 'conversation ' });
-    return /conversation [0-9a-f-]{36}/.exec(await hover.innerText())?.[0] ?? assert.fail('no conversation');
+    const text = await hover.innerText();
+    // It would cover the app.
+    await window.page.locator('.part.statusbar').hover();
+    await hover.waitFor({ state: 'detached' });
+    return /conversation [0-9a-f-]{36}/.exec(text)?.[0] ?? assert.fail('no conversation');
   }
 
   it('end with the window; the same conversation has a new one, and is told so', async function () {
