@@ -2,12 +2,11 @@
  * Names conversations for the sidebar. The editor's API gives no titles. The editor keeps each chat in a file beside our
  * storage, so the title or the first words are read there. What cannot be read is skipped. Does not import `vscode`.
  */
-import { createReadStream } from 'node:fs';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { Emitter } from '../../core/base/events.js';
 import { BoundedMap } from '../../core/base/boundedMap.js';
 import { clipped } from '../../core/base/text.js';
+import { readTextFile } from '../../core/base/textFile.js';
 
 export interface ConversationTitle {
   readonly text: string;
@@ -15,11 +14,11 @@ export interface ConversationTitle {
   readonly chat?: string;
 }
 
-/** The title of a chat or its first question is within so many bytes, or is not found. */
-const mostRead = 2 ** 18;
+/** The file of a longer chat is not read. */
+const mostRead = 4 * 2 ** 20;
 const longest = 80;
 /** A chat may get another title, so it is read again after so many milliseconds. */
-const lasts = 10_000;
+const lasts = 30_000;
 
 export class ConversationTitles {
   private readonly titles = new BoundedMap<string, ConversationTitle>(200);
@@ -38,11 +37,7 @@ export class ConversationTitles {
   readonly of = (dialog: string): ConversationTitle | undefined => {
     const readAt = this.readAt.get(dialog) ?? 0;
     // Only a chat of the editor has such a name, and no other name becomes a path.
-    if (
-      this.storage !== undefined &&
-      /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(dialog) &&
-      this.now() - readAt > lasts
-    ) {
+    if (this.storage !== undefined && /^[\w-]{36}$/.test(dialog) && this.now() - readAt > lasts) {
       this.readAt.set(dialog, this.now());
       void this.read(path.join(this.storage, '../chatSessions', `${dialog}.jsonl`), dialog).catch(() => undefined);
     }
@@ -50,7 +45,7 @@ export class ConversationTitles {
   };
 
   private async read(file: string, dialog: string): Promise<void> {
-    const content = await text(createReadStream(file, { end: mostRead }));
+    const content = await readTextFile(file, mostRead);
     // The records set single fields of the first one. A title comes later than the question.
     const title = [...content.matchAll(/"customTitle"(?::|\],"v":)("(?:[^"\\]|\\.)*")/g)].at(-1);
     const found = title ?? /"message":\{"text":("(?:[^"\\]|\\.)*")/.exec(content);
