@@ -30,6 +30,7 @@ import {
   workspaceName,
 } from './vscode/engine/configFiles.js';
 import { showDiagnostics } from './vscode/views/diagnostics.js';
+import { ConversationTitles } from './vscode/engine/conversationTitles.js';
 import { EditorClient } from './vscode/engine/editorClient.js';
 import { EngineSlot } from './vscode/engine/engineSlot.js';
 import { EnteredSecrets } from './vscode/engine/enteredSecrets.js';
@@ -45,6 +46,7 @@ import {
   holdsChangedTools,
   maxInstances,
   maxResultBytes,
+  offersAdmin,
   onDidChangeServerLists,
   onDidChangeSetting,
   serverLists,
@@ -122,6 +124,7 @@ export function activate(context: vscode.ExtensionContext): void {
         usualStart,
         conversations: rememberedConversations(context.workspaceState),
         toolPermissions: { settings: toolPermissions, ask: askForCall },
+        offersAdmin,
         secrets: context.secrets,
         secret: (name) => secrets.get(name),
         address: {
@@ -134,6 +137,7 @@ export function activate(context: vscode.ExtensionContext): void {
     },
     onFailure: (error) => void window.showErrorMessage(inert`MCP Toolsets could not start: ${asText(error)}`),
   });
+  const titles = new ConversationTitles(storage, () => clock.now());
   running = slot;
   context.subscriptions.push(
     logs,
@@ -145,7 +149,12 @@ export function activate(context: vscode.ExtensionContext): void {
     registerReviewAnswers(),
     askForApprovals({ slot, ledger }),
     showChangedOffers({ slot, offers }),
-    showTree(slot, clock),
+    showTree({
+      slot,
+      clock,
+      titles,
+      tick: async (rows) => (await import('./vscode/authoring/serverChanges.js')).writeTicks(slot, rows),
+    }),
     showStatusBar(slot),
     showDiagnostics(slot),
     registerCommands({ slot, logs, manifest: context.extension.packageJSON as Manifest }),
@@ -157,12 +166,13 @@ export function activate(context: vscode.ExtensionContext): void {
     registerSignIn({ slot, logs }),
     registerProblemPages(context.extensionUri),
     registerAuthoring({ slot, secrets, env: () => childEnvironment(process.env) }),
-    registerMinds({ slot, clock, log: logs.host, storage }),
+    registerMinds({ slot, clock, log: logs.host, storage, titles }),
     serveOtherAgents(slot, ledger, context),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
     onDidChangeSetting('toolPermissions', () => slot.engine?.host.permission.recheck()),
     vscode.workspace.onDidChangeWorkspaceFolders(() => slot.engine?.host.permission.recheck()),
+    onDidChangeSetting('adminTools', () => slot.engine?.host.permission.recheck()),
     onDidChangeSetting('changedTools', () => offers.recheck()),
     onDidChangeServerLists(() => void slot.engine?.host.reapply()),
     onDidChangeSetting('start', () => void slot.engine?.host.reapply()),

@@ -55,7 +55,6 @@ const settle = (page: Page): Promise<void> => page.waitForTimeout(1_500);
 
 async function sidebar(page: Page): Promise<void> {
   await page.locator(`${rows}[aria-label^="everything"]`).click();
-  await page.locator(`${rows}[aria-label^="Kept out"]`).first().click();
   await page.locator('.part.editor').hover();
   await settle(page);
   const clip = { ...(await boxOf(page, '.part.sidebar')), height: 440 };
@@ -105,7 +104,6 @@ async function problems(window: EditorWindow, folder: string): Promise<void> {
   const text = readFileSync(file, 'utf8');
   const memory = text.indexOf('  memory:');
   writeFileSync(file, text.slice(0, memory) + text.slice(memory).replace('command: npx', 'command: npxx'));
-  await page.locator(`${rows}[aria-label^="Kept out"]`).first().click();
   await command(window, 'workbench.actions.view.problems');
   await page.locator('.markers-panel .monaco-list-row').getByText('npxx').first().waitFor();
   await settle(page);

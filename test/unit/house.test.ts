@@ -113,6 +113,7 @@ const arrows: Record<string, readonly string[]> = {
     'core/yaml',
     'core/config',
     'core/import',
+    'core/tools',
     'core/files',
     'core/reconcile',
     'core/host',

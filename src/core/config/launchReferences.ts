@@ -26,6 +26,16 @@ export function commandReferences(launch: Launch): CommandReference[] {
   return found;
 }
 
+/** True if a value of the launch is a secret that a person enters (C2a). */
+export function usesSecrets(launch: Launch): boolean {
+  let found = false;
+  changed(launch, (reference) => {
+    found ||= reference.source.kind === 'secret';
+    return reference;
+  });
+  return found;
+}
+
 /** Gives those references their values. @param outputOf what the program prints, without prefix and suffix */
 export function withOutputs(launch: Launch, outputOf: (source: CommandSource) => string): Launch {
   return changed(launch, (reference) => {

@@ -1,9 +1,10 @@
 /**
- * Changes a config file by minimal edits: its version and, for one server, `enabled`, a key, a prefix for its tools, or a
- * tool to keep out. No other server changes, not even where servers share anchors. Texts are without a byte order mark.
+ * Changes a config file by minimal edits: its version and, for one server, `enabled`, a key, a prefix for its tools, or its
+ * lists of tools. No other server changes, not even where servers share anchors. Texts are without a byte order mark.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../base/isObject.js';
+import type { NameFilter } from './model.js';
 import { EditNodes, endsInBlockScalar, isAlias, isEmptyValue, isMap, isSeq, spanOf } from '../yaml/editNodes.js';
 import {
   appendItem,
@@ -12,12 +13,14 @@ import {
   indentation,
   insertEntry,
   insertion,
+  removeItem,
+  removeKey,
   scalarText,
   type TextEdit,
   valueEdit,
   withoutOverlaps,
 } from '../yaml/edits.js';
-import { plainValue } from '../yaml/valueNodes.js';
+import { isEmpty, plainValue, textOf, type ValueNode } from '../yaml/valueNodes.js';
 import { readYaml } from '../yaml/yamlTree.js';
 
 type PlainMap = Readonly<Record<string, unknown>>;
@@ -188,45 +191,93 @@ export function serverValues(text: string): Map<string, PlainMap> | undefined {
   );
 }
 
+const lists = ['whitelist', 'blacklist'] as const;
+
+/** Returns the lists of tools as they are written, or undefined if they or the text cannot be read. */
+export function toolFilterOf(text: string, server: string): NameFilter | undefined {
+  const { errors, root } = readYaml(text);
+  const body = valueIn(root, 'servers', server);
+  if (errors.length > 0 || body?.kind !== 'map') return undefined;
+  const [whitelist, blacklist] = lists.map((list) => {
+    const value = valueIn(body, 'tools', list);
+    if (!value || isEmpty(value)) return [];
+    const texts = value.kind === 'list' ? value.items.map(textOf) : [undefined];
+    return texts.includes(undefined) ? undefined : texts.filter((one) => one !== undefined);
+  });
+  return whitelist && blacklist && { whitelist, blacklist };
+}
+
+function valueIn(node: ValueNode | undefined, ...keys: readonly string[]): ValueNode | undefined {
+  return keys.reduce((map, key) => (map?.kind === 'map' ? map.entries.get(key)?.value : undefined), node);
+}
+
+/** Removes and appends items until the lists of tools are as wanted. A list that becomes empty goes with its key. */
+export function setToolFilter(text: string, server: string, wanted: NameFilter): Edits {
+  let after: string | undefined = text;
+  for (const list of lists) after = after === undefined ? undefined : withList(after, server, list, wanted[list]);
+  if (after === undefined || !isDeepStrictEqual(toolFilterOf(after, server), wanted)) return undefined;
+  if (!isDeepStrictEqual(withoutLists(text, server), withoutLists(after, server))) return undefined;
+  return sparingOthers(text, server, difference(text, after));
+}
+
+function withoutLists(text: string, server: string): PlainMap {
+  const { tools, ...rest } = serverValues(text)?.get(server) ?? {};
+  return { ...rest, tools: { ...(isObject(tools) && tools), whitelist: undefined, blacklist: undefined } };
+}
+
+function withList(
+  text: string,
+  server: string,
+  list: (typeof lists)[number],
+  wanted: readonly string[],
+): string | undefined {
+  const before = toolFilterOf(text, server)?.[list];
+  if (!before) return undefined;
+  const added = wanted.filter((one) => !before.includes(one)).map((one) => scalarText(one));
+  const removed = before.findIndex((one) => !wanted.includes(one));
+  if (added.length === 0 && removed < 0) return text;
+  const nodes = EditNodes.read(text);
+  const entry = nodes && serverPair(nodes, server);
+  const tools = nodes?.pairOf(entry?.pair.value, 'tools');
+  const written = nodes?.pairOf(tools?.pair.value, list);
+  if (!nodes || !entry) return undefined;
+  let edits: Edits;
+  if (added.length === 0 && wanted.length === 0) {
+    const alone = isMap(tools?.pair.value) && tools.pair.value.items.length === 1;
+    edits = removeKey(nodes, spanOf((alone ? tools : written)?.pair.key)?.start ?? -1);
+  } else if (added.length === 0) {
+    const items = isSeq(written?.pair.value) ? written.pair.value.items : [];
+    edits = removeItem(nodes, spanOf(items[removed])?.start ?? -1);
+  } else if (!tools || isEmptyValue(tools.pair.value)) {
+    const value = `{ ${list}: [${added.join(', ')}] }`;
+    const [first = ''] = added;
+    edits = tools
+      ? valueEdit(nodes, tools, value)
+      : appendKey(nodes, entry, 'tools', [`${list}:`, `- ${first}`], value);
+  } else if (!written || isEmptyValue(written.pair.value)) {
+    const value = `[${added.join(', ')}]`;
+    edits = written ? valueEdit(nodes, written, value) : insertEntry(nodes, tools.pair.value, list, value);
+  } else edits = appendItem(nodes, written.pair.value, ...added);
+  return edits && withList(applyEdits(text, edits), server, list, wanted);
+}
+
+function difference(before: string, after: string): TextEdit[] {
+  if (before === after) return [];
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before[start] === after[start]) start++;
+  let rest = 0;
+  while (rest < most - start && before.at(-1 - rest) === after.at(-1 - rest)) rest++;
+  return [{ span: { start, end: before.length - rest }, text: after.slice(start, after.length - rest) }];
+}
+
 /**
- * Keeps one tool from agents by the blacklist. There are no edits where that would mean something else: a whitelist that names the
- * tool wins over the blacklist, and beside a blacklist it lets through what neither names (N2).
+ * Keeps one tool from agents by the blacklist. There are no edits if that would mean something else: a whitelist that names
+ * the tool wins over the blacklist, and beside a blacklist it lets through what neither names (N2).
  * @param tool its original name
  */
 export function blacklistTool(text: string, server: string, tool: string): Edits {
-  const nodes = EditNodes.read(text);
-  const entry = nodes && serverPair(nodes, server);
-  const body = entry?.pair.value;
-  const whole = serverValues(text)?.get(server);
-  if (!nodes || !isMap(body) || !whole || tool.includes('*') || tool === '') return undefined;
-  const written = whole['tools'];
-  const filter = isObject(written) ? written : {};
-  const whitelist = filter['whitelist'];
-  if (Array.isArray(whitelist) && whitelist.length > 0) return undefined;
-  const name = scalarText(tool);
-  const tools = nodes.pairOf(body, 'tools');
-  if (!tools) {
-    // A filter that comes with a merge would be replaced, not added to.
-    return written === undefined
-      ? sparingOthers(
-          text,
-          server,
-          appendKey(nodes, entry, 'tools', ['blacklist:', `- ${name}`], `{ blacklist: [${name}] }`),
-        )
-      : undefined;
-  }
-  if (isEmptyValue(tools.pair.value)) {
-    return sparingOthers(text, server, valueEdit(nodes, tools, `{ blacklist: [${name}] }`));
-  }
-  if (!isMap(tools.pair.value)) return undefined;
-  const blacklist = nodes.pairOf(tools.pair.value, 'blacklist');
-  if (!blacklist) {
-    // A blacklist that comes with a merge would be replaced too.
-    return 'blacklist' in filter
-      ? undefined
-      : sparingOthers(text, server, insertEntry(nodes, tools.pair.value, 'blacklist', `[${name}]`));
-  }
-  if (isEmptyValue(blacklist.pair.value)) return sparingOthers(text, server, valueEdit(nodes, blacklist, `[${name}]`));
-  if (!isSeq(blacklist.pair.value)) return undefined;
-  return sparingOthers(text, server, appendItem(nodes, blacklist.pair.value, name));
+  const filter = toolFilterOf(text, server);
+  if (!filter || filter.whitelist.length > 0 || tool.includes('*') || tool === '') return undefined;
+  return setToolFilter(text, server, { whitelist: [], blacklist: [...filter.blacklist, tool] });
 }

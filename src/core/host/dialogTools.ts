@@ -117,9 +117,10 @@ export function heldBy(dialog: string, snapshot: StatusSnapshot): string[] {
 /** Returns every toolset that can be granted, in the order of the catalogue, the built-in one last. */
 export function configuredToolsets(snapshot: StatusSnapshot, toolsets: readonly Toolset[]): ConfiguredToolset[] {
   const up = new Set(toolsets.map(({ id }) => id));
+  const why = snapshot.servers.length > 0 ? 'switched off by a setting' : 'not needed, because no server is configured';
   return [
     ...snapshot.servers.map(({ id, state }) => ({ id, down: up.has(id) ? undefined : whyDown(state) })),
-    { id: adminId, down: up.has(adminId) ? undefined : 'not needed, because no server is configured' },
+    { id: adminId, down: up.has(adminId) ? undefined : why },
   ];
 }
 

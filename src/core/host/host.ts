@@ -106,17 +106,16 @@ class ToolsetHost implements Host {
     this.approvalChanges = deps.approvals?.onDidChange(() => {
       this.inOneSwap(() => [...this.units.values(), ...this.leaving].forEach((unit) => unit.reconsider()));
     });
-    const { toolPermissions, offerReview, redactor } = deps;
-    this.permission = new Permission(toolPermissions);
+    this.permission = new Permission(deps.toolPermissions);
     this.publication = new Publication({
+      ...deps,
       permission: this.permission,
-      offerReview,
-      redact: (text) => redactor.redact(text),
+      redact: (text) => deps.redactor.redact(text),
       log: this.log,
     });
     this.onDidChangeCatalogue = this.publication.onDidChange;
     this.onDidChangeOffers = this.publication.onDidUpdate;
-    this.accessChanges = [this.permission, offerReview].map((one) => one?.onDidChange(() => this.republish()));
+    this.accessChanges = [this.permission, deps.offerReview].map((one) => one?.onDidChange(() => this.republish()));
   }
 
   get snapshot(): StatusSnapshot {
@@ -387,8 +386,10 @@ class ToolsetHost implements Host {
       const status = statusOf(server, facts, publication.toolset(server.id), publication.changed(server.id), signIn);
       return { ...status, shadows: this.shadowed.get(server.id) ?? [] };
     });
+    const { catalogue } = publication;
+    const builtIn = catalogue.toolsets.find(({ id }) => id === adminId);
     const problems = [...this.configProblems, ...inPresentText(found, refused)];
-    return { version: publication.catalogue.version, refused, servers, problems };
+    return { version: catalogue.version, refused, servers, problems, builtIn };
   }
 
   private keepSecret(definition: ServerDefinition): void {

@@ -48,6 +48,8 @@ export interface HostDeps {
   readonly approvals?: Approvals;
   /** Decides what agents may do with tools (S4). By default they may call them all. */
   readonly toolPermissions?: PermissionDeps;
+  /** Returns whether agents see the tools of `mcp_admin` (L5). By default they do. */
+  readonly offersAdmin?: () => boolean;
   /** Says what servers offer that changed or came since their approval (S3). By default nobody looks. */
   readonly offerReview?: OfferReview;
   /** Returns when servers start whose entry does not say it; read at each reload. By default it is with the window. */

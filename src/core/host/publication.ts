@@ -15,7 +15,7 @@ import { showsApps, type Audience } from '../protocol/client.js';
 import { dialogLabel } from '../protocol/dialogLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import { offersChanged } from '../reconcile/problems.js';
-import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
+import type { Catalogue, ExcludedTool, ServedTool, Toolset } from '../tools/catalogue.js';
 import { ShortNames } from '../tools/editorNames.js';
 import { publish, sameToolset } from '../tools/registry.js';
 import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
@@ -28,6 +28,7 @@ interface PublicationDeps {
   readonly permission: Pick<Permission, 'deniedBy'>;
   /** If this is absent, nobody looks whether anything changed. */
   readonly offerReview?: OfferReview | undefined;
+  readonly offersAdmin?: (() => boolean) | undefined;
   readonly redact: (text: string) => string;
   readonly log: Log;
 }
@@ -151,14 +152,14 @@ export class Publication implements Disposable {
     const candidates = offerings.map((offering) =>
       candidateOf(offering, this.shortName(offering.server.id), this.deps.offerReview),
     );
-    const reserved = reservedNames(this.shortNames.values());
+    const admin = this.deps.offersAdmin?.() === false ? [] : [this.allowedAdmin()];
+    const reserved = reservedNames(this.shortNames.values(), admin.length > 0);
     const { toolsets, problems } = publish(candidates, reserved, this.deps.permission.deniedBy);
     const before = this.catalogue_.toolsets;
     const next = toolsets
       .map((toolset) => this.withRelease(toolset))
       .map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
-    if (this.servers.length > 0) next.push(this.allowedAdmin());
-    return { toolsets: next, problems };
+    return { toolsets: this.servers.length > 0 ? [...next, ...admin] : next, problems };
   }
 
   /** Returns the problems that only single conversations have, with what their own instances list (N5, G3). */
@@ -170,7 +171,7 @@ export class Publication implements Disposable {
       this.published(this.offerings(audience))
         .problems.filter(({ message }) => !known.has(message))
         .map((problem) => {
-          const whose = dialogLabel(audience.dialog, 'conversation');
+          const whose = dialogLabel(audience.dialog);
           return {
             ...problem,
             message: `${problem.message} This applies only to the ${whose}, whose instance lists other tools.`,
@@ -189,15 +190,19 @@ export class Publication implements Disposable {
   /** Returns `mcp_admin` without what is denied; the same object while that is the same. */
   private allowedAdmin(): Toolset {
     const { deniedBy } = this.deps.permission;
-    const tools = adminToolset.tools.filter((tool) => deniedBy(tool) === undefined);
+    const excluded = adminToolset.tools.flatMap(({ original, published }): ExcludedTool[] => {
+      const pattern = deniedBy({ original, published });
+      return pattern === undefined ? [] : [{ original, reason: { kind: 'denied', pattern, published } }];
+    });
+    const tools = adminToolset.tools.filter((tool) => excluded.every(({ original }) => original !== tool.original));
     const same = tools.length === this.admin.tools.length && tools.every((tool, at) => tool === this.admin.tools[at]);
-    if (!same) this.admin = { ...adminToolset, tools };
+    if (!same) this.admin = { ...adminToolset, tools, excluded };
     return this.admin;
   }
 }
 
 /** The names of our own tools; only those of `mcp_admin` count as published. */
-function reservedNames(shortNames: Iterable<string>): Parameters<typeof publish>[1] {
+function reservedNames(shortNames: Iterable<string>, offersAdmin: boolean): Parameters<typeof publish>[1] {
   const releases = new Set([...shortNames].map(ownReleaseName));
-  return { has: (name) => adminNames.has(name) || releases.has(name), size: adminNames.size };
+  return { has: (name) => adminNames.has(name) || releases.has(name), size: offersAdmin ? adminNames.size : 0 };
 }

@@ -53,6 +53,8 @@ export class Instance {
   /** The client whose lease it is, as of its last request. */
   client: ServerClient | undefined;
   lastCallAt: number | undefined;
+  /** The published name of the tool that was called last. */
+  lastTool: string | undefined;
   use: InstanceUse = { kind: 'warm' };
   /** What the dialog is told with the next result. */
   news: LeaseNews | undefined;
@@ -134,7 +136,8 @@ export class Instance {
     return this.ending !== undefined;
   }
 
-  call(request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
+  call(request: TimedCall, published = request.tool): Promise<ServerOutcome<CallToolResult>> {
+    this.lastTool = published;
     return this.whileInUse(request.client, async () => {
       const outcome = await this.connection.callTool(request);
       // An instance that drains would end with the call.

@@ -95,7 +95,7 @@ export class InstancePool {
     const timeouts = this.deps.timeouts();
     const timed = { tool: original, arguments: given, meta, signal, onProgress, client, instance, asTask, timeouts };
     return this.use(dialog, call, async (instance) => {
-      const outcome = await instance.call(timed);
+      const outcome = await instance.call(timed, published);
       if (outcome.kind !== 'result') return outcome;
       this.tasks.begin(outcome.result, instance, dialog, published);
       // The news of a lease wait for a result with text.

@@ -3,9 +3,8 @@
 /** The dialogs of `@minds`, and those of MCP sessions. */
 const kinds = ['minds-', 'mcp-session:'] as const;
 
-/** @param word what it is called, such as `conversation` */
-export function dialogLabel(dialog: string, word: string): string {
+export function dialogLabel(dialog: string): string {
   const own = kinds.find((kind) => dialog.startsWith(kind) && dialog.length > kind.length) ?? '';
-  const name = `${word} ${dialog.slice(own.length, own.length + 8)}`;
+  const name = `conversation ${dialog.slice(own.length, own.length + 8)}`;
   return own === 'minds-' ? `@minds ${name}` : name;
 }

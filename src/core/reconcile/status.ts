@@ -8,6 +8,7 @@ import { isForAppAlone } from '../apps/toolMeta.js';
 import { assertNever } from '../base/assertNever.js';
 import { isLoopback } from '../base/loopback.js';
 import type { Place, Problem } from '../base/problem.js';
+import { usesSecrets } from '../config/launchReferences.js';
 import {
   isEnabled,
   startOfFile,
@@ -71,6 +72,8 @@ export interface InstanceStatus {
   readonly startedAt: number;
   readonly lastCallAt: number | undefined;
   readonly callsInFlight: number;
+  /** The published name of the tool that was called last. */
+  readonly lastTool?: string | undefined;
   readonly use: InstanceUse;
 }
 
@@ -86,6 +89,8 @@ export interface ServerStatus {
   /** Whether it runs on this machine, as a process or behind an address of it. */
   readonly isOfThisMachine: boolean;
   readonly trulyStateless: boolean | undefined;
+  /** True if its launch has a secret that a person enters. */
+  readonly hasSecrets: boolean;
   readonly state: ServerState;
   /** Tells of the definition in the file, which may be pending while a previous one serves. */
   readonly approval: ApprovalStatus;
@@ -103,6 +108,8 @@ export interface ServerStatus {
   readonly resources: PublishedResources;
   /** The number of tools that the server offers in all. */
   readonly offered: number;
+  /** Their original names, in the server's order. */
+  readonly listed: readonly string[];
   readonly instances: readonly InstanceStatus[];
 }
 
@@ -114,6 +121,8 @@ export interface StatusSnapshot {
   /** The servers in file order. */
   readonly servers: readonly ServerStatus[];
   readonly problems: readonly Problem[];
+  /** The built-in toolset `mcp_admin` (L5), if agents see it. */
+  readonly builtIn?: Toolset | undefined;
 }
 
 /** What is known of one server, as plain facts; `ServerUnit` owns and changes them. Times are in epoch milliseconds. */
@@ -240,6 +249,7 @@ function instancesOf(facts: UnitFacts): readonly InstanceStatus[] {
       startedAt: instance.startedAt,
       lastCallAt: instance.lastCallAt,
       callsInFlight: instance.callsInFlight,
+      lastTool: instance.lastTool,
       use: instance.use,
     }));
 }
@@ -275,6 +285,7 @@ export function statusOf(
 ): ServerStatus {
   const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
   const published = facts.serving ?? facts.standIn;
+  const listed = published?.listing.tools.flatMap((tool) => (isForAppAlone(tool) ? [] : [tool.name])) ?? [];
   return {
     id: server.id,
     source: server.source,
@@ -285,6 +296,7 @@ export function statusOf(
     transport: definition?.launch.transport,
     isOfThisMachine: definition !== undefined && isOfThisMachine(definition.launch),
     trulyStateless: definition?.trulyStateless,
+    hasSecrets: definition !== undefined && usesSecrets(definition.launch),
     state: stateWithSignIn(stateOf(facts), signIn),
     approval: facts.approval,
     previous: previousOf(facts),
@@ -296,7 +308,8 @@ export function statusOf(
     changedOffers,
     prompts: toolset?.prompts ?? [],
     resources: toolset?.resources ?? noResources,
-    offered: published?.listing.tools.filter((tool) => !isForAppAlone(tool)).length ?? 0,
+    offered: listed.length,
+    listed,
     instances: instancesOf(facts),
   };
 }

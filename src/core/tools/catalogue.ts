@@ -81,7 +81,7 @@ export type ExclusionReason =
   | { readonly kind: 'publishedNameInvalid'; readonly published: string }
   | { readonly kind: 'schema'; readonly detail: string }
   /** A person denied it (`mcpToolsets.toolPermissions`, rule S4). */
-  | { readonly kind: 'denied'; readonly pattern: string }
+  | { readonly kind: 'denied'; readonly pattern: string; readonly published: string }
   /** It is not what it was when its server was approved (S3). */
   | { readonly kind: 'changed'; readonly parts: readonly string[] }
   | { readonly kind: 'nameTaken'; readonly published: string; readonly holder: string }

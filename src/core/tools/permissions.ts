@@ -74,3 +74,17 @@ function ofLayer(name: string, layer: readonly Rule[]): Rule | undefined {
 function strictness(permission: ToolPermission): number {
   return toolPermissions.indexOf(permission);
 }
+
+/**
+ * Returns a person's setting in which a tool has this permission. What the person allows is allowed under both names, because
+ * each is judged; otherwise the original name is written only if it has to be.
+ */
+export function withPermission(
+  setting: unknown,
+  { original, published }: ToolNames,
+  permission: ToolPermission,
+): Readonly<Record<string, unknown>> {
+  const next = { ...(isObject(setting) && setting), [published]: permission };
+  const { permission: verdict } = permissionOf({ original, published }, compilePermissions([next]));
+  return permission === 'allow' || verdict !== permission ? { ...next, [original]: permission } : next;
+}

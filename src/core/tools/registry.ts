@@ -76,7 +76,7 @@ export function publish(
     const claimed = candidate.tools.filter(({ published, original }) => {
       const pattern = deniedBy({ original, published });
       if (pattern !== undefined) {
-        excluded.push({ original, reason: { kind: 'denied', pattern } });
+        excluded.push({ original, reason: { kind: 'denied', pattern, published } });
         return false;
       }
       const holder = holders.get(published);

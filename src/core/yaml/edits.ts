@@ -126,23 +126,23 @@ export function insertEntry(nodes: EditNodes, map: unknown, key: string, value: 
   return [insertion(at, `${key}: ${value}${nodes.lineBreak}${indentation(nodes, at)}`)];
 }
 
-/** Appends the last item of a list. @param value in flow style */
-export function appendItem(nodes: EditNodes, list: unknown, value: string): Edits {
+/** Appends items to a list. @param values in flow style */
+export function appendItem(nodes: EditNodes, list: unknown, ...values: readonly string[]): Edits {
   if (!isSeq(list)) return undefined;
   const last: unknown = list.items.at(-1);
   if (list.flow) {
-    if (last === undefined) return [insertion((spanOf(list)?.start ?? 0) + 1, value)];
+    if (last === undefined) return [insertion((spanOf(list)?.start ?? 0) + 1, values.join(', '))];
     const end = nodes.endOf(last);
     const trailing = nodes.skipBlank(end);
     const at = nodes.text[trailing] === ',' ? trailing : end;
-    return [insertion(at, `, ${value}`)];
+    return [insertion(at, values.map((value) => `, ${value}`).join(''))];
   }
   if (last === undefined || endsInBlockScalar(list)) return undefined;
   const first = nodes.startOf(list.items[0]);
   const dash = nodes.text.lastIndexOf('-', first - 1);
   if (dash < 0 || !nodes.beginsLine(dash)) return undefined;
-  const at = nodes.lineEnd(nodes.endOf(last));
-  return [insertion(at, `${nodes.lineBreak}${indentation(nodes, dash)}- ${value}`)];
+  const before = `${nodes.lineBreak}${indentation(nodes, dash)}- `;
+  return [insertion(nodes.lineEnd(nodes.endOf(last)), values.map((value) => before + value).join(''))];
 }
 
 /** Inserts items before the first one of a list. @param values in flow style */

@@ -13,6 +13,7 @@ import { configPath, localFolders } from '../engine/configFiles.js';
 import { openDocument } from '../views/documents.js';
 import { toLocation } from '../views/diagnostics.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
+import { setPermission } from './toolPermission.js';
 import type { Manifest } from './copyDiagnostics.js';
 import { exampleConfig } from './exampleConfig.js';
 import type { Logs } from '../engine/logs.js';
@@ -20,7 +21,7 @@ import { orShowFailure } from '../views/messages.js';
 import { whyNothingRuns } from '../views/phrases.js';
 import { pickServer } from '../views/pickServer.js';
 import { actions } from '../views/serverActions.js';
-import { nodeOf, serverOf, type Subject } from '../views/subject.js';
+import { nodeOf, nodesOf, serverOf, type Subject } from '../views/subject.js';
 import { viewId } from '../views/treeView.js';
 
 interface CommandDeps {
@@ -34,20 +35,43 @@ interface CommandDeps {
 const walkthrough = 'minds.mcp-toolsets#firstMinute';
 
 type Action = 'start' | 'stop' | 'restart';
+type Fits = (server: ServerStatus) => boolean;
 
 const actionNames = { start: 'Starting', stop: 'Stopping', restart: 'Restarting' } as const;
 const possible = { start: 'startable', stop: 'stoppable', restart: 'restartable' } as const;
 
 export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposable {
   const store = new DisposableStore('commands');
-  const register = (name: string, run: (subject: Subject) => Promise<void>): void => {
+  const register = (name: string, run: (subject: Subject, selected?: unknown) => Promise<void>): void => {
     store.add(vscode.commands.registerCommand(`mcpToolsets.${name}`, run));
   };
 
-  async function act(action: Action, subject: Subject): Promise<void> {
-    const server = await chooseServer(subject, ({ state }) => actions(state).includes(possible[action]));
-    if (server === undefined) return;
-    await withHost(`${actionNames[action]} ${server}`, (host) => host[action](server), server);
+  async function act(action: Action, servers: (fits: Fits) => Promise<readonly ServerStatus[]>): Promise<void> {
+    const chosen = await servers(({ state }) => actions(state).includes(possible[action]));
+    await Promise.all(chosen.map(({ id }) => withHost(`${actionNames[action]} ${id}`, (host) => host[action](id), id)));
+  }
+
+  /** Returns the server of a row, those of several rows that fit, or the one that the person chooses. */
+  async function chosen(subject: Subject, selected: unknown, fits: Fits): Promise<ServerStatus[]> {
+    const rows = nodesOf(subject, selected).filter(({ kind }) => kind === 'server');
+    const id = rows.length > 1 ? undefined : await chooseServer(subject, fits);
+    return slot.state.snapshot.servers.filter((one) =>
+      rows.length > 1 ? fits(one) && rows.some(({ server }) => server === one.id) : one.id === id,
+    );
+  }
+
+  function all(fits: Fits): Promise<ServerStatus[]> {
+    const found = slot.state.snapshot.servers.filter(fits);
+    if (found.length === 0) showNone();
+    return Promise.resolve(found);
+  }
+
+  function showNone(): void {
+    void window.showInformationMessage(
+      slot.state.snapshot.servers.length > 0
+        ? inert`No MCP server is in a state that allows this command.`
+        : inert`${whyNothingRuns(slot.state.phase, slot.state.snapshot)}`,
+    );
   }
 
   /** Shows in the view that something runs, and in a message that it failed. */
@@ -65,37 +89,57 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
     }
   }
 
-  async function chooseServer(
-    subject: Subject,
-    fits: (server: ServerStatus) => boolean = () => true,
-  ): Promise<string | undefined> {
+  async function chooseServer(subject: Subject, fits: Fits = () => true): Promise<string | undefined> {
     const named = serverOf(subject);
     if (named !== undefined) return named;
-    const all = slot.state.snapshot.servers;
-    const servers = all.filter(fits);
+    const servers = slot.state.snapshot.servers.filter(fits);
     if (servers.length > 0) return await pickServer(servers);
-    void window.showInformationMessage(
-      all.length > 0
-        ? inert`No MCP server is in a state that allows this command.`
-        : inert`${whyNothingRuns(slot.state.phase, slot.state.snapshot)}`,
-    );
+    showNone();
     return undefined;
   }
 
   /** Writes `enabled` into the file that has the server. */
-  async function enable(enabled: boolean, subject: Subject): Promise<void> {
-    const id = await chooseServer(subject, ({ state }) => (state.kind === 'disabled') === enabled);
-    const server = slot.state.snapshot.servers.find((one) => one.id === id);
-    if (!server) return;
-    const { writeEnabled } = await import('../authoring/enabling.js');
-    await orShowFailure(() => writeEnabled(server, enabled));
+  async function enable(enabled: boolean, subject: Subject, selected: unknown): Promise<void> {
+    const servers = await chosen(subject, selected, ({ state }) => (state.kind === 'disabled') === enabled);
+    const { writeEnabled } = await import('../authoring/serverChanges.js');
+    for (const server of servers) await orShowFailure(() => writeEnabled(server, enabled));
   }
 
-  register('start', (subject) => act('start', subject));
-  register('stop', (subject) => act('stop', subject));
-  register('restart', (subject) => act('restart', subject));
-  register('enable', (subject) => enable(true, subject));
-  register('disable', (subject) => enable(false, subject));
+  for (const action of ['start', 'stop', 'restart'] as const) {
+    register(action, (subject, selected) => act(action, (fits) => chosen(subject, selected, fits)));
+  }
+  register('stopAll', () => act('stop', all));
+  register('restartAll', () => act('restart', all));
+  register('enable', (subject, selected) => enable(true, subject, selected));
+  register('disable', (subject, selected) => enable(false, subject, selected));
+  for (const [command, permission] of [
+    ['askBeforeCalls', 'ask'],
+    ['denyTool', 'deny'],
+    ['allowTool', 'allow'],
+  ] as const) {
+    register(command, (subject, selected) =>
+      orShowFailure(() => setPermission(nodesOf(subject, selected), permission)),
+    );
+  }
+  for (const ticked of [true, false]) {
+    register(ticked ? 'publishTool' : 'keepOutTool', (subject, selected) =>
+      orShowFailure(async () => {
+        const rows = nodesOf(subject, selected).filter((row) => row.ticked !== undefined);
+        const { writeTicks } = await import('../authoring/serverChanges.js');
+        await writeTicks(
+          slot,
+          rows.map((row) => ({ ...row, ticked })),
+        );
+      }),
+    );
+  }
+  register('goToPattern', async (subject) => {
+    const { server: id, original } = nodeOf(subject) ?? {};
+    const server = slot.state.snapshot.servers.find((one) => one.id === id);
+    if (!server || original === undefined) return;
+    const { goToPattern } = await import('../authoring/serverChanges.js');
+    await orShowFailure(() => goToPattern(server, original));
+  });
   register('release', async (subject) => {
     const { server, dialog } = nodeOf(subject) ?? {};
     if (server === undefined || dialog === undefined) return;
@@ -119,6 +163,10 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
   register('copyName', async (subject) => {
     const name = typeof subject === 'string' ? subject : (nodeOf(subject)?.name ?? (await chooseTool(slot)));
     if (name !== undefined) await vscode.env.clipboard.writeText(name);
+  });
+  register('copyError', async (subject, selected) => {
+    const errors = nodesOf(subject, selected).flatMap(({ kind, name }) => (kind === 'problem' && name ? [name] : []));
+    await vscode.env.clipboard.writeText(errors.join('\n'));
   });
   register('copyDiagnostics', async () => {
     const { copyDiagnostics } = await import('./copyDiagnostics.js');

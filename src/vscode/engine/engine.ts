@@ -43,6 +43,8 @@ export interface EngineDeps {
   readonly offerReview?: OfferReview;
   /** Decides what agents may do with tools. If it is absent, they may call all of them. */
   readonly toolPermissions?: PermissionDeps;
+  /** Returns whether agents see the tools of `mcp_admin`. */
+  readonly offersAdmin?: () => boolean;
   /** Returns when servers start whose entry does not say it. */
   readonly usualStart?: () => 'window' | 'call';
   /** Gives the host what the config files say by now. If it is absent, nothing is read at a reload. */
@@ -127,6 +129,7 @@ export function createEngine(deps: EngineDeps): Engine {
     ...(approvals && { approvals }),
     ...(offerReview && { offerReview }),
     ...(toolPermissions && { toolPermissions }),
+    ...(deps.offersAdmin && { offersAdmin: deps.offersAdmin }),
   });
   const { host, backend, redactor, log: hostLog } = core;
   const artifacts = artifactsOf(deps, hostLog);

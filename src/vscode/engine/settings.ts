@@ -7,7 +7,14 @@ import type { Disposable } from '../../core/base/disposables.js';
 const section = 'mcpToolsets';
 const usualMaxResultBytes = 2 ** 20;
 
-type Setting = 'approval' | 'changedTools' | 'endpoint.port' | 'problems.filteredTools' | 'start' | 'toolPermissions';
+type Setting =
+  | 'adminTools'
+  | 'approval'
+  | 'changedTools'
+  | 'endpoint.port'
+  | 'problems.filteredTools'
+  | 'start'
+  | 'toolPermissions';
 
 export function onDidChangeSetting(setting: Setting, run: () => void): Disposable {
   return vscode.workspace.onDidChangeConfiguration((change) => {
@@ -93,6 +100,17 @@ export function toolPermissions(): readonly unknown[] {
     valuesFor(),
     (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => valuesFor(uri)),
   );
+}
+
+/** Writes the person's own value of that setting. */
+export async function setToolPermissions(value: unknown): Promise<void> {
+  const { Global } = vscode.ConfigurationTarget;
+  await vscode.workspace.getConfiguration(section).update('toolPermissions', value, Global);
+}
+
+/** Returns whether agents see the tools of `mcp_admin` (L5). */
+export function offersAdmin(): boolean {
+  return vscode.workspace.getConfiguration(section).get('adminTools', true);
 }
 
 /** Returns whether a tool that changed after its server was approved is kept from agents (S3). */

@@ -14,6 +14,7 @@ import type { DialogMessage } from '../../core/dialog/model.js';
 import { projectToolsForProvider } from '../../core/dialog/projection.js';
 import type { Member } from '../../core/team/team.js';
 import type { Speaker } from '../../core/host/dialogTools.js';
+import type { ConversationTitles } from '../engine/conversationTitles.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { inertStream, type InertStream } from '../views/inertEditor.js';
 import type { ArtifactLinks } from './artifactLinks.js';
@@ -40,6 +41,7 @@ export interface MindsDeps {
   readonly artifacts: ArtifactLinks;
   readonly questions: ChatQuestions;
   readonly problems: ModelProblems;
+  readonly titles: Pick<ConversationTitles, 'note'>;
   readonly maxSteps: () => number;
 }
 
@@ -160,7 +162,10 @@ class ChatExchange {
   }
 
   private async turn(added: readonly DialogMessage[]): Promise<vscode.ChatResult> {
-    const { slot, clock, log, pages, artifacts, maxSteps, problems, questions } = this.deps;
+    const { slot, clock, log, pages, artifacts, maxSteps, problems, questions, titles } = this.deps;
+    const messages = [...this.past.messages, ...added];
+    const first = messages.find(({ kind }) => kind === 'user');
+    if (first?.kind === 'user') titles.note(this.dialog, first.text);
     const model = chatModel(this.request.model);
     await this.ready();
     if (!model.callsTools)
@@ -170,7 +175,7 @@ class ChatExchange {
     const audience = chatAudience({ stream: this.stream, pages, artifacts, files, redact, now: () => clock.now() });
     const outcome = await runTurn({
       model,
-      messages: [...this.past.messages, ...added],
+      messages,
       setup: () => this.setupFor(model),
       runner: slot.engine?.dialogTools.runner(this.dialog, this.speaker) ?? {
         run: () => Promise.reject(new Error('no engine')),

@@ -10,6 +10,7 @@ import type { Place } from '../../core/base/problem.js';
 import { startOfFile } from '../../core/config/model.js';
 import { configuredToolsets } from '../../core/host/dialogTools.js';
 import { maxSteps } from '../engine/settings.js';
+import type { ConversationTitles } from '../engine/conversationTitles.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { registerAgentFiles } from './agentFiles.js';
 import { ArtifactLinks } from './artifactLinks.js';
@@ -29,16 +30,17 @@ interface RegisterDeps {
   readonly log: Log;
   /** The storage folder of the workspace; undefined if no folder is open. */
   readonly storage: string | undefined;
+  readonly titles: Pick<ConversationTitles, 'note'>;
 }
 
-export function registerMinds({ slot, clock, log, storage }: RegisterDeps): Disposable {
+export function registerMinds({ slot, clock, log, storage, titles }: RegisterDeps): Disposable {
   const store = new DisposableStore('@minds');
   const team = store.add(new TeamFiles(clock));
   const problems = new ModelProblems(() => slot.refresh());
   const pages = store.add(new CallPages());
   const artifacts = store.add(new ArtifactLinks(storage));
   const questions = store.add(new ChatQuestions());
-  const deps = { slot, clock, log, team, pages, artifacts, questions, problems, maxSteps };
+  const deps = { slot, clock, log, team, pages, artifacts, questions, problems, titles, maxSteps };
 
   store.add(registerDialogFiles(slot, artifacts));
   store.add(watchTeam(slot, team));

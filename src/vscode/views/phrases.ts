@@ -73,24 +73,6 @@ export function tokenPhrase(tokens: number): string {
   return `~${tokens < 10_000 ? (tokens / 1000).toFixed(1) : Math.round(tokens / 1000)}k tokens`;
 }
 
-/** Returns a short label for a row. */
-export function instanceLabel(use: InstanceStatus['use']): string {
-  switch (use.kind) {
-    case 'warm':
-      return 'ready';
-    case 'spare':
-      return 'spare';
-    case 'shared':
-      return 'shared';
-    case 'leased':
-      return isTrial(use.dialog) ? 'Try Tool' : dialogLabel(use.dialog, 'chat');
-    case 'draining':
-      return 'ending';
-    default:
-      return assertNever(use);
-  }
-}
-
 export function instancePhrase(use: InstanceStatus['use']): string {
   switch (use.kind) {
     case 'warm':
@@ -100,7 +82,7 @@ export function instancePhrase(use: InstanceStatus['use']): string {
     case 'shared':
       return 'shared by all conversations';
     case 'leased':
-      return isTrial(use.dialog) ? 'the panel of “Try Tool”' : dialogLabel(use.dialog, 'conversation');
+      return isTrial(use.dialog) ? 'the panel of “Try Tool”' : dialogLabel(use.dialog);
     case 'draining':
       return 'finishing its last calls';
     default:

@@ -8,13 +8,14 @@ import { needsAttention, type Problem } from '../../core/base/problem.js';
 import { firstLine } from '../../core/base/text.js';
 import { shortfallsOf } from '../../core/reconcile/shortfall.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
+import type { Toolset } from '../../core/tools/catalogue.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';
 import { previousLine, rememberedPhrase, stateWord, timeOf, tokenPhrase, toolCount, transportWord } from './phrases.js';
 import { approvalActions, launchNodes } from './approvalRows.js';
 import { instanceNodes } from './instanceRows.js';
 import { changedNodes, promptNodes, resourceNodes } from './promptRows.js';
 import { actions, signInActions } from './serverActions.js';
-import { excludedNodes, toolNode } from './toolRows.js';
+import { excludedNode, excludedNodes, toolNode, toolNodes } from './toolRows.js';
 import {
   group,
   pendingIcon,
@@ -32,18 +33,15 @@ export function serverNode(
   options: TreeOptions,
   severalFiles: boolean,
 ): TreeNode {
-  const changed = new Map(
-    server.changedOffers.flatMap((one) => (one.kind === 'tool' ? [[one.original, one] as const] : [])),
-  );
   const children = [
     ...launchNodes(id, server),
     ...problemNodes(id, server, problems),
-    ...server.tools.map((tool) => toolNode(id, server.id, tool, changed.get(tool.original))),
+    ...toolNodes(id, server, options),
     ...changedNodes(id, server),
     ...group(id, server.id, 'Prompts', 'prompts', promptNodes(id, server)),
     ...group(id, server.id, 'Resources', 'resources', resourceNodes(id, server)),
     ...group(id, server.id, 'Kept out', 'excluded', excludedNodes(id, server)),
-    ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, options.now)),
+    ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, options)),
     ...shadowedNodes(id, server, options),
   ];
   const lacks = shortfallsOf(server, problems);
@@ -66,6 +64,7 @@ export function serverNode(
       ...signInActions(server),
       ...(server.changedOffers.length > 0 ? ['changed'] : []),
       ...(state === 'failed' ? [state] : []),
+      ...(server.hasSecrets || problems.some(({ code: of }) => of === 'secret-unset') ? ['secret'] : []),
       switched,
     ].join(' '),
     initially: state === 'pending' || state === 'failed' ? 'expanded' : children.length > 0 ? 'collapsed' : 'leaf',
@@ -197,6 +196,7 @@ function problemNodes(parent: string, server: ServerStatus, problems: readonly P
       context: 'problem',
       initially: 'leaf',
       place: problem.place,
+      name: `${problem.message} ${problem.fix}`,
       children: [],
     }));
 }
@@ -231,4 +231,26 @@ function shadowedNodes(parent: string, server: ServerStatus, options: TreeOption
       children: [],
     };
   });
+}
+
+/** Makes the row of the built-in toolset (L5). */
+export function builtInNode({ id, tools, excluded }: Toolset, options: TreeOptions): TreeNode {
+  const facts = ['built in', toolCount(tools.length, tools.length), tokenPhrase(estimatedTokensOf(tools))];
+  return {
+    id,
+    kind: 'builtIn',
+    server: id,
+    label: inert`${id}`,
+    description: inert`${facts.join(' · ')}`,
+    spoken: inert`${[id, ...facts].join(', ')}`,
+    tooltip: formatted`**${id}**\n\nBy these tools, agents see the state of your servers, release their instances, restart servers and reload the config files. The setting ${code('mcpToolsets.adminTools')} switches them off.`,
+    icon: { id: 'extensions' },
+    context: 'builtIn',
+    initially: 'collapsed',
+    name: id,
+    children: [
+      ...tools.map((tool) => toolNode(id, id, tool, options)),
+      ...excluded.map((tool) => excludedNode(id, id, tool)),
+    ].map((node) => ({ ...node, kind: 'builtIn', context: `builtInTool ${node.context}` })),
+  };
 }

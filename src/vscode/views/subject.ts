@@ -9,9 +9,14 @@ import type { TreeNode } from './treeNode.js';
  */
 export type Subject = unknown;
 
-interface SubjectNode extends Partial<Pick<TreeNode, 'server' | 'name' | 'dialog'>> {
+const texts = ['server', 'name', 'dialog', 'original', 'published'] as const;
+
+interface SubjectNode extends Partial<Pick<TreeNode, 'kind' | 'ticked' | (typeof texts)[number]>> {
   readonly changed?: Partial<OfferName>;
 }
+
+/** A tool whose tick box has this state, or is to have it. */
+export type TickedRow = Pick<SubjectNode, 'server' | 'original' | 'ticked'>;
 
 export function serverOf(subject: Subject): string | undefined {
   return typeof subject === 'string' ? subject : nodeOf(subject)?.server;
@@ -21,11 +26,16 @@ export function serverOf(subject: Subject): string | undefined {
 export function nodeOf(subject: Subject): SubjectNode | undefined {
   const node = isObject(subject) ? subject['node'] : undefined;
   if (!isObject(node)) return undefined;
-  const { server, name, dialog, changed } = node;
+  const { kind, ticked, changed } = node;
   return {
-    ...(typeof server === 'string' && { server }),
-    ...(typeof name === 'string' && { name }),
-    ...(typeof dialog === 'string' && { dialog }),
+    ...Object.fromEntries(texts.flatMap((key) => (typeof node[key] === 'string' ? [[key, node[key]]] : []))),
+    ...(typeof kind === 'string' && { kind: kind as TreeNode['kind'] }),
+    ...(typeof ticked === 'boolean' && { ticked }),
     ...(isObject(changed) && { changed }),
   };
+}
+
+/** Returns the rows that a command was called for: all that are selected, if the row where it was called is among them. */
+export function nodesOf(subject: Subject, selected: unknown): SubjectNode[] {
+  return (Array.isArray(selected) ? selected : [subject]).flatMap((one) => nodeOf(one) ?? []);
 }

@@ -5,7 +5,7 @@
  */
 import type { Problem } from '../../core/base/problem.js';
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
-import { serverNode } from './serverRows.js';
+import { builtInNode, serverNode } from './serverRows.js';
 import { uniqueIds, type TreeNode, type TreeOptions } from './treeNode.js';
 
 export function treeModel(snapshot: StatusSnapshot, options: TreeOptions): readonly TreeNode[] {
@@ -17,9 +17,10 @@ export function treeModel(snapshot: StatusSnapshot, options: TreeOptions): reado
     if (known) known.push(problem);
     else problems.set(problem.server, [problem]);
   }
-  return snapshot.servers.map((server) =>
+  const servers = snapshot.servers.map((server) =>
     serverNode(unique(`${server.source}#${server.id}`), server, problems.get(server.id) ?? [], options, severalFiles),
   );
+  return snapshot.builtIn ? [...servers, builtInNode(snapshot.builtIn, options)] : servers;
 }
 
 /** Returns whether the rows become others as time goes by, because they say how old something is. */

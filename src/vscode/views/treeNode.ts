@@ -2,6 +2,8 @@
 import { inert, noMarkdown, type Inert, type Markdown } from '../../core/base/inert.js';
 import type { OfferName } from '../../core/approval/offerPrints.js';
 import type { Place } from '../../core/base/problem.js';
+import type { ConversationTitle } from '../engine/conversationTitles.js';
+import type { ToolNames, ToolPermission } from '../../core/tools/permissions.js';
 
 export interface TreeIcon {
   /** The name of an icon in the editor's icon font. */
@@ -23,7 +25,8 @@ export interface TreeNode {
     | 'instructions'
     | 'resource'
     | 'instance'
-    | 'shadowed';
+    | 'shadowed'
+    | 'builtIn';
   /** The id of the server that the row belongs to. */
   readonly server: string;
   readonly label: Inert;
@@ -37,14 +40,18 @@ export interface TreeNode {
   readonly initially: 'leaf' | 'collapsed' | 'expanded';
   /** The place that a click opens. */
   readonly place?: Place;
-  /** The original name of a tool. */
+  /** The state of its tick box, if it has one. */
+  readonly ticked?: boolean;
+  /** The names of a tool; only the original one if it is not published. */
   readonly original?: string;
+  readonly published?: string;
   /** What can be accepted here, because it changed or came since the server was approved (S3). */
   readonly changed?: OfferName;
   /** What *Copy Name* copies. */
   readonly name?: string;
-  /** The dialog that an instance belongs to. */
+  /** The dialog that an instance belongs to, and the chat of the editor that it is. */
   readonly dialog?: string;
+  readonly chat?: string | undefined;
   readonly children: readonly TreeNode[];
 }
 
@@ -54,6 +61,10 @@ export interface TreeOptions {
   readonly fileLabel: (file: string) => string;
   /** Returns a word that tells the files of several workspace folders apart. */
   readonly folderLabel: (file: string) => string;
+  /** Returns the title or the first words of a conversation, if they are known. */
+  readonly titleOf: (dialog: string) => ConversationTitle | undefined;
+  /** Returns what agents may do with a tool (S4). */
+  readonly permissionOf: (tool: ToolNames) => ToolPermission;
 }
 
 export const pendingIcon: TreeIcon = { id: 'shield', color: 'list.warningForeground' };

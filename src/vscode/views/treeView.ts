@@ -7,29 +7,54 @@ import { DisposableStore, toDisposable, type Disposable } from '../../core/base/
 import { inert } from '../../core/base/inert.js';
 import type { Clock } from '../../core/base/clock.js';
 import { serves } from '../../core/reconcile/shortfall.js';
+import { compilePermissions, permissionOf } from '../../core/tools/permissions.js';
+import type { ConversationTitles } from '../engine/conversationTitles.js';
 import { toLocation } from './diagnostics.js';
 import type { EngineSlot, WindowState } from '../engine/engineSlot.js';
 import { createTreeView, markdownString, TreeItem } from './inertEditor.js';
+import { toolPermissions } from '../engine/settings.js';
 import { fileLabel, folderLabel } from './fileLabels.js';
+import { orShowFailure } from './messages.js';
 import { HeldAnswers } from './heldAnswers.js';
+import type { TickedRow } from './subject.js';
 import { changedRows } from './rowChanges.js';
 import { showsAges, treeModel } from './treeModel.js';
-import type { TreeNode } from './treeNode.js';
+import type { TreeNode, TreeOptions } from './treeNode.js';
 import { badgeOf, isBroken, messageOf } from './viewWords.js';
 
 export const viewId = 'mcpToolsets.servers';
 
-/** Rows with this address are drawn grey. One is enough for all, and has nothing in it that a server says. */
-const dimmedUri = vscode.Uri.from({ scheme: 'mcp-toolsets-kept-out', path: '/' });
-
 /** The milliseconds between updates of the ages that are shown to the minute. */
 const agesLast = 30_000;
 
-export function showTree(slot: EngineSlot, clock: Clock): Disposable {
+interface TreeDeps {
+  readonly slot: EngineSlot;
+  readonly clock: Clock;
+  readonly titles: Pick<ConversationTitles, 'of' | 'onDidChange'>;
+  /** Writes what a person ticked. Resolves when it counts. */
+  readonly tick: (rows: readonly TickedRow[]) => Promise<void>;
+}
+
+export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
   const store = new DisposableStore('tree view');
-  const rows = store.add(new ServerRows(clock));
-  const view = store.add(createTreeView(viewId, { treeDataProvider: rows, showCollapseAll: true }));
-  store.add(vscode.window.registerFileDecorationProvider(dimmed));
+  const rows = store.add(new ServerRows(clock, titles.of));
+  const view = store.add(
+    createTreeView(viewId, {
+      treeDataProvider: rows,
+      showCollapseAll: true,
+      canSelectMany: true,
+      manageCheckboxStateManually: true,
+    }),
+  );
+  store.add(
+    view.onDidChangeCheckboxState(async ({ items }) => {
+      const ticked = items.map(([{ node }, state]) => ({ ...node, ticked: state === ticks.true }));
+      await orShowFailure(() => tick(ticked));
+      // The editor shows the ticks that were asked for until it is told.
+      rows.redraw(items.map(([row]) => row));
+    }),
+  );
+  store.add(titles.onDidChange(() => rows.show(slot.state)));
   const context = (): ((name: string, value: unknown) => void) => {
     let known: unknown;
     return (name, value) => {
@@ -54,11 +79,11 @@ export function showTree(slot: EngineSlot, clock: Clock): Disposable {
       phase('phase', state.phase);
     }),
   );
-  let ticking = clock.after(agesLast, tick);
-  store.add(toDisposable(() => ticking.dispose()));
-  function tick(): void {
+  let aging = clock.after(agesLast, age);
+  store.add(toDisposable(() => aging.dispose()));
+  function age(): void {
     if (view.visible && showsAges(slot.state.snapshot)) rows.show(slot.state);
-    ticking = clock.after(agesLast, tick);
+    aging = clock.after(agesLast, age);
   }
   return store;
 }
@@ -76,11 +101,17 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
 
   readonly onDidChangeTreeData = this.changes.event;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly clock: Clock,
+    private readonly titleOf: TreeOptions['titleOf'],
+  ) {}
 
   show({ phase, snapshot }: WindowState): void {
-    const options = {
+    const rules = compilePermissions(toolPermissions());
+    const options: TreeOptions = {
       now: this.clock.now(),
+      titleOf: this.titleOf,
+      permissionOf: (tool) => permissionOf(tool, rules).permission,
       fileLabel: onceEach(fileLabel),
       folderLabel: onceEach(folderLabel),
     };
@@ -108,12 +139,14 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
       node.icon.color === undefined ? undefined : new vscode.ThemeColor(node.icon.color),
     );
     item.contextValue = node.context;
-    if (node.kind === 'excluded') item.resourceUri = dimmedUri;
-    if (node.kind === 'problem' && node.place) {
-      const { uri, range } = toLocation(node.place);
-      item.command = { command: 'vscode.open', title: 'Go to Problem', arguments: [uri, { selection: range }] };
-    }
+    if (node.ticked !== undefined) item.checkboxState = ticks[`${node.ticked}`];
+    const command = commandOf(node);
+    if (command) item.command = command;
     return item;
+  }
+
+  redraw(rows: readonly Row[]): void {
+    for (const row of rows) if (this.rows.get(row.node.id) === row) this.changes.fire(row);
   }
 
   dispose(): void {
@@ -147,10 +180,20 @@ const foldings = {
   expanded: vscode.TreeItemCollapsibleState.Expanded,
 };
 
-const dimmed: vscode.FileDecorationProvider = {
-  provideFileDecoration: ({ scheme }) =>
-    scheme === dimmedUri.scheme ? { color: new vscode.ThemeColor('descriptionForeground') } : undefined,
-};
+const ticks = { true: vscode.TreeItemCheckboxState.Checked, false: vscode.TreeItemCheckboxState.Unchecked };
+
+/** Returns what a click or the Enter key does. */
+function commandOf({ kind, place, server, name, chat }: TreeNode): vscode.Command | undefined {
+  if (kind === 'problem' && place) {
+    const { uri, range } = toLocation(place);
+    return { command: 'vscode.open', title: 'Go to Problem', arguments: [uri, { selection: range }] };
+  }
+  if (kind === 'tool') return { command: 'mcpToolsets.tryTool', title: 'Try Tool', arguments: [server, name] };
+  if (chat === undefined) return undefined;
+  const path = `/${Buffer.from(chat).toString('base64')}`;
+  const uri = vscode.Uri.from({ scheme: 'vscode-chat-session', authority: 'local', path });
+  return { command: 'vscode.open', title: 'Open Conversation', arguments: [uri] };
+}
 
 /** Asks for each file once, because an answer may look at the disk. */
 function onceEach(label: (file: string) => string): (file: string) => string {

@@ -51,13 +51,18 @@ describe('leases over a reload', () => {
   async function leaseholder(): Promise<string> {
     await agent.run('mcpToolsets.servers.focus');
     const rows = window.page.locator('.part.sidebar .monaco-list-row');
-    const lease = rows.filter({ hasText: /chat [0-9a-f]{8}/ }).first();
+    const lease = rows.and(window.page.locator('[aria-label*=", instance, "]')).first();
     for (const folded of ['counter', 'Instances']) {
       if (await lease.isVisible()) break;
       await rows.filter({ hasText: folded }).first().locator('.monaco-tl-twistie').click();
     }
-    await lease.waitFor();
-    return /chat [0-9a-f]{8}/.exec(await lease.innerText())?.[0] ?? '';
+    await lease.hover();
+    const hover = window.page.locator('.workbench-hover', { hasText: 'conversation ' });
+    const text = await hover.innerText();
+    // It would cover the app.
+    await window.page.locator('.part.statusbar').hover();
+    await hover.waitFor({ state: 'detached' });
+    return /conversation [0-9a-f-]{36}/.exec(text)?.[0] ?? assert.fail('no conversation');
   }
 
   it('end with the window; the same conversation has a new one, and learns that the old one is gone (X4)', async function () {

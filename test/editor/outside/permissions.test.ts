@@ -256,7 +256,7 @@ describe('tools of a window', () => {
     const row = window.page.locator('.part.sidebar .monaco-list-row', { hasText: 'grower' });
     await row.locator('.monaco-tl-twistie').click();
     const tool = window.page.locator('.part.sidebar .monaco-list-row', {
-      hasText: 'grower_extra_1extra_1 · new since approval',
+      hasText: 'grower_extra_1new since approval',
     });
     await tool.waitFor();
     const accept = (given: unknown): Promise<void> =>

@@ -27,6 +27,26 @@ describe('agent mode', () => {
     await page.screenshot('agent-mode').catch(() => undefined);
   });
 
+  it('names its instance in the sidebar, and a click opens the conversation (E3)', async () => {
+    await vscode.commands.executeCommand('mcpToolsets.servers.focus');
+    const rows = '.part.sidebar .monaco-list-row';
+    await page.click(`${rows}[aria-label^="counter, server"]`);
+    await page.click(`${rows}[aria-label^="Instances"]`);
+    const instance = `${rows}[aria-label*=", instance, mcp_counter"], ${rows}[aria-label*=", instance, count"]`;
+    await page.waitFor(instance);
+    await page.screenshot('conversations');
+    const texts = await page.texts(instance);
+    assert.equal(texts.length, 2, texts.join());
+    await page.click(`${instance} >> nth=0`);
+    await until(
+      () => vscode.window.tabGroups.activeTabGroup.activeTab?.label,
+      (label) => label !== undefined,
+      'the conversation in an editor',
+    );
+    await page.screenshot('conversation-opened');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
   it('is told once that it has an instance of its own, and can release it (L3, L5)', async () => {
     await newChat();
     assert.match((await ask(count)).text, /: 1\b[^]*its own instance of "counter"[^]*mcp_admin_release/);

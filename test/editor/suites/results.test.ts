@@ -88,7 +88,7 @@ describe('results in agent mode', () => {
     const rows = '.part.sidebar .monaco-list-row';
     await page.click(`${rows}[aria-label^="own"][aria-expanded="false"] .monaco-tl-twistie`);
     await page.click(`${rows}[aria-expanded="false"]:has-text("Instances") .monaco-tl-twistie`);
-    const lease = `${rows}:has-text("chat ")`;
+    const lease = `${rows}[aria-label*=", instance, "]`;
     await page.hover(lease);
     await page.click(`${lease} >> [aria-label="Show Files of This Conversation"]`);
     const items = '.quick-input-list .monaco-list-row';

@@ -16,6 +16,8 @@ import {
 } from '../../support/editor/product.ts';
 
 const rows = '.part.sidebar .monaco-list-row';
+/** The tick box of a row. */
+const tick = (label: string): string => `${rows}[aria-label^="${label}"] .custom-view-tree-node-item-checkbox`;
 const alpha = ['echo', 'pid', 'count', 'quiet'].map((name) => `mcp_alpha_${name}`);
 
 /** The rows of the view that are visible, each as one line. */
@@ -25,6 +27,15 @@ async function view(): Promise<string[]> {
 
 const untilRow = (pattern: RegExp): Promise<string[]> =>
   until(view, (lines) => lines.some((line) => pattern.test(line)), `a row ${String(pattern)}`);
+
+/** Chooses an item in the menu of the focused row, which is so far down. */
+async function choose(title: string, down: number): Promise<void> {
+  await page.press('Shift+F10');
+  await page.waitFor(`.context-view .action-label >> text=${title}`);
+  for (let index = 0; index < down; index++) await page.press('ArrowDown');
+  await page.waitFor(`.context-view .action-item.focused >> text=${title}`);
+  await page.press('Enter');
+}
 
 describe('sidebar', () => {
   before(async function () {
@@ -39,13 +50,13 @@ describe('sidebar', () => {
     await untilRow(/^gone ?did not start/);
     await untilRow(/^"gone" did not start: the command/);
     await untilRow(/^off ?disabled/);
+    await untilRow(/^mcp_admin ?built in · 4 tools/);
     await page.screenshot('sidebar');
   });
 
   it('opens a server: its tools, those left out with the reason', async () => {
     await page.click(`${rows}[aria-label^="beta"]`);
     await untilRow(/^echo/);
-    await page.click(`${rows}[aria-label^="Kept out"]`);
     await untilRow(/^add ?.*whitelist/);
     await page.click(`${rows}[aria-label^="Instances"]`);
     await untilRow(/^shared ?not called yet · <1 min old/);
@@ -87,6 +98,127 @@ describe('sidebar', () => {
     await page.hover(`${rows}[aria-label^="add, kept out"]`);
     await page.waitFor('.workbench-hover >> text=add it to the whitelist');
     await page.screenshot('tooltip-excluded');
+  });
+
+  it('publishes a tool that is ticked, and keeps it out again when that is undone (N2)', async () => {
+    const before = await readConfig();
+    await page.click(`${tick('add')}`);
+    await untilTools([...alpha, 'mcp_beta_add', 'mcp_beta_echo']);
+    await page.waitFor(`${tick('add')}.codicon-check`);
+    assert.equal(await readConfig(), before.replace("['echo']", "['echo', add]"));
+    await vscode.window.showTextDocument(vscode.Uri.file(configFile()));
+    await vscode.commands.executeCommand('undo');
+    await vscode.commands.executeCommand('workbench.action.files.save');
+    await untilTools([...alpha, 'mcp_beta_echo']);
+    assert.equal(await readConfig(), before);
+    await page.waitFor(`${rows}[aria-label^="add, kept out"]`);
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
+  it('keeps a tool out and publishes it with the keyboard', async () => {
+    const before = await readConfig();
+    await page.click(`${rows}[aria-label^="alpha"]`);
+    await page.waitFor(tick('alpha_quiet'));
+    await vscode.commands.executeCommand('mcpToolsets.servers.focus');
+    await page.press('Home');
+    await page.press('ArrowDown');
+    await page.press('ArrowDown');
+    await page.waitFor(`${rows}.focused[aria-label^="alpha_pid"]`);
+    await choose('Keep Out', 2);
+    await untilTools(['mcp_alpha_count', 'mcp_alpha_echo', 'mcp_alpha_quiet', 'mcp_beta_echo']);
+    assert.match(await readConfig(), /^ {4}tools: \{ blacklist: \[pid\] \}$/m);
+    await page.waitFor(`${rows}.focused[aria-label^="pid, kept out: blacklist: pid"]`);
+    await page.screenshot('ticks');
+    await choose('Publish', 1);
+    await untilTools([...alpha, 'mcp_beta_echo']);
+    assert.equal(await readConfig(), before);
+  });
+
+  it('keeps several tools out in one edit', async () => {
+    const before = await readConfig();
+    const row = (original: string): unknown => ({ node: { server: 'alpha', original, ticked: true } });
+    const chosen = [row('pid'), row('quiet')];
+    await vscode.commands.executeCommand('mcpToolsets.keepOutTool', chosen[0], chosen);
+    await untilTools(['mcp_alpha_count', 'mcp_alpha_echo', 'mcp_beta_echo']);
+    await vscode.window.showTextDocument(vscode.Uri.file(configFile()));
+    await vscode.commands.executeCommand('undo');
+    await vscode.commands.executeCommand('workbench.action.files.save');
+    await untilTools([...alpha, 'mcp_beta_echo']);
+    assert.equal(await readConfig(), before);
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await vscode.commands.executeCommand('mcpToolsets.servers.focus');
+  });
+
+  it('opens “Try Tool” with the Enter key', async () => {
+    await page.waitFor(`${rows}.focused[aria-label^="alpha_pid"]`);
+    await page.press('Enter');
+    await until(
+      () => vscode.window.tabGroups.activeTabGroup.activeTab?.label,
+      (label) => label?.includes('alpha_pid') === true,
+      'the panel',
+    );
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
+  it('goes to the pattern that decides about a tool', async () => {
+    const selected = async (original: string): Promise<string | undefined> => {
+      await vscode.commands.executeCommand('mcpToolsets.goToPattern', { node: { server: 'beta', original } });
+      const editor = vscode.window.activeTextEditor;
+      return editor?.document.getText(editor.selection);
+    };
+    assert.equal(await selected('echo'), "'echo'");
+    assert.equal(await selected('add'), 'whitelist');
+  });
+
+  it('writes what agents may do with a tool into the settings of the person (S4)', async () => {
+    const node = { kind: 'tool', server: 'alpha', original: 'pid', published: 'alpha_pid' };
+    const own = (): unknown =>
+      vscode.workspace.getConfiguration('mcpToolsets').inspect('toolPermissions')?.globalValue ?? {};
+    await vscode.commands.executeCommand('mcpToolsets.denyTool', { node });
+    await untilTools(['mcp_alpha_count', 'mcp_alpha_echo', 'mcp_alpha_quiet', 'mcp_beta_echo']);
+    assert.deepEqual(own(), { alpha_pid: 'deny' });
+    await vscode.commands.executeCommand('mcpToolsets.askBeforeCalls', { node });
+    await untilTools([...alpha, 'mcp_beta_echo']);
+    await page.waitFor(`${rows}[aria-label="alpha_pid, tool, originally pid, asks before calls"]`);
+    await vscode.commands.executeCommand('mcpToolsets.allowTool', { node });
+    assert.deepEqual(own(), { alpha_pid: 'allow', pid: 'allow' });
+    await vscode.workspace
+      .getConfiguration('mcpToolsets')
+      .update('toolPermissions', undefined, vscode.ConfigurationTarget.Global);
+  });
+
+  it('shows the built-in toolset unless the setting switches it off (L5)', async () => {
+    const settings = vscode.workspace.getConfiguration('mcpToolsets');
+    const hasAdmin = (): boolean => vscode.lm.tools.some(({ name }) => name.startsWith('mcp_admin_'));
+    assert.ok(hasAdmin());
+    await settings.update('adminTools', false, vscode.ConfigurationTarget.Global);
+    await until(hasAdmin, (is) => !is, 'no mcp_admin');
+    await until(view, (lines) => !lines.some((line) => line.startsWith('mcp_admin')), 'no row of mcp_admin');
+    await settings.update('adminTools', undefined, vscode.ConfigurationTarget.Global);
+    await until(hasAdmin, Boolean, 'mcp_admin');
+  });
+
+  it('copies an error', async () => {
+    const node = { kind: 'problem', name: 'It failed. Do this.' };
+    await vscode.commands.executeCommand('mcpToolsets.copyError', { node });
+    assert.equal(await vscode.env.clipboard.readText(), 'It failed. Do this.');
+  });
+
+  it('stops and starts the servers of several rows, and restarts or stops all', async () => {
+    const both = ['alpha', 'beta'].map((server) => ({ node: { kind: 'server', server } }));
+    await vscode.commands.executeCommand('mcpToolsets.stop', both[0], both);
+    await untilTools([]);
+    await vscode.commands.executeCommand('mcpToolsets.start', both[1], both);
+    await untilTools([...alpha, 'mcp_beta_echo']);
+    const pids = async (): Promise<number[]> => (await servers()).map(({ pid }) => pid);
+    const before = await pids();
+    await vscode.commands.executeCommand('mcpToolsets.restartAll');
+    const after = await pids();
+    assert.ok(after.length > 0 && after.every((pid) => !before.includes(pid)));
+    await vscode.commands.executeCommand('mcpToolsets.stopAll');
+    await untilTools([]);
+    await vscode.commands.executeCommand('mcpToolsets.start', both[0], both);
+    await untilTools([...alpha, 'mcp_beta_echo']);
   });
 
   it('stops, starts and restarts a server', async () => {

@@ -16,6 +16,7 @@ let connector: FakeConnector;
 let ledger: OfferLedger;
 let holdsBack: boolean;
 let permissions: Record<string, string>;
+let offersAdmin: boolean;
 let questions: { question: CallQuestion; answer(allowed: boolean): void }[];
 const asked = new Emitter<void>();
 
@@ -25,6 +26,7 @@ function withHost(): void {
     holdsBack = false;
     permissions = {};
     questions = [];
+    offersAdmin = true;
     connector = new FakeConnector();
     ledger = new OfferLedger({
       storage: { get: () => undefined, update: () => Promise.resolve() },
@@ -36,6 +38,7 @@ function withHost(): void {
       connector,
       filteredTools: () => 'off',
       offerReview: ledger,
+      offersAdmin: () => offersAdmin,
       toolPermissions: {
         settings: () => [permissions],
         ask: (question) =>
@@ -228,9 +231,23 @@ describe('tool permissions (S4)', () => {
     set({ 'x*': 'deny', mcp_restart: 'deny' });
     await serve('a', 'x1', 'y');
     assert.deepEqual(named('a'), ['y']);
-    assert.deepEqual(excluded(), [{ original: 'x1', reason: { kind: 'denied', pattern: 'x*' } }]);
+    assert.deepEqual(excluded(), [{ original: 'x1', reason: { kind: 'denied', pattern: 'x*', published: 'x1' } }]);
     assert.equal((await call('x1')).kind, 'error');
     assert.deepEqual(named(adminId), ['mcp_release', 'mcp_status', 'mcp_reload']);
+    assert.deepEqual(
+      host.snapshot.builtIn?.excluded.map(({ original }) => original),
+      ['mcp_restart'],
+    );
+  });
+
+  it('leave the built-in toolset to a setting of its own (L5)', async () => {
+    await serve('a', 'x');
+    offersAdmin = false;
+    set({});
+    assert.deepEqual(named(adminId), []);
+    offersAdmin = true;
+    set({});
+    assert.equal(named(adminId).length, 4);
   });
 
   it('count as soon as they change', async () => {

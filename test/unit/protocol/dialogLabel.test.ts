@@ -4,12 +4,12 @@ import { dialogLabel } from '../../../src/core/protocol/dialogLabel.js';
 
 describe('the name of a dialog', () => {
   for (const [dialog, name] of [
-    ['d694395b-0000-4000-8000-000000000000', 'chat d694395b'],
-    ['minds-0a1b2c3d-0000', '@minds chat 0a1b2c3d'],
-    ['mcp-session:7f00aa11-0000.eyJ9', 'chat 7f00aa11'],
-    ['minds-', 'chat minds-'],
-    ['mcp-session:', 'chat mcp-sess'],
+    ['d694395b-0000-4000-8000-000000000000', 'conversation d694395b'],
+    ['minds-0a1b2c3d-0000', '@minds conversation 0a1b2c3d'],
+    ['mcp-session:7f00aa11-0000.eyJ9', 'conversation 7f00aa11'],
+    ['minds-', 'conversation minds-'],
+    ['mcp-session:', 'conversation mcp-sess'],
   ] as const) {
-    it(`${dialog} is ${name}`, () => assert.equal(dialogLabel(dialog, 'chat'), name));
+    it(`${dialog} is ${name}`, () => assert.equal(dialogLabel(dialog), name));
   }
 });

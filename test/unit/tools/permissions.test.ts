@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { compilePermissions, permissionOf, toolPermissions } from '../../../src/core/tools/permissions.js';
+import {
+  compilePermissions,
+  permissionOf,
+  toolPermissions,
+  withPermission,
+} from '../../../src/core/tools/permissions.js';
 
 const of = (name: string, ...settings: unknown[]): string => {
   const { permission, pattern } = permissionOf({ original: name, published: name }, compilePermissions(settings));
@@ -62,6 +67,34 @@ describe('tool permissions (S4)', () => {
           assert.equal(permission(entries), permission([...entries].reverse()));
         },
       ),
+    );
+  });
+});
+
+describe('the permission that a person gives a tool (S4)', () => {
+  const read = { original: 'read', published: 'files_read' };
+
+  it('is written under the published name', () => {
+    assert.deepEqual(withPermission({ '*': 'ask' }, read, 'deny'), { '*': 'ask', files_read: 'deny' });
+    assert.deepEqual(withPermission(undefined, read, 'ask'), { files_read: 'ask' });
+  });
+
+  it('is written under both names if the person allows the tool, or if the original name has a stricter one', () => {
+    assert.deepEqual(withPermission({}, read, 'allow'), { files_read: 'allow', read: 'allow' });
+    assert.deepEqual(withPermission({ read: 'deny' }, read, 'ask'), { read: 'ask', files_read: 'ask' });
+  });
+
+  it('counts, unless a pattern with as many literal characters is stricter', () => {
+    const name = fc.stringMatching(/^[ab]{1,3}$/);
+    const permission = fc.constantFrom(...toolPermissions);
+    const setting = fc.dictionary(fc.stringMatching(/^[ab*]{1,4}$/), permission);
+    fc.assert(
+      fc.property(setting, name, name, permission, (before, original, published, wanted) => {
+        const names = { original, published };
+        const verdict = permissionOf(names, compilePermissions([withPermission(before, names, wanted)]));
+        const by = verdict.pattern?.replaceAll('*', '');
+        assert.ok(verdict.permission === wanted || by === original || by === published);
+      }),
     );
   });
 });

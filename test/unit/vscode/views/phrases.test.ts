@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import {
   durationPhrase,
-  instanceLabel,
   instancePhrase,
   summary,
   timeOf,
@@ -120,12 +119,8 @@ describe('the holder of an instance', () => {
 
   it('is told by the beginning of its id, and whether it is a chat with @minds', () => {
     const [agent, minds] = [leased('d694395b-1111-4222'), leased('minds-0a1b2c3d-1111-4222')];
-    assert.deepEqual([instanceLabel(agent), instancePhrase(agent)], ['chat d694395b', 'conversation d694395b']);
-    assert.deepEqual(
-      [instanceLabel(minds), instancePhrase(minds)],
-      ['@minds chat 0a1b2c3d', '@minds conversation 0a1b2c3d'],
-    );
-    assert.equal(instanceLabel(leased('minds-')), 'chat minds-');
+    assert.equal(instancePhrase(agent), 'conversation d694395b');
+    assert.equal(instancePhrase(minds), '@minds conversation 0a1b2c3d');
   });
 });
 

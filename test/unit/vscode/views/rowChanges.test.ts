@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { changedRows } from '../../../../src/vscode/views/rowChanges.js';
 import { treeModel } from '../../../../src/vscode/views/treeModel.js';
-import { servedTool, snapshot, status } from './statuses.js';
+import { servedTool, snapshot, status, treeOptions as around } from './statuses.js';
 
-const around = { now: 0, fileLabel: (path: string) => path, folderLabel: (path: string) => path };
 type Changes = Parameters<typeof status>[1];
 
 function changed(before: Changes, after: Changes): string[] | undefined {

@@ -3,6 +3,7 @@ import { startOfFile } from '../../../../src/core/config/model.js';
 import type { Problem } from '../../../../src/core/base/problem.js';
 import type { ServerStatus, StatusSnapshot } from '../../../../src/core/reconcile/status.js';
 import { noResources, type ServedTool, type Toolset } from '../../../../src/core/tools/catalogue.js';
+import type { TreeOptions } from '../../../../src/vscode/views/treeNode.js';
 import { toolsAlone } from '../../../../src/core/tools/features.js';
 
 export const file = '/folder/.minds/mcp.yaml';
@@ -56,10 +57,21 @@ export function status(id: string, changes: Partial<ServerStatus> = {}): ServerS
     prompts: [],
     resources: noResources,
     offered: 0,
+    listed: [],
+    hasSecrets: false,
     instances: [],
     ...changes,
   };
 }
+
+/** What rows are made with: no conversation has a title, and every tool is allowed. */
+export const treeOptions: TreeOptions = {
+  now: 0,
+  fileLabel: (path) => path.replace('/folder/', ''),
+  folderLabel: (path) => path.split('/')[1] ?? '',
+  titleOf: () => undefined,
+  permissionOf: () => 'allow',
+};
 
 export function snapshot(servers: readonly ServerStatus[], changes: Partial<StatusSnapshot> = {}): StatusSnapshot {
   return { version: 1, refused: [], servers, problems: [], ...changes };

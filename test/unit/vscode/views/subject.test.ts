@@ -1,12 +1,28 @@
 import assert from 'node:assert/strict';
-import { nodeOf, serverOf } from '../../../../src/vscode/views/subject.js';
+import { nodeOf, nodesOf, serverOf } from '../../../../src/vscode/views/subject.js';
 
 describe('what a command is called with', () => {
   it('is a row, or the id of a server', () => {
     const changed = { launch: '1', kind: 'tool', original: 't' };
-    const node = { server: 's', name: 'n', dialog: 'd', changed };
+    const node = {
+      kind: 'tool',
+      server: 's',
+      name: 'n',
+      dialog: 'd',
+      original: 'o',
+      published: 'p',
+      ticked: true,
+      changed,
+    };
     assert.deepEqual(nodeOf({ node: { ...node, label: 'l' } }), node);
     assert.deepEqual([serverOf({ node }), serverOf('s'), nodeOf('s')], ['s', 's', undefined]);
+  });
+
+  it('is all selected rows, if there are several', () => {
+    const [one, other] = [{ node: { server: 'a' } }, { node: { server: 'b' } }];
+    assert.deepEqual(nodesOf(one, [one, other]), [{ server: 'a' }, { server: 'b' }]);
+    assert.deepEqual(nodesOf(one, undefined), [{ server: 'a' }]);
+    assert.deepEqual(nodesOf(undefined, undefined), []);
   });
 
   it('counts as nothing where it is anything else', () => {

@@ -4,14 +4,8 @@ import type { ServerState } from '../../../../src/core/reconcile/status.js';
 import type { ExclusionReason } from '../../../../src/core/tools/catalogue.js';
 import { read } from '../../../support/markdown.js';
 import { showsAges, treeModel } from '../../../../src/vscode/views/treeModel.js';
-import type { TreeNode } from '../../../../src/vscode/views/treeNode.js';
-import { file, problem, servedTool, snapshot, status } from './statuses.js';
-
-const around = {
-  now: 0,
-  fileLabel: (path: string) => path.replace('/folder/', ''),
-  folderLabel: (path: string) => path.split('/')[1] ?? '',
-};
+import type { TreeNode, TreeOptions } from '../../../../src/vscode/views/treeNode.js';
+import { file, problem, servedTool, snapshot, status, toolset, treeOptions as around } from './statuses.js';
 
 function only(nodes: readonly TreeNode[]): TreeNode {
   assert.equal(nodes.length, 1);
@@ -162,13 +156,87 @@ describe('treeModel', () => {
     assert.doesNotMatch(serverRow({}).description, /folder/);
   });
 
-  it('shows published names, and original ones where they differ', () => {
+  it('shows published names with the first line of what the server says, and original ones in the hover', () => {
+    const described = { ...servedTool('click'), tool: { ...servedTool('click').tool, description: 'Clicks.\nHard.' } };
     const [plain, renamed] = serverRow({
-      tools: [servedTool('click'), servedTool('my_read', { original: 'read' })],
+      tools: [described, servedTool('my_read', { original: 'read' })],
       offered: 2,
     }).children;
-    assert.deepEqual([plain?.label, plain?.description], ['click', '']);
-    assert.deepEqual([renamed?.label, renamed?.description, renamed?.name], ['my_read', 'read', 'my_read']);
+    assert.deepEqual([plain?.label, plain?.description], ['click', 'Clicks.']);
+    assert.deepEqual([renamed?.label, renamed?.description, renamed?.name], ['my_read', '', 'my_read']);
+    assert.match(read(renamed?.tooltip ?? ''), /The server calls it `?read`?/);
+  });
+
+  const out = (original: string, reason: ExclusionReason) => ({ original, reason });
+
+  it('has a tick box at each tool that a list lets through or keeps out, in the order of the server (N2)', () => {
+    const changes = {
+      tools: [servedTool('my_b', { original: 'b' })],
+      excluded: [
+        out('c', { kind: 'blacklist', pattern: 'c*' }),
+        out('a', { kind: 'whitelist' }),
+        out('a b', { kind: 'whitelist' }),
+        out('d', { kind: 'denied', pattern: 'd', published: 'my_d' }),
+      ],
+      listed: ['a', 'b', 'a b', 'c', 'd'],
+      offered: 5,
+    };
+    const [first, second, third, group] = serverRow(changes).children;
+    assert.deepEqual(
+      [first, second, third, group].map((row) => [row?.label, row?.ticked]),
+      [
+        ['a', false],
+        ['my_b', true],
+        ['c', false],
+        ['Kept out', undefined],
+      ],
+    );
+    assert.deepEqual(
+      group?.children.map(({ label, ticked, published }) => [label, ticked, published]),
+      [
+        ['a b', undefined, undefined],
+        ['d', undefined, 'my_d'],
+      ],
+    );
+    const [ofOther] = serverRow({ ...changes, origin: 'mcprc' }).children.filter(({ kind }) => kind === 'tool');
+    assert.equal(ofOther?.ticked, undefined, 'a file without lists has no tick boxes');
+  });
+
+  it('keeps the row of a tool that is ticked or unticked', () => {
+    const ids = [
+      serverRow({ tools: [servedTool('my_b', { original: 'b' })] }),
+      serverRow({ excluded: [out('b', { kind: 'whitelist' })] }),
+    ].map(({ children }) => children[0]?.id);
+    assert.equal(ids[0], ids[1]);
+  });
+
+  it('says which tool asks before calls (S4)', () => {
+    const server = status('demo', { tools: [servedTool('a'), servedTool('b')] });
+    const permissionOf = ({ published }: { published: string }) => (published === 'a' ? 'ask' : 'allow');
+    const rows = only(treeModel(snapshot([server]), { ...around, permissionOf })).children;
+    assert.deepEqual(
+      rows.map(({ description }) => description),
+      ['asks before calls', ''],
+    );
+  });
+
+  it('has the built-in toolset below the servers, without tick boxes (L5)', () => {
+    const builtIn = toolset('mcp_admin', 'mcp_status');
+    const [, row] = treeModel(snapshot([status('demo')], { builtIn }), around);
+    assert.deepEqual([row?.label, row?.description], ['mcp_admin', 'built in · 1 tool · ~21 tokens']);
+    assert.deepEqual(
+      row?.children.map(({ label, ticked, context }) => [label, ticked, context]),
+      [['mcp_status', undefined, 'builtInTool tool']],
+    );
+  });
+
+  it('offers “Set Secret…” only where a secret is', () => {
+    assert.doesNotMatch(serverRow({}).context, /secret/);
+    assert.match(serverRow({ hasSecrets: true }).context, /secret/);
+    const unset = problem({ server: 'demo', code: 'secret-unset' });
+    const row = only(treeModel(snapshot([status('demo')], { problems: [unset] }), around));
+    assert.match(row.context, /secret/);
+    assert.equal(row.children[0]?.name, 'The variable is not set. Set it.', 'what “Copy Error” copies');
   });
 
   it('marks a tool that the editor alone does not get (N7)', () => {
@@ -180,8 +248,7 @@ describe('treeModel', () => {
   });
 
   const reasons: [ExclusionReason, RegExp][] = [
-    [{ kind: 'blacklist', pattern: '*_x' }, /blacklist: \*_x/],
-    [{ kind: 'whitelist' }, /whitelist/],
+    [{ kind: 'denied', pattern: '*_x', published: 'p' }, /toolPermissions: \*_x/],
     [{ kind: 'originalNameInvalid' }, /rule/],
     [{ kind: 'publishedNameInvalid', published: 'a b' }, /“a b”/],
     [{ kind: 'schema', detail: 'no items' }, /no items/],
@@ -191,8 +258,8 @@ describe('treeModel', () => {
   ];
   it('keeps what is left out in a group of its own, with the reason', () => {
     const excluded = reasons.map(([reason], index) => ({ original: `t${index}`, reason }));
-    const group = only(serverRow({ excluded, offered: 8 }).children);
-    assert.deepEqual([group.label, group.description], ['Kept out', '8']);
+    const group = only(serverRow({ excluded, offered: 7 }).children);
+    assert.deepEqual([group.label, group.description], ['Kept out', '7']);
     group.children.forEach((row, index) => assert.match(row.description, reasons[index]?.[1] ?? /never/));
   });
 
@@ -209,7 +276,7 @@ describe('treeModel', () => {
     );
     assert.deepEqual(
       group.children.map(({ label }) => label),
-      ['ready', 'chat 01234567', 'spare'],
+      ['ready', 'conversation 01234567', 'spare'],
     );
     assert.deepEqual(
       group.children.map(({ context, dialog }) => [context, dialog]),
@@ -222,6 +289,22 @@ describe('treeModel', () => {
     assert.equal(group.children[0]?.description, '1 call running · <1 min old');
     assert.match(read(group.children[0]?.tooltip ?? ''), /process 7/);
     assert.match(read(group.children[2]?.tooltip ?? ''), /started ahead for the next conversation/);
+  });
+
+  it('names a conversation by its title, or by what it did last', () => {
+    const use = { kind: 'leased', dialog: '0123456789', since: 0 } as const;
+    const instance = { id: '1', pid: 7, startedAt: 0, lastCallAt: 0, callsInFlight: 0, lastTool: 'click', use };
+    const row = (titleOf: TreeOptions['titleOf']) =>
+      only(only(treeModel(snapshot([status('a', { instances: [instance] })]), { ...around, titleOf })).children)
+        .children[0];
+    const titled = row(() => ({ text: 'Fix the page', chat: 'c' }));
+    assert.deepEqual([titled?.label, titled?.chat], ['Fix the page', 'c']);
+    assert.equal(titled?.description, 'click · idle <1 min · <1 min old');
+    assert.match(read(titled?.tooltip ?? ''), /conversation .*0123456789.*last call click/s);
+    const other = row(() => undefined);
+    assert.match(other?.label ?? '', /^click, \d/);
+    assert.equal(other?.description, 'idle <1 min · <1 min old');
+    assert.equal(other?.chat, undefined);
   });
 
   it('says how old an instance is and how long idle', () => {
@@ -238,9 +321,12 @@ describe('treeModel', () => {
     assert.equal(serverRow({}).spoken, 'demo, server, running, warning, 0 tools, agents get nothing, stdio');
     const [tool] = serverRow({ tools: [servedTool('a', { original: 'b' })], offered: 1 }).children;
     assert.equal(tool?.spoken, 'a, tool, originally b');
-    const excluded = [{ original: 't', reason: { kind: 'whitelist' } as const }];
-    const group = only(serverRow({ excluded, offered: 1 }).children);
-    assert.deepEqual([group.spoken, group.children[0]?.spoken], ['Kept out, 1', 't, kept out: not in the whitelist']);
+    const excluded = [
+      { original: 't', reason: { kind: 'whitelist' } as const },
+      { original: 'u', reason: { kind: 'listedTwice' } as const },
+    ];
+    const [row, group] = serverRow({ excluded, offered: 2 }).children;
+    assert.deepEqual([row?.spoken, group?.spoken], ['t, kept out: not in the whitelist', 'Kept out, 1']);
   });
 
   it('says what a tool takes, what it does and how much of a request it is', () => {
@@ -272,8 +358,9 @@ describe('treeModel', () => {
     const row = serverRow({
       tools: [servedTool('a'), servedTool('b')],
       excluded: [
-        { original: 'a', reason: { kind: 'whitelist' } },
-        { original: 'a', reason: { kind: 'originalNameInvalid' } },
+        { original: 'c', reason: { kind: 'whitelist' } },
+        { original: 'a', reason: { kind: 'listedTwice' } },
+        { original: 'a', reason: { kind: 'listedTwice' } },
       ],
       offered: 4,
     });

@@ -1,0 +1,33 @@
+/** Reads and writes the lists by which a config file publishes the tools of a server (N2). Everything here is pure. */
+import { setToolFilter, toolFilterOf } from '../config/serverEdits.js';
+import { compilePattern } from '../tools/patterns.js';
+import { withTicks } from '../tools/ticks.js';
+import type { Edits } from '../yaml/edits.js';
+import type { Span } from '../yaml/textPositions.js';
+import { readYaml } from '../yaml/yamlTree.js';
+import { symbolsOf } from './symbols.js';
+
+/** Returns the shortest edits by which agents see exactly the ticked tools; see `withTicks`. */
+export function tickTools(
+  text: string,
+  server: string,
+  names: readonly string[],
+  ticks: ReadonlyMap<string, boolean>,
+): Edits {
+  const filter = toolFilterOf(text, server);
+  return filter && setToolFilter(text, server, withTicks(filter, names, ticks));
+}
+
+/** Returns where the item stands that decides about a tool, or the whitelist if the tool is not in it. */
+export function decidingPattern(text: string, server: string, tool: string): Span | undefined {
+  const ofTools = symbolsOf(readYaml(text).root).filter((symbol) => symbol.server === server);
+  const patterns = (list: 'whitelist' | 'blacklist'): { readonly span: Span; readonly text: string }[] =>
+    ofTools.flatMap((symbol) => {
+      if (symbol.kind !== 'pattern' || symbol.of !== 'tools' || symbol.list !== list) return [];
+      return symbol.node.kind === 'scalar' ? [{ span: symbol.span, text: String(symbol.node.value) }] : [];
+    });
+  const [whitelist, blacklist] = [patterns('whitelist'), patterns('blacklist')];
+  const found = [...whitelist, ...blacklist].find((pattern) => compilePattern(pattern.text).matches(tool));
+  if (found || whitelist.length === 0 || blacklist.length > 0) return found?.span;
+  return ofTools.find((one) => one.kind === 'key' && one.level === 'tools' && one.entry.key === 'whitelist')?.span;
+}

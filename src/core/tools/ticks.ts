@@ -1,0 +1,57 @@
+/**
+ * Finds the lists by which agents see exactly the tools that a person ticked (N2). Everything here is pure.
+ *
+ * Invariants: no other tool that the server lists changes. Lists that keep out tools that the server does not list yet
+ * go on to do so, and the other way round.
+ */
+import type { NameFilter } from '../config/model.js';
+import { isValidName } from './names.js';
+import { compileFilter, compilePattern, judge } from './patterns.js';
+
+/** @param names the original names of all tools that the server lists @param ticks those that change, by original name */
+export function withTicks(
+  filter: NameFilter,
+  names: readonly string[],
+  ticks: ReadonlyMap<string, boolean>,
+): NameFilter {
+  // What is ticked comes first, so that no list becomes empty on the way.
+  const ordered = [...ticks].sort(([, one], [, other]) => Number(other) - Number(one));
+  return ordered.reduce((now, [name, ticked]) => {
+    if ((judge(compileFilter(now), name).kind === 'in') === ticked) return now;
+    return ticked ? withTool(now, name) : withoutTool(now, names, name);
+  }, filter);
+}
+
+function withTool({ whitelist, blacklist }: NameFilter, name: string): NameFilter {
+  const left = blacklist.filter((text) => text !== name);
+  const rest = compileFilter({ whitelist, blacklist: left }).blacklist;
+  if (left.length === blacklist.length || rest.some((pattern) => pattern.matches(name))) {
+    return { whitelist: [...whitelist, name], blacklist };
+  }
+  // A whitelist without a blacklist would keep out everything that neither named.
+  return { whitelist: rest.length === 0 ? [] : whitelist, blacklist: left };
+}
+
+function withoutTool(filter: NameFilter, names: readonly string[], name: string): NameFilter {
+  const matches = (list: readonly string[], one: string): boolean =>
+    list.some((text) => compilePattern(text).matches(one));
+  const { whitelist, blacklist } = filter;
+  const removed = whitelist.filter((text) => matches([text], name));
+  const [hasBlacklist, isOut] = [compileFilter(filter).blacklist.length > 0, matches(blacklist, name)];
+  if (removed.length === 0) return { whitelist, blacklist: [...blacklist, name] };
+  if (!hasBlacklist && removed.some((text) => /^\*+$/.test(text))) return { whitelist: [], blacklist: [name] };
+  const kept = whitelist.filter((text) => !removed.includes(text));
+  // The whitelist wins, so its patterns take no exceptions: the other tools that they let through are written instead.
+  const others = [...new Set(names)].filter(
+    (one) =>
+      one !== name &&
+      isValidName(one) &&
+      matches(removed, one) &&
+      !matches(kept, one) &&
+      (!hasBlacklist || matches(blacklist, one)),
+  );
+  const next = { whitelist: [...kept, ...others], blacklist };
+  if (hasBlacklist) return isOut ? next : { ...next, blacklist: [...blacklist, name] };
+  const isOpen = compileFilter(next).whitelist.length === 0;
+  return isOpen ? { ...next, blacklist: [...blacklist, '*'] } : next;
+}
