@@ -1,7 +1,6 @@
 /** What of approval (S1) needs more than a window: dialogs, which a window with tests in it does not show, and a reload. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import { waitUntil, type ProcessEntry } from '../../support/editor/processes.ts';
@@ -68,15 +67,5 @@ describe('approval of a window', () => {
     // The tools are there before the new server is, and the old one may take a moment to end.
     const isOneNew = (): boolean => servers().length === 1 && servers().every(({ pid }) => pid !== old?.pid);
     assert.ok(await waitUntil(isOneNew, startLimit), JSON.stringify(servers()));
-  });
-
-  it('is what a call hears of whose tool the editor remembers from before', async () => {
-    const config = join(copy.path, '.minds', 'mcp.yaml');
-    await writeFile(config, (await readFile(config, 'utf8')).replace('echo,pid', 'pid,echo'));
-    await window.reload();
-    await window.page.getByText('2 to approve').waitFor();
-    const called = await window.invokeTool('mcp_alpha_echo', { text: 'x' });
-    assert.match(called, /waiting for a person to approve its start/);
-    assert.deepEqual(servers(), []);
   });
 });
