@@ -25,7 +25,7 @@ import { candidateOf, changedOffers, placesOf, type Offering, type ServingFacts 
 import type { Permission } from './permission.js';
 
 interface PublicationDeps {
-  readonly permission: Pick<Permission, 'deniedBy'>;
+  readonly permission: Pick<Permission, 'deniedBy' | 'marked'>;
   /** If this is absent, nobody looks whether anything changed. */
   readonly offerReview?: OfferReview | undefined;
   readonly redact: (text: string) => string;
@@ -155,7 +155,7 @@ export class Publication implements Disposable {
     const { toolsets, problems } = publish(candidates, reserved, this.deps.permission.deniedBy);
     const before = this.catalogue_.toolsets;
     const next = toolsets
-      .map((toolset) => this.withRelease(toolset))
+      .map((toolset) => this.withRelease({ ...toolset, tools: toolset.tools.map(this.deps.permission.marked) }))
       .map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
     if (this.servers.length > 0) next.push(this.allowedAdmin());
     return { toolsets: next, problems };
@@ -188,10 +188,10 @@ export class Publication implements Disposable {
 
   /** Returns `mcp_admin` without what is denied; the same object while that is the same. */
   private allowedAdmin(): Toolset {
-    const { deniedBy } = this.deps.permission;
-    const tools = adminToolset.tools.filter((tool) => deniedBy(tool) === undefined);
-    const same = tools.length === this.admin.tools.length && tools.every((tool, at) => tool === this.admin.tools[at]);
-    if (!same) this.admin = { ...adminToolset, tools };
+    const { deniedBy, marked } = this.deps.permission;
+    const tools = adminToolset.tools.filter((tool) => deniedBy(tool) === undefined).map(marked);
+    const next = { ...adminToolset, tools };
+    if (!sameToolset(this.admin, next)) this.admin = next;
     return this.admin;
   }
 }
