@@ -15,7 +15,7 @@ export interface QuickFix {
   readonly does:
     | { readonly kind: 'edit'; readonly edits: readonly edits.TextEdit[] }
     | { readonly kind: 'command'; readonly command: ServerCommand; readonly server: string }
-    /** The person enters the value of a secret, after the edits were made. */
+    /** The person enters the value of a secret; the edits are made when they have. */
     | { readonly kind: 'secret'; readonly name: string; readonly edits: readonly edits.TextEdit[] };
   /** Says whether this is the fix that is most likely wanted. */
   readonly preferred: boolean;

@@ -150,7 +150,8 @@ async function createConfig(): Promise<void> {
   if (!folder) return;
   const uri = configUri(folder);
   if (!existsSync(uri.fsPath)) writeInside(folder.uri.fsPath, uri.fsPath, { before: '', after: exampleConfig });
-  await vscode.window.showTextDocument(await openDocument(uri));
+  // The next document that opens would take the place of a preview.
+  await vscode.window.showTextDocument(await openDocument(uri), { preview: false });
 }
 
 async function openConfig(): Promise<void> {
