@@ -13,6 +13,7 @@ import { configPath, localFolders } from '../engine/configFiles.js';
 import { openDocument } from '../views/documents.js';
 import { toLocation } from '../views/diagnostics.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
+import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import type { Manifest } from './copyDiagnostics.js';
 import { exampleConfig } from './exampleConfig.js';
 import type { Logs } from '../engine/logs.js';
@@ -26,6 +27,7 @@ import { viewId } from '../views/treeView.js';
 interface CommandDeps {
   readonly slot: EngineSlot;
   readonly logs: Logs;
+  readonly secrets: EnteredSecrets;
   /** The `package.json` of the extension. */
   readonly manifest: Manifest;
 }
@@ -38,7 +40,7 @@ type Action = 'start' | 'stop' | 'restart';
 const actionNames = { start: 'Starting', stop: 'Stopping', restart: 'Restarting' } as const;
 const possible = { start: 'startable', stop: 'stoppable', restart: 'restartable' } as const;
 
-export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposable {
+export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps): Disposable {
   const store = new DisposableStore('commands');
   const register = (name: string, run: (subject: Subject) => Promise<void>): void => {
     store.add(vscode.commands.registerCommand(`mcpToolsets.${name}`, run));
@@ -128,10 +130,10 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
     await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough, false);
   });
   register('createConfig', () => orShowFailure(createConfig));
-  register('addServer', () => orShowFailure(async () => (await import('./addServer.js')).addServer()));
+  register('addServer', () => orShowFailure(async () => (await import('./addServer.js')).addServer(secrets)));
   register('import', (subject) =>
     orShowFailure(async () =>
-      (await import('./importing.js')).importServersInto(typeof subject === 'string' ? subject : undefined),
+      (await import('./importing.js')).importServersInto(secrets, typeof subject === 'string' ? subject : undefined),
     ),
   );
   register('openConfig', () => orShowFailure(openConfig));
