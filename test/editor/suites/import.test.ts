@@ -94,7 +94,7 @@ describe('import and add', () => {
     await vscode.commands.executeCommand('notifications.clearAll');
     const text = await readConfig();
     assert.ok(text.startsWith(before.trimEnd()));
-    assert.match(text, /GITHUB_TOKEN: \{ env: GITHUB_TOKEN \}/);
+    assert.match(text, /GITHUB_TOKEN: \{ secret: GITHUB_TOKEN \}/);
     assert.doesNotMatch(text, /ghp_/);
     assert.match(text, /figma:\n {4}enabled: false\n/);
     await until(cursorLine, (line) => line === '  plain-2:', 'the cursor at the new entry');
