@@ -157,7 +157,7 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
     showStatusBar(slot),
     showDiagnostics(slot),
-    registerCommands({ slot, logs, manifest: context.extension.packageJSON as Manifest }),
+    registerCommands({ slot, logs, secrets, manifest: context.extension.packageJSON as Manifest }),
     registerTryTool({
       slot,
       version: (context.extension.packageJSON as { version: string }).version,

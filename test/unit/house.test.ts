@@ -90,6 +90,7 @@ const arrows: Record<string, readonly string[]> = {
   'vscode/toolsets': ['core/base', 'core/tools', 'core/reconcile', 'core/gateway', 'vscode/engine', 'vscode/views'],
   'vscode/consent': [
     'core/base',
+    'core/protocol',
     'core/approval',
     'core/connections/http/oauth',
     'core/reconcile',

@@ -71,7 +71,11 @@ describe('manifest', () => {
 
   it('has the editor wrap what a person reads before they agree, however narrow it is (S1a)', () => {
     const { languages, configurationDefaults: defaults } = contributes;
-    assert.deepEqual(defaults['[mcp-toolsets-review]'], { 'editor.wordWrap': 'on' });
+    assert.deepEqual(defaults['[mcp-toolsets-review]'], {
+      'editor.wordWrap': 'on',
+      'editor.wrappingIndent': 'deepIndent',
+      'diffEditor.wordWrap': 'on',
+    });
     assert.ok(languages.some(({ id }) => id === 'mcp-toolsets-review'));
   });
 

@@ -17,7 +17,7 @@ export interface QuickFix {
     | { readonly kind: 'command'; readonly command: ServerCommand; readonly server: string }
     /** Creates an empty file at a path of the workspace folder. */
     | { readonly kind: 'create'; readonly path: string }
-    /** The person enters the value of a secret, after the edits were made. */
+    /** The person enters the value of a secret; the edits are made when they have. */
     | { readonly kind: 'secret'; readonly name: string; readonly edits: readonly edits.TextEdit[] };
   /** Says whether this is the fix that is most likely wanted. */
   readonly preferred: boolean;

@@ -46,15 +46,18 @@ function editsFor(nodes: EditNodes, servers: readonly NewServer[]): Edits {
   }
   const { value } = written.pair;
   const column = nodes.column(nodes.startOf(written.pair.key));
-  if (isEmptyValue(value)) {
-    const indent = ' '.repeat(column + 2);
-    const at = nodes.lineEnd(nodes.afterColon(written.pair));
-    return [insertion(at, lineBreak + blockLines(servers, indent, '  ').join(lineBreak))];
+  const range = isEmptyValue(value) ? undefined : spanOf(value);
+  const isNothing = isMap(value) ? value.flow && value.items.length === 0 : isScalar(value) && value.value === null;
+  // A map in flow style has no block in it, and nobody wants its servers on one line otherwise.
+  const isInBlock = !root.flow && !/[#\r\n]/.test(range ? text.slice(range.start, range.end) : '');
+  if (isEmptyValue(value) || (isNothing && isInBlock)) {
+    const start = nodes.afterColon(written.pair);
+    const end = nodes.lineEnd(range?.end ?? start);
+    const lines = blockLines(servers, ' '.repeat(column + 2), '  ').join(lineBreak);
+    return [{ span: { start, end }, text: text.slice(range?.end ?? start, end) + lineBreak + lines }];
   }
-  if (isScalar(value) && value.value === null) {
-    return valueEdit(nodes, written, `{ ${servers.map(serverFlow).join(', ')} }`);
-  }
-  if (!isMap(value)) return undefined;
+  if (!isMap(value))
+    return isNothing ? valueEdit(nodes, written, `{ ${servers.map(serverFlow).join(', ')} }`) : undefined;
   return value.flow ? inFlow(nodes, value, servers) : inBlock(nodes, value, column, servers);
 }
 

@@ -35,13 +35,15 @@ export interface WatchedFile extends Disposable {
   readNow(): Promise<void>;
 }
 
-interface WatchedFileDeps {
+export interface WatchedFileDeps {
   readonly clock: Clock;
   /** The time between two looks in milliseconds. The default is 2 s. */
   readonly pollMs?: number;
   /** The time without a further sign of change before the file is read, in milliseconds. The default is 200. */
   readonly debounceMs?: number;
   readonly disk?: Disk;
+  /** Resolves to true while somebody still types what the text has become, so that it does not count yet. */
+  readonly isHalfTyped?: (before: string, now: string) => Promise<boolean>;
 }
 
 /** The questions to the file system; both reject as `node:fs/promises` does, and reading with `FileRefused`. */
@@ -65,6 +67,9 @@ export const diskToEdit: Disk = { ...realDisk, read: (path) => readTextFile(path
 /** A file that never comes to rest is read as it is after this many attempts to find it at rest. */
 const patience = 5;
 
+/** A half-typed text that stays as it is for so long, in milliseconds, counts. */
+const typingPause = 10_000;
+
 export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
   const { clock, pollMs = 2000, debounceMs = 200, disk = realDisk } = deps;
   const changes = new Emitter<FileContent>();
@@ -75,6 +80,8 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
   let poll: Disposable | undefined;
   let due: { readonly timer: Disposable; readonly since: number } | undefined;
   let restless = 0;
+  let halfTyped: { readonly text: string; readonly since: number } | undefined;
+  let isAskedNow = false;
 
   const nudge = (): void => {
     if (ended) return;
@@ -98,11 +105,22 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
       return;
     }
     restless = 0;
+    // The stamp stays that of the last text, so that the next look reads again.
+    if ((await isHeld(next)) || ended) return;
     stamp = before;
     if (content && isDeepStrictEqual(content, next)) return;
     content = next;
     changes.fire(next);
   });
+  const isHeld = async (next: FileContent): Promise<boolean> => {
+    const wasHeld = halfTyped;
+    halfTyped = undefined;
+    if (isAskedNow || content?.kind !== 'text' || next.kind !== 'text' || content.text === next.text) return false;
+    if (!(await deps.isHalfTyped?.(content.text, next.text))) return false;
+    const { text } = next;
+    halfTyped = wasHeld?.text === text ? wasHeld : { text, since: clock.now() };
+    return clock.now() - halfTyped.since < typingPause;
+  };
   const look = async (): Promise<void> => {
     const seen = await stampOf(disk, path);
     if (ended) return;
@@ -128,7 +146,11 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
     },
     onDidChange: changes.event,
     nudge,
-    readNow: () => reading.request(),
+    readNow: async () => {
+      isAskedNow = true;
+      await reading.request();
+      isAskedNow = false;
+    },
     dispose: () => end.dispose(),
   };
 }

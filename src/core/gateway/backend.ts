@@ -15,6 +15,8 @@ export interface ServedToolset {
   readonly instructions: string | undefined;
   /** The tools in order, under the names that this kind of client sees; every other field is as the server gave it. */
   readonly tools: readonly Tool[];
+  /** The names of the tools of which the client is told that a person is asked here, so that it asks nobody (S4). */
+  readonly promised?: ReadonlySet<string>;
   /** The entries that are listed besides for clients that show apps, for apps alone (G8). */
   readonly appTools?: readonly Tool[];
   readonly prompts: readonly Prompt[];

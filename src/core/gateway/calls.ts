@@ -48,7 +48,8 @@ function callFromConversation(name: string, given: Fields | undefined, params: F
     send: (terms): Promise<ToolOutcome> => {
       // The editor may read the page while the tool runs.
       if (app !== undefined) session.links.set(app, { toolset: session.toolset, dialog: terms.dialog });
-      return deps.backend.callTool(callOf(terms, name, given));
+      const call = callOf(terms, name, given);
+      return deps.backend.callTool(session.promised?.has(name) ? { ...call, isPromised: true } : call);
     },
     write: async ({ result, toolset = session.toolset, publishedName = name, notes = [] }, { dialog, clientKind }) => {
       if (isOtherType(result)) return otherAnswer(result, session, { toolset, dialog });

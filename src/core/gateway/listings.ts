@@ -107,6 +107,10 @@ export class Listing {
     return [...this.apps.values()].some((one) => one === uri);
   }
 
+  get promised(): ServedToolset['promised'] {
+    return this.served?.promised;
+  }
+
   get isLeased(): boolean {
     return this.served?.isLeased === true;
   }

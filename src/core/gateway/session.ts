@@ -95,6 +95,8 @@ export class Session {
   /** Says whether it has asked an instance for anything, so that its dialog may hold one. */
   hasCalled = false;
   isClosed = false;
+  /** The tools of which the list that the client read last says that a person is asked here (S4). */
+  promised: ReadonlySet<string> | undefined;
   private hasListened = false;
   private readonly streams: OpenStream[] = [];
   private readonly knowledge: Readonly<Record<ListName, Knowledge>>;
@@ -201,6 +203,7 @@ export class Session {
   /** Notes that the client reads the list as it is now. */
   noteListed(topic: Topic = 'tools', list: ListName = 'tools'): void {
     this.knowledge[list].isAsked = true;
+    if (list === 'tools') this.promised = this.listing.promised;
     for (const one of listsOf[topic]) {
       const knowledge = this.knowledge[one];
       // Who never asks for templates, or for nothing else, misses nothing of the other list.

@@ -18,6 +18,8 @@ import { adminNames } from './admin.js';
 /** A call about which a person is asked. */
 export interface CallQuestion {
   readonly toolset: string;
+  /** The conversation that asks, unless the question stands in its own chat. */
+  readonly dialog?: string;
   /** The published name. */
   readonly tool: string;
   /** The title that the server gives the tool, if it does. */
@@ -71,16 +73,21 @@ export class Permission {
     return verdict.permission === 'deny' ? (verdict.pattern ?? tool.published) : undefined;
   };
 
+  /** Marks a tool whose calls a person wants to be asked about. */
+  readonly marked = (tool: ServedTool): ServedTool =>
+    permissionOf(tool, this.rules).permission === 'ask' ? { ...tool, isAsked: true } : tool;
+
   /**
    * Says whether this call may be made: at once where nobody has to be asked, otherwise when the person has answered or
    * the call is no longer waited for, which is a no. Never rejects.
    */
   permit(served: ServedTool, call: ToolsetCall): true | Promise<boolean> {
-    if (call.consented !== undefined || permissionOf(served, this.rules).permission !== 'ask') return true;
+    const isAsked = call.isPromised || permissionOf(served, this.rules).permission === 'ask';
+    if (call.consented !== undefined || !isAsked) return true;
     const { published, original, tool } = served;
     const { toolset, arguments: given, dialog, signal } = call;
     const title = tool.title ?? tool.annotations?.title;
-    const question: CallQuestion = { toolset, tool: published, title, arguments: given };
+    const question: CallQuestion = { toolset, dialog, tool: published, title, arguments: given };
     const key = toolKey(dialog, { toolset, original, name: published });
     const answer = this.last.then(() => this.ask(question, key, signal)).catch(() => false);
     this.last = answer;

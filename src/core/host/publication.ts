@@ -25,7 +25,7 @@ import { candidateOf, changedOffers, placesOf, type Offering, type ServingFacts 
 import type { Permission } from './permission.js';
 
 interface PublicationDeps {
-  readonly permission: Pick<Permission, 'deniedBy'>;
+  readonly permission: Pick<Permission, 'deniedBy' | 'marked'>;
   /** If this is absent, nobody looks whether anything changed. */
   readonly offerReview?: OfferReview | undefined;
   readonly offersAdmin?: (() => boolean) | undefined;
@@ -157,7 +157,7 @@ export class Publication implements Disposable {
     const { toolsets, problems } = publish(candidates, reserved, this.deps.permission.deniedBy);
     const before = this.catalogue_.toolsets;
     const next = toolsets
-      .map((toolset) => this.withRelease(toolset))
+      .map((toolset) => this.withRelease({ ...toolset, tools: toolset.tools.map(this.deps.permission.marked) }))
       .map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
     return { toolsets: this.servers.length > 0 ? [...next, ...admin] : next, problems };
   }
@@ -189,14 +189,15 @@ export class Publication implements Disposable {
 
   /** Returns `mcp_admin` without what is denied; the same object while that is the same. */
   private allowedAdmin(): Toolset {
-    const { deniedBy } = this.deps.permission;
+    const { deniedBy, marked } = this.deps.permission;
     const excluded = adminToolset.tools.flatMap(({ original, published }): ExcludedTool[] => {
       const pattern = deniedBy({ original, published });
       return pattern === undefined ? [] : [{ original, reason: { kind: 'denied', pattern, published } }];
     });
-    const tools = adminToolset.tools.filter((tool) => excluded.every(({ original }) => original !== tool.original));
-    const same = tools.length === this.admin.tools.length && tools.every((tool, at) => tool === this.admin.tools[at]);
-    if (!same) this.admin = { ...adminToolset, tools, excluded };
+    const isLeftOut = new Set(excluded.map(({ original }) => original));
+    const tools = adminToolset.tools.filter(({ original }) => !isLeftOut.has(original)).map(marked);
+    const next = { ...adminToolset, tools, excluded };
+    if (!sameToolset(this.admin, next)) this.admin = next;
     return this.admin;
   }
 }

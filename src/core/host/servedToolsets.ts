@@ -62,12 +62,14 @@ export function servedAlone(toolset: Toolset, toolsets: Toolsets, clientKind: Cl
   const { id, shortName, features, resources } = toolset;
   const release = ownRelease(toolset, clientKind);
   const tools = [...toolsFor(toolset, clientKind), ...(release ? [release] : [])];
+  const promised = clientKind === 'editor' ? tools.filter(({ isAsked }) => isAsked) : [];
   return {
     id,
     serverName: clientKind === 'plain' ? id : shortName,
     instructions: instructionsOf(toolset, releaseAdvice(toolset, toolsets, { clientKind, sees: id })),
     tools: tools.map((tool) => servedTool(tool, clientKind)),
     appTools: entriesForApps(toolset, clientKind),
+    ...(promised.length > 0 && { promised: new Set(promised.map((tool) => nameFor(tool, clientKind))) }),
     prompts: toolset.prompts.map(({ prompt, published }): Prompt => ({ ...prompt, name: published })),
     resources: resources.resources,
     templates: resources.templates,
@@ -191,6 +193,8 @@ function instructionsOf(toolset: Toolset, advice: ReleaseAdvice): string | undef
 function servedTool(tool: ServedTool, clientKind: ClientKind): Tool {
   const served: Tool = { ...tool.tool, name: nameFor(tool, clientKind) };
   if (clientKind !== 'plain') delete served.outputSchema;
+  // The editor asks about every tool without this hint. It may also be told to ask nobody, so our question stays.
+  if (clientKind === 'editor' && tool.isAsked) served.annotations = { ...served.annotations, readOnlyHint: true };
   // Here it is called like any other.
   if (needsTask(served)) delete served.execution;
   return served;

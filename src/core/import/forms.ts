@@ -147,7 +147,7 @@ function inputsOf(inputs: readonly Table[], notes: ImportNote[]): Map<string, In
   if (inputs.length > 0) {
     notes.push({
       kind: 'lost',
-      message: '`inputs`: each becomes a variable here. Write `secret` in place of `env` to enter its value once.',
+      message: '`inputs`: each becomes a variable here, and a password becomes a secret that you enter once.',
     });
   }
   return new Map(
@@ -155,6 +155,7 @@ function inputsOf(inputs: readonly Table[], notes: ImportNote[]): Map<string, In
       asText(input['id']),
       {
         description: typeof input['description'] === 'string' ? input['description'] : '',
+        isPassword: input['password'] === true,
         byDefault: typeof input['default'] === 'string' && input['password'] !== true ? input['default'] : undefined,
       },
     ]),

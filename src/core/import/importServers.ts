@@ -76,7 +76,20 @@ export function importServers({ text, file, format: given, taken, isThere, folde
   }
   // A note quotes what people wrote, wherever they wrote it.
   const shown = notes.map((note) => ({ ...note, message: withoutSecrets(note.message) }));
-  return { kind: 'imported', servers, notes: shown };
+  const written = JSON.stringify(servers);
+  const secrets = [...variables.secrets].filter(([name]) => written.includes(`"secret":"${name}"`));
+  return { kind: 'imported', servers, notes: shown, secrets: new Map(secrets) };
+}
+
+/** Makes a secret of what an import would make one of, in an entry that a person typed. Returns undefined if it cannot. */
+export function withSecretsApart(
+  id: string,
+  entry: Readonly<Record<string, unknown>>,
+  folders: ImportFolders,
+): { readonly entry: ImportedEntry; readonly secrets: ReadonlyMap<string, string> } | undefined {
+  const variables = new Variables();
+  const made = translate(id, entry, { dialect: dialects['mcprc'], inputs: new Map(), folders, variables });
+  return made.entry && { entry: made.entry, secrets: variables.secrets };
 }
 
 function renamed(written: string, taken: ReadonlySet<string>): string {

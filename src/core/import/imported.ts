@@ -11,10 +11,11 @@ export type ImportFormat =
   | 'cline'
   | 'opencode';
 
-/** A text, or a reference to a host variable (C2). */
+/** A text, or a reference to a host variable or to a secret that the person enters (C2). */
 export type ImportedValue =
   | string
-  | { readonly prefix?: string; readonly env: string; readonly suffix?: string; readonly default?: string };
+  | { readonly prefix?: string; readonly env: string; readonly suffix?: string; readonly default?: string }
+  | { readonly prefix?: string; readonly secret: string; readonly suffix?: string };
 
 /** An entry with its keys in the order in which they are written. */
 export type ImportedEntry = {
@@ -39,7 +40,7 @@ export interface ImportedServer {
 }
 
 /**
- * Something that a person should know: a variable has to be `set`, a value is written in another way (`changed`) or
+ * Something that a person should know: a variable or a secret has to be `set`, a value is written in another way (`changed`) or
  * cannot be expressed (`lost`), or a server is not imported (`skipped`). No value that may be a secret is in a message.
  */
 export interface ImportNote {
@@ -51,7 +52,13 @@ export interface ImportNote {
 
 export type Import =
   | { readonly kind: 'unreadable'; readonly reason: string }
-  | { readonly kind: 'imported'; readonly servers: readonly ImportedServer[]; readonly notes: readonly ImportNote[] };
+  | {
+      readonly kind: 'imported';
+      readonly servers: readonly ImportedServer[];
+      readonly notes: readonly ImportNote[];
+      /** The secrets that the file has written out, by the names that the servers refer to. No text for a person has them. */
+      readonly secrets: ReadonlyMap<string, string>;
+    };
 
 export interface ImportFolders {
   /** The absolute path of the folder whose `.minds/mcp.yaml` is written. */

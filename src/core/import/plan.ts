@@ -36,13 +36,19 @@ export function planImport({ config, label, isOfEditor, ...request }: PlanReques
   const imported = importServers({
     ...request,
     taken: new Set(existing.keys()),
-    isThere: (id: string, entry: ImportedEntry) => isDeepStrictEqual(existing.get(id), plainEntry(entry)),
+    // The person may have made a variable of the secret.
+    isThere: (id: string, entry: ImportedEntry) =>
+      isDeepStrictEqual(withoutSource(existing.get(id)), withoutSource(plainEntry(entry))),
   });
   if (imported.kind === 'unreadable') return { kind: 'impossible', reason: `${label}: ${imported.reason}` };
   const edits = addServers(config, imported.servers);
   if (!edits) return { kind: 'impossible', reason: 'the config file has errors, which have to be corrected first' };
   const after = applyEdits(config ?? '', edits);
   return { kind: 'planned', imported, edits, after, report: reportText(label, imported, isOfEditor) };
+}
+
+function withoutSource(entry: unknown): unknown {
+  return JSON.parse(JSON.stringify(entry ?? null).replaceAll('"secret":', '"env":'));
 }
 
 const headings: readonly (readonly [ImportNote['kind'], string])[] = [

@@ -1,6 +1,6 @@
 /**
- * The values of an imported server, wherever they stand: a secret, and what refers to variables, becomes a reference to a
- * host variable, with a note which one to set (C6). What is put together from several becomes one variable of its own.
+ * The values of an imported server, wherever they stand: a secret becomes a reference to one that the person enters, and what
+ * refers to variables becomes a reference to a host variable, with a note which one to set (C6). What is put together from several becomes one variable of its own.
  */
 import { isSecret, withoutSecrets } from '../base/secrets.js';
 import { asText } from '../base/text.js';
@@ -11,26 +11,38 @@ import { argumentSecrets, urlSecrets, type NamedSecret } from './secretSpans.js'
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** The variables that the servers of one import want: one name for one value. */
+/** The variables and secrets that the servers of one import want: one name for one value. */
 export class Variables {
   private readonly values = new Map<string, string>();
+  /** The secrets that are written out, by their names. */
+  readonly secrets = new Map<string, string>();
 
   /** @param owner the id of the server; @param value tells two uses of one name apart */
   name(wanted: string, owner: string, value: string): string {
-    const plain = variableName(wanted);
-    for (const name of [plain, variableName(`${owner}_${plain}`)]) {
+    const plain = variableName(wanted).slice(0, longestName);
+    const long = variableName(`${owner}_${plain}`).slice(0, longestName);
+    for (const name of [plain, long]) {
       const held = this.values.get(name);
       if (held === undefined) this.values.set(name, value);
       if (held === undefined || held === value) return name;
     }
     for (let number = 2; ; number++) {
-      const name = variableName(`${owner}_${plain}_${number}`);
+      const name = `${long}_${number}`;
       if (this.values.has(name)) continue;
       this.values.set(name, value);
       return name;
     }
   }
+
+  secret(wanted: string, owner: string, value: string): string {
+    const name = this.name(wanted, owner, value);
+    this.secrets.set(name, value);
+    return name;
+  }
 }
+
+/** The name of a secret has 64 characters; this leaves room for a number. */
+const longestName = 60;
 
 function variableName(text: string): string {
   const name = text.replace(/[^A-Za-z0-9_]+/g, '_').replace(/^_+|_+$/g, '');
@@ -42,6 +54,7 @@ export interface Input {
   readonly description: string;
   /** The value that is offered, unless the input is a password. */
   readonly byDefault: string | undefined;
+  readonly isPassword: boolean;
 }
 
 /** What the translation of each server of a file is given. */
@@ -176,19 +189,18 @@ export class Values {
     } else if (fallback !== undefined && byDefault === undefined) {
       this.note('set', `Set the variable \`${name}\` for ${where}: its default looks like a secret and is left out.`);
     }
-    return reference(prefix, name, suffix, byDefault);
+    return reference('env', prefix, name, suffix, byDefault);
   }
 
   private input(id: string, prefix: string, suffix: string, slot: Slot): ImportedValue {
     const { inputs, variables } = this.context;
     const name = variables.name(id, this.server, `input:${id}`);
-    const { description = '', byDefault } = inputs.get(id) ?? {};
+    const { description = '', byDefault, isPassword } = inputs.get(id) ?? {};
     const what = description === '' ? '' : ` (“${withoutSecrets(description).slice(0, 80)}”)`;
-    this.note(
-      'set',
-      `Set the variable \`${name}\` for ${slot.where}: the value that the other program asks for${what}.`,
-    );
-    return reference(prefix, name, suffix, openDefault(name, byDefault, prefix, suffix, slot));
+    const todo = isPassword ? `Enter the secret \`${name}\`` : `Set the variable \`${name}\``;
+    this.note('set', `${todo} for ${slot.where}: the value that the other program asks for${what}.`);
+    if (isPassword) return reference('secret', prefix, name, suffix);
+    return reference('env', prefix, name, suffix, openDefault(name, byDefault, prefix, suffix, slot));
   }
 
   private literal(text: string, slot: Slot): ImportedValue {
@@ -196,18 +208,15 @@ export class Values {
     if (secret === undefined) return text;
     const { variables } = this.context;
     if (more.length > 0) {
-      const name = variables.name(slot.wanted(undefined), this.server, text);
-      this.note(
-        'set',
-        `Set the variable \`${name}\` to the whole value of ${slot.where}, which holds several secrets.`,
-      );
-      return { env: name };
+      const name = variables.secret(slot.wanted(undefined), this.server, text);
+      this.note('set', `Enter the secret \`${name}\`: the whole value of ${slot.where}, which holds several secrets.`);
+      return { secret: name };
     }
-    const name = variables.name(slot.wanted(secret.name), this.server, text.slice(secret.start, secret.end));
+    const name = variables.secret(slot.wanted(secret.name), this.server, text.slice(secret.start, secret.end));
     const prefix = text.slice(0, secret.start);
     const without = /^\w+\s+$/.test(prefix) ? `, without “${prefix.trim()}”` : '';
-    this.note('set', `Set the variable \`${name}\` to the secret in ${slot.where}${without}.`);
-    return reference(prefix, name, text.slice(secret.end), undefined);
+    this.note('set', `Enter the secret \`${name}\`: the one in ${slot.where}${without}.`);
+    return reference('secret', prefix, name, text.slice(secret.end));
   }
 
   /** Writes folders out, as they are where the server starts. */
@@ -254,13 +263,19 @@ function openDefault(
   return secrets(prefix + byDefault + suffix).length === 0 ? byDefault : undefined;
 }
 
-function reference(prefix: string, env: string, suffix: string, byDefault: string | undefined): ImportedValue {
+function reference(
+  kind: 'env' | 'secret',
+  prefix: string,
+  name: string,
+  suffix: string,
+  byDefault?: string,
+): ImportedValue {
   return {
     ...(prefix !== '' && { prefix }),
-    env,
+    ...(kind === 'env' ? { env: name } : { secret: name }),
     ...(suffix !== '' && { suffix }),
     ...(byDefault !== undefined && { default: byDefault }),
-  };
+  } as ImportedValue;
 }
 
 function joined(pieces: readonly Piece[]): string {

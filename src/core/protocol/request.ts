@@ -55,6 +55,8 @@ export interface ToolsetCall extends ToolCall, Destination {
   readonly clientKind?: ClientKind;
   /** An app calls, which knows tools by their original names (G8). */
   readonly fromApp?: true | undefined;
+  /** The client was told that a person is asked here about calls of the tool, so that it asks nobody (S4). */
+  readonly isPromised?: true | undefined;
   /**
    * The original name of the tool of which a person has seen this very call and wants it, so `ask` of the tool policy is
    * answered. No other tool is called.

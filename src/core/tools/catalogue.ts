@@ -121,6 +121,8 @@ export interface ServedTool extends PublishedTool {
   readonly editorId: string;
   /** Says that agent-host sessions of the editor do not get it, because they would cut or confuse its name (G3a). */
   readonly noAgentHostName?: true;
+  /** A rule of the person wants them to be asked about each call of it (S4). */
+  readonly isAsked?: true;
   /** The server whose instance it ends, where it is a tool of ours for that. */
   readonly releases?: string;
 }

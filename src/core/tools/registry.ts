@@ -171,7 +171,7 @@ export function sameToolset(a: Toolset, b: Toolset): boolean {
       const other = b.tools[index];
       if (tool === other) return true;
       if (!other || tool.published !== other.published || tool.editorName !== other.editorName) return false;
-      if (tool.noAgentHostName !== other.noAgentHostName) return false;
+      if (tool.noAgentHostName !== other.noAgentHostName || tool.isAsked !== other.isAsked) return false;
       if (!isSame(tool.editorRefuses, other.editorRefuses)) return false;
       return tool.tool === other.tool || JSON.stringify(tool.tool) === JSON.stringify(other.tool);
     }) &&

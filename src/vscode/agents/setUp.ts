@@ -1,5 +1,5 @@
 /**
- * Implements *Set Up Another Agent* (G6): asks for a port if there is none yet, for the agent and for the toolsets, and shows
+ * Implements *Set Up Another Agent* (G6): asks for the agent, for a port if there is none yet, and for the toolsets, and shows
  * what would change in the agent's file. It is written only when a person agreed to exactly that change. This module is loaded
  * when it is first needed.
  */
@@ -58,9 +58,8 @@ export async function setUpAgent(
 ): Promise<void> {
   const endpoint = engine?.endpoint;
   if (!endpoint) throw new Error(whyNothingRuns(state.phase));
-  if (!(await hasPort(endpoint, consent))) return;
   const chosen = await chooseAgent(globalStorage);
-  if (!chosen) return;
+  if (!chosen || !(await hasPort(endpoint, consent))) return;
   const toolsets = await chooseToolsets(engine, endpoint);
   if (!toolsets) return;
   const source = { tokenFile: endpoint.tokenFile, home: homedir(), platform: process.platform };

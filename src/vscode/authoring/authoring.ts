@@ -236,7 +236,7 @@ function toAction(document: vscode.TextDocument, fix: QuickFix, diagnostic: vsco
   action.diagnostics = [diagnostic];
   action.isPreferred = fix.preferred;
   const { does } = fix;
-  if ('edits' in does && does.edits.length > 0) action.edit = workspaceEdit(document, does.edits);
+  if (does.kind === 'edit') action.edit = workspaceEdit(document, does.edits);
   if (does.kind === 'create') {
     action.edit = new vscode.WorkspaceEdit();
     const file = vscode.Uri.file(resolve(folderOf(document), does.path));
@@ -244,7 +244,15 @@ function toAction(document: vscode.TextDocument, fix: QuickFix, diagnostic: vsco
     action.command = { command: 'vscode.open', title: fix.title, arguments: [file] };
   }
   if (does.kind === 'secret') {
-    action.command = { command: 'mcpToolsets.setSecret', title: fix.title, arguments: [does.name] };
+    const { version } = document;
+    // The edits fit the present text, and the person may type before they enter the value.
+    const write = async (): Promise<void> => {
+      if (document.version !== version) throw new Error('The file has changed. The value is kept; use the fix again.');
+      const wasDirty = document.isDirty;
+      await vscode.workspace.applyEdit(workspaceEdit(document, does.edits));
+      if (!wasDirty && leadsOutside(folderOf(document), document.uri.fsPath) === undefined) await document.save();
+    };
+    action.command = { command: 'mcpToolsets.setSecret', title: fix.title, arguments: [does.name, write] };
   }
   if (does.kind === 'command') {
     action.command = { command: `mcpToolsets.${does.command}`, title: fix.title, arguments: [does.server] };

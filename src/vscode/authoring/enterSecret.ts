@@ -35,7 +35,8 @@ export async function chooseSecret(
   return choice?.name;
 }
 
-export async function enterSecret({ secrets }: Pick<SecretDeps, 'secrets'>, name: string): Promise<void> {
+/** Resolves to whether the secret has a value that the person has entered now. */
+export async function enterSecret({ secrets }: Pick<SecretDeps, 'secrets'>, name: string): Promise<boolean> {
   const known = secrets.get(name) !== undefined;
   const kept = inert`The editor keeps the value in its secret storage.`;
   const value = await window.showInputBox({
@@ -44,8 +45,9 @@ export async function enterSecret({ secrets }: Pick<SecretDeps, 'secrets'>, name
     password: true,
     ignoreFocusOut: true,
   });
-  if (value === undefined || (value === '' && !known)) return;
+  if (value === undefined || (value === '' && !known)) return false;
   await secrets.set(name, value === '' ? undefined : value);
+  return value !== '';
 }
 
 function secretNames(slot: EngineSlot, server: string | undefined): string[] {

@@ -55,6 +55,7 @@ async function editNow({ file, root, name, editsOf }: FileChange): Promise<Edite
   if (wasDirty) return { document, isSaved: false };
   // The editor follows links when it saves, so nothing may have been put in the way since.
   refuseOutside(root, file);
-  if (!(await document.save())) throw new Error(`${name} could not be saved.`);
+  // `save` is also false if the editor's auto save was there first.
+  if (!(await document.save()) && document.isDirty) throw new Error(`${name} could not be saved.`);
   return { document, isSaved: true };
 }

@@ -63,13 +63,14 @@ export function registerAuthoring({ slot, env, secrets }: RegisterDeps): Disposa
     ),
   );
   store.add(
-    // A quick fix gives the name of the secret, and the sidebar a row.
-    vscode.commands.registerCommand('mcpToolsets.setSecret', (subject: Subject) =>
+    // A quick fix gives the name of the secret and writes the reference to it afterwards; the sidebar gives a row.
+    vscode.commands.registerCommand('mcpToolsets.setSecret', (subject: Subject, write: unknown) =>
       orShowFailure(async () => {
         const { chooseSecret, enterSecret } = await import('./enterSecret.js');
         const server = serverOf(subject);
         const name = typeof subject === 'string' ? subject : await chooseSecret({ slot, secrets }, server);
-        if (name !== undefined) await enterSecret({ secrets }, name);
+        const isEntered = name !== undefined && (await enterSecret({ secrets }, name));
+        if (isEntered && typeof write === 'function') await (write as () => Promise<void>)();
       }),
     ),
   );

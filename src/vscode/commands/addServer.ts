@@ -2,6 +2,7 @@
  * Implements *Add Server* (C6, E5): asks what the server is, what it is called and which file it goes to. This module is
  * loaded when it is first needed.
  */
+import { homedir } from 'node:os';
 import { Icon, inert } from '../../core/base/inert.js';
 import { addServers } from '../../core/config/addServers.js';
 import {
@@ -14,8 +15,11 @@ import {
   type NewServerKind,
 } from '../../core/config/newServer.js';
 import { serverIds } from '../../core/config/serverEdits.js';
+import { withSecretsApart } from '../../core/import/importServers.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
+import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import { textOf, writeServers } from './configEdits.js';
+import { offerToKeep } from './keepSecrets.js';
 import { fileLabel } from '../views/fileLabels.js';
 import type { InertItem } from '../views/inertEditor.js';
 import { askPick, askText, type Answer } from './steps.js';
@@ -65,7 +69,7 @@ interface Draft {
   id: string;
 }
 
-export async function addServer(): Promise<void> {
+export async function addServer(secrets: EnteredSecrets): Promise<void> {
   const targets = targetItems();
   const draft: Partial<Draft> = {};
   const of = 4;
@@ -101,7 +105,7 @@ export async function addServer(): Promise<void> {
     if (answer === 'left' || answer === undefined) return;
     at += answer === 'back' ? -1 : 1;
   }
-  await write(draft as Draft);
+  await write(draft as Draft, secrets);
 }
 
 function take<Value>(answer: Answer<Value>, keep: (value: Value) => void): Answer<Value>['kind'] {
@@ -109,11 +113,15 @@ function take<Value>(answer: Answer<Value>, keep: (value: Value) => void): Answe
   return answer.kind;
 }
 
-async function write({ kind, text, target: { target }, id }: Draft): Promise<void> {
+async function write({ kind, text, target: { target }, id }: Draft, secrets: EnteredSecrets): Promise<void> {
+  const folders = { folder: target.folder, home: homedir() };
+  const made = withSecretsApart(id, newEntry(kind, text), folders);
+  if (!made) throw new Error('A command cannot be a secret. Write only the program first.');
   const editsOf = (before: string | undefined): readonly TextEdit[] => {
-    const edits = addServers(before, [{ id, entry: newEntry(kind, text) }]);
+    const edits = addServers(before, [{ id, entry: made.entry }]);
     if (edits) return edits;
     throw new Error(`${fileLabel(target.file)} could not be changed. Correct its errors first.`);
   };
   await writeServers(target, editsOf, id);
+  await offerToKeep(secrets, made.secrets);
 }

@@ -13,6 +13,7 @@ import { configPath, localFolders } from '../engine/configFiles.js';
 import { openDocument } from '../views/documents.js';
 import { toLocation } from '../views/diagnostics.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
+import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import { setPermission } from './toolPermission.js';
 import type { Manifest } from './copyDiagnostics.js';
 import { exampleConfig } from './exampleConfig.js';
@@ -27,6 +28,7 @@ import { viewId } from '../views/treeView.js';
 interface CommandDeps {
   readonly slot: EngineSlot;
   readonly logs: Logs;
+  readonly secrets: EnteredSecrets;
   /** The `package.json` of the extension. */
   readonly manifest: Manifest;
 }
@@ -40,7 +42,7 @@ type Fits = (server: ServerStatus) => boolean;
 const actionNames = { start: 'Starting', stop: 'Stopping', restart: 'Restarting' } as const;
 const possible = { start: 'startable', stop: 'stoppable', restart: 'restartable' } as const;
 
-export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposable {
+export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps): Disposable {
   const store = new DisposableStore('commands');
   const register = (name: string, run: (subject: Subject, selected?: unknown) => Promise<void>): void => {
     store.add(vscode.commands.registerCommand(`mcpToolsets.${name}`, run));
@@ -179,10 +181,10 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
     await vscode.commands.executeCommand('workbench.action.openSettings', '@ext:minds.mcp-toolsets');
   });
   register('createConfig', () => orShowFailure(createConfig));
-  register('addServer', () => orShowFailure(async () => (await import('./addServer.js')).addServer()));
+  register('addServer', () => orShowFailure(async () => (await import('./addServer.js')).addServer(secrets)));
   register('import', (subject) =>
     orShowFailure(async () =>
-      (await import('./importing.js')).importServersInto(typeof subject === 'string' ? subject : undefined),
+      (await import('./importing.js')).importServersInto(secrets, typeof subject === 'string' ? subject : undefined),
     ),
   );
   // A quick fix names the server.
@@ -209,7 +211,8 @@ async function createConfig(): Promise<void> {
   if (!folder) return;
   const uri = configUri(folder);
   if (!existsSync(uri.fsPath)) writeInside(folder.uri.fsPath, uri.fsPath, { before: '', after: exampleConfig });
-  await vscode.window.showTextDocument(await openDocument(uri));
+  // The next document that opens would take the place of a preview.
+  await vscode.window.showTextDocument(await openDocument(uri), { preview: false });
 }
 
 async function openConfig(): Promise<void> {

@@ -40,5 +40,5 @@ export async function writeEdits(
   change: FileChange,
 ): Promise<{ readonly editor: vscode.TextEditor; readonly isSaved: boolean }> {
   const { document, isSaved } = await editFile(change);
-  return { editor: await vscode.window.showTextDocument(document), isSaved };
+  return { editor: await vscode.window.showTextDocument(document, { preview: false }), isSaved };
 }

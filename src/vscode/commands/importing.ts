@@ -13,7 +13,9 @@ import { isOfEditor, knownFiles } from '../../core/import/knownFiles.js';
 import { textOfBytes } from '../../core/import/readSource.js';
 import { planImport, type ImportPlan } from '../../core/import/plan.js';
 import { localFolders } from '../engine/configFiles.js';
+import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import { textOf, writeServers } from './configEdits.js';
+import { offerToKeep } from './keepSecrets.js';
 import { fileLabel, pathLabel } from '../views/fileLabels.js';
 import { agreedChange, asAgreed } from './previews.js';
 import { removeServers } from './removing.js';
@@ -22,7 +24,7 @@ import { targetItems, type Target } from './targets.js';
 type PlannedImport = Extract<ImportPlan, { kind: 'planned' }>;
 
 /** @param given The file, if the command names it. */
-export async function importServersInto(given: string | undefined): Promise<void> {
+export async function importServersInto(secrets: EnteredSecrets, given: string | undefined): Promise<void> {
   const file = given ?? (await chooseFile());
   if (file === undefined) return;
   const target = await chooseTarget();
@@ -50,13 +52,12 @@ export async function importServersInto(given: string | undefined): Promise<void
     yes: 'Import',
   });
   if (!agreed) return;
-  const { servers } = agreed.imported;
+  const { servers, secrets: found } = agreed.imported;
   await writeServers(target, asAgreed(agreed, fileLabel(target.file)), servers[0]?.id);
-  if (isRead(file))
-    await removeServers(
-      file,
-      servers.map(({ written }) => written),
-    );
+  await offerToKeep(secrets, found);
+  if (!isRead(file)) return;
+  const written = servers.map((server) => server.written);
+  await removeServers(file, written);
 }
 
 function isRead(file: string): boolean {

@@ -2,24 +2,28 @@
  * Shows a person everything that a call is given before they allow it, and nothing of it is invisible. Everything here
  * is pure.
  */
-import { bothEnds, inertLines, quoted, type Inert } from '../../core/base/inert.js';
+import { bothEnds, inertLines, quoted, visible, type Inert } from '../../core/base/inert.js';
 import type { CallQuestion } from '../../core/host/permission.js';
+import { dialogLabel } from '../../core/protocol/dialogLabel.js';
+
+type CallText = Pick<CallQuestion, 'dialog' | 'title' | 'arguments'>;
 
 /** A dialog and a chat show so many lines at once. */
 const mostLines = 20;
 /** A name that a server gives its tool is cut behind so many characters. */
 const longestTitle = 100;
 
-/** Returns all arguments. What the server calls the tool stands behind them on one line, so that it cannot pass for them. */
-function callText({ title, arguments: input }: Pick<CallQuestion, 'title' | 'arguments'>): string {
+/** Returns who asks, as the sidebar names it, and all arguments. What the server calls the tool stands behind them on one line, so that it cannot pass for them. */
+function callText({ dialog, title, arguments: input }: CallText): string {
+  const from = dialog === undefined ? '' : `Asked by ${visible(dialogLabel(dialog))}.\n\n`;
   const json = JSON.stringify(input ?? {}, undefined, 2);
-  const given = json === '{}' ? 'The call has no arguments.' : `Arguments:\n${bothEnds(json)}`;
+  const given = `${from}${json === '{}' ? 'The call has no arguments.' : `Arguments:\n${bothEnds(json)}`}`;
   if (title === undefined) return given;
   const rest = title.length > longestTitle ? '…' : '';
   return `${given}\n\n${bothEnds(`The server calls this tool ${quoted(title.slice(0, longestTitle))}${rest}`)}`;
 }
 
-export function argumentsText(question: Pick<CallQuestion, 'title' | 'arguments'>): Inert {
+export function argumentsText(question: CallText): Inert {
   return inertLines(callText(question));
 }
 

@@ -18,6 +18,7 @@ import { SharedFile } from '../../core/files/sharedFile.js';
 import type { WatchedFile } from '../../core/files/watchedFile.js';
 import type { ConfigFiles, ConfigFilesState } from './engineSlot.js';
 import { followFile } from './followedFile.js';
+import { Typing } from './typing.js';
 
 export const configPath = mindsPath;
 
@@ -65,6 +66,7 @@ function folderPaths(): string[] {
 class WindowConfigFiles implements ConfigFiles {
   private readonly store = new DisposableStore('config files');
   private readonly changes = this.store.add(new Emitter<ConfigFilesState>());
+  private readonly typing = this.store.add(new Typing());
   private readonly files = new Map<string, OpenFile>();
   private wanted: readonly SourceFile[] = [];
   state: ConfigFilesState | undefined;
@@ -105,7 +107,8 @@ class WindowConfigFiles implements ConfigFiles {
       origin === 'user'
         ? new vscode.RelativePattern(vscode.Uri.file(dirname(path)), basename(path))
         : new vscode.RelativePattern(vscode.Uri.file(folder), origin === 'mcprc' ? basename(path) : mindsPath);
-    const file = followFile(path, pattern, { clock: this.clock, store });
+    const isHalfTyped = (before: string, now: string): Promise<boolean> => this.typing.isHalfTyped(path, before, now);
+    const file = followFile(path, pattern, { clock: this.clock, store, isHalfTyped });
     const opened: OpenFile = { file, store, text: undefined };
     store.add(
       file.onDidChange((content) => {

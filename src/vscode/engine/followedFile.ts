@@ -1,17 +1,16 @@
 /** Follows the text of one file of the window. The core watches the file, and the editor's own events make it look at once. */
 import * as vscode from 'vscode';
-import type { Clock } from '../../core/base/clock.js';
 import type { DisposableStore } from '../../core/base/disposables.js';
 import { samePath } from '../../core/base/paths.js';
-import { watchFile, type WatchedFile } from '../../core/files/watchedFile.js';
+import { watchFile, type WatchedFile, type WatchedFileDeps } from '../../core/files/watchedFile.js';
 
 /** @param pattern A pattern that matches this file alone. */
 export function followFile(
   path: string,
   pattern: vscode.RelativePattern,
-  { clock, store }: { readonly clock: Clock; readonly store: DisposableStore },
+  { store, ...deps }: Pick<WatchedFileDeps, 'clock' | 'isHalfTyped'> & { readonly store: DisposableStore },
 ): WatchedFile {
-  const file = store.add(watchFile(path, { clock }));
+  const file = store.add(watchFile(path, deps));
   const watcher = store.add(vscode.workspace.createFileSystemWatcher(pattern));
   for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) store.add(event(file.nudge));
   store.add(

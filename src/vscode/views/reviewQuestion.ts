@@ -21,7 +21,7 @@ interface Review {
 }
 
 /**
- * Shows a review, beside what there was before. Resolves to the documents that are asked about.
+ * Shows a review beside what the person has open, or what there was before beside what there is now. Resolves to the documents that are asked about.
  * @param agreed how it is called when the person has agreed
  */
 export async function showReview(
@@ -30,12 +30,16 @@ export async function showReview(
   what: 'MCP servers' | 'MCP tools',
   agreed: 'approved' | 'accepted',
 ): Promise<readonly vscode.Uri[]> {
+  await documents.closeTabs();
   const right = documents.add(`${what}, to be ${agreed}.txt`, now);
-  if (before === undefined) await vscode.window.showTextDocument(right, { preview: true });
-  else {
+  if (before === undefined) {
+    const { Active, Beside } = vscode.ViewColumn;
+    const viewColumn = vscode.window.tabGroups.activeTabGroup.activeTab ? Beside : Active;
+    await vscode.window.showTextDocument(right, { preview: false, viewColumn });
+  } else {
     const left = documents.add(`${what}, ${agreed} before.txt`, before);
     const title = inert`${what}: ${agreed} before ↔ to be ${agreed}`;
-    await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: true });
+    await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: false });
   }
   return [right];
 }

@@ -61,8 +61,7 @@ describe('secrets that a person enters', () => {
         );
         const action = actions.find(({ title }) => title.startsWith('Enter the value of'));
         if (!action?.command) throw new Error(actions.map(({ title }) => title).join());
-        if (action.edit) await api.workspace.applyEdit(action.edit);
-        if (document.isDirty) await document.save();
+        if (action.edit) throw new Error('The file is changed before the value is entered.');
         void api.commands.executeCommand(action.command.command, ...(action.command.arguments ?? []));
       },
       [file, code] as const,
@@ -107,6 +106,17 @@ describe('secrets that a person enters', () => {
     await problems(['env-unset']);
     assert.equal(await window.invokeTool('mcp_kept_env', { name: 'GIVEN' }), `key ${first}`);
     await window.invokeTool('mcp_kept_stderr', { text: `the key is ${first}` });
+  });
+
+  it('are written into the file only when the person has entered a value', async () => {
+    const before = readFileSync(file, 'utf8');
+    await enterByQuickFix('env-unset');
+    const box = window.page.locator('.quick-input-widget input[type="password"]');
+    await box.waitFor();
+    await window.page.keyboard.press('Escape');
+    await box.waitFor({ state: 'hidden' });
+    assert.equal(readFileSync(file, 'utf8'), before);
+    await problems(['env-unset']);
   });
 
   it('take the place of a variable that is not set, and comments stay', async () => {

@@ -296,4 +296,16 @@ describe('tools of a window', () => {
     await window.page.keyboard.press('Escape');
     assert.match(await called(), /did not allow/);
   });
+
+  it('are asked about once, because the editor does not ask about what is asked here', async () => {
+    await window.evaluate((api) =>
+      api.workspace.getConfiguration('chat.tools.global').update('autoApprove', false, api.ConfigurationTarget.Global),
+    );
+    await begin('mcp_adder_add', { a: 20, b: 22 });
+    await question()
+      .getByText(/^Asked by conversation /)
+      .waitFor();
+    await question().getByRole('button', { name: 'Allow', exact: true }).click();
+    assert.match(await called(), /42/);
+  });
 });

@@ -168,11 +168,13 @@ describe('other agents', () => {
     await until(codes, (shown) => shown.includes('endpoint-port-unconfirmed'), 'the problem');
     assert.equal(await answers(), false);
     void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
+    await page.waitFor('.quick-input-widget .quick-input-list-row:has-text("Claude Code")');
+    await page.press('Enter');
     await page.waitFor('.quick-input-widget :text("fixed port")');
     await page.press('Enter');
     await until(answers, Boolean, 'the port');
     await until(codes, (shown) => !shown.includes('endpoint-port-unconfirmed'), 'no problem');
-    await page.waitFor('.quick-input-widget .quick-input-list-row:has-text("Claude Code")');
+    await page.waitFor('.quick-input-widget .quick-input-list-row:has-text("mcp_admin")');
     await page.press('Escape');
     await update((port = await freePort()), vscode.ConfigurationTarget.Workspace);
     await until(answers, (found) => !found, 'a port that somebody else wrote there is closed');
@@ -189,11 +191,12 @@ describe('other agents', () => {
     const untilRow = (text: string): Promise<unknown> =>
       page.waitFor(`${input} .quick-input-list-row:has-text("${text}")`);
 
-    async function choose(agent: string): Promise<void> {
+    async function choose(agent: string, atPort: () => Promise<void> = async () => {}): Promise<void> {
       await untilRow('Claude Code');
       await page.type(agent);
       await untilRow(agent);
       await page.press('Enter');
+      await atPort();
       await untilRow('mcp_admin');
       await page.press('Enter');
     }
@@ -214,18 +217,19 @@ describe('other agents', () => {
       for (const file of [codex, gemini]) await rm(dirname(file), { recursive: true, force: true });
     });
 
-    it('asks for a port, shows what it would write and writes it; the editor keeps its toolsets', async () => {
+    it('asks for the agent and then for a port, shows what it would write and writes it; the editor keeps its toolsets', async () => {
       await writeFile(mcpJson, '{\n  "mcpServers": {\n    "own": { "command": "npx" } // by hand\n  }\n}\n');
       port = await freePort();
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
-      await page.waitFor(`${input} :text("Choose a fixed port")`);
-      await page.press('Control+A');
-      await page.type(String(port));
-      await page.screenshot('port');
-      await page.press('Enter');
       await untilRow('.mcp.json');
       await page.screenshot('agents');
-      await choose('Claude Code');
+      await choose('Claude Code', async () => {
+        await page.waitFor(`${input} :text("Choose a fixed port")`);
+        await page.press('Control+A');
+        await page.type(String(port));
+        await page.screenshot('port');
+        await page.press('Enter');
+      });
       await page.waitFor('.monaco-diff-editor');
       await page.waitFor('.view-lines :text("headersHelper")');
       await page.waitFor('.view-line:has-text("The token is not in")');

@@ -90,11 +90,20 @@ describe('import and add', () => {
     await page.screenshot('import-preview');
     assert.equal(await readConfig(), before);
     await page.click('.editor-actions .action-label[aria-label="Import What Is Shown"] >> nth=0');
+    await until(
+      async () => {
+        await vscode.commands.executeCommand('notifications.showList');
+        return page.texts('.notifications-center .notification-list-item');
+      },
+      (texts) => texts.some((text) => text.includes('Keep what was written out as GITHUB_TOKEN')),
+      'the question about the secret',
+    );
+    await page.click('.notifications-center .monaco-button:text-is("Keep It Now")');
     await untilTools(['mcp_plain_add', 'mcp_plain-2_echo']);
     await vscode.commands.executeCommand('notifications.clearAll');
     const text = await readConfig();
     assert.ok(text.startsWith(before.trimEnd()));
-    assert.match(text, /GITHUB_TOKEN: \{ env: GITHUB_TOKEN \}/);
+    assert.match(text, /GITHUB_TOKEN: \{ secret: GITHUB_TOKEN \}/);
     assert.doesNotMatch(text, /ghp_/);
     assert.match(text, /figma:\n {4}enabled: false\n/);
     await until(cursorLine, (line) => line === '  plain-2:', 'the cursor at the new entry');

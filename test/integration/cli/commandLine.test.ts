@@ -305,8 +305,8 @@ describe('command line', () => {
       const { code, stdout, stderr } = await cli.runWith(kept, 'import', '.mcp.json');
       assert.equal(code, 0);
       assert.match(stdout, /^\+ {2}github:$/m);
-      assert.match(stdout, /^\+ {6}GITHUB_TOKEN: \{ env: GITHUB_TOKEN \}$/m);
-      assert.match(stderr, /Set the variable `GITHUB_TOKEN`/);
+      assert.match(stdout, /^\+ {6}GITHUB_TOKEN: \{ secret: GITHUB_TOKEN \}$/m);
+      assert.match(stderr, /Enter the secret `GITHUB_TOKEN`/);
       assert.match(stderr, /Nothing is written yet/);
       assert.ok(!(stdout + stderr).includes(token));
       assert.equal(readFileSync(cli.file, 'utf8'), kept);

@@ -88,6 +88,40 @@ describe('watchFile', () => {
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
+  describe('a text that is still typed', () => {
+    let typed: boolean;
+
+    beforeEach(async () => {
+      typed = true;
+      disk.write('a');
+      file = watchFile('/folder/.minds/mcp.yaml', { clock, disk, isHalfTyped: () => Promise.resolve(typed) });
+      file.onDidChange((content) => heard.push(content));
+      await rest();
+      disk.write('ab');
+      await clock.flow(9_000);
+      assert.deepEqual(texts(), ['a']);
+    });
+
+    it('counts as soon as nobody types', async () => {
+      typed = false;
+      await clock.flow(2_200);
+      assert.deepEqual(texts(), ['a', 'ab']);
+    });
+
+    it('counts when it stays as it is for a while, from its last change on', async () => {
+      disk.write('abc');
+      await clock.flow(9_000);
+      assert.deepEqual(texts(), ['a']);
+      await clock.flow(6_000);
+      assert.deepEqual(texts(), ['a', 'abc']);
+    });
+
+    it('counts at once when it is asked for', async () => {
+      await file.readNow();
+      assert.deepEqual(texts(), ['a', 'ab']);
+    });
+  });
+
   it('does not read a file that did not change', async () => {
     disk.write('a');
     watch();

@@ -86,6 +86,25 @@ describe('gateway: methods', () => {
     it(`${JSON.stringify(method)} is unknown`, () => assert.equal(errorCode(ask(method)), -32601));
   }
 
+  it('a call is promised a question if the list that the client read last says so, not the present one (S4)', async () => {
+    session = open('editor');
+    backend.set('t', ['a', 'b'], { promised: new Set(['a']) });
+    const promised = async (tool: string): Promise<unknown> => {
+      begin({ name: tool, arguments: {} }, tool);
+      const { call, answer } = await backend.nextCall();
+      answer(textOutcome('done'));
+      await turn();
+      return call.isPromised;
+    };
+    assert.equal(await promised('a'), undefined);
+    ask('tools/list');
+    assert.deepEqual([await promised('a'), await promised('b')], [true, undefined]);
+    backend.set('t', ['a', 'b']);
+    assert.equal(await promised('a'), true);
+    ask('tools/list');
+    assert.equal(await promised('a'), undefined);
+  });
+
   it('initialize is no method of a session', () => assert.equal(errorCode(ask('initialize', {})), -32600));
 
   it('notifications that are unknown or malformed are ignored', () => {

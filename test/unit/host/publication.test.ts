@@ -12,6 +12,7 @@ import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 
 let host: Host;
+let backend: ReturnType<typeof testCore>['backend'];
 let connector: FakeConnector;
 let ledger: OfferLedger;
 let holdsBack: boolean;
@@ -33,7 +34,7 @@ function withHost(): void {
       holdsBack: () => holdsBack,
       onStoreFailure: (error) => assert.fail(String(error)),
     });
-    ({ host } = testCore({
+    ({ host, backend } = testCore({
       clock: new FakeClock(),
       connector,
       filteredTools: () => 'off',
@@ -264,7 +265,7 @@ describe('tool permissions (S4)', () => {
     const connection = await serve('a', 'x');
     const outcome = call('x');
     const { question, answer } = await nextQuestion();
-    assert.deepEqual(question, { toolset: 'a', tool: 'x', title: undefined, arguments: { n: 1 } });
+    assert.deepEqual(question, { toolset: 'a', dialog: 'd', tool: 'x', title: undefined, arguments: { n: 1 } });
     assert.equal(connection.calls.length, 0);
     answer(true);
     (await connection.nextCall()).answer({ kind: 'result', result: textResult('made') });
@@ -345,5 +346,61 @@ describe('tool permissions (S4)', () => {
     (await nextQuestion()).answer(true);
     const status = await outcome;
     assert.match(JSON.stringify(status), /a: running/);
+  });
+});
+
+describe('a tool that a person wants to be asked about (S4)', () => {
+  withHost();
+
+  const hints = (clientKind: 'editor' | 'agentHost' | 'plain', id = 'a'): unknown[] =>
+    (backend.toolset(id, clientKind)?.tools ?? []).map(({ annotations }) => annotations);
+
+  it('has the hint by which the editor asks nothing, so that only our question is shown; other clients get it unchanged', async () => {
+    permissions = { x: 'ask' };
+    host.permission.recheck();
+    const { tools, malformed } = listing('x', 'y');
+    const applied = edit('a');
+    (await connector.nextConnect()).succeed({
+      tools: tools.map((tool) => ({ ...tool, annotations: { destructiveHint: true } })),
+      malformed,
+    });
+    await applied;
+    const unchanged = { destructiveHint: true };
+    assert.deepEqual(hints('editor'), [{ ...unchanged, readOnlyHint: true }, unchanged]);
+    assert.deepEqual(
+      [hints('agentHost'), hints('plain')],
+      [
+        [unchanged, unchanged],
+        [unchanged, unchanged],
+      ],
+    );
+  });
+
+  it('is another tool to the editor as soon as the setting changes, `mcp_admin` included', async () => {
+    await serve('a', 'x');
+    assert.deepEqual(hints('editor'), [undefined]);
+    let changes = 0;
+    host.onDidChangeCatalogue(() => changes++);
+    permissions = { '*': 'ask' };
+    host.permission.recheck();
+    assert.equal(changes, 1);
+    assert.deepEqual(hints('editor'), [{ readOnlyHint: true }]);
+    assert.ok(hints('editor', adminId).every((one) => (one as { readOnlyHint?: boolean }).readOnlyHint === true));
+    permissions = {};
+    host.permission.recheck();
+    assert.deepEqual(hints('editor'), [undefined]);
+  });
+
+  it('is asked about as long as the editor has a list with that hint, whatever the setting says by then', async () => {
+    const connection = await serve('a', 'x');
+    const outcome = host.call({
+      ...{ toolset: 'a', tool: 'x', arguments: {}, dialog: 'chat', isPromised: true },
+      signal: new AbortController().signal,
+    });
+    const { question, answer } = await nextQuestion();
+    assert.equal(question.dialog, 'chat');
+    answer(true);
+    (await connection.nextCall()).answer({ kind: 'result', result: textResult('done') });
+    assert.match(JSON.stringify(await outcome), /done/);
   });
 });

@@ -7,7 +7,8 @@ import { addServers } from '../../../src/core/config/addServers.js';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
 import { dialects, formatOfPath } from '../../../src/core/import/dialects.js';
 import type { ImportFormat, ImportNote } from '../../../src/core/import/imported.js';
-import { importServers } from '../../../src/core/import/importServers.js';
+import { importServers, withSecretsApart } from '../../../src/core/import/importServers.js';
+import { newEntry } from '../../../src/core/config/newServer.js';
 import { readSource, textOfBytes } from '../../../src/core/import/readSource.js';
 import { planImport, reportText } from '../../../src/core/import/plan.js';
 import { parseMindsFile } from '../../../src/core/config/parse.js';
@@ -91,6 +92,7 @@ describe('import (C6)', () => {
       const variables = [...yaml.matchAll(/\benv: ([A-Za-z_]\w*)/g)].map(([, variable]) => [variable, 'x']);
       const parsed = parseMindsFile(sourceOf(yaml), {
         env: Object.fromEntries(variables) as Record<string, string>,
+        secret: () => 'x',
         directoryExists: () => true,
       });
       // The value that stands for a whole URL here is none.
@@ -284,12 +286,28 @@ describe('import (C6)', () => {
     });
   });
 
+  it('has the secrets that were written out, so that a person can keep them at once, and no others', () => {
+    const text = JSON.stringify({
+      a: { command: 'x', args: ['--token', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a'], env: { MODE: 'fast' } },
+      toolset: { url: 'ftp://x', headers: { Authorization: 'Bearer abc123def456' } },
+    });
+    assert.deepEqual([...imported(text, '.mcprc').secrets], [['A_TOKEN', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a']]);
+  });
+
+  it('makes of an entry that a person types what it makes of one in a file', () => {
+    const made = withSecretsApart('lab', newEntry('command', 'npx lab --api-key=sk-one-1234567890 --fast'), around);
+    assert.deepEqual(made?.entry.args, ['lab', { prefix: '--api-key=', secret: 'LAB_API_KEY' }, '--fast']);
+    assert.deepEqual([...made.secrets], [['LAB_API_KEY', 'sk-one-1234567890']]);
+    const plain = newEntry('url', 'https://example.com/mcp');
+    assert.deepEqual(withSecretsApart('lab', plain, around)?.entry, plain);
+  });
+
   it('one variable has one value: a second secret of that name gets another', () => {
     const server = (token: string): object => ({ command: 'x', env: { API_KEY: token } });
     const text = JSON.stringify({ a: server('sk-one-123456'), b: server('sk-two-123456'), c: server('sk-one-123456') });
     assert.deepEqual(
       imported(text, '.mcprc').servers.map(({ entry }) => entry.env?.['API_KEY']),
-      [{ env: 'API_KEY' }, { env: 'B_API_KEY' }, { env: 'API_KEY' }],
+      [{ secret: 'API_KEY' }, { secret: 'B_API_KEY' }, { secret: 'API_KEY' }],
     );
   });
 });
@@ -304,7 +322,8 @@ describe('new servers in a file that is there', () => {
     'no servers yet': 'version: 1\nservers:\n  # none\n',
     'no key for them': 'version: 1 # one\n',
     'flow style': '{ "version": 1, "servers": { "a": { "transport": "stdio", "command": "x" } } }\n',
-    'empty flow': 'version: 1\nservers: {}\n',
+    'empty flow': 'version: 1\nservers: {} # none yet\n# the end\n',
+    'empty flow in flow style': '{ version: 1, servers: {} }\n',
     'a null that is written': 'version: 1\nservers: ~ # none\n',
     'only comments': '# nothing yet\n',
     'line breaks of Windows': 'version: 1\r\nservers:\r\n  a:\r\n    transport: stdio\r\n    command: x\r\n',

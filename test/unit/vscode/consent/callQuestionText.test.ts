@@ -20,6 +20,13 @@ describe('a question about a call', () => {
     );
   });
 
+  it('names the conversation that asks as the sidebar does', () => {
+    assert.equal(
+      argumentsText({ ...call(undefined), dialog: '3d526b4d-0000-4000-8000-000000000000' }),
+      'Asked by conversation 3d526b4d.\n\nThe call has no arguments.',
+    );
+  });
+
   it('hides no character and no part, however long the arguments are', () => {
     const text = `${'x'.repeat(50_000)}MIDDLE${'y'.repeat(50_000)}`;
     const input = { path: 'a\u202eb\u200bc', text, list: Array.from({ length: 5_000 }, (_, index) => index) };

@@ -1,0 +1,52 @@
+/** Auto save: a launch that a person is still typing does not count yet (R1). */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { configFile, entry, folder, readConfig, untilTools, writeConfig } from '../../support/editor/product.ts';
+import { repoRoot } from '../../support/editor/bridge.ts';
+
+describe('auto save', () => {
+  let editor: vscode.TextEditor;
+
+  before(async () => {
+    const edited = entry('raw.mjs', ['--tools', 'echo']);
+    await writeConfig(`version: 1\nservers:\n  typed: ${edited}\n  other: ${entry('raw.mjs', ['--tools', 'env'])}\n`);
+    await untilTools(['mcp_other_env', 'mcp_typed_echo']);
+    editor = await vscode.window.showTextDocument(vscode.Uri.file(configFile()));
+  });
+
+  /** Types behind a text and resolves when the editor has saved it. */
+  async function type(behind: string, typed: string): Promise<void> {
+    const { document } = editor;
+    const at = document.positionAt(document.getText().indexOf(behind) + behind.length);
+    editor.selection = new vscode.Selection(at, at);
+    await editor.edit((edit) => edit.insert(at, typed));
+    if (!document.isDirty) return;
+    await new Promise<void>((resolve) => {
+      const saved = vscode.workspace.onDidSaveTextDocument((one) => {
+        if (one !== document) return;
+        saved.dispose();
+        resolve();
+      });
+    });
+  }
+
+  it('holds a launch while the caret is in its entry; it counts when the caret leaves', async () => {
+    await type('"echo', ',pid');
+    assert.match(await readConfig(), /echo,pid/);
+    // What is written later counts, and by then the launch would have counted too.
+    const args = [join(repoRoot, 'test/fixtures/servers/raw.mjs'), '--tools', 'crash'];
+    await writeFile(join(folder(), '.mcprc'), JSON.stringify({ late: { command: 'node', args } }));
+    await untilTools(['mcp_late_crash', 'mcp_other_env', 'mcp_typed_echo']);
+    const end = editor.document.positionAt(editor.document.getText().length);
+    editor.selection = new vscode.Selection(end, end);
+    await untilTools(['mcp_late_crash', 'mcp_other_env', 'mcp_typed_echo', 'mcp_typed_pid']);
+  });
+
+  it('holds nothing that a person saves by hand', async () => {
+    await type('echo,pid', ',add');
+    await vscode.commands.executeCommand('workbench.action.files.save');
+    await untilTools(['mcp_late_crash', 'mcp_other_env', 'mcp_typed_add', 'mcp_typed_echo', 'mcp_typed_pid']);
+  });
+});
