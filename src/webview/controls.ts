@@ -69,12 +69,7 @@ function frame(id: string, name: string, need: Need, field: Field, hints: readon
   const note = newId();
   const error = newId();
   const complaint = element('p', { id: error, class: 'error', role: 'alert' });
-  const label = element(
-    'label',
-    { for: id },
-    name,
-    ...requiredMark(need),
-  );
+  const label = element('label', { for: id }, name, ...requiredMark(need));
   const lines = [field.title === name ? '' : field.title, field.description, ...hints].filter((hint) => hint !== '');
   const root = element('div', { class: 'field' }, label, element('p', { id: note, class: 'note' }, lines.join(' · ')));
   return {

@@ -48,7 +48,9 @@ export async function valueDrafts(
         rank,
       }));
     case 'item':
-      return shape.of !== 'pattern' ? argumentDrafts(shape.of, references(), slot, deps, typed) : itemDrafts(place, deps);
+      return shape.of !== 'pattern'
+        ? argumentDrafts(shape.of, references(), slot, deps, typed)
+        : itemDrafts(place, deps);
     case 'texts':
       return itemDrafts(place, deps, ['[', '$1]']);
     case 'text':

@@ -88,7 +88,10 @@ export class ArgumentDocuments implements Disposable {
   async closeLost(): Promise<void> {
     const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
     const isLost = ({ input, isDirty }: vscode.Tab): boolean =>
-      input instanceof vscode.TabInputText && input.uri.scheme === scheme && !isDirty && !this.files.has(input.uri.path);
+      input instanceof vscode.TabInputText &&
+      input.uri.scheme === scheme &&
+      !isDirty &&
+      !this.files.has(input.uri.path);
     await vscode.window.tabGroups.close(tabs.filter(isLost), true);
   }
 

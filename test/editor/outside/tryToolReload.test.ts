@@ -26,7 +26,8 @@ describe('the panel of Try Tool', () => {
   });
 
   const inPage = (selector: string) => window.page.locator(inWebview(selector)).first();
-  const field = (name: string) => inPage(`.field:has(label:text-matches("^${name}( required)?$")) >> css=input, textarea, select`);
+  const field = (name: string) =>
+    inPage(`.field:has(label:text-matches("^${name}( required)?$")) >> css=input, textarea, select`);
   const button = (name: string) => inPage(`button:text-is("${name}")`);
 
   /** The editor keeps what panels hold when it reloads by itself, and not when its page goes away. */

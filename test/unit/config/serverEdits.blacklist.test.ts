@@ -12,7 +12,11 @@ function after(text: string, tool = 'odd tool'): string | undefined {
 describe('a tool more in the blacklist (E1)', () => {
   for (const [what, text, expected] of [
     ['no filter yet', head, `${head}    tools:\n      blacklist:\n        - 'odd tool'\n`],
-    ['no filter yet, in flow style', 'version: 1\nservers:\n  a: { transport: stdio, command: npx }\n', "version: 1\nservers:\n  a: { tools: { blacklist: ['odd tool'] }, transport: stdio, command: npx }\n"],
+    [
+      'no filter yet, in flow style',
+      'version: 1\nservers:\n  a: { transport: stdio, command: npx }\n',
+      "version: 1\nservers:\n  a: { tools: { blacklist: ['odd tool'] }, transport: stdio, command: npx }\n",
+    ],
     ['an empty filter', `${head}    tools: # none\n`, `${head}    tools: { blacklist: ['odd tool'] } # none\n`],
     [
       'a list in flow style',
