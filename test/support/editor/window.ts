@@ -1,7 +1,7 @@
 /** One window of an editor: its page, its extension host, its end. */
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import axe from 'axe-core';
+import type * as Axe from 'axe-core';
 import type { ConsoleMessage, Page } from 'playwright-core';
 import type * as vscode from 'vscode';
 import { approveCalls } from './approveCalls.ts';
@@ -211,10 +211,11 @@ export class EditorWindow {
 async function violations(page: Page, selector: string): Promise<string[]> {
   const frame = await (await page.locator(selector).first().elementHandle())?.ownerFrame();
   if (!frame) throw new Error(`Nothing is at ${selector}`);
-  await frame.evaluate(axe.source);
+  const { source } = (await import('axe-core')).default;
+  await frame.evaluate(source);
   const found = await frame.evaluate(() =>
     // The page's policy lets nothing be loaded, which the preparation of style sheets would.
-    (globalThis as unknown as { axe: typeof axe }).axe.run({ preload: false }),
+    (globalThis as unknown as { axe: typeof Axe }).axe.run({ preload: false }),
   );
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
