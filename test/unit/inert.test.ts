@@ -27,6 +27,7 @@ const maker = 'src/core/base/inert.ts';
 const harmlessInWindow = new Set([
   'showTextDocument',
   'tabGroups',
+  'activeTextEditor',
   'activeColorTheme',
   'onDidChangeActiveColorTheme',
   'createOutputChannel',

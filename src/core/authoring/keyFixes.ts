@@ -1,7 +1,7 @@
 /** Quick fixes at a key and its value. Each is a minimal edit, and none is offered where it does not help. */
 import type { ProblemCode } from '../base/problem.js';
 import { asText } from '../base/text.js';
-import { isAlias, isAnchored, isScalar, type EditNodes } from '../yaml/editNodes.js';
+import { EditNodes, isAlias, isAnchored, isScalar } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
 import { commandWords } from '../config/commandWords.js';
@@ -183,4 +183,19 @@ export function url(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
   if (!/^(?:localhost|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/\S*)?$/i.test(written)) return [];
   const address = `${/^(?:localhost|127\.)/i.test(written) ? 'http' : 'https'}://${written}`;
   return fix(`Change to '${address}'`, edits.replaceValue(nodes, entry.keySpan.start, address), { preferred: true });
+}
+
+/** Offers spaces for the tabs that indent, if the text is YAML then. Tabs within a line are left if those are enough. */
+export function spacesForTabs(text: string): QuickFix[] {
+  const tab = /^ {1,8}(?=[^\s#])/m.exec(text)?.[0] ?? '  ';
+  const spaces = (blanks: string): string => blanks.replaceAll('\t', tab);
+  for (const indentation of [/^\t[ \t]*/gm, /^ *\t[ \t]*/gm]) {
+    if (!EditNodes.read(text.replace(indentation, spaces))) continue;
+    const made = [...text.matchAll(indentation)].map(({ 0: blanks, index }) => ({
+      span: { start: index, end: index + blanks.length },
+      text: spaces(blanks),
+    }));
+    return fix('Change the tabs to spaces', made, { preferred: true });
+  }
+  return [];
 }

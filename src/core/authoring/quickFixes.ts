@@ -38,6 +38,7 @@ import {
   type KeySymbol,
   type QuickFix,
   type ServerCommand,
+  spacesForTabs,
 } from './keyFixes.js';
 import { symbolsOf, type ConfigSymbol } from './symbols.js';
 import { togetherSafe } from './togetherSafe.js';
@@ -89,21 +90,6 @@ function secretFix(name: string, made: readonly edits.TextEdit[], preferred: boo
     preferred,
     safe: false,
   };
-}
-
-/** Offers spaces for the tabs that indent, if the text is YAML then. Tabs within a line are left if those are enough. */
-function spacesForTabs(text: string): QuickFix[] {
-  const tab = /^ {1,8}(?=[^\s#])/m.exec(text)?.[0] ?? '  ';
-  const spaces = (blanks: string): string => blanks.replaceAll('\t', tab);
-  for (const indentation of [/^\t[ \t]*/gm, /^ *\t[ \t]*/gm]) {
-    if (!EditNodes.read(text.replace(indentation, spaces))) continue;
-    const made = [...text.matchAll(indentation)].map(({ 0: blanks, index }) => ({
-      span: { start: index, end: index + blanks.length },
-      text: spaces(blanks),
-    }));
-    return fix('Change the tabs to spaces', made, { preferred: true });
-  }
-  return [];
 }
 
 /** Reads a text once, for any number of problems. @param text without a byte order mark */

@@ -386,10 +386,9 @@ class ToolsetHost implements Host {
       const status = statusOf(server, facts, publication.toolset(server.id), publication.changed(server.id), signIn);
       return { ...status, shadows: this.shadowed.get(server.id) ?? [] };
     });
-    const { catalogue } = publication;
-    const builtIn = catalogue.toolsets.find(({ id }) => id === adminId);
     const problems = [...this.configProblems, ...inPresentText(found, refused)];
-    return { version: catalogue.version, refused, servers, problems, builtIn };
+    const builtIn = publication.toolset(adminId);
+    return { version: publication.catalogue.version, refused, servers, problems, builtIn };
   }
 
   private keepSecret(definition: ServerDefinition): void {

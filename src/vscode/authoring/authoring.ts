@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { complete } from '../../core/authoring/completion.js';
 import { hover } from '../../core/authoring/hover.js';
 import { outline, type OutlineEntry } from '../../core/authoring/outline.js';
@@ -244,15 +244,18 @@ function toAction(document: vscode.TextDocument, fix: QuickFix, diagnostic: vsco
     action.command = { command: 'vscode.open', title: fix.title, arguments: [file] };
   }
   if (does.kind === 'secret') {
-    const { version } = document;
-    // The edits fit the present text, and the person may type before they enter the value.
-    const write = async (): Promise<void> => {
-      if (document.version !== version) throw new Error('The file has changed. The value is kept; use the fix again.');
-      const wasDirty = document.isDirty;
-      await vscode.workspace.applyEdit(workspaceEdit(document, does.edits));
-      if (!wasDirty && leadsOutside(folderOf(document), document.uri.fsPath) === undefined) await document.save();
+    const [text, { edits }] = [document.getText(), does];
+    const editsOf = (now: string | undefined): readonly TextEdit[] => {
+      // The person may type before they enter the value.
+      if (now !== text) throw new Error('The file has changed. The value is kept, so use the fix again.');
+      return edits;
     };
-    action.command = { command: 'mcpToolsets.setSecret', title: fix.title, arguments: [does.name, write] };
+    const change = { file: document.uri.fsPath, root: folderOf(document), name: basename(document.fileName), editsOf };
+    action.command = {
+      command: 'mcpToolsets.setSecret',
+      title: fix.title,
+      arguments: [does.name, ...(edits.length > 0 ? [change] : [])],
+    };
   }
   if (does.kind === 'command') {
     action.command = { command: `mcpToolsets.${does.command}`, title: fix.title, arguments: [does.server] };

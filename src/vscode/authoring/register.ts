@@ -10,6 +10,7 @@ import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import { orShowFailure } from '../views/messages.js';
 import { serverOf, type Subject } from '../views/subject.js';
 import type { Authoring, AuthoringDeps } from './authoring.js';
+import type { FileChange } from './fileEdits.js';
 import { lensFacts } from './lensFacts.js';
 
 interface RegisterDeps extends AuthoringDeps {
@@ -64,13 +65,13 @@ export function registerAuthoring({ slot, env, secrets }: RegisterDeps): Disposa
   );
   store.add(
     // A quick fix gives the name of the secret and writes the reference to it afterwards; the sidebar gives a row.
-    vscode.commands.registerCommand('mcpToolsets.setSecret', (subject: Subject, write: unknown) =>
+    vscode.commands.registerCommand('mcpToolsets.setSecret', (subject: Subject, change: FileChange | undefined) =>
       orShowFailure(async () => {
         const { chooseSecret, enterSecret } = await import('./enterSecret.js');
         const server = serverOf(subject);
         const name = typeof subject === 'string' ? subject : await chooseSecret({ slot, secrets }, server);
         const isEntered = name !== undefined && (await enterSecret({ secrets }, name));
-        if (isEntered && typeof write === 'function') await (write as () => Promise<void>)();
+        if (isEntered && typeof change?.editsOf === 'function') await (await import('./fileEdits.js')).editFile(change);
       }),
     ),
   );

@@ -7,6 +7,7 @@ import { leadsOutside, refuseOutside } from '../../core/files/realFiles.js';
 import { agentFolder } from '../../core/team/agentFiles.js';
 import { renamedInAgent, renamedInTeam } from '../../core/team/renaming.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
+import { openToEdit } from '../views/documents.js';
 import { folderOf, rangeOf } from './authoring.js';
 
 /** Rejects with a sentence where no id is. */
@@ -39,7 +40,7 @@ export async function renameEdits(
   const renaming = { from: found.id, to };
   for (const { path, edits } of await othersIn(folder)) {
     if (leadsOutside(folder, path) !== undefined) continue;
-    const other = await vscode.workspace.openTextDocument(path).then(undefined, () => undefined);
+    const other = await openToEdit(vscode.Uri.file(path)).catch(() => undefined);
     if (other) add(other, edits(other.getText(), renaming));
   }
   return edit;

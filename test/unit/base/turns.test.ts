@@ -18,8 +18,8 @@ describe('the share of the event loop', () => {
 
   const work = (ms: number) => (): void => void (worked += ms);
 
-  it('lets a second be taken at once, and then a quarter of the time', async () => {
-    share.charge(work(1000));
+  it('lets 400 ms be taken at once, and then a quarter of the time', async () => {
+    share.charge(work(400));
     assert.equal(share.waitMs, 0);
     share.charge(work(100));
     assert.equal(share.waitMs, 400);
@@ -32,7 +32,7 @@ describe('the share of the event loop', () => {
   it('charges what was done before it failed', () => {
     assert.throws(() =>
       share.charge(() => {
-        worked += 1100;
+        worked += 500;
         throw new Error('no');
       }),
     );
@@ -40,14 +40,14 @@ describe('the share of the event loop', () => {
   });
 
   it('rests until more may be read, and no longer than anybody wants it', async () => {
-    share.spend(1100);
+    share.spend(500);
     let isOver = false;
     const resting = share.rest().then(() => (isOver = true));
     await settled();
     assert.equal(isOver, false);
     await clock.flow(1000);
     await resting;
-    share.spend(1100);
+    share.spend(500);
     const unwanted = new AbortController();
     const ended = share.rest(unwanted.signal);
     unwanted.abort();
@@ -76,16 +76,16 @@ describe('the share of the event loop', () => {
     }
     assert.equal(await running, 'done');
     assert.ok(turns >= 100, `${turns} turns`);
-    // A second and a half of work, of which a second is free: the other half takes two seconds.
+    // Of the work that is not free, each millisecond takes four.
     assert.ok(clock.now() - new FakeClock().now() >= 1500);
   });
 
   it('charges what follows from a message before the next turn', async () => {
     await share.chargeTurn(() => {
-      worked += 550;
+      worked += 250;
       void Promise.resolve()
         .then(() => undefined)
-        .then(() => (worked += 550));
+        .then(() => (worked += 250));
     });
     assert.equal(share.waitMs, 400);
   });

@@ -367,13 +367,7 @@ describe('a tool that a person wants to be asked about (S4)', () => {
     await applied;
     const unchanged = { destructiveHint: true };
     assert.deepEqual(hints('editor'), [{ ...unchanged, readOnlyHint: true }, unchanged]);
-    assert.deepEqual(
-      [hints('agentHost'), hints('plain')],
-      [
-        [unchanged, unchanged],
-        [unchanged, unchanged],
-      ],
-    );
+    assert.deepEqual([hints('agentHost'), hints('plain')].flat(), Array(4).fill(unchanged));
   });
 
   it('is another tool to the editor as soon as the setting changes, `mcp_admin` included', async () => {

@@ -266,7 +266,9 @@ export class Records {
     // Which of its two troubles what serves had last is a matter of its supervision, tested elsewhere.
     replaceCode(shown, 'connection-lost');
     reconcileLost(expected, shown);
-    assert.deepEqual(shown.sort(), expected.sort());
+    // Beside a refused file a lost connection is left out, and a start that failed is not.
+    const isKnown = (code: string): boolean => snapshot.refused.length === 0 || code !== 'lost';
+    assert.deepEqual(shown.filter(isKnown).sort(), expected.filter(isKnown).sort());
     for (const status of snapshot.servers) {
       const entry = this.deps.oracle.entry(status.id) as EntryModel;
       const { serving } = this.deps.oracle.history(status.id);
