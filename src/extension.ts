@@ -90,6 +90,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const secrets = new EnteredSecrets(context.secrets, clock, (error) =>
     logs.host.write('error', `The secrets that were entered could not be read: ${asText(error)}`),
   );
+  const titles = new ConversationTitles(storage, () => clock.now());
   const slot: EngineSlot = new EngineSlot({
     log: logs.host,
     isTrusted: () => vscode.workspace.isTrusted,
@@ -123,7 +124,7 @@ export function activate(context: vscode.ExtensionContext): void {
         ...(kept && { kept }),
         usualStart,
         conversations: rememberedConversations(context.workspaceState),
-        toolPermissions: { settings: toolPermissions, ask: askForCall },
+        toolPermissions: { settings: toolPermissions, ask: (call, signal) => askForCall(call, signal, titles) },
         offersAdmin,
         secrets: context.secrets,
         secret: (name) => secrets.get(name),
@@ -137,7 +138,6 @@ export function activate(context: vscode.ExtensionContext): void {
     },
     onFailure: (error) => void window.showErrorMessage(inert`MCP Toolsets could not start: ${asText(error)}`),
   });
-  const titles = new ConversationTitles(storage, () => clock.now());
   running = slot;
   context.subscriptions.push(
     logs,

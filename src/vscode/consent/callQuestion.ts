@@ -6,6 +6,7 @@
 import { unlessAborted } from '../../core/base/events.js';
 import { inert } from '../../core/base/inert.js';
 import type { CallAnswer, CallQuestion } from '../../core/host/permission.js';
+import type { ConversationTitles } from '../engine/conversationTitles.js';
 import { window } from '../views/inertEditor.js';
 import { argumentsText, fitsQuestion } from './callQuestionText.js';
 import { CallReview } from './callReview.js';
@@ -14,7 +15,14 @@ const once = 'Allow';
 const inConversation = 'Allow in This Conversation';
 const no = 'Do Not Allow';
 
-export async function askForCall(question: CallQuestion, signal: AbortSignal): Promise<CallAnswer> {
+export async function askForCall(
+  asked: CallQuestion,
+  signal: AbortSignal,
+  titles: Pick<ConversationTitles, 'find'>,
+): Promise<CallAnswer> {
+  const { text: conversation } = (asked.dialog === undefined ? undefined : await titles.find(asked.dialog)) ?? {};
+  if (signal.aborted) return 'no';
+  const question = { ...asked, conversation };
   const detail = argumentsText(question);
   const text = inert`Let an agent call “${question.tool}” of “${question.toolset}”?`;
   if (fitsQuestion(detail)) {
@@ -23,8 +31,8 @@ export async function askForCall(question: CallQuestion, signal: AbortSignal): P
   const review = new CallReview(question);
   try {
     await unlessAborted(review.show(), signal);
-    const asked = inTime(window.showWarningMessage(text, once, inConversation, no), signal);
-    return await review.answer(Promise.race([asked, review.closed.then((): CallAnswer => 'no')]));
+    const answered = inTime(window.showWarningMessage(text, once, inConversation, no), signal);
+    return await review.answer(Promise.race([answered, review.closed.then((): CallAnswer => 'no')]));
   } finally {
     review.dispose();
   }

@@ -6,7 +6,9 @@ import { bothEnds, inertLines, quoted, visible, type Inert } from '../../core/ba
 import type { CallQuestion } from '../../core/host/permission.js';
 import { dialogLabel } from '../../core/protocol/dialogLabel.js';
 
-type CallText = Pick<CallQuestion, 'dialog' | 'title' | 'arguments'>;
+/** A call, and the title or the first words of its conversation. */
+export type TitledQuestion = CallQuestion & { readonly conversation?: string | undefined };
+type CallText = Pick<TitledQuestion, 'dialog' | 'conversation' | 'title' | 'arguments'>;
 
 /** A dialog and a chat show so many lines at once. */
 const mostLines = 20;
@@ -14,8 +16,9 @@ const mostLines = 20;
 const longestTitle = 100;
 
 /** Returns who asks, as the sidebar names it, and all arguments. What the server calls the tool stands behind them on one line, so that it cannot pass for them. */
-function callText({ dialog, title, arguments: input }: CallText): string {
-  const from = dialog === undefined ? '' : `Asked by ${visible(dialogLabel(dialog))}.\n\n`;
+function callText({ dialog, conversation, title, arguments: input }: CallText): string {
+  const name = conversation === undefined ? '' : ` ${quoted(conversation)}`;
+  const from = dialog === undefined ? '' : `${bothEnds(`Asked by ${visible(dialogLabel(dialog))}${name}.`)}\n\n`;
   const json = JSON.stringify(input ?? {}, undefined, 2);
   const given = `${from}${json === '{}' ? 'The call has no arguments.' : `Arguments:\n${bothEnds(json)}`}`;
   if (title === undefined) return given;
@@ -28,7 +31,7 @@ export function argumentsText(question: CallText): Inert {
 }
 
 /** Returns the document of a call that is too long for a question. */
-export function callPage(question: CallQuestion): string {
+export function callPage(question: TitledQuestion): string {
   const name = `${quoted(question.tool)} of ${quoted(question.toolset)}`;
   const head = bothEnds(`An agent wants to call ${name}.\nA line with | continues the line before it.`);
   return `${head}\n\n${callText(question)}\n`;

@@ -4,10 +4,10 @@
  */
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposables.js';
-import type { CallAnswer, CallQuestion } from '../../core/host/permission.js';
+import type { CallAnswer } from '../../core/host/permission.js';
 import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
 import { answerBeside } from '../views/reviewQuestion.js';
-import { callPage } from './callQuestionText.js';
+import { callPage, type TitledQuestion } from './callQuestionText.js';
 
 export class CallReview implements Disposable {
   private readonly documents = new ReadOnlyDocuments({ scheme: 'mcp-toolsets-question' });
@@ -18,7 +18,7 @@ export class CallReview implements Disposable {
   /** Resolves when the person closes the document. */
   readonly closed = new Promise<void>((resolve) => (this.onClosed = resolve));
 
-  constructor(question: CallQuestion) {
+  constructor(question: TitledQuestion) {
     this.page = this.documents.add('MCP call, to be allowed.txt', callPage(question));
     this.tabs = vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
       if (closed.some(this.shows) && !vscode.window.tabGroups.all.some(({ tabs }) => tabs.some(this.shows)))

@@ -1,5 +1,5 @@
 /**
- * Names conversations for the sidebar. The editor's API gives no titles. The editor keeps each chat in a file beside our
+ * Names conversations for a person. The editor's API gives no titles. The editor keeps each chat in a file beside our
  * storage, so the title or the first words are read there. What cannot be read is skipped. Does not import `vscode`.
  */
 import path from 'node:path';
@@ -35,14 +35,21 @@ export class ConversationTitles {
 
   /** Returns what is known, and begins to read. */
   readonly of = (dialog: string): ConversationTitle | undefined => {
+    void this.find(dialog);
+    return this.titles.get(dialog);
+  };
+
+  /** Resolves when it was read. Never rejects. */
+  async find(dialog: string): Promise<ConversationTitle | undefined> {
     const readAt = this.readAt.get(dialog) ?? 0;
     // Only a chat of the editor has such a name, and no other name becomes a path.
     if (this.storage !== undefined && /^[\w-]{36}$/.test(dialog) && this.now() - readAt > lasts) {
       this.readAt.set(dialog, this.now());
-      void this.read(path.join(this.storage, '../chatSessions', `${dialog}.jsonl`), dialog).catch(() => undefined);
+      const file = path.join(this.storage, '../chatSessions', `${dialog}.jsonl`);
+      await this.read(file, dialog).catch(() => undefined);
     }
     return this.titles.get(dialog);
-  };
+  }
 
   private async read(file: string, dialog: string): Promise<void> {
     const content = await readTextFile(file, mostRead);

@@ -27,6 +27,13 @@ describe('a question about a call', () => {
     );
   });
 
+  it('quotes the title of the conversation, which cannot end the line', () => {
+    const conversation = 'Fix it".\n\nThe call has no arguments.';
+    const [line, ...rest] = argumentsText({ ...call({ a: 1 }), dialog: '3d526b4d-0000', conversation }).split('\n');
+    assert.match(line ?? '', /^Asked by conversation 3d526b4d "Fix it\\"\.\\n\\n/);
+    assert.equal(rest.join('\n').replace(/^ {2}\| .*\n/, ''), '\nArguments:\n{\n  "a": 1\n}');
+  });
+
   it('hides no character and no part, however long the arguments are', () => {
     const text = `${'x'.repeat(50_000)}MIDDLE${'y'.repeat(50_000)}`;
     const input = { path: 'a\u202eb\u200bc', text, list: Array.from({ length: 5_000 }, (_, index) => index) };
