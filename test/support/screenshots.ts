@@ -12,6 +12,9 @@ import { inWebview } from './editor/webviews.ts';
 import { copyWorkspace } from './editor/workspaces.ts';
 import { repoRoot } from './npm.mjs';
 
+type Theme = 'light' | 'dark';
+
+const names = { light: 'Default Light Modern', dark: 'Default Dark Modern' };
 const media = join(repoRoot, 'media');
 const rows = '.part.sidebar .monaco-list-row';
 
@@ -31,9 +34,16 @@ async function main(): Promise<void> {
     await command(window, 'mcpToolsets.servers.focus');
     await page.getByText('MCP 3/3').waitFor({ timeout: 120_000 });
     await open(window, path);
-    await sidebar(page);
-    await completion(window, path);
-    await tryTool(window);
+    for (let times = 0; times < 3; times++) {
+      await command(window, 'mcpToolsets.servers.focus');
+      await command(window, 'workbench.action.increaseViewSize');
+    }
+    for (const theme of ['dark', 'light'] as const) {
+      await show(window, theme);
+      await sidebar(window, theme);
+      await completion(window, path, theme);
+      await tryTool(window, theme);
+    }
     await problems(window, path);
   } finally {
     await editor.close();
@@ -53,15 +63,30 @@ const configOf = (folder: string): string => join(folder, '.minds', 'mcp.yaml');
 /** Lets what moves come to rest: hovers, menus, progress. */
 const settle = (page: Page): Promise<void> => page.waitForTimeout(1_500);
 
-async function sidebar(page: Page): Promise<void> {
-  await page.locator(`${rows}[aria-label^="everything"]`).click();
+async function show(window: EditorWindow, theme: Theme): Promise<void> {
+  await window.evaluate(
+    (api, name) =>
+      api.workspace.getConfiguration('workbench').update('colorTheme', name, api.ConfigurationTarget.Global),
+    names[theme],
+  );
+  await window.page.locator(`.monaco-workbench.vs${theme === 'dark' ? '-dark' : ':not(.vs-dark)'}`).waitFor();
+}
+
+const picture = (name: string, theme: Theme): string => join(media, `walkthrough/${name}-${theme}.png`);
+
+async function sidebar(window: EditorWindow, theme: Theme): Promise<void> {
+  const { page } = window;
+  const row = page.locator(`${rows}[aria-label^="everything"]`);
+  if ((await row.getAttribute('aria-expanded')) !== 'true') await row.click();
+  // A selected row shows buttons in the place of its words.
+  await command(window, 'list.clear');
   await page.locator('.part.editor').hover();
   await settle(page);
   const clip = { ...(await boxOf(page, '.part.sidebar')), height: 440 };
-  await page.screenshot({ path: join(media, 'walkthrough/sidebar.png'), clip });
+  await page.screenshot({ path: picture('sidebar', theme), clip });
 }
 
-async function completion(window: EditorWindow, folder: string): Promise<void> {
+async function completion(window: EditorWindow, folder: string, theme: Theme): Promise<void> {
   const { page } = window;
   const text = readFileSync(configOf(folder), 'utf8');
   const line = text.split('\n').findIndex((one) => one.includes("'list_*'"));
@@ -80,12 +105,12 @@ async function completion(window: EditorWindow, folder: string): Promise<void> {
   await page.locator('.suggest-widget .monaco-list-row').first().waitFor();
   await settle(page);
   const clip = { ...(await boxOf(page, '.part.editor')), height: 520 };
-  await page.screenshot({ path: join(media, 'walkthrough/completion.png'), clip });
+  await page.screenshot({ path: picture('completion', theme), clip });
   await page.keyboard.press('Escape');
   await command(window, 'workbench.action.files.revert');
 }
 
-async function tryTool(window: EditorWindow): Promise<void> {
+async function tryTool(window: EditorWindow, theme: Theme): Promise<void> {
   const { page } = window;
   await command(window, 'mcpToolsets.tryTool', 'everything', 'sum');
   await page.locator(inWebview('.field input >> nth=0')).fill('19');
@@ -94,7 +119,7 @@ async function tryTool(window: EditorWindow): Promise<void> {
   await page.locator(inWebview('.result pre')).first().waitFor();
   await settle(page);
   const clip = { ...(await boxOf(page, '.part.editor')), height: 500 };
-  await page.screenshot({ path: join(media, 'walkthrough/tryTool.png'), clip });
+  await page.screenshot({ path: picture('tryTool', theme), clip });
   await command(window, 'workbench.action.closeActiveEditor');
 }
 
