@@ -94,7 +94,7 @@ describe('manifest', () => {
 
   it('has the pictures and pages that it names, small enough to be carried along', () => {
     const named = contributes.walkthroughs.flatMap(({ steps }) =>
-      steps.map(({ media }) => ('image' in media ? media.image : media.markdown)),
+      steps.flatMap(({ media }) => ('image' in media ? Object.values(media.image) : [media.markdown])),
     );
     const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
     const inReadme = [...readme.matchAll(/\]\((media\/[^)]+\.png)\)/g)].map(([, file]) => file ?? '');

@@ -121,8 +121,8 @@ describe('core: references in arguments and addresses', () => {
     assert.equal(outcome.kind, 'done');
     const written = readFileSync(stage.file, 'utf8');
     assert.doesNotMatch(written, /enabled: false/);
-    const [, variable = ''] = /prefix: X=, env: (\w+)/.exec(written) ?? [];
-    stage.env[variable] = canary('affixed');
+    const [, secret = ''] = /prefix: 'X=', secret: (\w+)/.exec(written) ?? [];
+    stage.entered.set(secret, canary('affixed'));
     await stage.edit(written);
     const given: unknown = JSON.parse(await stage.text('a', 'args'));
     assert.deepEqual(given, ['--access-token', canary('alone'), '-e', `X=${canary('affixed')}`]);

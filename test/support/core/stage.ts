@@ -93,6 +93,8 @@ export class Stage {
   readonly logs = new CapturedLogs();
   /** The host's; children inherit it. Changes count from the next edit on. */
   readonly env: Record<string, string | undefined>;
+  /** The secrets that the person has entered, by name. Changes count from the next edit on. */
+  readonly entered = new Map<string, string>();
   core: Core;
   private kept: OfferFiles | undefined;
   private readonly root = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-stage-'));
@@ -154,6 +156,7 @@ export class Stage {
       readSources: async () => await this.watched?.readNow(),
       random: Math.random,
       ...(approvals && { approvals }),
+      secret: (name) => this.entered.get(name),
       ...(secrets && { secrets }),
       ...(toolPermissions && { toolPermissions }),
       ...(drainLimitMs !== undefined && { drainLimitMs }),
