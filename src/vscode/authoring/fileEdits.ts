@@ -55,7 +55,8 @@ async function editNow({ file, root, name, editsOf }: FileChange): Promise<Edite
   if (wasDirty) return { document, isSaved: false };
   // The editor follows links when it saves, so nothing may have been put in the way since.
   refuseOutside(root, file);
-  // `save` is also false if the editor's auto save was there first.
-  if (!(await document.save()) && document.isDirty) throw new Error(`${name} could not be saved.`);
+  // `save` is also false if the editor's auto save was there first, and that may have saved an earlier text.
+  const isSaved = async (): Promise<boolean> => (await document.save()) || !document.isDirty;
+  if (!(await isSaved()) && !(await isSaved())) throw new Error(`${name} could not be saved.`);
   return { document, isSaved: true };
 }

@@ -126,7 +126,7 @@ describe('sidebar', () => {
     await page.waitFor(`${rows}.focused[aria-label^="alpha_pid"]`);
     await choose('Keep Out', 2);
     await untilTools(['mcp_alpha_count', 'mcp_alpha_echo', 'mcp_alpha_quiet', 'mcp_beta_echo']);
-    assert.match(await readConfig(), /^ {4}tools: \{ blacklist: \[pid\] \}$/m);
+    assert.match(await readConfig(), /^ {4}tools:\n {6}blacklist:\n {8}- pid$/m);
     await page.waitFor(`${rows}.focused[aria-label^="pid, kept out: blacklist: pid"]`);
     await page.screenshot('ticks');
     await choose('Publish', 1);
