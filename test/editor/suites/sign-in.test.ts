@@ -69,10 +69,10 @@ describe('sign-in', () => {
           document.uri,
           new vscode.Range(position, position),
         ),
-      (found) => found.some(({ title }) => title === 'Sign in to "files"'),
+      (found) => found.some(({ title }) => title === "Sign in to 'files'"),
       'the quick fix',
     );
-    assert.equal(actions.find(({ title }) => title === 'Sign in to "files"')?.command?.command, 'mcpToolsets.signIn');
+    assert.equal(actions.find(({ title }) => title === "Sign in to 'files'")?.command?.command, 'mcpToolsets.signIn');
     await page.waitFor('.codelens-decoration a:has-text("Sign In…")');
     await page.screenshot('needed');
   });
