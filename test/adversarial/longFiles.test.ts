@@ -14,6 +14,8 @@ import { appOf, isForApps, metaForApps } from '../../src/core/apps/toolMeta.js';
 import { complete } from '../../src/core/authoring/completion.js';
 import { hover } from '../../src/core/authoring/hover.js';
 import { QuickFixes } from '../../src/core/authoring/quickFixes.js';
+import { renamedServer } from '../../src/core/authoring/renaming.js';
+import { tickTools } from '../../src/core/authoring/toolLists.js';
 import { noMarkdown } from '../../src/core/base/inert.js';
 import { addServers } from '../../src/core/config/addServers.js';
 import { parseMcprc } from '../../src/core/config/mcprc.js';
@@ -23,13 +25,14 @@ import { setEnabled } from '../../src/core/config/serverEdits.js';
 import { parseMindsFile } from '../../src/core/config/parse.js';
 import { readRefusedVersion } from '../../src/core/connections/eras/discovery.js';
 import { importFormats } from '../../src/core/import/dialects.js';
-import { importServers } from '../../src/core/import/importServers.js';
+import { importServers, withSecretsApart } from '../../src/core/import/importServers.js';
 import { planImport } from '../../src/core/import/plan.js';
 import { textOfBytes } from '../../src/core/import/readSource.js';
 import { keptText, readKept } from '../../src/core/remembered/keptOffer.js';
 import { newAgentFile, withGrants } from '../../src/core/team/agentFiles.js';
 import { grantProblems, mergedTeams, parseTeam } from '../../src/core/team/team.js';
 import { completeTeam } from '../../src/core/team/teamCompletion.js';
+import { renamedInAgent, renamedInTeam } from '../../src/core/team/renaming.js';
 import { EditNodes } from '../../src/core/yaml/editNodes.js';
 import * as edits from '../../src/core/yaml/edits.js';
 import { modernServer } from './longAnswers.js';
@@ -200,6 +203,27 @@ const readers: Readonly<Record<string, Reader>> = {
     addServers('version: 1\n', [{ id: 'a', entry: { transport: 'stdio', command: text } }]),
   'a config file to which a server is added': (text) =>
     addServers(text, [{ id: 'a', entry: { transport: 'stdio', command: 'x' } }]),
+  'a config file in which a tool is ticked': (text) => [
+    tickTools(text, 'a', ['x'], new Map([['x', false]])),
+    ...['whitelist', 'blacklist'].map((list) =>
+      tickTools(
+        `version: 1\nservers:\n  a:\n    tools: { ${list}: [${JSON.stringify(text)}] }\n`,
+        ...(['a', ['x', text], new Map([['x', false]])] as const),
+      ),
+    ),
+  ],
+  'a file in which a server is renamed': (text) => {
+    const renaming = { from: text, to: 'b' };
+    const quoted = JSON.stringify(text);
+    return [
+      renamedServer(text, { start: 0, end: 1 }, 'b'),
+      renamedServer('version: 1\nservers:\n  a: {}\n', { start: 21, end: 22 }, text),
+      [text, `members: { m: { toolsets: [${quoted}, x] } }`].map((team) => renamedInTeam(team, renaming)),
+      [text, `---\ntools: [${quoted}]\n---\n`].map((agent) => renamedInAgent(agent, renaming)),
+    ];
+  },
+  'what a person types for a new server': (text) =>
+    withSecretsApart('a', { command: text, args: [text], env: { A: text } }, folders),
   'an agent of a member': (text) => {
     const agent = { id: 'a', name: text, purpose: text, toolsets: ['x'] };
     return [newAgentFile(agent), withGrants(text, agent), withGrants(`---\ntools: [${text}]\n---\n`, agent)];
@@ -329,7 +353,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'of',
     'recall',
     'expectsMore',
-    'note',
     'remember',
     'forget',
     'setProtocolVersion',

@@ -36,8 +36,9 @@ export function renamedInAgent(text: string, { from, to }: Renaming): TextEdit[]
   const tools = root?.kind === 'map' ? root.entries.get('tools')?.value : undefined;
   if (!head || !tools) return [];
   const { start, end } = tools.span;
+  const name = from.toLowerCase();
   return [...head.text.slice(start, end).matchAll(/[^\s,'"[\]/]+(?:\/[^\s,'"[\]]*)?/g)]
-    .filter(([item]) => item.split('/', 1)[0]?.toLowerCase() === from.toLowerCase())
+    .filter(([item]) => item.split('/', 1)[0]?.toLowerCase() === name)
     .map(({ index }) => {
       const at = head.start + start + index;
       return { span: { start: at, end: at + from.length }, text: referenceOf(to) };
