@@ -144,7 +144,10 @@ describe('http', function () {
         headers: new Map([...own.headers, ['Authorization', literal('Bearer secret')], ['Cookie', literal('a=b')]]),
       };
       const failure = await rig.failure(http(url.replace('//', '//user:password@'), secrets));
-      assert.equal(failure.message, `${url}: it redirects to another origin, ${other}. The server has moved.`);
+      assert.equal(
+        failure.message,
+        `did not connect: the server has moved.\n${url}: it redirects to another origin, ${other}.`,
+      );
       assert(other !== undefined);
       const { connection } = await rig.start(http(other));
       const others = (await requestsOf(connection)).filter((line) => !line.startsWith('POST /mcp '));

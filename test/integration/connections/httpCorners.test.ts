@@ -255,7 +255,7 @@ describe('HTTP corners', () => {
         const proxy = await proxyTo(undefined, 'me:mine');
         through(proxy.url.replace('//', '//me:wrong-secret@'));
         const refused = await rig.failure(http(address));
-        assert.match(refused.message, /HTTP 407.*A proxy in front of the server requires credentials/);
+        assert.match(refused.message, /^answered with HTTP 407: a proxy in front of the server requires credentials/);
         assert.ok(!JSON.stringify([refused, rig.lines]).includes('wrong-secret'));
       });
     }
