@@ -149,9 +149,7 @@ export class Stage {
       trace: () => trace === true,
       guardianScript: this.guardian,
       ...(this.kept && { kept: this.kept }),
-      ...(stored && {
-        conversations: hadConversations(stored),
-      }),
+      ...(stored && { conversations: hadConversations(stored) }),
       ...(offerReview && { offerReview }),
       readSources: async () => await this.watched?.readNow(),
       random: Math.random,
