@@ -14,7 +14,6 @@ import { openDocument } from '../views/documents.js';
 import { toLocation } from '../views/diagnostics.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
-import { setPermission } from './toolPermission.js';
 import type { Manifest } from './copyDiagnostics.js';
 import { exampleConfig } from './exampleConfig.js';
 import type { Logs } from '../engine/logs.js';
@@ -120,7 +119,9 @@ export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps)
     ['allowTool', 'allow'],
   ] as const) {
     register(command, (subject, selected) =>
-      orShowFailure(() => setPermission(nodesOf(subject, selected), permission)),
+      orShowFailure(async () =>
+        (await import('./toolPermission.js')).setPermission(nodesOf(subject, selected), permission),
+      ),
     );
   }
   for (const ticked of [true, false]) {

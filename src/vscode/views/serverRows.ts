@@ -36,7 +36,7 @@ export function serverNode(
   const children = [
     ...launchNodes(id, server),
     ...problemNodes(id, server, problems),
-    ...toolNodes(id, server, options),
+    ...toolNodes(id, server),
     ...changedNodes(id, server),
     ...group(id, server.id, 'Prompts', 'prompts', promptNodes(id, server)),
     ...group(id, server.id, 'Resources', 'resources', resourceNodes(id, server)),
@@ -234,7 +234,7 @@ function shadowedNodes(parent: string, server: ServerStatus, options: TreeOption
 }
 
 /** Makes the row of the built-in toolset (L5). */
-export function builtInNode({ id, tools, excluded }: Toolset, options: TreeOptions): TreeNode {
+export function builtInNode({ id, tools, excluded }: Toolset): TreeNode {
   const facts = ['built in', toolCount(tools.length, tools.length), tokenPhrase(estimatedTokensOf(tools))];
   return {
     id,
@@ -249,7 +249,7 @@ export function builtInNode({ id, tools, excluded }: Toolset, options: TreeOptio
     initially: 'collapsed',
     name: id,
     children: [
-      ...tools.map((tool) => toolNode(id, id, tool, options)),
+      ...tools.map((tool) => toolNode(id, id, tool)),
       ...excluded.map((tool) => excludedNode(id, id, tool)),
     ].map((node) => ({ ...node, kind: 'builtIn', context: `builtInTool ${node.context}` })),
   };

@@ -11,15 +11,15 @@ import { editorRefusalPhrase, exclusionPhrase, exclusionRemedy } from '../../cor
 import { isValidName } from '../../core/tools/names.js';
 import { estimatedTokens } from '../../core/tools/tokens.js';
 import { effects, tokenPhrase } from './phrases.js';
-import { uniqueIds, warningIcon, type TreeNode, type TreeOptions } from './treeNode.js';
+import { uniqueIds, warningIcon, type TreeNode } from './treeNode.js';
 
 /** Makes the rows of all tools that are published or could be by a tick, in the server's order (N2). */
-export function toolNodes(parent: string, server: ServerStatus, options: TreeOptions): TreeNode[] {
+export function toolNodes(parent: string, server: ServerStatus): TreeNode[] {
   const changed = changedTools(server);
   const places = new Map(server.listed.map((name, index) => [name, index]));
   const placeOf = ({ original = '' }: TreeNode): number => places.get(original) ?? places.size;
   const published = server.tools.map((tool) => {
-    const node = toolNode(parent, server.id, tool, options, changed.get(tool.original));
+    const node = toolNode(parent, server.id, tool, changed.get(tool.original));
     return server.origin === 'mcprc' ? node : { ...node, ticked: true, context: `${node.context} ticked` };
   });
   const unticked = server.excluded.filter(hasTick).map((tool) => {
@@ -29,13 +29,7 @@ export function toolNodes(parent: string, server: ServerStatus, options: TreeOpt
   return [...published, ...unticked].sort((one, other) => placeOf(one) - placeOf(other));
 }
 
-export function toolNode(
-  parent: string,
-  server: string,
-  tool: ServedTool,
-  { permissionOf }: Pick<TreeOptions, 'permissionOf'>,
-  changed?: ChangedOffer,
-): TreeNode {
+export function toolNode(parent: string, server: string, tool: ServedTool, changed?: ChangedOffer): TreeNode {
   const { original, published } = tool;
   const { annotations, title = annotations?.title, description = '' } = tool.tool;
   const refusal = editorRefusalPhrase(tool);
@@ -53,7 +47,7 @@ export function toolNode(
   const facts = [
     ...(changed ? [changePhrase(changed.parts)] : []),
     ...(refusal === undefined ? [] : ['not in the editor']),
-    ...(permissionOf(tool) === 'ask' ? ['asks before calls'] : []),
+    ...(tool.isAsked ? ['asks before calls'] : []),
   ];
   const about = clipped(description.split('\n', 1)[0] ?? '', longestAbout);
   const spoken = [...(original === published ? [] : [`originally ${original}`]), ...facts];

@@ -20,7 +20,7 @@ export function treeModel(snapshot: StatusSnapshot, options: TreeOptions): reado
   const servers = snapshot.servers.map((server) =>
     serverNode(unique(`${server.source}#${server.id}`), server, problems.get(server.id) ?? [], options, severalFiles),
   );
-  return snapshot.builtIn ? [...servers, builtInNode(snapshot.builtIn, options)] : servers;
+  return snapshot.builtIn ? [...servers, builtInNode(snapshot.builtIn)] : servers;
 }
 
 /** Returns whether the rows become others as time goes by, because they say how old something is. */

@@ -3,7 +3,6 @@ import { inert, noMarkdown, type Inert, type Markdown } from '../../core/base/in
 import type { OfferName } from '../../core/approval/offerPrints.js';
 import type { Place } from '../../core/base/problem.js';
 import type { ConversationTitle } from '../engine/conversationTitles.js';
-import type { ToolNames, ToolPermission } from '../../core/tools/permissions.js';
 
 export interface TreeIcon {
   /** The name of an icon in the editor's icon font. */
@@ -63,8 +62,6 @@ export interface TreeOptions {
   readonly folderLabel: (file: string) => string;
   /** Returns the title or the first words of a conversation, if they are known. */
   readonly titleOf: (dialog: string) => ConversationTitle | undefined;
-  /** Returns what agents may do with a tool (S4). */
-  readonly permissionOf: (tool: ToolNames) => ToolPermission;
 }
 
 export const pendingIcon: TreeIcon = { id: 'shield', color: 'list.warningForeground' };

@@ -7,12 +7,10 @@ import { DisposableStore, toDisposable, type Disposable } from '../../core/base/
 import { inert } from '../../core/base/inert.js';
 import type { Clock } from '../../core/base/clock.js';
 import { serves } from '../../core/reconcile/shortfall.js';
-import { compilePermissions, permissionOf } from '../../core/tools/permissions.js';
 import type { ConversationTitles } from '../engine/conversationTitles.js';
 import { toLocation } from './diagnostics.js';
 import type { EngineSlot, WindowState } from '../engine/engineSlot.js';
 import { createTreeView, markdownString, TreeItem } from './inertEditor.js';
-import { toolPermissions } from '../engine/settings.js';
 import { fileLabel, folderLabel } from './fileLabels.js';
 import { orShowFailure } from './messages.js';
 import { HeldAnswers } from './heldAnswers.js';
@@ -107,11 +105,9 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
   ) {}
 
   show({ phase, snapshot }: WindowState): void {
-    const rules = compilePermissions(toolPermissions());
     const options: TreeOptions = {
       now: this.clock.now(),
       titleOf: this.titleOf,
-      permissionOf: (tool) => permissionOf(tool, rules).permission,
       fileLabel: onceEach(fileLabel),
       folderLabel: onceEach(folderLabel),
     };

@@ -8,7 +8,7 @@ import { toolsAlone } from '../../../../src/core/tools/features.js';
 
 export const file = '/folder/.minds/mcp.yaml';
 
-type Options = { original?: string; editorId?: string } & Pick<ServedTool, 'editorRefuses'>;
+type Options = { original?: string; editorId?: string } & Pick<ServedTool, 'editorRefuses' | 'isAsked'>;
 
 export function servedTool(published: string, options: Options = {}): ServedTool {
   const original = options.original ?? published;
@@ -19,6 +19,7 @@ export function servedTool(published: string, options: Options = {}): ServedTool
     editorName: published,
     editorId,
     ...(options.editorRefuses && { editorRefuses: options.editorRefuses }),
+    ...(options.isAsked && { isAsked: true }),
     tool: { name: original, inputSchema: { type: 'object' } },
   };
 }
@@ -64,13 +65,12 @@ export function status(id: string, changes: Partial<ServerStatus> = {}): ServerS
   };
 }
 
-/** What rows are made with: no conversation has a title, and every tool is allowed. */
+/** The options for rows in which no conversation has a title. */
 export const treeOptions: TreeOptions = {
   now: 0,
   fileLabel: (path) => path.replace('/folder/', ''),
   folderLabel: (path) => path.split('/')[1] ?? '',
   titleOf: () => undefined,
-  permissionOf: () => 'allow',
 };
 
 export function snapshot(servers: readonly ServerStatus[], changes: Partial<StatusSnapshot> = {}): StatusSnapshot {

@@ -211,9 +211,8 @@ describe('treeModel', () => {
   });
 
   it('says which tool asks before calls (S4)', () => {
-    const server = status('demo', { tools: [servedTool('a'), servedTool('b')] });
-    const permissionOf = ({ published }: { published: string }) => (published === 'a' ? 'ask' : 'allow');
-    const rows = only(treeModel(snapshot([server]), { ...around, permissionOf })).children;
+    const server = status('demo', { tools: [servedTool('a', { isAsked: true }), servedTool('b')] });
+    const rows = only(treeModel(snapshot([server]), around)).children;
     assert.deepEqual(
       rows.map(({ description }) => description),
       ['asks before calls', ''],
