@@ -34,7 +34,7 @@ export type StartOutcome = { readonly offers: readonly string[] } | { readonly f
 
 const nameRule = /^[a-zA-Z0-9_-]{1,64}$/;
 /** What the stress tests bring about that is an error. One of the two that `lost` stands for is. */
-const errors = new Set(['yaml-syntax', 'server-exited', 'name-twice-in-server']);
+const errors = new Set(['yaml-syntax', 'server-exited', 'command-not-found', 'name-twice-in-server']);
 let generations = 0;
 
 export class Oracle {
