@@ -48,7 +48,7 @@ const parts = {
 /** A program that runs alone, as small and as quick to start as can be. */
 const guardian = {
   ...common,
-  entryPoints: existing(['src/core/connections/stdio/guardianMain.ts']).map((path) => ({ in: path, out: 'guardian' })),
+  entryPoints: existing(['src/core/processes/guardianMain.ts']).map((path) => ({ in: path, out: 'guardian' })),
   format: 'cjs',
   sourcemap: production ? false : 'inline',
 };

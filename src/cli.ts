@@ -27,7 +27,7 @@ import { PersonsPermissions } from './cli/toolPermissions.js';
 import { isOfFile, statusTable, toolsTable } from './cli/render.js';
 import { directoryExists } from './core/host/assemble.js';
 import { configDeps, withServers, type Run } from './cli/withHost.js';
-import { ConfigState } from './core/config/merge.js';
+import { ConfigState } from './core/config/read/merge.js';
 import type { Host } from './core/host/hostContract.js';
 import type { ServerStatus } from './core/reconcile/status.js';
 import { version } from '../package.json';

@@ -20,7 +20,7 @@ import { showChangedOffers } from './vscode/consent/changedOffers.js';
 import { askForCall } from './vscode/consent/callQuestion.js';
 import { childEnvironment } from './vscode/engine/childEnvironment.js';
 import { registerCommands } from './vscode/commands/commands.js';
-import { registerReviewAnswers } from './vscode/views/reviewQuestion.js';
+import { registerReviewAnswers } from './vscode/views/review/reviewQuestion.js';
 import type { Manifest } from './vscode/commands/copyDiagnostics.js';
 import {
   approvalStore,
@@ -29,7 +29,7 @@ import {
   openConfigFiles,
   workspaceName,
 } from './vscode/engine/configFiles.js';
-import { showDiagnostics } from './vscode/views/diagnostics.js';
+import { showDiagnostics } from './vscode/views/problems/diagnostics.js';
 import { ConversationTitles } from './vscode/engine/conversationTitles.js';
 import { EditorClient } from './vscode/engine/editorClient.js';
 import { EngineSlot } from './vscode/engine/engineSlot.js';
@@ -38,7 +38,7 @@ import { isTrial } from './vscode/engine/trialDialog.js';
 import { Logs } from './vscode/engine/logs.js';
 import { registerMinds } from './vscode/minds/register.js';
 import { offerToolsets } from './vscode/toolsets/mcpProvider.js';
-import { registerProblemPages } from './vscode/views/problemPages.js';
+import { registerProblemPages } from './vscode/views/problems/problemPages.js';
 import {
   artifactsQuota,
   asksForApproval,
@@ -58,7 +58,7 @@ import { storageFolder } from './vscode/engine/storageFolder.js';
 import { registerSignIn } from './vscode/consent/signIn.js';
 import { window } from './vscode/views/inertEditor.js';
 import { showStatusBar } from './vscode/views/statusBar.js';
-import { showTree } from './vscode/views/treeView.js';
+import { showTree } from './vscode/views/rows/treeView.js';
 import { registerTryTool } from './vscode/tryTool/register.js';
 
 /** The editor waits about 5 s for an extension to end, so this limit, in milliseconds, is below that. */

@@ -11,7 +11,7 @@ import { keptOffers } from './keptOffers.js';
 import { agreesOnTerminal, isTerminal } from './terminalQuestion.js';
 import { configDeps, withHost, type Run, type RunningHost } from './withHost.js';
 import { offerReview } from '../core/approval/offerReview.js';
-import { ConfigState } from '../core/config/merge.js';
+import { ConfigState } from '../core/config/read/merge.js';
 
 /** @param names of servers; all that wait where there are none */
 export async function approve(run: Run, names: readonly string[], yes: boolean): Promise<number> {

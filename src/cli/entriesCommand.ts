@@ -9,7 +9,7 @@ import { planEntries, type EntriesPlan } from '../core/agents/planEntries.js';
 import type { LaunchDescription } from '../core/approval/fingerprint.js';
 import type { Problem } from '../core/base/problem.js';
 import { wholeUtf8 } from '../core/base/textFile.js';
-import { ConfigState } from '../core/config/merge.js';
+import { ConfigState } from '../core/config/read/merge.js';
 import { builtInToolset, isEnabled, type ConfiguredServer } from '../core/config/model.js';
 import { notedPort } from '../core/files/addressFile.js';
 import { writeInside } from '../core/files/realFiles.js';

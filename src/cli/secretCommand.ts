@@ -4,7 +4,7 @@
  */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { isSecretName } from '../core/config/references.js';
+import { isSecretName } from '../core/config/read/references.js';
 import { deleteSecret, secretNames, storeSecret, type Attempt } from './keyring.js';
 import { ask, complain, misuse, print, toJson } from './output.js';
 

@@ -3,7 +3,7 @@ import type { OfferReview } from '../core/approval/offerPrints.js';
 import { systemClock } from '../core/base/clock.js';
 import type { DisposableStore } from '../core/base/disposables.js';
 import type { Log } from '../core/base/log.js';
-import { ConfigState } from '../core/config/merge.js';
+import { ConfigState } from '../core/config/read/merge.js';
 import type { ConfigDeps } from '../core/config/model.js';
 import type { SecretStore } from '../core/connections/http/oauth/contract.js';
 import { readEnvFile } from '../core/files/envFile.js';

@@ -1,10 +1,10 @@
 /** Entries of a config file with a long text in the place of each key and each value. */
 import { describeLaunch } from '../../src/core/approval/fingerprint.js';
-import { EntryReader } from '../../src/core/config/entryReader.js';
-import { secretsOf } from '../../src/core/config/launchSecrets.js';
+import { EntryReader } from '../../src/core/config/read/entryReader.js';
+import { secretsOf } from '../../src/core/config/read/launchSecrets.js';
 import type { ConfigDeps, ConfiguredServer } from '../../src/core/config/model.js';
-import { FilePlaces } from '../../src/core/config/places.js';
-import { readServer } from '../../src/core/config/serverEntry.js';
+import { FilePlaces } from '../../src/core/config/read/places.js';
+import { readServer } from '../../src/core/config/read/serverEntry.js';
 import type { MapEntry, ValueNode } from '../../src/core/yaml/valueNodes.js';
 
 export const deps: ConfigDeps = {

@@ -24,7 +24,7 @@ import { formatted, inert } from '../../src/core/base/inert.js';
 import { Redactor } from '../../src/core/base/log.js';
 import { logMessage, TrafficTrace } from '../../src/core/connections/logging.js';
 import { readProgress } from '../../src/core/connections/outcomes.js';
-import { AnswerLinks } from '../../src/core/dialog/answerLinks.js';
+import { AnswerLinks } from '../../src/core/minds/answerLinks.js';
 import { BearerCheck } from '../../src/core/gateway/access.js';
 import {
   clientCapabilities,

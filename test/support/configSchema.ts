@@ -5,7 +5,7 @@
  *
  * Invariant: a file without problems is valid; what is not of the type that the validator wants is not.
  */
-import { keyDocs, requiredKeys, type KeyDoc, type ValueShape } from '../../src/core/config/keyDocs.js';
+import { keyDocs, requiredKeys, type KeyDoc, type ValueShape } from '../../src/core/config/describe/keyDocs.js';
 import type { KeyLevel } from '../../src/core/config/keys.js';
 
 type JsonSchema = { readonly [key: string]: unknown };

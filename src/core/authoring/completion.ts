@@ -5,7 +5,7 @@
  * Invariant: never offers a key that its map has already, nor the value of a variable.
  */
 import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';
-import { keyDocs, requiredKeys, type KeyDoc } from '../config/keyDocs.js';
+import { keyDocs, requiredKeys, type KeyDoc } from '../config/describe/keyDocs.js';
 import { transportOfKey, type KeyLevel } from '../config/keys.js';
 import { sketch, type Sketch } from '../yaml/sketch.js';
 import type { Slot } from '../yaml/sketch.js';

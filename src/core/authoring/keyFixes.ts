@@ -4,7 +4,7 @@ import { asText } from '../base/text.js';
 import { EditNodes, isAlias, isAnchored, isScalar } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
-import { commandWords } from '../config/commandWords.js';
+import { commandWords } from '../config/read/commandWords.js';
 import { suggestKey, transportOfKey } from '../config/keys.js';
 import { textOf } from '../yaml/valueNodes.js';
 import type { ConfigSymbol } from './symbols.js';

@@ -18,11 +18,11 @@ import {
   setEnabled,
   setOwnKey,
   setServerKey,
-} from '../config/serverEdits.js';
+} from '../config/edit/serverEdits.js';
 import { suggestKey } from '../config/keys.js';
 import { builtInToolset } from '../config/model.js';
 import { TextPositions } from '../yaml/textPositions.js';
-import { isSecretName } from '../config/references.js';
+import { isSecretName } from '../config/read/references.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { textOf, type ValueNode } from '../yaml/valueNodes.js';
 import {

@@ -1,5 +1,5 @@
 /** Renames a server in its config file (E2). `core/team/renaming` does the same in the files that name it. Pure. */
-import { validateId } from '../config/newServer.js';
+import { validateId } from '../config/edit/newServer.js';
 import { EditNodes } from '../yaml/editNodes.js';
 import { renameKey, type TextEdit } from '../yaml/edits.js';
 import type { Span } from '../yaml/textPositions.js';

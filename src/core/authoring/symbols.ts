@@ -5,7 +5,7 @@
  * Invariants: aliases and merges are followed, so a symbol may stand outside the entry of its server, and one place
  * may be a symbol of several servers. What the validator would refuse has no symbol, and neither has anything below it.
  */
-import { keyDocs, type KeyDoc, type ValueShape } from '../config/keyDocs.js';
+import { keyDocs, type KeyDoc, type ValueShape } from '../config/describe/keyDocs.js';
 import type { KeyLevel } from '../config/keys.js';
 import type { Span } from '../yaml/textPositions.js';
 import type { MapEntry, ListNode, ValueNode, MapNode } from '../yaml/valueNodes.js';

@@ -1,5 +1,5 @@
 /** Chooses the safe fixes that may be applied all at once: each may be safe, and two of them conclude the same. */
-import { parseMindsFile } from '../config/parse.js';
+import { parseMindsFile } from '../config/read/parse.js';
 import type { ConfigDeps, ParsedSource } from '../config/model.js';
 import { applyEdits, withoutOverlaps, type TextEdit } from '../yaml/edits.js';
 import type { ValueNode } from '../yaml/valueNodes.js';

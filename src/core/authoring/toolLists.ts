@@ -1,5 +1,5 @@
 /** Reads and writes the lists by which a config file publishes the tools of a server (N2). Everything here is pure. */
-import { setToolFilter, toolFilterOf } from '../config/serverEdits.js';
+import { setToolFilter, toolFilterOf } from '../config/edit/serverEdits.js';
 import { compilePattern } from '../tools/patterns.js';
 import { withTicks } from '../tools/ticks.js';
 import type { Edits } from '../yaml/edits.js';

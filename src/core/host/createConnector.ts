@@ -12,16 +12,16 @@ import { launchHashOf } from '../config/hash.js';
 import { boundedLog } from '../connections/logging.js';
 import { longestMs } from '../connections/callLimits.js';
 import type { ConnectOutcome, Connector, ConnectRequest } from '../connections/connection.js';
-import { Guardian } from '../connections/stdio/guardian.js';
-import { Jobs } from '../connections/stdio/jobs.js';
+import { Guardian } from '../processes/guardian.js';
+import { Jobs } from '../processes/jobs.js';
 import { EraMemories, type EraMemory } from '../connections/eras/eraMemory.js';
 import { modernVersion } from '../protocol/versions.js';
 import type { MakeAgents } from '../connections/http/agents.js';
 import type { OAuth } from '../connections/http/oauth/oauth.js';
 import { attemptStdio, inherited } from '../connections/stdio/attempt.js';
-import type { ProcessStart } from '../connections/stdio/processTree.js';
+import type { ProcessStart } from '../processes/processTree.js';
 import { ValueCommands } from '../connections/stdio/valueCommands.js';
-import { commandReferences } from '../config/launchReferences.js';
+import { commandReferences } from '../config/read/launchReferences.js';
 import { LaunchValues } from './launchValues.js';
 
 export interface ConnectorDeps {

@@ -11,7 +11,7 @@ import { redactingLog, type Log } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
 import { Throttle } from '../base/clock.js';
 import { asText } from '../base/text.js';
-import { ConfigState } from '../config/merge.js';
+import { ConfigState } from '../config/read/merge.js';
 import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from '../config/model.js';
 import { LimitedConnector, defectTolerant } from '../instances/limit.js';
 import type { PoolFailure } from '../instances/poolDeps.js';
@@ -25,7 +25,7 @@ import {
 } from '../protocol/client.js';
 import { DialogHistory } from '../instances/dialogHistory.js';
 import { ServerSubscriptions } from '../instances/subscriptions.js';
-import { secretsOf } from '../config/launchSecrets.js';
+import { secretsOf } from '../config/read/launchSecrets.js';
 import { ServerUnit } from '../reconcile/serverUnit.js';
 import { type StatusSnapshot, emptyFacts, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
 import { EnvFiles } from './envFiles.js';

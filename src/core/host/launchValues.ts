@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import type { Disposable } from '../base/disposables.js';
 import type { Log } from '../base/log.js';
-import { isHeaderValue } from '../config/launch.js';
-import { commandReferences, withOutputs } from '../config/launchReferences.js';
-import { secretsOf } from '../config/launchSecrets.js';
+import { isHeaderValue } from '../config/read/launch.js';
+import { commandReferences, withOutputs } from '../config/read/launchReferences.js';
+import { secretsOf } from '../config/read/launchSecrets.js';
 import type { Launch } from '../config/model.js';
 import type { StartFailure } from '../connections/connection.js';
 import type { ValueCommands } from '../connections/stdio/valueCommands.js';

@@ -7,12 +7,12 @@
  */
 import { markedAs, withoutMark } from '../base/byteOrderMark.js';
 import type { ConfigFileAccess } from '../files/configFile.js';
-import { addServers } from '../config/addServers.js';
+import { addServers } from '../config/edit/addServers.js';
 import { applyEdits } from '../yaml/edits.js';
-import type { EntryValue, NewEntry } from '../config/entryText.js';
-import { validateId } from '../config/newServer.js';
-import { parseMindsFile } from '../config/parse.js';
-import { serverIds } from '../config/serverEdits.js';
+import type { EntryValue, NewEntry } from '../config/edit/entryText.js';
+import { validateId } from '../config/edit/newServer.js';
+import { parseMindsFile } from '../config/read/parse.js';
+import { serverIds } from '../config/edit/serverEdits.js';
 import { delay, type Clock } from '../base/clock.js';
 import { nextEvent } from '../base/events.js';
 import type { Problem, ProblemCode } from '../base/problem.js';

@@ -8,7 +8,7 @@
  */
 import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
-import { commandReferences } from '../config/launchReferences.js';
+import { commandReferences } from '../config/read/launchReferences.js';
 import { isEnabled, type ConfiguredServer, type Launch, type ServerDefinition } from '../config/model.js';
 import { compilePattern } from '../tools/patterns.js';
 

@@ -3,10 +3,10 @@
  * is pure.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { addServers, plainEntry } from '../config/addServers.js';
+import { addServers, plainEntry } from '../config/edit/addServers.js';
 import { oneLine } from '../base/inert.js';
 import { applyEdits, type TextEdit } from '../yaml/edits.js';
-import { serverValues } from '../config/serverEdits.js';
+import { serverValues } from '../config/edit/serverEdits.js';
 import type { Import, ImportedEntry, ImportNote } from './imported.js';
 import { importServers, type ImportRequest } from './importServers.js';
 

@@ -8,7 +8,7 @@ import { isForAppAlone } from '../apps/toolMeta.js';
 import { assertNever } from '../base/assertNever.js';
 import { isLoopback } from '../base/loopback.js';
 import type { Place, Problem } from '../base/problem.js';
-import { usesSecrets } from '../config/launchReferences.js';
+import { usesSecrets } from '../config/read/launchReferences.js';
 import {
   isEnabled,
   startOfFile,

@@ -7,13 +7,13 @@
  */
 import { withoutMark } from '../base/byteOrderMark.js';
 import type { Place, Problem } from '../base/problem.js';
-import { describe } from '../config/entryReader.js';
+import { describe } from '../config/read/entryReader.js';
 import { nearest } from '../base/nearest.js';
 import type { SourceText } from '../config/model.js';
-import { FilePlaces } from '../config/places.js';
-import { ProblemList } from '../config/problemList.js';
+import { FilePlaces } from '../config/read/places.js';
+import { ProblemList } from '../config/read/problemList.js';
 import { duplicateKey, problem, shortened, wrongType } from '../config/problems.js';
-import { yamlProblems, yamlWarning } from '../config/yamlProblems.js';
+import { yamlProblems, yamlWarning } from '../config/read/yamlProblems.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { isEmpty, textOf, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
 import { type ConfiguredToolset, type Grant, grantOf } from './grants.js';

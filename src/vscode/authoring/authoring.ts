@@ -24,10 +24,10 @@ import { leadsOutside } from '../../core/files/realFiles.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
-import { diagnosticSource, toRange } from '../views/diagnostics.js';
+import { diagnosticSource, toRange } from '../views/problems/diagnostics.js';
 import { CodeAction, CodeLens, CompletionItem, DocumentSymbol, Hover, markdownString } from '../views/inertEditor.js';
 import { previousLine, stateWord, toolCount } from '../views/phrases.js';
-import { actions } from '../views/serverActions.js';
+import { actions } from '../views/rows/serverActions.js';
 import { lenses } from './lensModel.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 

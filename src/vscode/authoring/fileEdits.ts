@@ -11,7 +11,7 @@ import { existsSync } from 'node:fs';
 import { OneByOne } from '../../core/base/oneByOne.js';
 import { refuseOutside, writeInside } from '../../core/files/realFiles.js';
 import { applyEdits, type TextEdit } from '../../core/yaml/edits.js';
-import { openToEdit } from '../views/documents.js';
+import { openToEdit } from '../views/review/documents.js';
 import { workspaceEdit } from './authoring.js';
 
 export interface FileChange {

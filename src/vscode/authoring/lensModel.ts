@@ -7,7 +7,7 @@ import { Icon, inert, inertLines, inertList, type Inert } from '../../core/base/
 import type { Span } from '../../core/yaml/textPositions.js';
 import { serversIn } from '../../core/authoring/outline.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
-import { signInActions, actions } from '../views/serverActions.js';
+import { signInActions, actions } from '../views/rows/serverActions.js';
 import { previousLine, stateWord, toolCount } from '../views/phrases.js';
 
 interface LensModel {

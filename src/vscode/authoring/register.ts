@@ -8,7 +8,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import { configPath } from '../engine/configFiles.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import { orShowFailure } from '../views/messages.js';
-import { serverOf, type Subject } from '../views/subject.js';
+import { serverOf, type Subject } from '../views/rows/subject.js';
 import type { Authoring, AuthoringDeps } from './authoring.js';
 import type { FileChange } from './fileEdits.js';
 import { lensFacts } from './lensFacts.js';

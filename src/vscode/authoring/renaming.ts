@@ -7,7 +7,7 @@ import { leadsOutside, refuseOutside } from '../../core/files/realFiles.js';
 import { agentFolder } from '../../core/team/agentFiles.js';
 import { renamedInAgent, renamedInTeam } from '../../core/team/renaming.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
-import { openToEdit } from '../views/documents.js';
+import { openToEdit } from '../views/review/documents.js';
 import { folderOf, rangeOf } from './authoring.js';
 
 /** Rejects with a sentence where no id is. */

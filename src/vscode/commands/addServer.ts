@@ -4,7 +4,7 @@
  */
 import { homedir } from 'node:os';
 import { Icon, inert } from '../../core/base/inert.js';
-import { addServers } from '../../core/config/addServers.js';
+import { addServers } from '../../core/config/edit/addServers.js';
 import {
   validateCommand,
   validateId,
@@ -13,8 +13,8 @@ import {
   suggestedId,
   validateUrl,
   type NewServerKind,
-} from '../../core/config/newServer.js';
-import { serverIds } from '../../core/config/serverEdits.js';
+} from '../../core/config/edit/newServer.js';
+import { serverIds } from '../../core/config/edit/serverEdits.js';
 import { withSecretsApart } from '../../core/import/importServers.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';

@@ -10,8 +10,8 @@ import type { Host } from '../../core/host/hostContract.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { writeInside } from '../../core/files/realFiles.js';
 import { configPath, localFolders } from '../engine/configFiles.js';
-import { openDocument } from '../views/documents.js';
-import { toLocation } from '../views/diagnostics.js';
+import { openDocument } from '../views/review/documents.js';
+import { toLocation } from '../views/problems/diagnostics.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import type { Manifest } from './copyDiagnostics.js';
@@ -20,9 +20,9 @@ import type { Logs } from '../engine/logs.js';
 import { orShowFailure } from '../views/messages.js';
 import { whyNothingRuns } from '../views/phrases.js';
 import { pickServer } from '../views/pickServer.js';
-import { actions } from '../views/serverActions.js';
-import { nodeOf, nodesOf, serverOf, type Subject } from '../views/subject.js';
-import { viewId } from '../views/treeView.js';
+import { actions } from '../views/rows/serverActions.js';
+import { nodeOf, nodesOf, serverOf, type Subject } from '../views/rows/subject.js';
+import { viewId } from '../views/rows/treeView.js';
 
 interface CommandDeps {
   readonly slot: EngineSlot;

@@ -3,9 +3,9 @@ import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
-import { offsetOfServer } from '../../core/config/addServers.js';
+import { offsetOfServer } from '../../core/config/edit/addServers.js';
 import { editFile, type FileChange } from '../authoring/fileEdits.js';
-import { openToEdit } from '../views/documents.js';
+import { openToEdit } from '../views/review/documents.js';
 import { fileLabel } from '../views/fileLabels.js';
 import type { Target } from './targets.js';
 

@@ -3,8 +3,8 @@ import * as vscode from 'vscode';
 import type { Inert } from '../../core/base/inert.js';
 import { applyEdits, type TextEdit } from '../../core/yaml/edits.js';
 import { window } from '../views/inertEditor.js';
-import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
-import { answerBeside } from '../views/reviewQuestion.js';
+import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
+import { answerBeside } from '../views/review/reviewQuestion.js';
 
 interface Preview {
   /** The name of the file, without its folder. */

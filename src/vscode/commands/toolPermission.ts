@@ -3,7 +3,7 @@ import { inert } from '../../core/base/inert.js';
 import { compilePermissions, permissionOf, withPermission, type ToolPermission } from '../../core/tools/permissions.js';
 import { setToolPermissions, toolPermissions } from '../engine/settings.js';
 import { window } from '../views/inertEditor.js';
-import type { nodesOf } from '../views/subject.js';
+import type { nodesOf } from '../views/rows/subject.js';
 
 export async function setPermission(rows: ReturnType<typeof nodesOf>, permission: ToolPermission): Promise<void> {
   const tools = rows.flatMap(({ original, published }) =>

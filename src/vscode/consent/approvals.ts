@@ -25,9 +25,9 @@ import {
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/fileLabels.js';
 import { onDidChangeSetting } from '../engine/settings.js';
-import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
-import { answerBeside, showReview } from '../views/reviewQuestion.js';
-import { serverOf, type Subject } from '../views/subject.js';
+import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
+import { answerBeside, showReview } from '../views/review/reviewQuestion.js';
+import { serverOf, type Subject } from '../views/rows/subject.js';
 
 interface ApprovalDeps {
   readonly slot: EngineSlot;

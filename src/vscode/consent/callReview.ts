@@ -5,8 +5,8 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposables.js';
 import type { CallAnswer } from '../../core/host/permission.js';
-import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
-import { answerBeside } from '../views/reviewQuestion.js';
+import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
+import { answerBeside } from '../views/review/reviewQuestion.js';
 import { callPage, type TitledQuestion } from './callQuestionText.js';
 
 export class CallReview implements Disposable {

@@ -20,9 +20,9 @@ import {
   offerQuestion,
   offerReview,
 } from '../../core/approval/offerReview.js';
-import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
-import { answerBeside, showReview } from '../views/reviewQuestion.js';
-import { nodeOf, serverOf, type Subject } from '../views/subject.js';
+import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
+import { answerBeside, showReview } from '../views/review/reviewQuestion.js';
+import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
 
 interface ChangedOffersDeps {
   readonly slot: EngineSlot;

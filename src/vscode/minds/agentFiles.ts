@@ -19,7 +19,7 @@ import { refuseOutside } from '../../core/files/realFiles.js';
 import { readContent, diskToEdit } from '../../core/files/watchedFile.js';
 import { configuredToolsets } from '../../core/host/dialogTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import { openDocument } from '../views/documents.js';
+import { openDocument } from '../views/review/documents.js';
 import { whyNothingRuns } from '../views/phrases.js';
 import { makeFolders, type FolderMaker } from './newFolders.js';
 import { teamPath, type TeamFiles } from './teamFiles.js';

@@ -1,7 +1,7 @@
 /** Appends what a person attached to their words (files, selections, tools) as text, and names what cannot be read. */
 import * as vscode from 'vscode';
 import type { Toolset } from '../../core/tools/catalogue.js';
-import { openDocument } from '../views/documents.js';
+import { openDocument } from '../views/review/documents.js';
 
 const longestAttachment = 60_000;
 

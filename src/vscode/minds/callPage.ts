@@ -1,6 +1,6 @@
 /** Writes the input and the output of a call as a page of Markdown. It is pure and does not import `vscode`. */
 import { fenced, linkTarget, formatted, markdownList, type Markdown } from '../../core/base/inert.js';
-import type { ToolCall, ToolResult } from '../../core/dialog/model.js';
+import type { ToolCall, ToolResult } from '../../core/minds/model.js';
 
 const longestText = 100_000;
 

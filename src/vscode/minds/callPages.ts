@@ -4,8 +4,8 @@
  */
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposables.js';
-import type { ToolCall, ToolResult } from '../../core/dialog/model.js';
-import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
+import type { ToolCall, ToolResult } from '../../core/minds/model.js';
+import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { callPage } from './callPage.js';
 
 export class CallPages implements Disposable {

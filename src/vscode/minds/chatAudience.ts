@@ -1,9 +1,9 @@
 /** Shows a turn in the chat: the answer as it comes, one line for each call, and what went wrong. */
 import type * as vscode from 'vscode';
 import { inert, formatted } from '../../core/base/inert.js';
-import type { Audience } from '../../core/dialog/dialog.js';
-import type { ToolCall, ToolResult } from '../../core/dialog/model.js';
-import { mostRetries } from '../../core/dialog/stopPolicy.js';
+import type { Audience } from '../../core/minds/conversation.js';
+import type { ToolCall, ToolResult } from '../../core/minds/model.js';
+import { mostRetries } from '../../core/minds/stopPolicy.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
 import { shortLine } from './shortLine.js';
 import type { ArtifactLinks } from './artifactLinks.js';

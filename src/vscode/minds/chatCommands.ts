@@ -1,7 +1,7 @@
 /** Answers the commands of `@minds` that need no model: `/mcp`, `/tools`, `/reload`, `/release`, and the members for `/as`. */
 import { code, inert, formatted, markdownList, unmarked, type Markdown } from '../../core/base/inert.js';
 import { needsAttention, type Problem } from '../../core/base/problem.js';
-import type { ModelSetup } from '../../core/dialog/dialog.js';
+import type { ModelSetup } from '../../core/minds/conversation.js';
 import type { Member } from '../../core/team/team.js';
 import { heldBy } from '../../core/host/dialogTools.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';

@@ -4,7 +4,7 @@
  */
 import * as vscode from 'vscode';
 import { assertNever } from '../../core/base/assertNever.js';
-import type { ContentPart, DialogMessage, DialogModel, DialogTool, ModelPart } from '../../core/dialog/model.js';
+import type { ContentPart, DialogMessage, DialogModel, DialogTool, ModelPart } from '../../core/minds/model.js';
 
 /** The parts of the API that are newer than the types used here. They are absent in older editors. */
 interface NewerApi {

@@ -4,7 +4,7 @@
  * dialog.
  */
 import * as vscode from 'vscode';
-import { pastOf, type Past, type PastTurn } from '../../core/dialog/history.js';
+import { pastOf, type Past, type PastTurn } from '../../core/minds/history.js';
 import { recordIn } from './turnRecord.js';
 
 export function conversationOf({ history }: vscode.ChatContext): Past {

@@ -10,7 +10,7 @@ import type { Disposable } from '../../core/base/disposables.js';
 import { timeOfArtifact } from '../../core/results/artifactName.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { timeOf } from '../views/phrases.js';
-import { nodeOf, type Subject } from '../views/subject.js';
+import { nodeOf, type Subject } from '../views/rows/subject.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 
 export function registerDialogFiles(slot: EngineSlot, artifacts: ArtifactLinks): Disposable {

@@ -1,6 +1,6 @@
 /** Offers what a person may want to say next: continue where it stopped, release what the chat holds, or see what is wrong. */
 import type * as vscode from 'vscode';
-import { readRecord } from '../../core/dialog/history.js';
+import { readRecord } from '../../core/minds/history.js';
 import { heldBy } from '../../core/host/dialogTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { TeamView } from './teamFiles.js';

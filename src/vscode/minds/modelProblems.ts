@@ -4,9 +4,9 @@
  * `vscode`.
  */
 import type { Place, Problem } from '../../core/base/problem.js';
-import type { TurnEnd } from '../../core/dialog/dialog.js';
-import type { DialogTool } from '../../core/dialog/model.js';
-import type { ProjectionProblem } from '../../core/dialog/projection.js';
+import type { TurnEnd } from '../../core/minds/conversation.js';
+import type { DialogTool } from '../../core/minds/model.js';
+import type { ProjectionProblem } from '../../core/minds/projection.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
 
 export interface Refusal {

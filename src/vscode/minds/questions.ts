@@ -12,8 +12,8 @@ import { CallReview } from '../consent/callReview.js';
 import { window, type InertStream } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { OneByOne } from '../../core/base/oneByOne.js';
-import type { Permit } from '../../core/dialog/dialog.js';
-import type { DialogTool, ToolCall } from '../../core/dialog/model.js';
+import type { Permit } from '../../core/minds/conversation.js';
+import type { DialogTool, ToolCall } from '../../core/minds/model.js';
 import type { Host } from '../../core/host/hostContract.js';
 import type { CallAnswer } from '../../core/host/permission.js';
 

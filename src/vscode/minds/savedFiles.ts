@@ -7,8 +7,8 @@
 import * as vscode from 'vscode';
 import { basename, dirname } from 'node:path';
 import { asMarkdown, inert, linkTarget, formatted } from '../../core/base/inert.js';
-import { AnswerLinks, type AnswerPiece } from '../../core/dialog/answerLinks.js';
-import type { ResultFile } from '../../core/dialog/model.js';
+import { AnswerLinks, type AnswerPiece } from '../../core/minds/answerLinks.js';
+import type { ResultFile } from '../../core/minds/model.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 

@@ -2,8 +2,8 @@
 import { assertNever } from '../../core/base/assertNever.js';
 import { inert, formatted } from '../../core/base/inert.js';
 import type { Log } from '../../core/base/log.js';
-import type { TurnEnd, TurnOutcome } from '../../core/dialog/dialog.js';
-import type { DialogModel } from '../../core/dialog/model.js';
+import type { TurnEnd, TurnOutcome } from '../../core/minds/conversation.js';
+import type { DialogModel } from '../../core/minds/model.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
 import type { InertStream } from '../views/inertEditor.js';
 import { shortLine } from './shortLine.js';

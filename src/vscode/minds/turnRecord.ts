@@ -3,7 +3,7 @@
  * import `vscode` at run time.
  */
 import type * as vscode from 'vscode';
-import type { TurnRecord } from '../../core/dialog/history.js';
+import type { TurnRecord } from '../../core/minds/history.js';
 
 const key = 'mcpToolsets';
 

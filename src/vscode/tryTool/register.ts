@@ -7,7 +7,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import { nodeOf, serverOf, type Subject } from '../views/subject.js';
+import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
 import type { KeptTrial } from '../../webview/messages.js';
 import type { Panels, TryToolDeps } from './panels.js';
 

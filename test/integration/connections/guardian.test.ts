@@ -38,7 +38,7 @@ describe('guardian', function () {
   before(async () => {
     folder = mkdtempSync(path.join(tmpdir(), 'guardian-'));
     guardianScript = path.join(folder, 'guardian.js');
-    const entry = path.join(repository, 'src/core/connections/stdio/guardianMain.ts');
+    const entry = path.join(repository, 'src/core/processes/guardianMain.ts');
     await build({ entryPoints: [entry], outfile: guardianScript, bundle: true, platform: 'node', format: 'cjs' });
   });
   after(() => rmSync(folder, { recursive: true }));

@@ -10,8 +10,8 @@ import { patientClock } from '../../support/core/within.js';
 import { silentLog } from '../../support/fakes/silentLog.js';
 import type { StdioLaunch } from '../../../src/core/config/model.js';
 import { createConnector } from '../../../src/core/host/createConnector.js';
-import { Guardian } from '../../../src/core/connections/stdio/guardian.js';
-import { markVariable } from '../../../src/core/connections/stdio/livingTree.js';
+import { Guardian } from '../../../src/core/processes/guardian.js';
+import { markVariable } from '../../../src/core/processes/livingTree.js';
 
 async function main(): Promise<void> {
   process.on('SIGTERM', () => {}); // only SIGKILL ends it, and the message `leave`

@@ -8,8 +8,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
-import { closeJob, type Job } from '../../../src/core/connections/stdio/jobObjects.js';
-import { Jobs } from '../../../src/core/connections/stdio/jobs.js';
+import { closeJob, type Job } from '../../../src/core/processes/jobObjects.js';
+import { Jobs } from '../../../src/core/processes/jobs.js';
 import { suiteNotHere } from '../../support/notHere.js';
 import { processesWith, untilNone } from '../../support/processes.js';
 import { repository, runVariable } from './rig.js';
@@ -33,7 +33,7 @@ describe('job objects', function () {
   before(async () => {
     folder = mkdtempSync(path.join(tmpdir(), 'jobs-'));
     const outfile = path.join(folder, 'jobs.js');
-    const entry = path.join(repository, 'src/core/connections/stdio/jobs.ts');
+    const entry = path.join(repository, 'src/core/processes/jobs.ts');
     await build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'cjs' });
     ({ Jobs: JobsWithoutProgram } = createRequire(__filename)(outfile) as { Jobs: typeof Jobs });
   });

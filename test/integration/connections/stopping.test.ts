@@ -1,7 +1,7 @@
 /** Spec X5, P7: what is stopped is gone, the whole tree of it. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { psTable, readProcessTable } from '../../../src/core/connections/stdio/processTable.js';
+import { psTable, readProcessTable } from '../../../src/core/processes/processTable.js';
 import { posixIt, suiteNotHere } from '../../support/notHere.js';
 import { processOf, supported } from '../../support/processes.js';
 import { fixture, inShell, Rig, servers, stdio, textOf } from './rig.js';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import type { CommandReference } from '../../../src/core/config/launchReferences.js';
-import { Guardian } from '../../../src/core/connections/stdio/guardian.js';
-import { Jobs } from '../../../src/core/connections/stdio/jobs.js';
+import type { CommandReference } from '../../../src/core/config/read/launchReferences.js';
+import { Guardian } from '../../../src/core/processes/guardian.js';
+import { Jobs } from '../../../src/core/processes/jobs.js';
 import { ValueCommands } from '../../../src/core/connections/stdio/valueCommands.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { silentLog } from '../../support/fakes/silentLog.js';

@@ -41,7 +41,7 @@ export function bundled(source: string): Promise<string> {
   return made;
 }
 
-export const guardianScript = (): Promise<string> => bundled('src/core/connections/stdio/guardianMain.ts');
+export const guardianScript = (): Promise<string> => bundled('src/core/processes/guardianMain.ts');
 
 const fixtures = new Map<string, string>();
 

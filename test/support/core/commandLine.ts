@@ -20,7 +20,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { launchOf } from '../../../src/core/approval/approvals.js';
-import { ConfigState } from '../../../src/core/config/merge.js';
+import { ConfigState } from '../../../src/core/config/read/merge.js';
 import { sourceFiles } from '../../../src/core/config/sources.js';
 import { readEnvFile } from '../../../src/core/files/envFile.js';
 import { directoryExists } from '../../../src/core/host/assemble.js';

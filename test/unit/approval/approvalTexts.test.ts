@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { LaunchDescription, LaunchPart } from '../../../src/core/approval/fingerprint.js';
-import { approvalActions, launchNodes } from '../../../src/vscode/views/approvalRows.js';
+import { approvalActions, launchNodes } from '../../../src/vscode/views/rows/approvalRows.js';
 import { commandLine, dialogDetail, question, reviewTexts } from '../../../src/core/approval/approvalTexts.js';
 import { halfWidth, pageWidth } from '../../../src/core/base/folded.js';
 import { summary } from '../../../src/vscode/views/phrases.js';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describeLaunch, type LaunchDescription } from '../../../src/core/approval/fingerprint.js';
-import { parseMindsFile } from '../../../src/core/config/parse.js';
+import { parseMindsFile } from '../../../src/core/config/read/parse.js';
 
 const env = { TOKEN: 'host-secret-1', OTHER: 'host-secret-1' };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { decidingPattern, tickTools } from '../../../src/core/authoring/toolLists.js';
-import { toolFilterOf } from '../../../src/core/config/serverEdits.js';
+import { toolFilterOf } from '../../../src/core/config/edit/serverEdits.js';
 import { compileFilter, judge } from '../../../src/core/tools/patterns.js';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
 

@@ -82,9 +82,9 @@ describe('the source', () => {
   /** These read what the system or we ourselves wrote, or a bounded beginning, or open a file to write it. */
   const allowed = [
     'src/core/base/textFile.ts',
-    'src/core/connections/stdio/processTable.ts',
-    'src/core/connections/stdio/guardian.ts',
-    'src/core/connections/stdio/firstLine.ts',
+    'src/core/processes/processTable.ts',
+    'src/core/processes/guardian.ts',
+    'src/core/processes/firstLine.ts',
     'src/core/files/realFiles.ts',
     'src/core/results/diskArtifacts.ts',
     'src/vscode/minds/artifactLinks.ts',

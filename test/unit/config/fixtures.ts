@@ -8,7 +8,7 @@ import type {
   ServerDefinition,
   SourceText,
 } from '../../../src/core/config/model.js';
-import { parseMindsFile } from '../../../src/core/config/parse.js';
+import { parseMindsFile } from '../../../src/core/config/read/parse.js';
 import { posixPath } from '../../support/places.js';
 
 export const hostEnv = {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ConfigState, mergeSources } from '../../../src/core/config/merge.js';
+import { ConfigState, mergeSources } from '../../../src/core/config/read/merge.js';
 import type { SourceText } from '../../../src/core/config/model.js';
 import { isUserFile, sourceFiles } from '../../../src/core/config/sources.js';
 import { codes, hostEnv, parse, sourceOf, configDeps } from './fixtures.js';

@@ -1,12 +1,12 @@
 /** A model and tools at the seams of a dialog. */
-import type { Fitted } from '../../../src/core/dialog/budget.js';
+import type { Fitted } from '../../../src/core/minds/budget.js';
 import {
   runTurn,
   type Audience,
   type ModelSetup,
   type Permit,
   type TurnOutcome,
-} from '../../../src/core/dialog/dialog.js';
+} from '../../../src/core/minds/conversation.js';
 import type {
   DialogMessage,
   DialogModel,
@@ -16,7 +16,7 @@ import type {
   ToolCall,
   ToolResult,
   ToolRunner,
-} from '../../../src/core/dialog/model.js';
+} from '../../../src/core/minds/model.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 export const tool = (name: string, more: Partial<DialogTool> = {}): DialogTool => ({

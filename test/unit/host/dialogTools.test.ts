@@ -5,7 +5,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter } from '../../../src/core/base/events.js';
 import { silentLog } from '../../support/fakes/silentLog.js';
 import { configuredToolsets, createDialogTools, heldBy, type Speaker } from '../../../src/core/host/dialogTools.js';
-import type { ToolResult } from '../../../src/core/dialog/model.js';
+import type { ToolResult } from '../../../src/core/minds/model.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome, ToolsetCall } from '../../../src/core/protocol/request.js';
 import type { ServerState } from '../../../src/core/reconcile/status.js';

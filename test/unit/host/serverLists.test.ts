@@ -1,7 +1,7 @@
 /** The lists of an organisation hold for the servers behind the toolsets, too (S1). */
 import assert from 'node:assert/strict';
 import { withoutBarred } from '../../../src/core/host/serverLists.js';
-import { ConfigState } from '../../../src/core/config/merge.js';
+import { ConfigState } from '../../../src/core/config/read/merge.js';
 
 const text = `version: 1
 servers:

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'smol-toml';
-import { addServers } from '../../../src/core/config/addServers.js';
+import { addServers } from '../../../src/core/config/edit/addServers.js';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
 import { dialects, formatOfPath } from '../../../src/core/import/dialects.js';
 import type { ImportFormat, ImportNote } from '../../../src/core/import/imported.js';
 import { importServers, withSecretsApart } from '../../../src/core/import/importServers.js';
-import { newEntry } from '../../../src/core/config/newServer.js';
+import { newEntry } from '../../../src/core/config/edit/newServer.js';
 import { readSource, textOfBytes } from '../../../src/core/import/readSource.js';
 import { planImport, reportText } from '../../../src/core/import/plan.js';
-import { parseMindsFile } from '../../../src/core/config/parse.js';
+import { parseMindsFile } from '../../../src/core/config/read/parse.js';
 import { assertGolden } from '../../support/golden.js';
 import { sourceOf } from '../config/fixtures.js';
 

@@ -5,7 +5,7 @@ import { complete } from '../../../src/core/authoring/completion.js';
 import { hover } from '../../../src/core/authoring/hover.js';
 import { outline } from '../../../src/core/authoring/outline.js';
 import { QuickFixes } from '../../../src/core/authoring/quickFixes.js';
-import { setEnabled } from '../../../src/core/config/serverEdits.js';
+import { setEnabled } from '../../../src/core/config/edit/serverEdits.js';
 import { status } from '../vscode/views/statuses.js';
 import { lenses } from '../../../src/vscode/authoring/lensModel.js';
 import { parse } from '../config/fixtures.js';

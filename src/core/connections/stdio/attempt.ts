@@ -2,15 +2,15 @@
 import { stat } from 'node:fs/promises';
 import { tokenVariable } from '../../base/tokenVariable.js';
 import type { StdioLaunch } from '../../config/model.js';
-import { searchPath } from './commandSearch.js';
-import { fileOf } from './posixCommand.js';
-import { overlaid, type Environment } from './environment.js';
+import { searchPath } from '../../processes/commandSearch.js';
+import { fileOf } from '../../processes/posixCommand.js';
+import { overlaid, type Environment } from '../../processes/environment.js';
 import type { ConnectOutcome, StartFailure } from '../connection.js';
 import { initializeRefused, listFailed, wrongInitializeAnswer } from '../openingFailures.js';
 import type { EraMemory } from '../eras/eraMemory.js';
 import { EraTransport } from '../eras/eraTransport.js';
 import { openConnection, type Opening, type OpeningDeps } from '../opening.js';
-import { startProcess, type ProcessStart } from './processTree.js';
+import { startProcess, type ProcessStart } from '../../processes/processTree.js';
 import { loadSdk } from '../sdk.js';
 import {
   causeOfDeath,

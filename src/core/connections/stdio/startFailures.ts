@@ -5,12 +5,12 @@
 import type { ProblemCode } from '../../base/problem.js';
 import { mask, withoutArgumentSecrets } from '../../base/secrets.js';
 import type { StdioLaunch } from '../../config/model.js';
-import type { PathSearch } from './commandSearch.js';
+import type { PathSearch } from '../../processes/commandSearch.js';
 import type { StartFailure } from '../connection.js';
 import { shortened } from '../jsonRpc.js';
 import { likelyCause } from './likelyCause.js';
 import type { StdioEnding, StdioRemains } from './transport.js';
-import type { Unstartable } from './posixCommand.js';
+import type { Unstartable } from '../../processes/posixCommand.js';
 
 interface StdioFacts {
   readonly launch: StdioLaunch;

@@ -17,7 +17,7 @@ import { TransientMap } from '../../base/transientMap.js';
 import { EarlyMessages } from '../earlyMessages.js';
 import { decodedInSlices, idInEnds, messagesInSlices, parseMessages, shortened } from '../jsonRpc.js';
 import { endLength, LineSplitter } from './lineSplitter.js';
-import type { ProcessExit, ProcessTree } from './processTree.js';
+import type { ProcessExit, ProcessTree } from '../../processes/processTree.js';
 import { ReadPace } from './readPace.js';
 import { failureAnswer, TransportFailure, type ServerTransport } from '../transport.js';
 import { largestAnswer, largestUnasked, longMessage, unaskedMs } from '../unasked.js';

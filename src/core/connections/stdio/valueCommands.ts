@@ -10,13 +10,13 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../../base/clock.js';
 import { untilAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
-import type { CommandReference, CommandSource } from '../../config/launchReferences.js';
+import type { CommandReference, CommandSource } from '../../config/read/launchReferences.js';
 import type { StartFailure } from '../connection.js';
 import { shortened } from '../jsonRpc.js';
-import { searchPath } from './commandSearch.js';
-import { fileOf } from './posixCommand.js';
-import type { Environment } from './environment.js';
-import { startProcess, type ProcessStart } from './processTree.js';
+import { searchPath } from '../../processes/commandSearch.js';
+import { fileOf } from '../../processes/posixCommand.js';
+import type { Environment } from '../../processes/environment.js';
+import { startProcess, type ProcessStart } from '../../processes/processTree.js';
 import { commandLine, withoutInterpreter } from './startFailures.js';
 
 interface ValueCommandsDeps {

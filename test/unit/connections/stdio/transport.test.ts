@@ -1,7 +1,7 @@
 /** What goes into the pipe of a server, and when (X1, P3). */
 import assert from 'node:assert/strict';
 import { PassThrough, Writable } from 'node:stream';
-import type { ProcessExit } from '../../../../src/core/connections/stdio/processTree.js';
+import type { ProcessExit } from '../../../../src/core/processes/processTree.js';
 import { StdioTransport } from '../../../../src/core/connections/stdio/transport.js';
 import { LoopShare } from '../../../../src/core/base/turns.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';

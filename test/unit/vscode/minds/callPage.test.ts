@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Redactor } from '../../../../src/core/base/log.js';
-import type { ToolResult } from '../../../../src/core/dialog/model.js';
+import type { ToolResult } from '../../../../src/core/minds/model.js';
 import { read } from '../../../support/markdown.js';
 import { callPage } from '../../../../src/vscode/minds/callPage.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { TurnEnd } from '../../../../src/core/dialog/dialog.js';
-import { recordOf } from '../../../../src/core/dialog/history.js';
+import type { TurnEnd } from '../../../../src/core/minds/conversation.js';
+import { recordOf } from '../../../../src/core/minds/history.js';
 import type { StatusSnapshot } from '../../../../src/core/reconcile/status.js';
 import type { EngineSlot } from '../../../../src/vscode/engine/engineSlot.js';
 import { followupsOf } from '../../../../src/vscode/minds/followups.js';

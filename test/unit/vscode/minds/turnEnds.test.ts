@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { TurnEnd } from '../../../../src/core/dialog/dialog.js';
+import type { TurnEnd } from '../../../../src/core/minds/conversation.js';
 import { ModelProblems } from '../../../../src/vscode/minds/modelProblems.js';
 import { tellEnd } from '../../../../src/vscode/minds/turnEnds.js';
 import { FakeModel } from '../../dialog/fakes.js';

@@ -3,7 +3,7 @@ import { startOfFile } from '../../../../src/core/config/model.js';
 import type { Problem } from '../../../../src/core/base/problem.js';
 import type { ServerStatus, StatusSnapshot } from '../../../../src/core/reconcile/status.js';
 import { noResources, type ServedTool, type Toolset } from '../../../../src/core/tools/catalogue.js';
-import type { TreeOptions } from '../../../../src/vscode/views/treeNode.js';
+import type { TreeOptions } from '../../../../src/vscode/views/rows/treeNode.js';
 import { toolsAlone } from '../../../../src/core/tools/features.js';
 
 export const file = '/folder/.minds/mcp.yaml';

@@ -1,0 +1,116 @@
+/**
+ * Writes new servers into a config file, behind those that are there, as one minimal edit: comments, order, indentation
+ * and line breaks stay. Everything here is pure.
+ *
+ * Invariant: applied, the file is YAML with every new server as it was meant and every other one as it was; where that
+ * cannot be had, nothing is edited (`undefined`).
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../../base/isObject.js';
+import { EditNodes, isEmptyValue, isMap, isScalar, spanOf, type PairPlace } from '../../yaml/editNodes.js';
+import { applyEdits, insertion, valueEdit, type Edits } from '../../yaml/edits.js';
+import { serverFlow, serverLines, type NewServer } from './entryText.js';
+import { serverPair, serverValues } from './serverEdits.js';
+
+/** @param text without a byte order mark; undefined where there is no file */
+export function addServers(text: string | undefined, servers: readonly NewServer[]): Edits {
+  if (servers.length === 0) return [];
+  if (text === undefined || text.trim() === '') {
+    const span = { start: 0, end: text?.length ?? 0 };
+    return [{ span, text: ['version: 1', '', 'servers:', ...blockLines(servers, '  ', '  '), ''].join('\n') }];
+  }
+  const nodes = EditNodes.read(text);
+  const edits = nodes && editsFor(nodes, servers);
+  return edits && isMeant(text, applyEdits(text, edits), servers) ? edits : undefined;
+}
+
+/** The offset of a server's id. */
+export function offsetOfServer(text: string, id: string): number | undefined {
+  const nodes = EditNodes.read(text);
+  return spanOf(nodes && serverPair(nodes, id)?.pair.key)?.start;
+}
+
+function editsFor(nodes: EditNodes, servers: readonly NewServer[]): Edits {
+  const { root, text, lineBreak } = nodes;
+  if (root === null || isEmptyValue(root)) {
+    const end = text.endsWith('\n') ? '' : lineBreak;
+    const lines = ['version: 1', '', 'servers:', ...blockLines(servers, '  ', '  '), ''];
+    return [insertion(text.length, end + lines.join(lineBreak))];
+  }
+  if (!isMap(root)) return undefined;
+  const written = nodes.pairOf(root, 'servers');
+  if (!written) {
+    if (root.flow) return undefined;
+    const lines = ['', 'servers:', ...blockLines(servers, '  ', '  ')].join(lineBreak);
+    return [insertion(nodes.lineEnd(nodes.endOf(root)), lineBreak + lines)];
+  }
+  const { value } = written.pair;
+  const column = nodes.column(nodes.startOf(written.pair.key));
+  const range = isEmptyValue(value) ? undefined : spanOf(value);
+  const isNothing = isMap(value) ? value.flow && value.items.length === 0 : isScalar(value) && value.value === null;
+  // A map in flow style has no block in it, and nobody wants its servers on one line otherwise.
+  const isInBlock = !root.flow && !/[#\r\n]/.test(range ? text.slice(range.start, range.end) : '');
+  if (isEmptyValue(value) || (isNothing && isInBlock)) {
+    const start = nodes.afterColon(written.pair);
+    const end = nodes.lineEnd(range?.end ?? start);
+    const lines = blockLines(servers, ' '.repeat(column + 2), '  ').join(lineBreak);
+    return [{ span: { start, end }, text: text.slice(range?.end ?? start, end) + lineBreak + lines }];
+  }
+  if (!isMap(value))
+    return isNothing ? valueEdit(nodes, written, `{ ${servers.map(serverFlow).join(', ')} }`) : undefined;
+  return value.flow ? inFlow(nodes, value, servers) : inBlock(nodes, value, column, servers);
+}
+
+function inBlock(nodes: EditNodes, map: PairPlace['map'], column: number, servers: readonly NewServer[]): Edits {
+  const first = map.items[0];
+  if (!first) return undefined;
+  const width = nodes.column(nodes.startOf(first.key));
+  const indent = ' '.repeat(width);
+  const step = ' '.repeat(Math.max(width - column, 2));
+  const end = nodes.lineEnd(nodes.endOf(map));
+  // Where empty lines set servers apart, they set the new ones apart too.
+  const apart = isApart(nodes, map);
+  const lines = blockLines(servers, indent, step, apart);
+  return [insertion(end, nodes.lineBreak + (apart ? nodes.lineBreak : '') + lines.join(nodes.lineBreak))];
+}
+
+function isApart(nodes: EditNodes, map: PairPlace['map']): boolean {
+  const second = map.items[1];
+  if (!second) return false;
+  const before = nodes.text.slice(0, nodes.lineStart(nodes.startOf(second.key)));
+  return /(?:\r\n|\r(?!\n)|\n)[ \t]*(?:\r\n|\r|\n)(?:[ \t]*#[^\r\n]*(?:\r\n|\r|\n))*$/.test(before);
+}
+
+function inFlow(nodes: EditNodes, map: PairPlace['map'], servers: readonly NewServer[]): Edits {
+  const range = spanOf(map);
+  if (!range) return undefined;
+  const text = servers.map(serverFlow).join(', ');
+  const last = map.items.at(-1);
+  if (!last) return [insertion(range.start + 1, ` ${text} `)];
+  const end = nodes.pairSpan(last).end;
+  const comma = nodes.skipBlank(end);
+  return nodes.text[comma] === ',' ? [insertion(comma + 1, ` ${text}`)] : [insertion(end, `, ${text}`)];
+}
+
+function blockLines(servers: readonly NewServer[], indent: string, step: string, apart = false): string[] {
+  return servers.flatMap((server, index) => [
+    ...(apart && index > 0 ? [''] : []),
+    ...serverLines(server, step).map((line) => indent + line),
+  ]);
+}
+
+function isMeant(before: string, after: string, servers: readonly NewServer[]): boolean {
+  const [was, is] = [serverValues(before) ?? new Map<string, unknown>(), serverValues(after)];
+  if (is?.size !== was.size + servers.length) return false;
+  for (const [id, body] of was) if (!isDeepStrictEqual(body, is.get(id))) return false;
+  return servers.every(({ id, entry }) => isDeepStrictEqual(is.get(id), plainEntry(entry)));
+}
+
+/** Returns an entry as `serverValues` has it, without the keys that are undefined. */
+export function plainEntry(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainEntry);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, item]) => (item === undefined ? [] : [[key, plainEntry(item)]])),
+  );
+}

@@ -1,0 +1,283 @@
+/**
+ * Changes a config file by minimal edits: its version and, for one server, `enabled`, a key, a prefix for its tools, or its
+ * lists of tools. No other server changes, not even where servers share anchors. Texts are without a byte order mark.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../../base/isObject.js';
+import type { NameFilter } from '../model.js';
+import { EditNodes, endsInBlockScalar, isAlias, isEmptyValue, isMap, isSeq, spanOf } from '../../yaml/editNodes.js';
+import {
+  appendItem,
+  applyEdits,
+  type Edits,
+  indentation,
+  insertEntry,
+  insertion,
+  removeItem,
+  removeKey,
+  scalarText,
+  type TextEdit,
+  valueEdit,
+  withoutOverlaps,
+} from '../../yaml/edits.js';
+import { isEmpty, plainValue, textOf, type ValueNode } from '../../yaml/valueNodes.js';
+import { readYaml } from '../../yaml/yamlTree.js';
+
+type PlainMap = Readonly<Record<string, unknown>>;
+
+/** Writes `version: 1` as the first key. */
+export function insertVersion(nodes: EditNodes): Edits {
+  const { root, lineBreak } = nodes;
+  if (!isMap(root)) {
+    if (!isEmptyValue(root)) return undefined;
+    // It goes behind the mark of the document, and above all comments but those that head the file.
+    const at = /^(?:#[^\r\n]*(?:\r\n|\r|\n))*(?:---[ \t]*(?:\r\n|\r|\n))?/.exec(nodes.text)?.[0].length ?? 0;
+    return /^(?:%|---)/m.test(nodes.text.slice(at)) ? undefined : [insertion(at, `version: 1${lineBreak}`)];
+  }
+  const written = nodes.pairOf(root, 'version');
+  if (written) return valueEdit(nodes, written, '1');
+  return insertEntry(nodes, root, 'version', '1');
+}
+
+/**
+ * Sets `enabled` of a server. Where its entry is shared by an anchor, servers that would change with it get an `enabled`
+ * of their own. There are no edits if it has that value already.
+ */
+export function setEnabled(text: string, server: string, enabled: boolean): Edits {
+  const nodes = EditNodes.read(text);
+  const before = enabledOf(text);
+  if (!nodes || !before?.has(server)) return undefined;
+  if (before.get(server) === enabled) return [];
+  const wanted = new Map([...before, [server, enabled] as const]);
+  const touched = new Set([server]);
+  for (;;) {
+    const edits: TextEdit[] = [];
+    for (const id of touched) {
+      const own = setOwnKey(nodes, id, 'enabled', String(wanted.get(id)));
+      if (!own) return undefined;
+      for (const edit of own) edits.push(edit);
+    }
+    if (withoutOverlaps(edits).length < edits.length) return undefined;
+    const after = enabledOf(applyEdits(text, edits));
+    if (!after) return undefined;
+    const wrong = [...wanted].filter(([id, value]) => after.get(id) !== value).map(([id]) => id);
+    if (wrong.length === 0) return edits;
+    if (wrong.some((id) => touched.has(id))) return undefined;
+    wrong.forEach((id) => touched.add(id));
+  }
+}
+
+/** Adds a key that the server does not have yet, or replaces a value that is a scalar. @param value in flow style */
+export function setServerKey(text: string, server: string, key: string, value: string): Edits {
+  const nodes = EditNodes.read(text);
+  return nodes && sparingOthers(text, server, setOwnKey(nodes, server, key, value));
+}
+
+/** Adds `- prefix: '<prefix>'` behind the transforms that are there. */
+export function addPrefix(text: string, server: string, prefix: string): Edits {
+  const nodes = EditNodes.read(text);
+  if (!nodes) return undefined;
+  const entry = serverPair(nodes, server);
+  const body = entry?.pair.value;
+  if (!isMap(body)) return undefined;
+  const step = `prefix: ${scalarText(prefix, "'")}`;
+  const written = nodes.pairOf(body, 'transform');
+  if (written && isSeq(written.pair.value)) {
+    const list = written.pair.value;
+    return sparingOthers(text, server, appendItem(nodes, list, list.flow ? `{ ${step} }` : step));
+  }
+  if (written) {
+    if (!isEmptyValue(written.pair.value)) return undefined;
+    return sparingOthers(text, server, valueEdit(nodes, written, `[{ ${step} }]`));
+  }
+  // Transforms that come with a merge would be replaced, not added to.
+  if (serverValues(text)?.get(server)?.['transform'] !== undefined) return undefined;
+  return sparingOthers(text, server, appendKey(nodes, entry, 'transform', [`- ${step}`], `[{ ${step} }]`));
+}
+
+/**
+ * Adds a key below the others of an entry. It is the first one where the entry is in flow style or ends in a block text.
+ * @param lines what is below the key, each line deeper than the one before
+ * @param flow the same in flow style
+ */
+function appendKey(
+  nodes: EditNodes,
+  entry: ReturnType<EditNodes['pairOf']>,
+  key: string,
+  lines: readonly string[],
+  flow: string,
+): Edits {
+  const body = entry?.pair.value;
+  if (!isMap(body)) return undefined;
+  if (body.flow || endsInBlockScalar(body)) return insertEntry(nodes, body, key, flow);
+  const first = body.items[0];
+  const at = first ? nodes.startOf(first.key) : 0;
+  if (!first || !nodes.beginsLine(at)) return undefined;
+  const indent = indentation(nodes, at);
+  const deeper = indent.slice(nodes.column(spanOf(entry?.pair.key)?.start ?? 0)) || '  ';
+  const block = [`${key}:`, ...lines].map((line, depth) => nodes.lineBreak + indent + deeper.repeat(depth) + line);
+  return [insertion(nodes.lineEnd(nodes.endOf(body)), block.join(''))];
+}
+
+/** Sets a key in the entry itself, whatever comes with merges. Servers that share the entry change with it. */
+export function setOwnKey(nodes: EditNodes, server: string, key: string, value: string): Edits {
+  const entry = serverPair(nodes, server);
+  if (!entry) return undefined;
+  const body = entry.pair.value;
+  if (isAlias(body)) {
+    const span = spanOf(body);
+    return span && [{ span, text: `{ <<: *${body.source}, ${key}: ${value} }` }];
+  }
+  if (isEmptyValue(body)) return valueEdit(nodes, entry, `{ ${key}: ${value} }`);
+  const written = nodes.pairOf(body, key);
+  if (written) return valueEdit(nodes, written, value);
+  return belowKey(nodes, entry, key, value) ?? insertEntry(nodes, body, key, value);
+}
+
+/** Inserts a key on the line below the server's id, above comments that belong to the first key. */
+function belowKey(
+  nodes: EditNodes,
+  entry: { pair: { key: unknown; value: unknown } },
+  key: string,
+  value: string,
+): Edits {
+  const body = entry.pair.value;
+  const keyEnd = spanOf(entry.pair.key)?.end;
+  if (!isMap(body) || body.flow || keyEnd === undefined) return undefined;
+  const first = body.items[0];
+  const start = first ? nodes.startOf(first.key) : 0;
+  const lineEnd = nodes.lineEnd(keyEnd);
+  if (!nodes.beginsLine(start) || start < lineEnd) return undefined;
+  // An anchor or tag on a line of its own belongs to what would stand above it.
+  const between = nodes.text.slice(lineEnd, start);
+  if (between.replace(/#[^\r\n]*/g, '').trim() !== '') return undefined;
+  return [insertion(lineEnd, `${nodes.lineBreak}${indentation(nodes, start)}${key}: ${value}`)];
+}
+
+export function serverPair(nodes: EditNodes, server: string): ReturnType<EditNodes['pairOf']> {
+  return nodes.pairOf(nodes.pairOf(nodes.root, 'servers')?.pair.value, server);
+}
+
+/** Returns the edits, unless they would change another server. */
+function sparingOthers(text: string, server: string, edits: Edits): Edits {
+  if (!edits) return undefined;
+  const [before, after] = [serverValues(text), serverValues(applyEdits(text, edits))];
+  if (!before || !after || before.size !== after.size) return undefined;
+  for (const [id, body] of before) if (id !== server && !isDeepStrictEqual(body, after.get(id))) return undefined;
+  return edits;
+}
+
+/** The set is empty for a text that cannot be read. */
+export function serverIds(text: string): ReadonlySet<string> {
+  return new Set(serverValues(text)?.keys());
+}
+
+function enabledOf(text: string): Map<string, boolean> | undefined {
+  const servers = serverValues(text);
+  return servers && new Map([...servers].map(([id, body]) => [id, body['enabled'] !== false]));
+}
+
+/** Returns each server as plain values with aliases and merges resolved, or undefined for a text that cannot be read. */
+export function serverValues(text: string): Map<string, PlainMap> | undefined {
+  const { errors, root } = readYaml(text);
+  if (errors.length > 0 || root.kind !== 'map') return undefined;
+  const servers = root.entries.get('servers')?.value;
+  if (servers?.kind !== 'map') return undefined;
+  return new Map(
+    [...servers.entries].map(([id, { value }]) => {
+      const plain = plainValue(value);
+      return [id, isObject(plain) ? plain : {}];
+    }),
+  );
+}
+
+const lists = ['whitelist', 'blacklist'] as const;
+
+/** Returns the lists of tools as they are written, or undefined if they or the text cannot be read. */
+export function toolFilterOf(text: string, server: string): NameFilter | undefined {
+  const { errors, root } = readYaml(text);
+  const body = valueIn(root, 'servers', server);
+  if (errors.length > 0 || body?.kind !== 'map') return undefined;
+  const [whitelist, blacklist] = lists.map((list) => {
+    const value = valueIn(body, 'tools', list);
+    if (!value || isEmpty(value)) return [];
+    const texts = value.kind === 'list' ? value.items.map(textOf) : [undefined];
+    return texts.includes(undefined) ? undefined : texts.filter((one) => one !== undefined);
+  });
+  return whitelist && blacklist && { whitelist, blacklist };
+}
+
+function valueIn(node: ValueNode | undefined, ...keys: readonly string[]): ValueNode | undefined {
+  return keys.reduce((map, key) => (map?.kind === 'map' ? map.entries.get(key)?.value : undefined), node);
+}
+
+/** Removes and appends items until the lists of tools are as wanted. A list that becomes empty goes with its key. */
+export function setToolFilter(text: string, server: string, wanted: NameFilter): Edits {
+  let after: string | undefined = text;
+  for (const list of lists) after = after === undefined ? undefined : withList(after, server, list, wanted[list]);
+  if (after === undefined || !isDeepStrictEqual(toolFilterOf(after, server), wanted)) return undefined;
+  if (!isDeepStrictEqual(withoutLists(text, server), withoutLists(after, server))) return undefined;
+  return sparingOthers(text, server, difference(text, after));
+}
+
+function withoutLists(text: string, server: string): PlainMap {
+  const { tools, ...rest } = serverValues(text)?.get(server) ?? {};
+  return { ...rest, tools: { ...(isObject(tools) && tools), whitelist: undefined, blacklist: undefined } };
+}
+
+function withList(
+  text: string,
+  server: string,
+  list: (typeof lists)[number],
+  wanted: readonly string[],
+): string | undefined {
+  const before = toolFilterOf(text, server)?.[list];
+  if (!before) return undefined;
+  const added = wanted.filter((one) => !before.includes(one)).map((one) => scalarText(one));
+  const removed = before.findIndex((one) => !wanted.includes(one));
+  if (added.length === 0 && removed < 0) return text;
+  const nodes = EditNodes.read(text);
+  const entry = nodes && serverPair(nodes, server);
+  const tools = nodes?.pairOf(entry?.pair.value, 'tools');
+  const written = nodes?.pairOf(tools?.pair.value, list);
+  if (!nodes || !entry) return undefined;
+  let edits: Edits;
+  if (added.length === 0 && wanted.length === 0) {
+    const alone = isMap(tools?.pair.value) && tools.pair.value.items.length === 1;
+    edits = removeKey(nodes, spanOf((alone ? tools : written)?.pair.key)?.start ?? -1);
+  } else if (added.length === 0) {
+    const items = isSeq(written?.pair.value) ? written.pair.value.items : [];
+    edits = removeItem(nodes, spanOf(items[removed])?.start ?? -1);
+  } else if (!tools || isEmptyValue(tools.pair.value)) {
+    const value = `{ ${list}: [${added.join(', ')}] }`;
+    const [first = ''] = added;
+    edits = tools
+      ? valueEdit(nodes, tools, value)
+      : appendKey(nodes, entry, 'tools', [`${list}:`, `- ${first}`], value);
+  } else if (!written || isEmptyValue(written.pair.value)) {
+    const value = `[${added.join(', ')}]`;
+    edits = written ? valueEdit(nodes, written, value) : insertEntry(nodes, tools.pair.value, list, value);
+  } else edits = appendItem(nodes, written.pair.value, ...added);
+  return edits && withList(applyEdits(text, edits), server, list, wanted);
+}
+
+function difference(before: string, after: string): TextEdit[] {
+  if (before === after) return [];
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before[start] === after[start]) start++;
+  let rest = 0;
+  while (rest < most - start && before.at(-1 - rest) === after.at(-1 - rest)) rest++;
+  return [{ span: { start, end: before.length - rest }, text: after.slice(start, after.length - rest) }];
+}
+
+/**
+ * Keeps one tool from agents by the blacklist. There are no edits if that would mean something else: a whitelist that names
+ * the tool wins over the blacklist, and beside a blacklist it lets through what neither names (N2).
+ * @param tool its original name
+ */
+export function blacklistTool(text: string, server: string, tool: string): Edits {
+  const filter = toolFilterOf(text, server);
+  if (!filter || filter.whitelist.length > 0 || tool.includes('*') || tool === '') return undefined;
+  return setToolFilter(text, server, { whitelist: [], blacklist: [...filter.blacklist, tool] });
+}

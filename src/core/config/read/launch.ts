@@ -1,0 +1,301 @@
+/**
+ * Reads the parts of an entry that decide what an instance is started from (C1, C2): the transport, the command or the
+ * address, `env`, `headers` and `oauth`. No value that may be secret is quoted in a problem.
+ *
+ * `starts` is false for a server that is not started: its references need no values, and its folder need not exist.
+ */
+import path from 'node:path';
+import { isLoopback } from '../../base/loopback.js';
+import type { Problem } from '../../base/problem.js';
+import { hasArguments } from './commandWords.js';
+import { readEnvFile } from './envFile.js';
+import { noNul, type Entries, type EntryReader } from './entryReader.js';
+import { transportOfKey } from '../keys.js';
+import type { EnvFile, EnvValue, HttpLaunch, Launch, OAuthSettings, Reference, StdioLaunch } from '../model.js';
+import * as problems from '../problems.js';
+import { isReference, readReference, readValue } from './references.js';
+import { textOf, type MapEntry } from '../../yaml/valueNodes.js';
+
+type Transport = Launch['transport'];
+
+export function readLaunch(
+  reader: EntryReader,
+  server: MapEntry,
+  entries: Entries,
+  starts: boolean,
+): Launch | undefined {
+  const { folder } = reader.source;
+  const transport = readTransport(reader, server, entries);
+  if (transport === undefined) return undefined;
+  // An entry of `sse` has one mistake, whatever else stands in it for the transport that was meant.
+  const isSse = textOf(entries.get('transport')?.value) === 'sse';
+  for (const entry of isSse ? [] : entries.values()) {
+    const belongsTo = transportOfKey.get(entry.key);
+    if (belongsTo === undefined || belongsTo === transport) continue;
+    reader.note(problems.keyNotForTransport(reader.atKey(entry), entry.key, belongsTo, transport));
+  }
+  switch (transport) {
+    case 'stdio': {
+      const command = required(reader, server, entries, 'command', 'command: npx', (entry) =>
+        readCommand(reader, entry),
+      );
+      const args = readArgs(reader, entries.get('args'), starts);
+      const cwd = readCwd(reader, entries.get('cwd'), folder, starts);
+      const env = readEnv(reader, entries.get('env'), starts);
+      const envFile = readEnvFile(reader, entries.get('envFile'), folder, starts);
+      if (command === undefined || cwd === undefined) return undefined;
+      return { transport, command, ...args, cwd, ...(envFile && { envFile: without(envFile, env) }), env };
+    }
+    case 'streamable_http': {
+      const example = 'url: https://example.com/mcp';
+      const url = required(reader, server, entries, 'url', example, (entry) => readUrl(reader, entry, starts));
+      const headers = readHeaders(reader, entries.get('headers'), starts);
+      const sessionId = readSessionId(reader, entries.get('sessionId'));
+      const oauth = readOAuth(reader, entries.get('oauth'), starts);
+      return url === undefined ? undefined : { transport, ...url, headers, sessionId, ...(oauth && { oauth }) };
+    }
+  }
+}
+
+/** A variable of `env` wins over one of the file, which then means nothing. */
+function without({ file, values }: EnvFile, env: ReadonlyMap<string, EnvValue>): EnvFile {
+  return { file, values: new Map([...values].filter(([name]) => !env.has(name))) };
+}
+
+/** Returns the transport as which the rest of the entry is read. It is guessed where it is missing or `sse`, so that all keys are checked. */
+function readTransport(reader: EntryReader, server: MapEntry, entries: Entries): Transport | undefined {
+  const entry = entries.get('transport');
+  if (!entry) {
+    const likely = entries.has('url') && !entries.has('command') ? 'streamable_http' : 'stdio';
+    const owner = `Server \`${problems.shortened(server.key)}\``;
+    const make = (): Problem => problems.missingKey(reader.atKey(server), owner, 'transport', `transport: ${likely}`);
+    reader.missing(entries, ['transport'], make);
+    return entries.has('url') === entries.has('command') ? undefined : likely;
+  }
+  const fix = 'Write `transport: stdio` or `transport: streamable_http`.';
+  const transport = reader.string(entry, fix);
+  switch (transport) {
+    case undefined:
+      return undefined;
+    case 'stdio':
+    case 'streamable_http':
+      return transport;
+    case 'sse': {
+      const meant = entries.has('command') && !entries.has('url') ? 'stdio' : 'streamable_http';
+      reader.note(problems.transportSse(reader.atValue(entry), meant));
+      return meant;
+    }
+    default:
+      return reader.note(problems.transportUnsupported(reader.atValue(entry), transport));
+  }
+}
+
+function required<T>(
+  reader: EntryReader,
+  server: MapEntry,
+  entries: Entries,
+  key: string,
+  example: string,
+  read: (entry: MapEntry) => T | undefined,
+): T | undefined {
+  const entry = entries.get(key);
+  if (entry) return read(entry);
+  const owner = `Server \`${problems.shortened(server.key)}\``;
+  return reader.missing(entries, [key], () => problems.missingKey(reader.atKey(server), owner, key, example));
+}
+
+function readCommand(reader: EntryReader, entry: MapEntry): string | undefined {
+  const fix = 'Write the program to start, for example `command: npx`.';
+  const command = reader.string(entry, fix);
+  if (command !== undefined && hasArguments(command)) {
+    return reader.note(problems.commandWithArguments(reader.atValue(entry)));
+  }
+  if (command === undefined || command.trim() !== '') return command;
+  return reader.wrong(entry, 'a non-empty text', fix, 'an empty text');
+}
+
+function readArgs(
+  reader: EntryReader,
+  entry: MapEntry | undefined,
+  starts: boolean,
+): Pick<StdioLaunch, 'args' | 'argReferences'> {
+  const fix = "Write a list, for example `args: ['-y', 'some-server']`.";
+  const references = new Map<number, Reference>();
+  const args = reader.texts(entry, 'An item of `args`', fix, (item, spot, index) => {
+    if (!isReference(item)) return undefined;
+    const at = { what: `Argument ${index + 1}`, target: `argument ${index + 1}`, value: spot, key: spot };
+    const reference = readReference(reader, item, at, starts);
+    if (reference) references.set(index, reference);
+    return reference?.value ?? '';
+  });
+  return { args: args ?? [], ...(references.size > 0 && { argReferences: references }) };
+}
+
+function readCwd(
+  reader: EntryReader,
+  entry: MapEntry | undefined,
+  folder: string,
+  starts: boolean,
+): string | undefined {
+  if (!entry) return path.resolve(folder);
+  const written = reader.string(entry, 'Write a path relative to the workspace folder, for example `cwd: .`.');
+  if (written === undefined) return undefined;
+  const cwd = path.resolve(folder, written);
+  if (!starts || reader.deps.directoryExists(cwd)) return cwd;
+  return reader.note(problems.cwdMissing(reader.atValue(entry), written, cwd));
+}
+
+function readUrl(
+  reader: EntryReader,
+  entry: MapEntry,
+  starts: boolean,
+): Pick<HttpLaunch, 'url' | 'urlReference'> | undefined {
+  const fix = 'Write an address, for example `url: https://example.com/mcp`.';
+  const at = reader.atValue(entry);
+  const reference =
+    entry.value.kind === 'map'
+      ? readReference(
+          reader,
+          entry.value,
+          { what: '`url`', target: '`url`', value: at, key: reader.atKey(entry) },
+          starts,
+        )
+      : undefined;
+  const written = entry.value.kind === 'map' ? reference?.value : reader.string(entry, fix, 'secret');
+  if (written === undefined) return undefined;
+  const url = { url: written, ...(reference && { urlReference: reference }) };
+  // A reference of a server that is not started has no value.
+  if (reference && written === '') return url;
+  const invalid = (why: string): undefined => reader.note(problems.urlInvalid(at, why));
+  if (written.trim() === '') return invalid('is empty');
+  if (!URL.canParse(written)) return invalid('is not a complete URL');
+  const { protocol } = new URL(written);
+  if (protocol === 'http:' || protocol === 'https:') return url;
+  const found = reference ? '' : `; found \`${problems.shortened(protocol)}\``;
+  return invalid(`must begin with \`http://\` or \`https://\`${found}`);
+}
+
+function readSessionId(reader: EntryReader, entry: MapEntry | undefined): string {
+  const sessionId = reader.string(entry, "Write a text in quotes, or `sessionId: ''` for none.", 'secret');
+  if (entry === undefined || sessionId === undefined || /^[\x21-\x7e]*$/.test(sessionId)) return sessionId ?? '';
+  const what = '`sessionId` holds a space or a character that is not visible ASCII';
+  reader.note(problems.headerInvalid(reader.atValue(entry), what, 'Write the session id as the server gave it.'));
+  return '';
+}
+
+function readEnv(reader: EntryReader, entry: MapEntry | undefined, starts: boolean): Map<string, EnvValue> {
+  const values = new Map<string, EnvValue>();
+  const fix = 'Write a map from names to values, for example `env: { MODE: ci }`.';
+  for (const item of reader.freeTable(entry, fix).values()) {
+    if (item.key === '' || /[=\0]/.test(item.key) || !item.keyIsText) {
+      reader.note(problems.envNameInvalid(reader.atKey(item), item.key));
+      continue;
+    }
+    const value = readValue(reader, item, `\`${problems.shortened(item.key)}\``, '{ env: NAME }', starts);
+    if (value === undefined) continue;
+    if (value.value.includes('\0')) {
+      const what = `The value of \`${problems.shortened(item.key)}\``;
+      reader.note(problems.wrongType(reader.atValue(item), what, 'a text without NUL', 'one with NUL', noNul));
+    } else values.set(item.key, value);
+  }
+  return values;
+}
+
+function readHeaders(reader: EntryReader, entry: MapEntry | undefined, starts: boolean): Map<string, EnvValue> {
+  const values = new Map<string, EnvValue>();
+  const written = new Map<string, MapEntry>();
+  const fix = "Write a map from names to values, for example `headers: { X-Client: 'minds' }`.";
+  for (const item of reader.freeTable(entry, fix).values()) {
+    const name = problems.shortened(item.key);
+    if (!item.keyIsText || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(item.key)) {
+      const what = `\`${name}\` cannot be the name of an HTTP header`;
+      reader.note(problems.headerInvalid(reader.atKey(item), what, 'Write a name of ASCII letters, digits and `-`.'));
+      continue;
+    }
+    const first = written.get(item.key.toLowerCase());
+    if (first) {
+      reader.note(problems.duplicateKey(reader.atKey(item), item.key, reader.places.key(first), true));
+      continue;
+    }
+    written.set(item.key.toLowerCase(), item);
+    const value = readValue(reader, item, `header \`${name}\``, "{ prefix: 'Bearer ', env: NAME }", starts);
+    if (value === undefined) continue;
+    if (!isHeaderValue(value.value)) {
+      const what = `The value of header \`${name}\` holds a line break, a control character or one beyond Latin-1`;
+      const next =
+        value.kind === 'reference' && value.source.kind !== 'command'
+          ? `Correct the variable \`${value.source.name}\`.`
+          : 'Remove the character.';
+      reader.note(problems.headerInvalid(reader.atValue(item), what, next));
+    } else values.set(item.key, value);
+  }
+  return values;
+}
+
+/** Says whether `fetch` takes the value. It drops white space at the ends, so a line break behind a token from a file is fine. */
+export function isHeaderValue(value: string): boolean {
+  const inner = value.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(inner);
+}
+
+/** Reads as whom this client signs in where the server cannot tell (X7). Undefined if the entry says nothing. */
+function readOAuth(reader: EntryReader, entry: MapEntry | undefined, starts: boolean): OAuthSettings | undefined {
+  const entries = reader.table('oauth', entry, 'Write a map, for example `oauth: { clientId: my-client }`.');
+  if (!entry || entries.size === 0) return undefined;
+  const grant = readGrant(reader, entries.get('grant'));
+  const clientId = reader.string(entries.get('clientId'), 'Write the id as the authorization server gave it.') ?? '';
+  const secret = (key: string): EnvValue | undefined => {
+    const found = entries.get(key);
+    return found && readValue(reader, found, `\`${key}\``, '{ env: NAME }', starts);
+  };
+  const settings: OAuthSettings = {
+    grant,
+    clientId,
+    issuer: readIssuer(reader, entries.get('issuer')),
+    clientSecret: secret('clientSecret'),
+    privateKey: secret('privateKey'),
+    scopes:
+      reader.texts(entries.get('scopes'), 'An item of `scopes`', 'Write a list, for example `scopes: [read]`.') ?? [],
+    redirectPort: readPort(reader, entries.get('redirectPort')),
+  };
+  if (grant === 'client_credentials' && clientId === '' && !entries.has('clientId')) {
+    const at = reader.atKey(entry);
+    reader.missing(entries, ['clientId'], () => problems.missingKey(at, '`oauth`', 'clientId', 'clientId: my-client'));
+  }
+  // Otherwise whoever the server names would be shown the secret.
+  const shown = entries.get('clientSecret') ?? entries.get('privateKey');
+  if (shown && !entries.has('issuer')) {
+    const example = 'issuer: https://auth.example.com';
+    const owner = '`oauth` with credentials of a client';
+    reader.missing(entries, ['issuer'], () => problems.missingKey(reader.atKey(shown), owner, 'issuer', example));
+  }
+  return settings;
+}
+
+function readGrant(reader: EntryReader, entry: MapEntry | undefined): OAuthSettings['grant'] {
+  const fix = 'Write `authorization_code` (a person signs in) or `client_credentials` (a program does).';
+  const written = reader.string(entry, fix);
+  if (written === undefined || written === 'authorization_code') return 'authorization_code';
+  if (written === 'client_credentials') return written;
+  if (entry) reader.wrong(entry, '`authorization_code` or `client_credentials`', fix);
+  return 'authorization_code';
+}
+
+function readIssuer(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
+  const fix = 'Write the address of the authorization server, for example `issuer: https://auth.example.com`.';
+  const written = reader.string(entry, fix);
+  if (written === undefined || !entry) return undefined;
+  const url = URL.canParse(written) ? new URL(written) : undefined;
+  const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (url && isPlain && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))))
+    return written;
+  return reader.wrong(entry, 'an https address without user, query and fragment', fix);
+}
+
+function readPort(reader: EntryReader, entry: MapEntry | undefined): number | undefined {
+  const isPort = (value: unknown): value is number =>
+    Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536;
+  const fix =
+    'Write the port of the redirect address that the client is registered with, for example `redirectPort: 33418`.';
+  return reader.scalar(entry, isPort, 'a number from 1 to 65535', fix);
+}

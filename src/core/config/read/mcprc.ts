@@ -1,0 +1,97 @@
+/**
+ * The text of `.mcprc` (Kode's form: JSON, servers flat or under `mcpServers`) as servers and problems (C5). Kode's
+ * words are translated, with their places; what an entry means is read as in `.minds/mcp.yaml`, so
+ * that its other keys count here too.
+ *
+ * Invariants: those of `parse`.
+ */
+import { withoutMark } from '../../base/byteOrderMark.js';
+import { describe, EntryReader } from './entryReader.js';
+import { readJson } from '../../yaml/jsonTree.js';
+import type { ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from '../model.js';
+import { accepted, entriesToRead, refused } from './parse.js';
+import { FilePlaces } from './places.js';
+import { ProblemList } from './problemList.js';
+import * as problems from '../problems.js';
+import { readServer } from './serverEntry.js';
+import { isEmpty, type MapEntry, type ValueNode, type MapNode } from '../../yaml/valueNodes.js';
+
+export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
+  if (source.text === undefined || source.text.trim() === '') return accepted(source, [], []);
+  const text = withoutMark(source.text);
+  const places = new FilePlaces(source.file, text);
+  const { errors, root } = readJson(text);
+  if (errors.length > 0) {
+    const found = errors.map(({ what, span }) => problems.jsonSyntax({ place: places.visible(span) }, what));
+    return refused(source.file, found);
+  }
+  const found = new ProblemList();
+  const servers = serversOf(places, root, found);
+  if (!servers || found.failed) return refused(source.file, found.whole(source.file));
+  const read: ConfiguredServer[] = [];
+  const entries = [...servers.entries.values()].filter(({ key }) => key !== '$schema');
+  for (const entry of entriesToRead(places, entries, found)) {
+    const reader = new EntryReader(entry.key, places, deps, source, found.room);
+    read.push(readServer(reader, translated(entry)));
+    found.takeOver(reader);
+  }
+  return accepted(source, read, found.whole(source.file));
+}
+
+function serversOf(places: FilePlaces, root: ValueNode, found: ProblemList): MapNode | undefined {
+  if (root.kind !== 'map') {
+    const place = isEmpty(root) ? places.visible(root.span) : places.place(root.span);
+    return found.note(problems.jsonRootNotAMap({ place }, describe(root)));
+  }
+  const nested = root.entries.get('mcpServers');
+  if (!nested) return checked(places, root, found);
+  for (const entry of root.entries.values()) {
+    if (entry === nested || entry.key === '$schema') continue;
+    found.note(problems.keyBesideServers({ place: places.key(entry) }, entry.key));
+  }
+  if (nested.value.kind === 'map') return checked(places, nested.value, found);
+  return found.note(problems.jsonRootNotAMap({ place: places.value(nested) }, describe(nested.value)));
+}
+
+function checked(places: FilePlaces, servers: MapNode, found: ProblemList): MapNode {
+  for (const { first, again } of servers.duplicates) {
+    found.note(problems.duplicateServer({ place: places.key(again) }, again.key, places.key(first)));
+  }
+  return servers;
+}
+
+/** The words for the HTTP transports, which are one here (X2). */
+const httpWords = ['http', 'sse', 'streamable-http', 'streamableHttp', 'streamablehttp'];
+
+/** Returns the entry in our words: `type` is `transport` and may be missing, and `disabled` is the opposite of `enabled`. */
+function translated(server: MapEntry): MapEntry {
+  if (server.value.kind !== 'map') return server;
+  const entries = new Map<string, MapEntry>();
+  const { entries: written } = server.value;
+  for (const entry of written.values()) {
+    if (entry.key === 'type' && !written.has('transport')) {
+      entries.set('transport', { ...entry, key: 'transport', value: transportOf(entry.value) });
+    } else if (entry.key === 'transport') entries.set('transport', { ...entry, value: transportOf(entry.value) });
+    else if (entry.key === 'disabled' && !written.has('enabled')) {
+      entries.set('enabled', { ...entry, key: 'enabled', value: opposite(entry.value) });
+    } else entries.set(entry.key, entry);
+  }
+  if (!entries.has('transport') && written.has('url') !== written.has('command')) {
+    const value = scalar(written.has('url') ? 'streamable_http' : 'stdio', server);
+    entries.set('transport', { key: 'transport', keyIsText: true, keySpan: server.keySpan, value });
+  }
+  return { ...server, value: { ...server.value, entries } };
+}
+
+function transportOf(node: ValueNode): ValueNode {
+  const isHttp = node.kind === 'scalar' && httpWords.includes(String(node.value));
+  return isHttp ? { ...node, value: 'streamable_http' } : node;
+}
+
+function opposite(node: ValueNode): ValueNode {
+  return node.kind === 'scalar' && typeof node.value === 'boolean' ? { ...node, value: !node.value } : node;
+}
+
+function scalar(value: string, { keySpan: span }: MapEntry): ValueNode {
+  return { kind: 'scalar', value, source: value, span };
+}

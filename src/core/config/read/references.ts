@@ -1,0 +1,116 @@
+/**
+ * Reads values that may be kept elsewhere (C2): a text, or a reference such as `{ prefix: 'Bearer ', env: NAME }`. No text
+ * is quoted in a problem, because it may be a secret.
+ */
+import { nearest } from '../../base/nearest.js';
+import { textOf, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
+import { describeKind, type EntryReader } from './entryReader.js';
+import { knownKeys } from '../keys.js';
+import type { EnvValue, Reference, ReferenceSource } from '../model.js';
+import * as problems from '../problems.js';
+
+/** Where a value stands, and how problems call it. */
+interface ValuePlace {
+  /** For example ``The value of `TOKEN` ``. */
+  readonly what: string;
+  /** The target of the value in a sentence, for example `` header `X-Key` ``. */
+  readonly target: string;
+  readonly value: problems.Spot;
+  readonly key: problems.Spot;
+}
+
+/** Reads the value of a key. @param starts whether the server is started, so that its references need values */
+export function readValue(
+  reader: EntryReader,
+  entry: MapEntry,
+  target: string,
+  example: string,
+  starts: boolean,
+): EnvValue | undefined {
+  const text = textOf(entry.value);
+  if (text !== undefined) return { kind: 'literal', value: text };
+  const what = `The value of \`${problems.shortened(entry.key)}\``;
+  const at = { what, target, value: reader.atValue(entry), key: reader.atKey(entry) };
+  if (entry.value.kind === 'map') return readReference(reader, entry.value, at, starts);
+  const fix = `Write a text (\`''\` for an empty one) or \`${example}\`.`;
+  return reader.note(problems.wrongType(at.value, what, 'a text or a map with `env`', describeKind(entry.value), fix));
+}
+
+/** Says whether a map is meant as a reference; an unquoted `key: value` of YAML is a map too. */
+export function isReference(node: ValueNode): node is MapNode {
+  return node.kind === 'map' && knownKeys.reference.some((key) => node.entries.has(key));
+}
+
+export function readReference(
+  reader: EntryReader,
+  map: MapNode,
+  at: ValuePlace,
+  starts: boolean,
+): Reference | undefined {
+  const entries = reader.knownEntries('reference', map, at.key.place);
+  const sources = ['env', 'secret', 'command'];
+  const [written, other] = sources.flatMap((key) => entries.get(key) ?? []);
+  if (!written) return reader.missing(entries, sources, () => problems.missingKey(at.key, at.what, 'env', 'env: NAME'));
+  if (other) return reader.note(problems.twoSources(reader.atKey(other), at.what, written.key, other.key));
+  const source = readSource(reader, written);
+  const affix = (key: string, otherwise: string | undefined): string | undefined => {
+    const entry = entries.get(key);
+    return entry ? reader.string(entry, 'Write a text in quotes.', 'secret') : otherwise;
+  };
+  const prefix = affix('prefix', '');
+  const suffix = affix('suffix', '');
+  const fallback = affix('default', undefined);
+  if (source === undefined || prefix === undefined || suffix === undefined) return undefined;
+  const reference = { kind: 'reference', source, prefix, suffix, fallback } as const;
+  if (source.kind === 'command') {
+    const meaningless = entries.get('default');
+    if (meaningless) return reader.note(problems.twoSources(reader.atKey(meaningless), at.what, 'command', 'default'));
+    return { ...reference, value: '' };
+  }
+  const found = valueOf(reader, source) ?? fallback;
+  if (found !== undefined) return { ...reference, value: prefix + found + suffix };
+  if (!starts || entries.has('default')) return { ...reference, value: '' };
+  if (source.kind === 'secret') return reader.note(problems.secretUnset(at.value, source.name, at.target));
+  const { env } = reader.deps;
+  const set = Object.keys(env).filter((key) => env[key] !== undefined);
+  return reader.note(problems.envUnset(at.value, source.name, at.target, nearest(source.name, set)));
+}
+
+function readSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {
+  if (entry.key === 'command') return readCommandSource(reader, entry);
+  const kind = entry.key === 'secret' ? 'secret' : 'env';
+  const fix =
+    kind === 'env'
+      ? 'Write the name of an environment variable.'
+      : 'Write a name for the secret, for example `secret: GITHUB_TOKEN`, and not the secret itself.';
+  const name = reader.string(entry, fix, 'secret');
+  if (name === undefined) return undefined;
+  if (kind === 'secret' && !isSecretName(name)) {
+    const found = name === '' ? 'an empty text' : 'another text';
+    return reader.wrong(entry, 'a name of letters, digits and `_`', fix, found);
+  }
+  return name === '' ? reader.wrong(entry, 'a name', fix, 'an empty text') : { kind, name };
+}
+
+export function isSecretName(name: string): boolean {
+  return /^[A-Za-z_][\w.-]{0,63}$/.test(name);
+}
+
+function readCommandSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {
+  const fix =
+    "Write the program and its arguments as a list, for example `command: ['op', 'read', 'op://vault/item']`.";
+  if (entry.value.kind !== 'list') return reader.wrong(entry, 'a list', fix, describeKind(entry.value));
+  const argv = reader.texts(entry, 'An item of `command`', fix);
+  if (argv === undefined) return undefined;
+  const [program = '', ...args] = argv;
+  if (program.trim() !== '') return { kind: 'command', argv: [program, ...args], cwd: reader.source.folder };
+  return reader.wrong(entry, 'a program', fix, 'none');
+}
+
+type NamedSource = Exclude<ReferenceSource, { kind: 'command' }>;
+
+function valueOf(reader: EntryReader, { kind, name }: NamedSource): string | undefined {
+  const { env, secret } = reader.deps;
+  if (kind === 'secret') return secret?.(name);
+  return Object.hasOwn(env, name) ? env[name] : undefined;
+}

@@ -1,0 +1,189 @@
+/**
+ * Reads the parts of an entry that decide how a running server is seen (C3, N1 to N3): filters, transforms and timeouts. A
+ * change of them restarts nothing.
+ */
+import type { Place, Problem } from '../../base/problem.js';
+import { defaultTimeouts, milliseconds } from './durations.js';
+import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
+import type { NameFilter, ResourceSelection, StartTime, Timeouts, Transform } from '../model.js';
+import * as problems from '../problems.js';
+import { isEmpty, textOf, type MapEntry, type ValueNode, type MapNode } from '../../yaml/valueNodes.js';
+
+interface ReadFilter {
+  readonly filter: NameFilter;
+  /** All entries of the table, the patterns included. */
+  readonly entries: Entries;
+}
+
+export function readFilter(
+  reader: EntryReader,
+  level: 'tools' | 'prompts' | 'resources',
+  entry: MapEntry | undefined,
+): ReadFilter {
+  const entries = reader.table(level, entry, `Write a map, for example \`${level}: { whitelist: ['browser_*'] }\`.`);
+  return {
+    filter: {
+      whitelist: readPatterns(reader, entries.get('whitelist')),
+      blacklist: readPatterns(reader, entries.get('blacklist')),
+    },
+    entries,
+  };
+}
+
+function readPatterns(reader: EntryReader, entry: MapEntry | undefined): readonly string[] {
+  if (!entry) return [];
+  const fix = `Write a list of patterns, for example \`${entry.key}: ['browser_*']\`.`;
+  const patterns = reader.texts(entry, `A pattern of \`${entry.key}\``, fix) ?? [];
+  // Blank patterns count as none (N1); they stay in the list, so that every pattern keeps its place.
+  for (const item of entry.value.kind === 'list' ? entry.value.items : []) {
+    if (textOf(item)?.trim() !== '') continue;
+    reader.note(problems.patternBlank(reader.spot(reader.places.item(entry, item)), entry.key));
+  }
+  return patterns;
+}
+
+export function readTransform(reader: EntryReader, entry: MapEntry | undefined): readonly Transform[] {
+  const list = reader.list(entry, "Write a list, for example `transform: [{ prefix: 'my_' }]`.");
+  if (!entry || !list) return [];
+  if (list.items.length > mostSteps) {
+    const found = list.items.length.toLocaleString('en-US');
+    return reader.wrong(entry, `a list of at most ${mostSteps} steps`, fewer, found) ?? [];
+  }
+  return list.items.map((item) => readStep(reader, entry, item)).filter((step) => step !== undefined);
+}
+
+/**
+ * Reads the steps for tools, which may stand in either place.
+ * @param ofTools counts instead of the server's own where it is given, also where it is an empty list
+ */
+export function readToolTransform(
+  reader: EntryReader,
+  ofServer: MapEntry | undefined,
+  ofTools: MapEntry | undefined,
+): readonly Transform[] {
+  const steps = readTransform(reader, ofServer);
+  if (!ofTools || isEmpty(ofTools.value)) return steps;
+  if (ofServer && steps.length > 0) reader.note(problems.transformNotUsed(reader.atKey(ofServer)));
+  return readTransform(reader, ofTools);
+}
+
+/** Every name of a server goes through every step, and none that is much longer than the limit of N4 is published. */
+const mostSteps = 20;
+const longestAddition = 1024;
+const fewer = 'Write one prefix and one suffix.';
+const stepFix = "Write `- prefix: 'my_'`, `- prefix: { remove: 'old_', add: 'my_' }` or `- suffix: '_v2'`.";
+
+function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transform | undefined {
+  const place = reader.places.item(list, item);
+  const wrong = (found: string): undefined => reader.note(notAStep(reader, place, found));
+  if (item.kind !== 'map') return wrong(describe(item));
+  const entries = reader.knownEntries('transformItem', item, place);
+  const prefix = entries.get('prefix');
+  const suffix = entries.get('suffix');
+  if (prefix && suffix) return wrong('both; their order matters, so write each as a separate item');
+  if (prefix) return readPrefix(reader, prefix);
+  if (!suffix) {
+    const found = entries.size === 0 ? 'an empty map' : 'neither';
+    return reader.missing(entries, ['prefix', 'suffix'], () => notAStep(reader, place, found));
+  }
+  const add = readAddition(reader, suffix);
+  return add === undefined ? undefined : { kind: 'suffix', add };
+}
+
+function notAStep(reader: EntryReader, place: Place, found: string): Problem {
+  const expected = 'a map with `prefix` or `suffix`';
+  return problems.wrongType(reader.spot(place), 'An item of `transform`', expected, found, stepFix);
+}
+
+function readPrefix(reader: EntryReader, entry: MapEntry): Transform | undefined {
+  if (entry.value.kind === 'map') return readReplacement(reader, entry, entry.value);
+  const add = readAddition(reader, entry);
+  return add === undefined ? undefined : { kind: 'prefix', add };
+}
+
+function readReplacement(reader: EntryReader, entry: MapEntry, map: MapNode): Transform | undefined {
+  const entries = reader.knownEntries('replacePrefix', map, reader.places.key(entry));
+  const part = (key: 'remove' | 'add'): string | undefined => {
+    const found = entries.get(key);
+    if (found) return readAddition(reader, found);
+    return reader.missing(entries, [key], () =>
+      problems.missingKey(reader.atKey(entry), '`prefix`', key, `${key}: ''`),
+    );
+  };
+  const remove = part('remove');
+  const add = part('add');
+  return remove === undefined || add === undefined ? undefined : { kind: 'replacePrefix', remove, add };
+}
+
+function readAddition(reader: EntryReader, entry: MapEntry): string | undefined {
+  const { value } = entry;
+  const text = value.kind === 'scalar' && typeof value.value === 'string' ? value.value : undefined;
+  if (text !== undefined && text.length <= longestAddition) return text;
+  const found = text === undefined ? describeKind(value) : `one of ${text.length.toLocaleString('en-US')}`;
+  const expected = text === undefined ? 'a text' : `a text of at most ${longestAddition} characters`;
+  const fix = `Write a text in quotes, for example \`${entry.key}: 'my_'\`.`;
+  return reader.wrong(entry, expected, fix, found);
+}
+
+/** Reads what a file that is shared with Dominds may say of resources besides their URIs. */
+export function readResourceLimits(
+  reader: EntryReader,
+  entries: Entries,
+): Pick<ResourceSelection, 'mimeTypes' | 'maxBytes'> {
+  const types = entries.get('mimeTypes');
+  const fix = 'Write a list of media types, for example `mimeTypes: [text/plain]`.';
+  const mimeTypes = reader.texts(types, 'An item of `mimeTypes`', fix)?.map((type) => type.trim().toLowerCase());
+  const isSize = (value: unknown): value is number => Number.isInteger(value) && Number(value) > 0;
+  const advice = 'Write a number of bytes, for example `maxBytes: 50000`.';
+  const maxBytes = reader.scalar(entries.get('maxBytes'), isSize, 'a whole number above 0', advice);
+  return { ...(mimeTypes && mimeTypes.length > 0 && { mimeTypes }), ...(maxBytes !== undefined && { maxBytes }) };
+}
+
+export function readStart(reader: EntryReader, entry: MapEntry | undefined): StartTime | undefined {
+  const fix = 'Write `window` (with the window) or `call` (with the first call, if its tools are remembered).';
+  const written = reader.string(entry, fix);
+  if (!entry || written === undefined) return undefined;
+  return written === 'window' || written === 'call' ? written : reader.wrong(entry, '`window` or `call`', fix);
+}
+
+export function readSpare(reader: EntryReader, entry: MapEntry | undefined): 0 | 1 | undefined {
+  const fix = 'Write 1 (a spare instance is started for the next conversation) or 0 (none is).';
+  return reader.scalar(entry, (value) => value === 0 || value === 1, '0 or 1', fix);
+}
+
+/** Timers of Node and browsers overflow beyond this (about 24.8 days) and fire at once. */
+const longest = 2 ** 31 - 1;
+
+export function readTimeouts(reader: EntryReader, entry: MapEntry | undefined): Timeouts {
+  const entries = reader.table('timeouts', entry, 'Write a map, for example `timeouts: { call: 1m }`.');
+  return {
+    connect: readDuration(reader, entries.get('connect')) ?? defaultTimeouts.connect,
+    call: readDuration(reader, entries.get('call')) ?? defaultTimeouts.call,
+    callMax: readDuration(reader, entries.get('callMax')) ?? defaultTimeouts.callMax,
+    idle: readDuration(reader, entries.get('idle')) ?? defaultTimeouts.idle,
+  };
+}
+
+function readDuration(reader: EntryReader, entry: MapEntry | undefined): number | undefined {
+  if (!entry) return undefined;
+  const ms = durationOf(entry.value);
+  const fail = (why: string): undefined =>
+    reader.note(problems.durationInvalid(reader.atValue(entry), entry.key, `found ${describe(entry.value)}`, why));
+  if (ms === undefined) return fail(hint(entry.value));
+  if (ms < 1) return fail(', which is less than 1 ms');
+  if (ms > longest) return fail(', which is more than 24 days');
+  return Math.round(ms);
+}
+
+/** The result is neither rounded nor bounded, and undefined for what is not a duration. */
+function durationOf(node: ValueNode): number | undefined {
+  if (node.kind !== 'scalar') return undefined;
+  if (typeof node.value === 'number') return Number.isNaN(node.value) ? undefined : node.value;
+  return typeof node.value === 'string' ? milliseconds(node.value) : undefined;
+}
+
+function hint(node: ValueNode): string {
+  if (node.kind !== 'scalar' || typeof node.value !== 'string') return '';
+  if (/^\d+(\.\d+)?$/.test(node.value)) return ', which has no unit';
+  return /^[\d.]+ ?(h|d|hours?|days?)$/i.test(node.value) ? ', and minutes are the longest unit' : '';
+}

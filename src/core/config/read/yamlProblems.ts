@@ -1,0 +1,141 @@
+/**
+ * Turns the YAML library's errors into problems. Its messages are kept where they are clear; what they quote of the file
+ * is cut off, because that may be a secret.
+ */
+import type { Problem } from '../../base/problem.js';
+import { nearest } from '../../base/nearest.js';
+import { clipped } from '../../base/text.js';
+import type { FilePlaces } from './places.js';
+import { problem, shortened, type Spot } from '../problems.js';
+import type { YamlError } from '../../yaml/yamlDocument.js';
+
+const mostShown = 10;
+
+export function yamlProblems(places: FilePlaces, errors: readonly YamlError[]): Problem[] {
+  return withoutConsequences(errors)
+    .slice(0, mostShown)
+    .map((error) => yamlSyntax({ place: places.visible(error.span) }, error));
+}
+
+/** Leaves out what follows from an earlier error: where the structure is lost, everything behind it looks wrong. */
+function withoutConsequences(errors: readonly YamlError[]): readonly YamlError[] {
+  const firstOfStructure = errors.find(ofStructure);
+  return errors.filter((error) => error === firstOfStructure || !ofStructure(error));
+}
+
+function ofStructure({ kind, ...rest }: YamlError): boolean {
+  return kind === 'syntax' && 'id' in rest && rest.id !== 'BAD_DQ_ESCAPE' && rest.id !== 'BAD_ALIAS';
+}
+
+/** Makes a warning: the file is read, but perhaps not as it was meant. */
+export function yamlWarning(places: FilePlaces, error: YamlError): Problem {
+  const said = error.kind === 'syntax' ? asClause(withoutQuotation(error.id, error.message)) : words(error).message;
+  const message = `YAML: ${said}; it is ignored.`;
+  const fix =
+    'Remove the tag or directive, or write one that YAML 1.2 knows. Put a text that begins with `!` in quotes.';
+  return problem('yaml-syntax', 'warning', { place: places.place(error.span) }, message, fix);
+}
+
+function yamlSyntax(spot: Spot, error: YamlError): Problem {
+  const { message, fix } = words(error);
+  return problem('yaml-syntax', 'error', spot, message, fix);
+}
+
+interface Words {
+  readonly message: string;
+  readonly fix: string;
+}
+
+const quotePattern = "Put a text that begins with `*` in quotes, for example `'*_unsafe'`.";
+
+function words(error: YamlError): Words {
+  switch (error.kind) {
+    case 'severalDocuments':
+      return {
+        message: 'The file holds more than one YAML document.',
+        fix: 'Keep one document: remove the line `---` or `...` between them.',
+      };
+    case 'aliasUnknown': {
+      const meant = nearest(error.name, error.known);
+      const message = 'YAML reads a value that begins with `*` as an alias, and no anchor of that name is above it.';
+      if (meant !== undefined)
+        return { message, fix: `Write \`*${shortened(meant)}\`, or put the value in quotes if it is not an alias.` };
+      return { message, fix: quotePattern };
+    }
+    case 'aliasOfItself':
+      return {
+        message: `The alias \`*${shortened(error.name)}\` is inside the anchor \`&${shortened(error.name)}\` that it refers to.`,
+        fix: 'Refer to an anchor that ends above the alias.',
+      };
+    case 'aliasesTooMany':
+      return {
+        message: `The aliases of this file expand to more than ${error.limit.toLocaleString('en-US')} ${error.of === 'nodes' ? 'keys and values' : error.of} together.`,
+        fix: 'Use fewer aliases of large nodes.',
+      };
+    case 'aliasesTooDeep':
+      return {
+        message: `Anchors refer to anchors more than ${error.limit} levels deep.`,
+        fix: 'Write some of the values out.',
+      };
+    case 'nestedTooDeep':
+      return {
+        message: `Lists and maps are nested more than ${error.limit} levels deep.`,
+        fix: 'Nest them less deeply.',
+      };
+    case 'tokensTooMany':
+      return {
+        message: `The file has more than ${error.limit.toLocaleString('en-US')} tokens (keys, values, signs and line breaks).`,
+        fix: 'Shorten it, or move servers to another source.',
+      };
+    case 'syntax':
+      return libraryWords(error.id, error.message);
+  }
+}
+
+function libraryWords(id: string, said: string): Words {
+  const message = `Not valid YAML: ${asClause(withoutQuotation(id, said))}.`;
+  switch (id) {
+    case 'TAB_AS_INDENT':
+      return { message: 'Not valid YAML: a tab is used as indentation.', fix: 'Indent with spaces.' };
+    case 'BAD_ALIAS':
+      return { message, fix: quotePattern };
+    case 'BAD_INDENT':
+      if (said.includes('end with'))
+        return { message, fix: 'Close the bracket that is opened above before this line.' };
+      return { message, fix: 'Indent the keys of one map by the same number of spaces.' };
+    case 'MISSING_CHAR':
+      if (said.startsWith('Implicit map keys')) return { message, fix: 'Write `:` and a value after the key.' };
+      if (said.startsWith('Missing closing')) return { message, fix: 'Close the quote that is opened above.' };
+      return { message, fix: 'Add the missing character, or put a text with special characters in quotes.' };
+    case 'BAD_DQ_ESCAPE':
+      return { message, fix: 'Write each backslash twice, or use single quotes, which keep backslashes as they are.' };
+    case 'TAG_RESOLVE_FAILED':
+    case 'BAD_SCALAR_START':
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return { message, fix: 'Put a text that holds `: ` or begins with a special character in quotes.' };
+    case 'RESOURCE_EXHAUSTION':
+      return { message: 'Lists and maps are nested too deeply.', fix: 'Nest them less deeply.' };
+    default:
+      return { message, fix: 'Correct the YAML at this place.' };
+  }
+}
+
+function withoutQuotation(id: string, said: string): string {
+  switch (id) {
+    case 'UNEXPECTED_TOKEN':
+      // Such messages quote the file behind the colon.
+      return said.replace(/: [^]*$/, '');
+    case 'TAG_RESOLVE_FAILED':
+      return 'a value that begins with `!` is read as a tag, and this tag is unknown';
+    case 'BAD_DQ_ESCAPE':
+      // The backslash and the character behind it say enough.
+      return said.replace(/(?<=\\.)[^]*$/, '');
+    default:
+      return said;
+  }
+}
+
+function asClause(said: string): string {
+  const text = said.charAt(0).toLowerCase() + said.slice(1).replace(/[.:\s]+$/, '');
+  return clipped(text, 200);
+}

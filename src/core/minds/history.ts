@@ -1,0 +1,168 @@
+/**
+ * Keeps a conversation over its turns. What a turn added is kept as a bounded record with the answer that the editor
+ * stores, and the conversation is made again from those records (D1). Everything here is pure.
+ *
+ * Records come back from a store that others wrote to: reading takes what it can use, drops the rest, and never throws.
+ * Invariant: every call of what is read has its result.
+ */
+import { isObject } from '../base/isObject.js';
+import { shortenedText } from './budget.js';
+import type { TurnEnd } from './conversation.js';
+import type { ContentPart, DialogMessage, ResultFile, ToolCall, ToolResult } from './model.js';
+
+export interface TurnRecord {
+  readonly version: 1;
+  /** The conversation's name, by which its instances are leased. */
+  readonly dialog: string;
+  /** The member of the team; absent where it is nobody in particular. */
+  readonly member?: string;
+  /** The question stands first, where there was one. */
+  readonly messages: readonly DialogMessage[];
+  readonly end: TurnEnd['kind'];
+}
+
+/** One text in a record has at most this many characters; a later turn rarely needs more of an earlier result. */
+const longestText = 12_000;
+/** All texts of a record have at most this many characters together. */
+const longestRecord = 200_000;
+
+export function recordOf(record: Omit<TurnRecord, 'version'>): TurnRecord {
+  const messages = record.messages.map((message) => bounded(message, longestText));
+  const size = (some: readonly DialogMessage[]): number => JSON.stringify(some).length;
+  for (let index = 0; index < messages.length && size(messages) > longestRecord; index++) {
+    const message = messages[index];
+    if (message) messages[index] = bounded(message, 600);
+  }
+  return { version: 1, ...record, messages };
+}
+
+function bounded(message: DialogMessage, limit: number): DialogMessage {
+  if (message.kind !== 'results') return message;
+  return { kind: 'results', results: message.results.map((result) => boundedResult(result, limit)) };
+}
+
+function boundedResult(result: ToolResult, limit: number): ToolResult {
+  const parts = result.parts.map((part): ContentPart => {
+    if (part.kind === 'image') return { kind: 'text', text: `[The image (${part.mimeType}) was shown at that time.]` };
+    const text = shortenedText(part.text, (limit * 2) / 3, limit / 3);
+    return text === part.text ? part : { kind: 'text', text };
+  });
+  return { ...result, parts };
+}
+
+/** A turn as the editor keeps it: what was asked, and what came of it. */
+export interface PastTurn {
+  readonly question: string;
+  /** What the answer's metadata holds under the key of this extension. */
+  readonly record: unknown;
+  /** What a person saw of the answer. */
+  readonly shown: string;
+}
+
+export interface Past {
+  /** Absent where none of the turns tells. */
+  readonly dialog: string | undefined;
+  readonly member: string | undefined;
+  readonly messages: readonly DialogMessage[];
+  /** How the last turn ended; absent where there is none, or where it does not say. */
+  readonly end: TurnEnd['kind'] | undefined;
+}
+
+export function pastOf(turns: readonly PastTurn[]): Past {
+  let dialog: string | undefined;
+  let member: string | undefined;
+  let end: TurnEnd['kind'] | undefined;
+  const messages: DialogMessage[] = [];
+  for (const turn of turns) {
+    const record = readRecord(turn.record);
+    end = record?.end;
+    if (record) {
+      dialog = record.dialog;
+      member = record.member;
+      for (const message of record.messages) messages.push(message);
+    } else {
+      if (turn.question !== '') messages.push({ kind: 'user', text: turn.question });
+      if (turn.shown !== '') messages.push({ kind: 'answer', text: turn.shown, calls: [] });
+    }
+  }
+  return { dialog, member, messages: withoutOrphans(messages), end };
+}
+
+/** Returns the files that the results of a conversation left on disk; some of them may be gone. */
+export function filesIn(messages: readonly DialogMessage[]): ResultFile[] {
+  return messages.flatMap((message) =>
+    message.kind === 'results' ? message.results.flatMap(({ files }) => files ?? []) : [],
+  );
+}
+
+const ends: readonly TurnEnd['kind'][] = ['answered', 'stepLimit', 'stopped', 'cancelled'];
+
+export function readRecord(value: unknown): TurnRecord | undefined {
+  if (!isObject(value) || value['version'] !== 1) return undefined;
+  const { dialog, member, messages, end } = value;
+  if (typeof dialog !== 'string' || dialog === '' || !Array.isArray(messages)) return undefined;
+  return {
+    version: 1,
+    dialog,
+    ...(typeof member === 'string' && { member }),
+    messages: messages.flatMap((message) => readMessage(message) ?? []),
+    end: ends.find((kind) => kind === end) ?? 'answered',
+  };
+}
+
+function readMessage(value: unknown): DialogMessage | undefined {
+  if (!isObject(value)) return undefined;
+  const { kind, text, calls, results } = value;
+  if (kind === 'user' && typeof text === 'string') return { kind, text };
+  if (kind === 'answer' && typeof text === 'string' && Array.isArray(calls)) {
+    return { kind, text, calls: calls.filter(isCall) };
+  }
+  if (kind === 'results' && Array.isArray(results)) return { kind, results: results.filter(isResult) };
+  return undefined;
+}
+
+function isCall(value: unknown): value is ToolCall {
+  return (
+    isObject(value) && typeof value['id'] === 'string' && typeof value['tool'] === 'string' && isObject(value['input'])
+  );
+}
+
+function isResult(value: unknown): value is ToolResult {
+  if (!isObject(value) || typeof value['callId'] !== 'string' || typeof value['tool'] !== 'string') return false;
+  const files = value['files'];
+  if (files !== undefined && !(Array.isArray(files) && files.every(isFile))) return false;
+  return typeof value['isError'] === 'boolean' && Array.isArray(value['parts']) && value['parts'].every(isPart);
+}
+
+function isFile(value: unknown): value is ResultFile {
+  return isObject(value) && typeof value['path'] === 'string' && typeof value['isImage'] === 'boolean';
+}
+
+function isPart(value: unknown): value is ContentPart {
+  if (!isObject(value)) return false;
+  if (value['kind'] === 'text') return typeof value['text'] === 'string';
+  return value['kind'] === 'image' && typeof value['mimeType'] === 'string' && typeof value['base64'] === 'string';
+}
+
+/** Drops calls without a result and results without a call, which providers refuse. */
+function withoutOrphans(messages: readonly DialogMessage[]): DialogMessage[] {
+  const kept: DialogMessage[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (message.kind === 'results') continue;
+    if (message.kind === 'user' || message.calls.length === 0) {
+      kept.push(message);
+      continue;
+    }
+    const next = messages[index + 1];
+    const results = next?.kind === 'results' ? next.results : [];
+    const answered = message.calls.flatMap((call) => {
+      const result = results.find(({ callId }) => callId === call.id);
+      return result ? [{ call, result }] : [];
+    });
+    if (answered.length > 0 || message.text !== '') {
+      kept.push({ kind: 'answer', text: message.text, calls: answered.map(({ call }) => call) });
+    }
+    if (answered.length > 0) kept.push({ kind: 'results', results: answered.map(({ result }) => result) });
+  }
+  return kept;
+}

@@ -1,0 +1,139 @@
+/**
+ * Finds what still lives of one or more process trees on POSIX, and signals it (X5). The stop of a server and the
+ * guardian share this file, and the guardian runs in a process of its own, so it imports nothing but the process table.
+ *
+ * A process belongs to a tree when it is in the group or session of the tree's first process, descends from one that
+ * belongs, is in a group that such a one leads, or carries the tree's mark in its environment; the last finds those
+ * whose parents are gone and who made a session of their own. A process that belonged once belongs for good.
+ */
+import { isAlive } from '../base/isAlive.js';
+import { carryingMark, readProcessTable, type ProcessEntry, type ProcessTable } from './processTable.js';
+import { pollUntilGone, type TreeMembers } from './treeMembers.js';
+
+/**
+ * The variable that marks every process of a tree. Its value ends in a dot, so that one is never the start of another.
+ */
+export const markVariable = 'MCP_TOOLSETS_TREE';
+
+interface TreeTarget {
+  /** The ids of the first processes, which are those of their groups, too. */
+  readonly groups: readonly number[];
+  /** The beginning of the mark's value. */
+  readonly mark: string;
+  /** No process that started before this counts as marked, which saves reading those (Linux only). */
+  readonly since?: string | undefined;
+}
+
+export class LivingTree implements TreeMembers {
+  private known = new Map<number, ProcessEntry>();
+  private readonly ended = new Set<number>();
+
+  constructor(
+    private readonly target: TreeTarget,
+    private readonly readTable = readProcessTable,
+  ) {}
+
+  /** Finds who belongs now. With `marks` it looks at environments, too, which costs more. */
+  async look(marks = false): Promise<number> {
+    const table = await this.readTable();
+    // A table in which this process itself is missing is none: the listing failed.
+    if (!table.has(process.pid)) return this.someAnswer() ? Math.max(1, this.known.size) : 0;
+    const find = (known: ReadonlyMap<number, ProcessEntry>): Map<number, ProcessEntry> =>
+      belonging(table, this.target.groups, this.ended, known);
+    let members = find(this.known);
+    if (marks) {
+      const others = [...table.values()].filter((entry) => !members.has(entry.pid) && this.maybeMarked(entry));
+      const marked = await carryingMark(`${markVariable}=${this.target.mark}`, others);
+      if (marked.length > 0) {
+        for (const entry of marked) members.set(entry.pid, entry);
+        members = find(members);
+      }
+    }
+    this.known = members;
+    return members.size;
+  }
+
+  /**
+   * Notes that the first processes ended: their ids may be others' from now on. The id of a group is not, while it has
+   * members.
+   */
+  firstEnded(): void {
+    for (const pid of this.target.groups) this.ended.add(pid);
+  }
+
+  /** The ids of those that lived at the last look. */
+  get pids(): number[] {
+    return [...this.known.keys()];
+  }
+
+  /** Signals the groups at once, and one by one those outside of them. */
+  signal(name: 'SIGTERM' | 'SIGKILL'): void {
+    for (const group of this.target.groups) send(-group, name);
+    for (const { pid, group } of this.known.values()) if (!this.target.groups.includes(group)) send(pid, name);
+  }
+
+  /** Signal 0 also reaches the dead who wait for their parent, so a look is due now and then. */
+  goneBefore(deadline: () => number): Promise<boolean> {
+    return pollUntilGone(async (turn, quick) => {
+      const lookDue = !quick && turn % 4 === 0;
+      return (!this.someAnswer() || lookDue) && (await this.look(false)) === 0 && (await this.look(true)) === 0;
+    }, deadline);
+  }
+
+  private someAnswer(): boolean {
+    return this.target.groups.some((group) => isAlive(-group)) || [...this.known.keys()].some((pid) => isAlive(pid));
+  }
+
+  private maybeMarked(entry: ProcessEntry): boolean {
+    const { since } = this.target;
+    return entry.pid !== process.pid && (since === undefined || Number(entry.started) >= Number(since));
+  }
+}
+
+/** Finds who belongs, by id; `known` holds those who belonged at an earlier look. */
+export function belonging(
+  table: ProcessTable,
+  groups: readonly number[],
+  ended: ReadonlySet<number>,
+  known: ReadonlyMap<number, ProcessEntry>,
+): Map<number, ProcessEntry> {
+  const own = new Set(groups);
+  const children = new Map<number, ProcessEntry[]>();
+  const byGroup = new Map<number, ProcessEntry[]>();
+  const members = new Map<number, ProcessEntry>();
+  const open: ProcessEntry[] = [];
+  const admit = (entry: ProcessEntry): void => {
+    if (members.has(entry.pid) || entry.pid === process.pid) return;
+    members.set(entry.pid, entry);
+    open.push(entry);
+  };
+  for (const entry of table.values()) {
+    push(children, entry.parent, entry);
+    if (entry.group !== 0) push(byGroup, entry.group, entry);
+  }
+  for (const entry of table.values()) {
+    const first = own.has(entry.group) || own.has(entry.session) || (own.has(entry.pid) && !ended.has(entry.pid));
+    if (first || known.get(entry.pid)?.started === entry.started) admit(entry);
+  }
+  for (let entry = open.pop(); entry; entry = open.pop()) {
+    for (const child of children.get(entry.pid) ?? []) admit(child);
+    if (entry.group === entry.pid) for (const fellow of byGroup.get(entry.group) ?? []) admit(fellow);
+  }
+  return members;
+}
+
+function push(map: Map<number, ProcessEntry[]>, key: number, entry: ProcessEntry): void {
+  const list = map.get(key);
+  if (list) list.push(entry);
+  else map.set(key, [entry]);
+}
+
+function send(pid: number, name: NodeJS.Signals): void {
+  // kill(2) takes 0, 1 and -1 for this group, init and everyone.
+  if (!Number.isSafeInteger(pid) || Math.abs(pid) <= 1) return;
+  try {
+    process.kill(pid, name);
+  } catch {
+    // The process is gone, or was never ours to signal; the next look shows what is left.
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Provides the pages of `docs` as documents, and one page for each problem code, which its diagnostics link to (E1). The
+ * links are not commands, because only the Problems view runs commands. An association in `package.json` makes the pages
+ * open as previews.
+ */
+import * as vscode from 'vscode';
+import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
+import { inert } from '../../../core/base/inert.js';
+import { problemCodes, type ProblemCode } from '../../../core/base/problem.js';
+import { explanation } from './explanation.js';
+import { window } from '../inertEditor.js';
+import { orShowFailure } from '../messages.js';
+
+/** The same scheme stands in `package.json`. */
+const scheme = 'mcp-toolsets-problem';
+
+export function pageOf(code: ProblemCode): vscode.Uri {
+  return vscode.Uri.from({ scheme, path: `/${code}.md` });
+}
+
+export function registerProblemPages(extensionUri: vscode.Uri): Disposable {
+  const docs = vscode.Uri.joinPath(extensionUri, 'docs');
+  const security = 'SECURITY.md';
+  const read = async (name: string): Promise<string> => {
+    const file = vscode.Uri.joinPath(name === security ? extensionUri : docs, name);
+    return new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
+  };
+  const choose = async (): Promise<void> => {
+    const names = (await vscode.workspace.fs.readDirectory(docs)).map(([name]) => name);
+    const items = [...names.sort(), security].map(async (name) => {
+      const title = /^# (.+)/.exec(await read(name))?.[1] ?? name;
+      return { label: inert`${title.replaceAll('`', '')}`, name };
+    });
+    const page = await window.showQuickPick(await Promise.all(items), { placeHolder: inert`Choose a page` });
+    if (page) await vscode.commands.executeCommand('vscode.open', vscode.Uri.from({ scheme, path: `/${page.name}` }));
+  };
+
+  const store = new DisposableStore('pages');
+  store.add(
+    vscode.workspace.registerTextDocumentContentProvider(scheme, {
+      provideTextDocumentContent: async ({ path }) => {
+        const name = /^\/([\w-]+\.md)$/.exec(path)?.[1];
+        if (name === undefined) return undefined;
+        const code = problemCodes.find((one) => name === `${one}.md`);
+        return code === undefined ? read(name) : explanation(await read('problems.md'), code);
+      },
+    }),
+  );
+  store.add(vscode.commands.registerCommand('mcpToolsets.openDocumentation', () => orShowFailure(choose)));
+  return store;
+}

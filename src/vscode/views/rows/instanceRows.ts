@@ -1,0 +1,77 @@
+/**
+ * Makes the rows of a server's instances: whose they are, how old they are and how long they have been idle (L2).
+ * Everything here is pure.
+ */
+import { assertNever } from '../../../core/base/assertNever.js';
+import { code, inert, formatted, markdownList, noMarkdown } from '../../../core/base/inert.js';
+import type { InstanceStatus, ServerStatus } from '../../../core/reconcile/status.js';
+import { dialogLabel } from '../../../core/protocol/dialogLabel.js';
+import { isTrial } from '../../engine/trialDialog.js';
+import { durationPhrase, instancePhrase, timeOf } from '../phrases.js';
+import type { TreeNode, TreeOptions } from './treeNode.js';
+
+export function instanceNodes(parent: string, server: ServerStatus, { now, titleOf }: TreeOptions): TreeNode[] {
+  return server.instances.map((instance: InstanceStatus) => {
+    const { use, startedAt, lastCallAt, lastTool, pid } = instance;
+    const phrase = instancePhrase(use);
+    const dialog = use.kind === 'leased' ? use.dialog : undefined;
+    const { text: title, chat } = (dialog === undefined ? undefined : titleOf(dialog)) ?? {};
+    const called = dialog === undefined || lastTool === undefined ? [] : [lastTool];
+    const label = instanceLabel(instance, title, now);
+    const description = [
+      ...(title === undefined ? [] : called),
+      activity(instance, now),
+      `${durationPhrase(now - startedAt)} old`,
+    ].join(' · ');
+    const lines = [
+      title === undefined ? formatted`**${phrase}**` : formatted`**${title}**`,
+      use.kind === 'leased'
+        ? formatted`conversation ${code(use.dialog)}, since ${timeOf(use.since, now)}; “Release Instance” ends it, and the next call of the conversation starts another`
+        : noMarkdown,
+      formatted`started ${timeOf(startedAt, now)}${pid === undefined ? '' : `, process ${pid}`}`,
+      lastCallAt === undefined
+        ? formatted`not called yet`
+        : formatted`last call ${called.join('')} ${timeOf(lastCallAt, now)}`,
+    ];
+    return {
+      id: `${parent}/instance/${instance.id}`,
+      kind: 'instance',
+      server: server.id,
+      label: inert`${label}`,
+      description: inert`${description}`,
+      spoken: inert`${title ?? phrase}, instance, ${description}`,
+      tooltip: markdownList(lines, '\n\n'),
+      icon: { id: use.kind === 'leased' ? 'comment-discussion' : 'server-process' },
+      context: `instance ${use.kind}`,
+      initially: 'leaf',
+      ...(dialog !== undefined && { dialog, chat }),
+      children: [],
+    };
+  });
+}
+
+/** A conversation without a title is told apart by what it did last. */
+function instanceLabel({ use, lastTool, lastCallAt }: InstanceStatus, title: string | undefined, now: number): string {
+  switch (use.kind) {
+    case 'warm':
+      return 'ready';
+    case 'draining':
+      return 'ending';
+    case 'spare':
+    case 'shared':
+      return use.kind;
+    case 'leased':
+      if (isTrial(use.dialog)) return 'Try Tool';
+      if (title !== undefined) return title;
+      return lastTool === undefined || lastCallAt === undefined
+        ? dialogLabel(use.dialog)
+        : `${lastTool}, ${timeOf(lastCallAt, now)}`;
+    default:
+      return assertNever(use);
+  }
+}
+
+function activity({ callsInFlight, lastCallAt }: InstanceStatus, now: number): string {
+  if (callsInFlight > 0) return callsInFlight === 1 ? '1 call running' : `${callsInFlight} calls running`;
+  return lastCallAt === undefined ? 'not called yet' : `idle ${durationPhrase(now - lastCallAt)}`;
+}

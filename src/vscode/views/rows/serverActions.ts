@@ -1,0 +1,41 @@
+/** Decides what a person can do with a server. Everything here is pure. */
+import { assertNever } from '../../../core/base/assertNever.js';
+import type { ServerState, ServerStatus } from '../../../core/reconcile/status.js';
+
+/** Returns what a person can do with a server in this state. */
+export function actions(state: ServerState): readonly ('startable' | 'stoppable' | 'restartable')[] {
+  switch (state.kind) {
+    case 'disabled':
+    case 'invalid':
+    case 'pending':
+    case 'signInNeeded':
+      return [];
+    case 'stopped':
+    case 'failed':
+      return ['startable'];
+    case 'remembered':
+    case 'idle':
+      return ['startable', 'stoppable', 'restartable'];
+    case 'starting':
+      return ['stoppable'];
+    case 'running':
+    case 'reconnecting':
+      return ['stoppable', 'restartable'];
+    default:
+      return assertNever(state);
+  }
+}
+
+/** Returns what a person can do about the sign-in of a server (X7). */
+export function signInActions({ signIn, state }: ServerStatus): readonly ('signInable' | 'signOutable')[] {
+  if (state.kind === 'disabled' || state.kind === 'pending') return [];
+  switch (signIn?.kind) {
+    case undefined:
+    case 'none':
+      return [];
+    case 'needed':
+      return ['signInable'];
+    case 'signedIn':
+      return signIn.lacks === undefined ? ['signOutable'] : ['signInable', 'signOutable'];
+  }
+}

@@ -1,0 +1,41 @@
+/** Reads what a command was called with: a row of the sidebar or the id of a server. Pure; does not import `vscode`. */
+import type { OfferName } from '../../../core/approval/offerPrints.js';
+import { isObject } from '../../../core/base/isObject.js';
+import type { TreeNode } from './treeNode.js';
+
+/**
+ * A row or the id of a server; undefined if the command comes from the palette. Another extension may run a command with
+ * anything, so nothing of it is believed: what is neither counts as undefined.
+ */
+export type Subject = unknown;
+
+const texts = ['server', 'name', 'dialog', 'original', 'published'] as const;
+
+interface SubjectNode extends Partial<Pick<TreeNode, 'kind' | 'ticked' | (typeof texts)[number]>> {
+  readonly changed?: Partial<OfferName>;
+}
+
+/** A tool whose tick box has this state, or is to have it. */
+export type TickedRow = Pick<SubjectNode, 'server' | 'original' | 'ticked'>;
+
+export function serverOf(subject: Subject): string | undefined {
+  return typeof subject === 'string' ? subject : nodeOf(subject)?.server;
+}
+
+/** Returns what is known of the row that the command was called at, if it was. */
+export function nodeOf(subject: Subject): SubjectNode | undefined {
+  const node = isObject(subject) ? subject['node'] : undefined;
+  if (!isObject(node)) return undefined;
+  const { kind, ticked, changed } = node;
+  return {
+    ...Object.fromEntries(texts.flatMap((key) => (typeof node[key] === 'string' ? [[key, node[key]]] : []))),
+    ...(typeof kind === 'string' && { kind: kind as TreeNode['kind'] }),
+    ...(typeof ticked === 'boolean' && { ticked }),
+    ...(isObject(changed) && { changed }),
+  };
+}
+
+/** Returns the rows that a command was called for: all that are selected, if the row where it was called is among them. */
+export function nodesOf(subject: Subject, selected: unknown): SubjectNode[] {
+  return (Array.isArray(selected) ? selected : [subject]).flatMap((one) => nodeOf(one) ?? []);
+}

@@ -1,0 +1,202 @@
+/**
+ * Draws the rows of `treeModel` in the sidebar (E3). Only the servers that changed are redrawn, so that the view neither
+ * flickers nor forgets what is selected or folded.
+ */
+import * as vscode from 'vscode';
+import { DisposableStore, toDisposable, type Disposable } from '../../../core/base/disposables.js';
+import { inert } from '../../../core/base/inert.js';
+import type { Clock } from '../../../core/base/clock.js';
+import { serves } from '../../../core/reconcile/shortfall.js';
+import type { ConversationTitles } from '../../engine/conversationTitles.js';
+import { toLocation } from '../problems/diagnostics.js';
+import type { EngineSlot, WindowState } from '../../engine/engineSlot.js';
+import { createTreeView, markdownString, TreeItem } from '../inertEditor.js';
+import { fileLabel, folderLabel } from '../fileLabels.js';
+import { orShowFailure } from '../messages.js';
+import { HeldAnswers } from './heldAnswers.js';
+import type { TickedRow } from './subject.js';
+import { changedRows } from './rowChanges.js';
+import { showsAges, treeModel } from './treeModel.js';
+import type { TreeNode, TreeOptions } from './treeNode.js';
+import { badgeOf, isBroken, messageOf } from './viewWords.js';
+
+export const viewId = 'mcpToolsets.servers';
+
+/** The milliseconds between updates of the ages that are shown to the minute. */
+const agesLast = 30_000;
+
+interface TreeDeps {
+  readonly slot: EngineSlot;
+  readonly clock: Clock;
+  readonly titles: Pick<ConversationTitles, 'of' | 'onDidChange'>;
+  /** Writes what a person ticked. Resolves when it counts. */
+  readonly tick: (rows: readonly TickedRow[]) => Promise<void>;
+}
+
+export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
+  const store = new DisposableStore('tree view');
+  const rows = store.add(new ServerRows(clock, titles.of));
+  const view = store.add(
+    createTreeView(viewId, {
+      treeDataProvider: rows,
+      showCollapseAll: true,
+      canSelectMany: true,
+      manageCheckboxStateManually: true,
+    }),
+  );
+  store.add(
+    view.onDidChangeCheckboxState(async ({ items }) => {
+      const ticked = items.map(([{ node }, state]) => ({ ...node, ticked: state === ticks.true }));
+      await orShowFailure(() => tick(ticked));
+      // The editor shows the ticks that were asked for until it is told.
+      rows.redraw(items.map(([row]) => row));
+    }),
+  );
+  store.add(titles.onDidChange(() => rows.show(slot.state)));
+  const context = (): ((name: string, value: unknown) => void) => {
+    let known: unknown;
+    return (name, value) => {
+      if (known !== value) void vscode.commands.executeCommand('setContext', `mcpToolsets.${name}`, value);
+      known = value;
+    };
+  };
+  const [phase, broken, pending, serving] = [context(), context(), context(), context()];
+  store.add(
+    slot.onDidChange((state) => {
+      rows.show(state);
+      const badge = badgeOf(state.snapshot);
+      if (view.badge?.value !== badge?.value || view.badge?.tooltip !== badge?.tooltip) view.badge = badge;
+      const message = messageOf(state, fileLabel);
+      if ((view.message ?? '') !== message) view.message = message;
+      broken('broken', isBroken(state));
+      pending(
+        'pending',
+        state.snapshot.servers.some(({ approval }) => approval.kind === 'pending'),
+      );
+      serving('serves', state.snapshot.servers.some(serves));
+      phase('phase', state.phase);
+    }),
+  );
+  let aging = clock.after(agesLast, age);
+  store.add(toDisposable(() => aging.dispose()));
+  function age(): void {
+    if (view.visible && showsAges(slot.state.snapshot)) rows.show(slot.state);
+    aging = clock.after(agesLast, age);
+  }
+  return store;
+}
+
+/** The object by which the editor knows a row. It stays the same while the row's content changes. */
+interface Row {
+  node: TreeNode;
+}
+
+class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
+  private readonly changes = new vscode.EventEmitter<Row | undefined>();
+  private readonly rows = new Map<string, Row>();
+  private servers: readonly TreeNode[] = [];
+  private readonly top = new HeldAnswers(() => this.servers.map((node) => this.rowOf(node)));
+
+  readonly onDidChangeTreeData = this.changes.event;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly titleOf: TreeOptions['titleOf'],
+  ) {}
+
+  show({ phase, snapshot }: WindowState): void {
+    const options: TreeOptions = {
+      now: this.clock.now(),
+      titleOf: this.titleOf,
+      fileLabel: onceEach(fileLabel),
+      folderLabel: onceEach(folderLabel),
+    };
+    const before = this.servers;
+    this.servers = phase === 'serving' ? treeModel(snapshot, options) : [];
+    this.keepRows();
+    if (this.top.become(phase !== 'reading')) return;
+    const changed = changedRows(before, this.servers);
+    if (changed) changed.forEach((node) => this.changes.fire(this.rowOf(node)));
+    else this.changes.fire(undefined);
+  }
+
+  getChildren(row?: Row): Row[] | Promise<Row[]> {
+    return row ? row.node.children.map((node) => this.rowOf(node)) : this.top.ask();
+  }
+
+  getTreeItem({ node }: Row): vscode.TreeItem {
+    const item = new TreeItem(node.label, foldings[node.initially]);
+    item.id = node.id;
+    if (node.description !== '') item.description = node.description;
+    item.accessibilityInformation = { label: node.spoken ?? inert`${node.label} ${node.description}` };
+    item.tooltip = markdownString(node.tooltip);
+    item.iconPath = new vscode.ThemeIcon(
+      node.icon.id,
+      node.icon.color === undefined ? undefined : new vscode.ThemeColor(node.icon.color),
+    );
+    item.contextValue = node.context;
+    if (node.ticked !== undefined) item.checkboxState = ticks[`${node.ticked}`];
+    const command = commandOf(node);
+    if (command) item.command = command;
+    return item;
+  }
+
+  redraw(rows: readonly Row[]): void {
+    for (const row of rows) if (this.rows.get(row.node.id) === row) this.changes.fire(row);
+  }
+
+  dispose(): void {
+    this.changes.dispose();
+  }
+
+  private rowOf(node: TreeNode): Row {
+    const row = this.rows.get(node.id) ?? { node };
+    row.node = node;
+    this.rows.set(node.id, row);
+    return row;
+  }
+
+  private keepRows(): void {
+    const present = new Set<string>();
+    const visit = (node: TreeNode): void => {
+      present.add(node.id);
+      // This happens even if nothing is redrawn, so that a row that is unfolded later shows what is true then.
+      const row = this.rows.get(node.id);
+      if (row) row.node = node;
+      node.children.forEach(visit);
+    };
+    this.servers.forEach(visit);
+    for (const id of this.rows.keys()) if (!present.has(id)) this.rows.delete(id);
+  }
+}
+
+const foldings = {
+  leaf: vscode.TreeItemCollapsibleState.None,
+  collapsed: vscode.TreeItemCollapsibleState.Collapsed,
+  expanded: vscode.TreeItemCollapsibleState.Expanded,
+};
+
+const ticks = { true: vscode.TreeItemCheckboxState.Checked, false: vscode.TreeItemCheckboxState.Unchecked };
+
+/** Returns what a click or the Enter key does. */
+function commandOf({ kind, place, server, name, chat }: TreeNode): vscode.Command | undefined {
+  if (kind === 'problem' && place) {
+    const { uri, range } = toLocation(place);
+    return { command: 'vscode.open', title: 'Go to Problem', arguments: [uri, { selection: range }] };
+  }
+  if (kind === 'tool') return { command: 'mcpToolsets.tryTool', title: 'Try Tool', arguments: [server, name] };
+  if (chat === undefined) return undefined;
+  const path = `/${Buffer.from(chat).toString('base64')}`;
+  const uri = vscode.Uri.from({ scheme: 'vscode-chat-session', authority: 'local', path });
+  return { command: 'vscode.open', title: 'Open Conversation', arguments: [uri] };
+}
+
+/** Asks for each file once, because an answer may look at the disk. */
+function onceEach(label: (file: string) => string): (file: string) => string {
+  const known = new Map<string, string>();
+  return (file) => {
+    const found = known.get(file) ?? label(file);
+    known.set(file, found);
+    return found;
+  };
+}

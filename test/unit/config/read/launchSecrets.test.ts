@@ -1,0 +1,82 @@
+/** What of a launch is kept secret (E4). */
+import assert from 'node:assert/strict';
+import type { EnvValue, Launch, Reference } from '../../../../src/core/config/model.js';
+import { secretsOf } from '../../../../src/core/config/read/launchSecrets.js';
+
+const literal = (value: string): EnvValue => ({ kind: 'literal', value });
+const http = (url: string, headers: Record<string, EnvValue> = {}, sessionId = ''): Launch => ({
+  transport: 'streamable_http',
+  url,
+  headers: new Map(Object.entries(headers)),
+  sessionId,
+});
+
+describe('secrets of a launch', () => {
+  it('are the values of its env', () => {
+    const host: EnvValue = {
+      kind: 'reference',
+      source: { kind: 'env', name: 'T' },
+      prefix: '',
+      suffix: '',
+      fallback: undefined,
+      value: 'from-host',
+    };
+    const env = new Map([
+      ['A', literal('written out')],
+      ['B', host],
+    ]);
+    const found = secretsOf({ transport: 'stdio', command: 'c', args: ['shown'], cwd: '/', env });
+    assert.deepEqual([...new Set(found)], ['written out', 'from-host']);
+  });
+
+  it('are the values of references in its arguments and its address, with and without what is put around them', () => {
+    const reference = (prefix: string, value: string, suffix: string): Reference => ({
+      kind: 'reference',
+      source: { kind: 'env', name: 'T' },
+      prefix,
+      suffix,
+      fallback: undefined,
+      value: prefix + value + suffix,
+    });
+    const token = reference('--token=', 'in-argument', ';');
+    const program = { transport: 'stdio', command: 'c', args: ['-y', token.value], cwd: '/', env: new Map() } as const;
+    const found = secretsOf({ ...program, argReferences: new Map([[1, token]]) });
+    assert.deepEqual(found, ['--token=in-argument;', 'in-argument']);
+    const ofAddress = (urlReference: Reference): string[] =>
+      secretsOf({ ...http(urlReference.value), transport: 'streamable_http', urlReference } as Launch);
+    assert.ok(ofAddress(reference('https://example.com/', 'in-address', '/mcp')).includes('in-address'));
+    // Failures name the address as it is connected to.
+    const written = ofAddress(reference('https://example.com/v/', 'in "address"/é', '/mcp'));
+    assert.ok(written.includes('in%20%22address%22/%C3%A9'), written.join());
+    assert.ok(!ofAddress(reference('https://example.com/v?x=', 'in-query', '')).includes('/v'));
+  });
+
+  it('are the values of its headers, whole and without the word before them', () => {
+    const found = secretsOf(
+      http('https://example.com/mcp', {
+        Authorization: {
+          kind: 'reference',
+          source: { kind: 'env', name: 'T' },
+          prefix: 'Bearer ',
+          suffix: '',
+          fallback: undefined,
+          value: 'Bearer abc-def',
+        },
+        'X-Token': literal('Token ghi-jkl'),
+        'X-Basic': literal(`Basic ${Buffer.from('user:pass:word').toString('base64')}`),
+        Cookie: literal('a=first=1; b=second'),
+        'X-Mode': literal('ci'),
+      }),
+    );
+    for (const secret of ['Bearer abc-def', 'abc-def', 'ghi-jkl', 'user:pass:word', 'pass:word', 'first=1', 'second']) {
+      assert.ok(found.includes(secret), secret);
+    }
+  });
+
+  it('are the password, the secret parameters and the session of its address', () => {
+    const found = secretsOf(http('https://user:p%40ss@example.com/mcp?api_key=k1&mode=plain&Token=t1', {}, 's1'));
+    for (const secret of ['p@ss', 'p%40ss', 'k1', 't1', 's1']) assert.ok(found.includes(secret), secret);
+    assert.ok(!found.includes('plain') && !found.includes('user'));
+    assert.deepEqual(secretsOf(http('not an address')), ['']);
+  });
+});

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { nearestName } from '../../../src/core/processes/commandSearch.js';
+
+describe('nearest command', () => {
+  const names = ['node', 'npm', 'npx', 'uv', 'uvx', 'python3', 'docker', 'playwright-mcp'];
+  for (const [wanted, nearest] of [
+    ['npxx', 'npx'],
+    ['nppx', 'npx'],
+    ['nxp', 'npx'],
+    ['dokcer', 'docker'],
+    ['Docker', 'docker'],
+    ['pyton3', 'python3'],
+    ['playright-mpc', 'playwright-mcp'],
+    ['uvxx', 'uvx'],
+    ['git', undefined],
+    ['something', undefined],
+  ] as const) {
+    it(`${wanted} → ${nearest}`, () => assert.equal(nearestName(wanted, names), nearest));
+  }
+});

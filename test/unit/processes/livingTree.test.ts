@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { belonging, LivingTree } from '../../../src/core/processes/livingTree.js';
+import { type ProcessEntry, type ProcessTable } from '../../../src/core/processes/processTable.js';
+import { posixIt } from '../../support/notHere.js';
+
+function table(
+  ...rows: [pid: number, parent: number, group: number, session?: number, started?: string][]
+): ProcessTable {
+  return new Map(
+    rows.map(([pid, parent, group, session = group, started = '1']) => [pid, { pid, parent, group, session, started }]),
+  );
+}
+
+const ids = (members: ReadonlyMap<number, ProcessEntry>): number[] => [...members.keys()].sort((a, b) => a - b);
+const none = new Map<number, ProcessEntry>();
+
+describe('who belongs to a tree', () => {
+  it('is in its group or session, or descends from one who is', () => {
+    const all = table(
+      [1, 0, 1],
+      [50, 1, 50],
+      [100, 50, 100],
+      [101, 100, 100],
+      [102, 1, 102, 100],
+      [103, 101, 103],
+      [104, 1, 103],
+      [200, 50, 200],
+    );
+    assert.deepEqual(ids(belonging(all, [100], new Set(), none)), [100, 101, 102, 103, 104]);
+  });
+
+  it('is not whoever has the first one’s id after it ended', () => {
+    const all = table([1, 0, 1], [100, 1, 77], [101, 100, 77]);
+    assert.deepEqual(ids(belonging(all, [100], new Set([100]), none)), []);
+    assert.deepEqual(ids(belonging(all, [100], new Set(), none)), [100, 101]);
+  });
+
+  it('belonged before, and is still the same', () => {
+    const before = table([300, 1, 300, 300, 'then'], [301, 1, 301, 301, 'then']);
+    const all = table([1, 0, 1], [300, 1, 300, 300, 'then'], [301, 1, 301, 301, 'later'], [302, 300, 9]);
+    assert.deepEqual(ids(belonging(all, [100], new Set([100]), before)), [300, 302]);
+  });
+
+  it('is never this process', () => {
+    const all = table([process.pid, 1, 100], [100, 1, 100]);
+    assert.deepEqual(ids(belonging(all, [100], new Set(), none)), [100]);
+  });
+
+  it('is found in loops too', () => {
+    const all = table([100, 101, 100], [101, 100, 100]);
+    assert.deepEqual(ids(belonging(all, [100], new Set(), none)), [100, 101]);
+  });
+});
+
+describe('a living tree', () => {
+  const onPosix = posixIt('on Windows the system keeps the trees');
+  /** No system gives an id as high as this. */
+  const group = 2 ** 30;
+
+  onPosix('that cannot be listed is not taken for gone, while one who belonged answers', async () => {
+    const { pid, ppid } = process;
+    let listing = table([pid, 1, pid], [ppid, 1, group]);
+    const tree = new LivingTree({ groups: [group], mark: 'unused.' }, () => Promise.resolve(listing));
+    assert.equal(await tree.look(), 1);
+    listing = table();
+    assert.equal(await tree.look(), 1);
+    assert.deepEqual(tree.pids, [ppid]);
+    assert.equal(await tree.goneBefore(() => 0), false);
+    listing = table([pid, 1, pid], [ppid, 1, ppid, ppid, 'later']);
+    assert.equal(await tree.look(), 0);
+  });
+
+  onPosix('that cannot be listed is gone when nobody answers', async () => {
+    const tree = new LivingTree({ groups: [group], mark: 'unused.' }, () => Promise.resolve(table()));
+    assert.equal(await tree.goneBefore(() => 0), true);
+  });
+});

@@ -1,0 +1,52 @@
+import { read } from '../../../../support/markdown.js';
+import assert from 'node:assert/strict';
+import { changedNodes, promptNodes, resourceNodes } from '../../../../../src/vscode/views/rows/promptRows.js';
+import { status } from '../statuses.js';
+
+describe('sidebar: prompts and resources (E3)', () => {
+  it('show names, what they take, and where they come from', () => {
+    const prompts = [
+      {
+        original: 'greet',
+        published: 'my_greet',
+        prompt: { name: 'greet', arguments: [{ name: 'who', required: true }, { name: 'how' }] },
+      },
+    ];
+    const [row] = promptNodes('s', status('s', { prompts }));
+    assert.deepEqual([row?.label, row?.description, row?.name], ['my_greet', 'greet', 'my_greet']);
+    assert.match(read(row?.tooltip ?? ''), /Takes who, \[how\]/);
+  });
+
+  it('are marked where they changed or came since the approval, and have a row where they are held back (S3)', () => {
+    const prompts = [{ original: 'p', published: 'my_p', prompt: { name: 'p' } }];
+    const change = { launch: '1', kind: 'prompt', original: 'p', parts: ['new'], held: false } as const;
+    const told = { launch: '1', kind: 'instructions', original: '', parts: ['text'], held: false } as const;
+    const marked = status('s', { prompts, changedOffers: [change, told] });
+    const [row] = promptNodes('s', marked);
+    assert.deepEqual(
+      [row?.description, row?.spoken, row?.context, row?.changed],
+      ['p · new since approval', 'my_p, prompt, originally p, new since approval', 'prompt changed', change],
+    );
+    const rows = (held: boolean): unknown[] =>
+      changedNodes('s', status('s', { changedOffers: [change, told].map((one) => ({ ...one, held })) })).map(
+        ({ label, description, context, name }) => [label, description, context, name],
+      );
+    assert.deepEqual(rows(false), [['Instructions', 'text changed', 'instructions changed', undefined]]);
+    assert.deepEqual(rows(true), [
+      ['p', 'held back: new since approval', 'prompt changed', 'p'],
+      ['Instructions', 'held back: text changed', 'instructions changed', undefined],
+    ]);
+  });
+
+  it('two resources with one address have ids of their own', () => {
+    const twice = [1, 2].map(() => ({ uri: 'note://a', name: 'a' }));
+    const resources = {
+      resources: twice,
+      templates: [{ uriTemplate: 'note://{x}', name: 'x', title: 'Notes' }],
+      filter: { whitelist: [], blacklist: [] },
+    };
+    const rows = resourceNodes('s', status('s', { resources }));
+    assert.equal(new Set(rows.map(({ id }) => id)).size, 3);
+    assert.deepEqual(rows.at(-1)?.label, 'Notes');
+  });
+});

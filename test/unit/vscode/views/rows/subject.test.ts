@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { nodeOf, nodesOf, serverOf } from '../../../../../src/vscode/views/rows/subject.js';
+
+describe('what a command is called with', () => {
+  it('is a row, or the id of a server', () => {
+    const changed = { launch: '1', kind: 'tool', original: 't' };
+    const node = {
+      kind: 'tool',
+      server: 's',
+      name: 'n',
+      dialog: 'd',
+      original: 'o',
+      published: 'p',
+      ticked: true,
+      changed,
+    };
+    assert.deepEqual(nodeOf({ node: { ...node, label: 'l' } }), node);
+    assert.deepEqual([serverOf({ node }), serverOf('s'), nodeOf('s')], ['s', 's', undefined]);
+  });
+
+  it('is all selected rows, if there are several', () => {
+    const [one, other] = [{ node: { server: 'a' } }, { node: { server: 'b' } }];
+    assert.deepEqual(nodesOf(one, [one, other]), [{ server: 'a' }, { server: 'b' }]);
+    assert.deepEqual(nodesOf(one, undefined), [{ server: 'a' }]);
+    assert.deepEqual(nodesOf(undefined, undefined), []);
+  });
+
+  it('counts as nothing where it is anything else', () => {
+    const node = new Proxy({}, { get: () => ({}) });
+    for (const subject of [
+      undefined,
+      null,
+      5,
+      {},
+      [],
+      () => {},
+      { node: null },
+      { node: 'n' },
+      { node: [] },
+      { node },
+    ]) {
+      const { server, name, dialog } = nodeOf(subject) ?? {};
+      assert.deepEqual([serverOf(subject), server, name, dialog], [undefined, undefined, undefined, undefined]);
+    }
+  });
+});
