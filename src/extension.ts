@@ -34,7 +34,7 @@ import { ConversationTitles } from './vscode/engine/conversationTitles.js';
 import { EditorClient } from './vscode/engine/editorClient.js';
 import { EngineSlot } from './vscode/engine/engineSlot.js';
 import { EnteredSecrets } from './vscode/engine/enteredSecrets.js';
-import { isTrial } from './vscode/engine/trialDialog.js';
+import { isTrial } from './vscode/engine/trialConversation.js';
 import { Logs } from './vscode/engine/logs.js';
 import { registerMinds } from './vscode/minds/register.js';
 import { offerToolsets } from './vscode/toolsets/mcpProvider.js';
@@ -188,7 +188,7 @@ function rememberedConversations(storage: vscode.Memento): RememberedConversatio
   return new RememberedConversations({
     stored: storage.get(key),
     store: (losses) => void storage.update(key, losses),
-    isConversation: (dialog) => !isTrial(dialog),
+    isConversation: (conversation) => !isTrial(conversation),
   });
 }
 

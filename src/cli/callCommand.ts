@@ -32,7 +32,7 @@ export async function call(
       toolset: toolset.id,
       tool,
       arguments: args,
-      dialog: 'command line',
+      conversation: 'command line',
       signal,
       client,
       onProgress: ({ progress, total, message }) =>

@@ -117,7 +117,7 @@ function request(
   method: string,
   params: object,
 ): Promise<OtherOutcome> {
-  return core.backend.request({ toolset, method, params: { ...params }, dialog: 'command line', signal, client });
+  return core.backend.request({ toolset, method, params: { ...params }, conversation: 'command line', signal, client });
 }
 
 function failed(outcome: Exclude<OtherOutcome, { kind: 'result' }>): number {

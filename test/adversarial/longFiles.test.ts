@@ -312,6 +312,9 @@ const all: readonly (readonly [string, Reader])[] = [
 const rooms = [
   'core/yaml',
   'core/config',
+  'core/config/read',
+  'core/config/edit',
+  'core/config/describe',
   'core/import',
   'core/team',
   'core/agents',

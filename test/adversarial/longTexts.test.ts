@@ -207,7 +207,8 @@ const rooms = [
   'core/connections/http',
   'core/connections/stdio',
   'core/connections/http/oauth',
-  'core/dialog',
+  'core/minds',
+  'core/processes',
 ];
 
 /** Why a function that takes a text of others is not fed. */
@@ -304,7 +305,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'forget',
     'forward',
     'upstreamMeta',
-    'dialogOf',
+    'conversationOf',
     'tell',
     'of',
     'page',

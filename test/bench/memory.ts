@@ -55,10 +55,11 @@ async function idleInstances(run: Run, rows: Row[]): Promise<void> {
     });
     await withProgram(run, 'engine', exposed, async (engine) => {
       await engine.ask('start', { product, text: configText(entries(1)), publishing: ids(1) });
-      const call = (dialog: string): Promise<unknown> => engine.ask('call', { toolset: 's0', tool: 's0_pid', dialog });
+      const call = (conversation: string): Promise<unknown> =>
+        engine.ask('call', { toolset: 's0', tool: 's0_pid', conversation });
       await call('first');
       const before = await heapOf(engine);
-      for (let index = 0; index < instances; index++) await call(`dialog ${index}`);
+      for (let index = 0; index < instances; index++) await call(`conversation ${index}`);
       leases.push(((await heapOf(engine)) - before) / instances);
     });
     await withProgram(run, 'bareClient', exposed, async (client) => {

@@ -110,7 +110,7 @@ async function untilCalled(run: Run, rows: Row[]): Promise<void> {
       write: megabytes,
     }),
   );
-  const call = { toolset: 's0', tool: 's0_pid', dialog: 'first' };
+  const call = { toolset: 's0', tool: 's0_pid', conversation: 'first' };
   const took = await openWindow(run, entries(1), kept, (_, ask) => ask<number>('timedCall', call));
   rows.push(plain('the first call, which starts its server', milliseconds(took)));
 }

@@ -40,25 +40,28 @@ async function measure(run: Run, { name, command, tool, isEven }: Subject, rows:
   const cold: number[] = [];
   const started = <T>(
     more: object,
-    use: (call: (dialog: string) => Promise<number>, engine: Program) => Promise<T>,
+    use: (call: (conversation: string) => Promise<number>, engine: Program) => Promise<T>,
   ): Promise<T> =>
     withProgram(run, 'engine', {}, async (engine) => {
       const text = configText([{ id: 'subject', ...command, more: { ...more } }]);
       const product = await run.product();
       await engine.ask('start', { product, text, publishing: ['subject'], conversations: { subject: 2 } });
-      return await use((dialog) => engine.ask<number>('timedCall', { toolset: 'subject', tool, dialog }), engine);
+      return await use(
+        (conversation) => engine.ask<number>('timedCall', { toolset: 'subject', tool, conversation }),
+        engine,
+      );
     });
   await started({}, async (call, engine) => {
     await call('warm');
     for (let index = 0; index < conversations; index++) {
       await engine.ask('untilSpare');
-      first.push(await call(`dialog ${index}`));
-      for (let again = 0; again < 5; again++) later.push(await call(`dialog ${index}`));
+      first.push(await call(`conversation ${index}`));
+      for (let again = 0; again < 5; again++) later.push(await call(`conversation ${index}`));
     }
   });
   await started({ spare: 0 }, async (call) => {
     await call('warm');
-    for (let index = 0; index < conversations; index++) cold.push(await call(`dialog ${index}`));
+    for (let index = 0; index < conversations; index++) cold.push(await call(`conversation ${index}`));
   });
   const what = `${name}: first call, more than a later call of the conversation`;
   const [ours, base, value] = [milliseconds(median(first)), milliseconds(median(later)), median(first) - median(later)];

@@ -16,11 +16,11 @@ import { failureOf, offersOf, realText, realVocabulary } from '../integration/st
 import { heapNow } from '../support/core/loopDelay.js';
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '1' }, seed: { type: 'string' }, dialogs: { type: 'string' } },
+  options: { minutes: { type: 'string', default: '1' }, seed: { type: 'string' }, conversations: { type: 'string' } },
 });
 const minutes = Number(values.minutes);
 const seed = Number(values.seed ?? Date.now() % 2 ** 31);
-const dialogCount = Number(values.dialogs ?? 6);
+const conversationCount = Number(values.conversations ?? 6);
 
 const counts = new Map<string, number>();
 const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
@@ -83,7 +83,7 @@ async function conversation(stage: Stage, index: number, until: () => boolean): 
       const result = await agent.result(
         tool.published,
         { ms, text: String(started) },
-        { conversation: `dialog ${index}`, ...(cancel && { signal: controller.signal }) },
+        { conversation: `conversation ${index}`, ...(cancel && { signal: controller.signal }) },
       );
       const text = textOfResult(result);
       if (result.isError) failed(was, started, text);
@@ -192,7 +192,7 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
         underFire(id);
         count('release');
         note(`release ${id}`);
-        await stage.host.release(id, `dialog ${random.int(dialogCount)}`);
+        await stage.host.release(id, `conversation ${random.int(conversationCount)}`);
         excuse(id);
         break;
       case 'restart':
@@ -245,7 +245,7 @@ function table(title: string, rows: Iterable<readonly [string, string | number]>
 }
 
 async function main(): Promise<void> {
-  console.log(`seed ${seed}, ${minutes} minutes, ${dialogCount} conversations`);
+  console.log(`seed ${seed}, ${minutes} minutes, ${conversationCount} conversations`);
   const delay = monitorEventLoopDelay({ resolution: 10 });
   const atStart = memory();
   const stage = await startStage();
@@ -264,7 +264,7 @@ async function main(): Promise<void> {
   );
   const quarters: Memory[] = [];
   const quarterly = setInterval(() => quarters.push(memory()), (minutes * 60_000) / 4);
-  const talks = Array.from({ length: dialogCount }, (_, index) => conversation(stage, index, until));
+  const talks = Array.from({ length: conversationCount }, (_, index) => conversation(stage, index, until));
   await Promise.all([havoc(stage, until), ...talks]);
   clearTimeout(warming);
   clearInterval(quarterly);

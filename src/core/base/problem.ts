@@ -140,7 +140,7 @@ export const problemCodes = [
   'toolset-unknown',
   'toolset-deferred',
   'grant-without-effect',
-  // These concern the models of dialogs (D3, D4).
+  // These concern the models of conversations (D3, D4).
   'model-rejected',
   'model-may-refuse',
 ] as const;

@@ -153,7 +153,7 @@ export type StartTime = 'window' | 'call';
 export interface ServerDefinition {
   readonly id: string;
   readonly enabled: boolean;
-  /** All dialogs share one instance (L1). */
+  /** All conversations share one instance (L1). */
   readonly trulyStateless: boolean;
   /** When its process starts, where the entry says it (P8). */
   readonly start?: StartTime;

@@ -165,5 +165,5 @@ export class ServerRequests {
 }
 
 function isSame(a: ServerClient | undefined, b: ServerClient): boolean {
-  return a?.session === b.session && a.dialog === b.dialog;
+  return a?.session === b.session && a.conversation === b.conversation;
 }

@@ -14,11 +14,11 @@ export class AppOpenings {
   private readonly tokens = new BoundedMap<string, string>(mostOpenings);
 
   /** Returns the token of a conversation and a toolset: the same for each app that it opens. */
-  open({ toolset, dialog }: Destination): string {
-    const key = JSON.stringify([toolset, dialog]);
+  open({ toolset, conversation }: Destination): string {
+    const key = JSON.stringify([toolset, conversation]);
     const token = this.tokens.get(key) ?? randomUUID();
     this.tokens.set(key, token);
-    this.openings.set(token, { toolset, dialog });
+    this.openings.set(token, { toolset, conversation });
     return token;
   }
 

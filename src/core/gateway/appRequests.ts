@@ -7,7 +7,7 @@ import type { Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import { metaOf } from '../protocol/requestMeta.js';
 import type { Destination } from '../protocol/request.js';
-import { conversationOf } from './dialogs.js';
+import { conversationOf } from './conversationIds.js';
 import { refusal, type Answer, type MethodContext } from './requests.js';
 
 type Asked =
@@ -25,7 +25,7 @@ export function askedBy(params: Fields, { session, deps }: MethodContext): Asked
   if (token === undefined && !(typeof name === 'string' && listing.isForAppsAlone(name))) {
     return { kind: 'conversation' };
   }
-  const shared = listing.isLeased ? undefined : { toolset, dialog: session.dialog };
+  const shared = listing.isLeased ? undefined : { toolset, conversation: session.conversation };
   const destination = shared ?? deps.openings.find(toolset, token ?? '');
   if (destination) return { kind: 'app', asked, destination };
   const message = `"${toolset}" does not know which conversation opened this app, so the call was not made. Ask for the app again in the chat.`;

@@ -16,7 +16,7 @@ import { modernVersion } from '../protocol/versions.js';
 import type { Route } from './access.js';
 import type { Conversation, Conversations } from './conversations.js';
 import { readsStructureAlone } from './dialect.js';
-import { addressDialog, handleDialog, linkOfTask, namedDialog } from './dialogs.js';
+import { addressConversation, handleConversation, linkOfTask, namedConversation } from './conversationIds.js';
 import type { Fallbacks } from './fallbacks.js';
 import { handleArgument, handleKey, handleNote, withoutHandle, type Handle, type Handles } from './handles.js';
 import { namedBy, namerOf } from './identities.js';
@@ -80,9 +80,13 @@ export class Attribution {
     const said = metaOf(message.params);
     const namer = namerOf(traits.clientInfo);
     const named = namer === undefined ? undefined : namedBy(namer, said);
-    if (namer !== undefined && named !== undefined) return this.conversation(asked, namedDialog(namer, named));
+    if (namer !== undefined && named !== undefined) return this.conversation(asked, namedConversation(namer, named));
     if (route.address !== undefined)
-      return this.conversation(asked, addressDialog(route.address), traits.begunElsewhere ? restarted : undefined);
+      return this.conversation(
+        asked,
+        addressConversation(route.address),
+        traits.begunElsewhere ? restarted : undefined,
+      );
     const isOfInstance = ofInstances.includes(message.method) || mayBeOfExtension(message.method, served.features);
     const isForInstance = isOfInstance && !isPageOfApp(message, served);
     if (namer !== undefined) return isForInstance ? refused(400, unnamed) : this.anybody(asked, served);
@@ -122,16 +126,16 @@ export class Attribution {
   }
 
   private ofHandle(asked: Asked, { id, isOfEarlierRun }: Handle): Attributed {
-    return this.conversation(asked, handleDialog(id), isOfEarlierRun ? restarted : undefined);
+    return this.conversation(asked, handleConversation(id), isOfEarlierRun ? restarted : undefined);
   }
 
-  private conversation(asked: Asked, dialog: string, lostBefore?: string): Attributed {
+  private conversation(asked: Asked, conversationId: string, lostBefore?: string): Attributed {
     const { route, served, message, traits } = asked;
     const { toolset, clientKind } = route;
-    const audience = { dialog, declares: capabilitiesKey(traits.declared) };
+    const audience = { conversation: conversationId, declares: capabilitiesKey(traits.declared) };
     const listing = (): Listing =>
       this.deps.listings.of(toolset, clientKind, modernVersion, { ...readerOf(traits), audience });
-    const conversation = this.deps.conversations.of({ toolset, dialog, lostBefore }, listing);
+    const conversation = this.deps.conversations.of({ toolset, conversationId, lostBefore }, listing);
     if (!conversation) {
       return refused(200, { code: errorCodes.server, message: 'Too many conversations are open.' });
     }

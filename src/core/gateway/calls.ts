@@ -13,10 +13,10 @@ import { metaOf } from '../protocol/requestMeta.js';
 import type { Destination, OtherOutcome, ToolOutcome, ToolsetCall } from '../protocol/request.js';
 import { withNotes } from '../results/notes.js';
 import { isOtherType, taskIn, taskMethods } from '../protocol/tasks.js';
-import { linkOfTask } from './dialogs.js';
+import { linkOfTask } from './conversationIds.js';
 import { askedBy } from './appRequests.js';
 import { extensionResult, otherResult, toolResult } from './dialect.js';
-import { conversationOf } from './dialogs.js';
+import { conversationOf } from './conversationIds.js';
 import { withoutCarriage } from './parking.js';
 import { forward, invalidParams, type Answer, type ForwardTerms, type MethodContext } from './requests.js';
 import type { Session } from './session.js';
@@ -47,21 +47,28 @@ function callFromConversation(name: string, given: Fields | undefined, params: F
     cancelled: 'The call was cancelled.',
     send: (terms): Promise<ToolOutcome> => {
       // The editor may read the page while the tool runs.
-      if (app !== undefined) session.links.set(app, { toolset: session.toolset, dialog: terms.dialog });
+      if (app !== undefined) session.links.set(app, { toolset: session.toolset, conversation: terms.conversation });
       const call = callOf(terms, name, given);
       return deps.backend.callTool(session.promised?.has(name) ? { ...call, isPromised: true } : call);
     },
-    write: async ({ result, toolset = session.toolset, publishedName = name, notes = [] }, { dialog, clientKind }) => {
-      if (isOtherType(result)) return otherAnswer(result, session, { toolset, dialog });
-      session.links.note(result, { toolset, dialog });
+    write: async (
+      { result, toolset = session.toolset, publishedName = name, notes = [] },
+      { conversation, clientKind },
+    ) => {
+      if (isOtherType(result)) return otherAnswer(result, session, { toolset, conversation });
+      session.links.note(result, { toolset, conversation });
       // An agent host shows an app what it was given itself, and its models read text beside structure (G8).
       const isShown = clientKind === 'agentHost' && (app !== undefined || session.listing.isForAppsAlone(name));
       // Otherwise, what is done for the editor suits the agents that it runs, too.
       const isEditor = clientKind !== 'plain' && !isShown;
-      const origin = { server: toolset, tool: publishedName, dialog };
-      const opens = app !== undefined && clientKind === 'editor' && dialog !== session.dialog;
+      const origin = { server: toolset, tool: publishedName, conversation };
+      const opens = app !== undefined && clientKind === 'editor' && conversation !== session.conversation;
       const own = opens
-        ? await deps.delivery.forEditorWithApp(result, origin, deps.openings.open({ toolset: session.toolset, dialog }))
+        ? await deps.delivery.forEditorWithApp(
+            result,
+            origin,
+            deps.openings.open({ toolset: session.toolset, conversation }),
+          )
         : await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
       return await written(
         result,
@@ -74,9 +81,21 @@ function callFromConversation(name: string, given: Fields | undefined, params: F
 
 /** Written out, because V8 copies objects by `...` into one of another layout each time, which all who read it pay for (P3). */
 function callOf(terms: ForwardTerms, tool: string, given: Fields | undefined, fromApp?: true): ToolsetCall {
-  const { toolset, clientKind, meta, dialog, signal, onProgress, client } = terms;
+  const { toolset, clientKind, meta, conversation, signal, onProgress, client } = terms;
   const instance = fromApp ? 'held' : undefined;
-  return { toolset, dialog, clientKind, tool, arguments: given, meta, signal, onProgress, client, instance, fromApp };
+  return {
+    toolset,
+    conversation,
+    clientKind,
+    tool,
+    arguments: given,
+    meta,
+    signal,
+    onProgress,
+    client,
+    instance,
+    fromApp,
+  };
 }
 
 /** Writes what a client is sent of a server's result, at the expense of that server where it is much (S2, P10). */
@@ -100,9 +119,9 @@ function callFromApp(name: string, asked: Fields, destination: Destination, cont
     cancelled: 'The call was cancelled.',
     destination,
     send: (terms): Promise<ToolOutcome> => deps.backend.callTool(callOf(terms, name, given, true)),
-    write: async ({ result, toolset = session.toolset, publishedName = name }, { dialog }) => {
-      if (isOtherType(result)) return otherAnswer(result, session, { toolset, dialog });
-      const origin = { server: toolset, tool: publishedName, dialog };
+    write: async ({ result, toolset = session.toolset, publishedName = name }, { conversation }) => {
+      if (isOtherType(result)) return otherAnswer(result, session, { toolset, conversation });
+      const origin = { server: toolset, tool: publishedName, conversation };
       return await written(result, toolResult(session.protocolVersion, await deps.delivery.forOthers(result, origin)));
     },
   });
@@ -150,10 +169,10 @@ export function forwarded(method: string, check: Check): Forwarded {
         const lacks = outcome.kind === 'error' && outcome.code === errorCodes.methodNotFound;
         return lacks && method === 'completion/complete' ? { kind: 'result', result: emptyCompletion } : outcome;
       },
-      write: async ({ result, tool = unknownTool, toolset = session.toolset }, { dialog, clientKind }) => {
+      write: async ({ result, tool = unknownTool, toolset = session.toolset }, { conversation, clientKind }) => {
         const { delivery } = deps;
         const own = taskMethods.includes(method)
-          ? await deliveredTask(result, { delivery, clientKind, server: toolset, tool, dialog })
+          ? await deliveredTask(result, { delivery, clientKind, server: toolset, tool, conversation })
           : isPage && isForEditor
             ? withScript(result)
             : result;

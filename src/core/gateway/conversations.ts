@@ -1,6 +1,6 @@
 /**
  * Keeps the conversations of the modern era, in which each request is served by itself and no session joins those of
- * one conversation (G3). What is kept is what its requests share: its dialog, its listing and the links that it was
+ * one conversation (G3). What is kept is what its requests share: its id, its listing and the links that it was
  * given. Their number is bounded: the one that was idle the longest is forgotten, and is made anew when it calls again.
  *
  * A conversation that has an address of its own can be ended there, and ends by itself when the program that attended
@@ -9,21 +9,21 @@
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import type { ServerClient } from '../protocol/client.js';
-import { isOfHandle } from './dialogs.js';
+import { isOfHandle } from './conversationIds.js';
 import { Links } from './links.js';
 import type { Listing } from './listings.js';
 import { quietLimitMs } from './sessions.js';
 
 export interface ConversationTraits {
   readonly toolset: string;
-  readonly dialog: string;
-  /** Why what its dialog held before is gone, if it may have held something (L2a). */
+  readonly conversationId: string;
+  /** Why what its id held before is gone, if it may have held something (L2a). */
   readonly lostBefore?: string | undefined;
 }
 
 export class Conversation {
   readonly toolset: string;
-  readonly dialog: string;
+  readonly conversationId: string;
   readonly lostBefore: string | undefined;
   /** The links that it was given. */
   readonly links = new Links();
@@ -36,7 +36,7 @@ export class Conversation {
     /** The time of the last use in milliseconds since the epoch. */
     public lastUsed: number,
   ) {
-    ({ toolset: this.toolset, dialog: this.dialog, lostBefore: this.lostBefore } = traits);
+    ({ toolset: this.toolset, conversationId: this.conversationId, lostBefore: this.lostBefore } = traits);
   }
 }
 
@@ -78,7 +78,7 @@ export class Conversations implements Disposable {
   thatWasGiven(toolset: string, uri: unknown): readonly Conversation[] {
     if (typeof uri !== 'string') return [];
     return [...this.kept.values()].filter(
-      (one) => one.toolset === toolset && isOfHandle(one.dialog) && one.links.holders(uri).length > 0,
+      (one) => one.toolset === toolset && isOfHandle(one.conversationId) && one.links.holders(uri).length > 0,
     );
   }
 
@@ -155,15 +155,15 @@ export class Conversations implements Disposable {
   }
 }
 
-function keyOf({ toolset, dialog }: ConversationTraits): string {
-  return `${toolset} ${dialog}`;
+function keyOf({ toolset, conversationId }: ConversationTraits): string {
+  return `${toolset} ${conversationId}`;
 }
 
 /** The client of a conversation as it is told of its end. */
 function clientOf(conversation: Conversation): ServerClient {
   return {
     session: conversation,
-    dialog: conversation.dialog,
+    conversation: conversation.conversationId,
     capabilities: {},
     logLevel: undefined,
     ask: () => Promise.reject(new Error('The conversation has ended.')),

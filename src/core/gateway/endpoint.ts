@@ -26,7 +26,7 @@ import {
 } from './jsonRpc.js';
 import type { ConversationTraits, Conversations } from './conversations.js';
 import { ofInstances } from './attribution.js';
-import { addressDialog } from './dialogs.js';
+import { addressConversation } from './conversationIds.js';
 import type { Fallbacks } from './fallbacks.js';
 import { namerOf } from './identities.js';
 import type { Listing, Listings } from './listings.js';
@@ -156,10 +156,10 @@ export class Endpoint {
       ...(agentHost !== undefined && { agentHost }),
     };
     const session = this.deps.sessions.open({
-      listing: (dialog) => this.listing(route, version, traits, dialog),
+      listing: (conversation) => this.listing(route, version, traits, conversation),
       protocolVersion: version,
       traits,
-      dialog: this.deps.succession.begin(route.toolset, agentHost),
+      conversation: this.deps.succession.begin(route.toolset, agentHost),
       isContinued: isBegunElsewhere(headers),
     });
     if (!session) {
@@ -313,7 +313,7 @@ export class Endpoint {
       return undefined;
     }
     const session = sessions.open({
-      listing: (dialog) => this.listing({ toolset, clientKind }, protocolVersion, traits, dialog),
+      listing: (conversation) => this.listing({ toolset, clientKind }, protocolVersion, traits, conversation),
       protocolVersion,
       traits,
       revived: id,
@@ -327,11 +327,11 @@ export class Endpoint {
     { toolset, clientKind: routed }: Route,
     version: ProtocolVersion,
     traits: SessionTraits,
-    dialog: string,
+    conversation: string,
   ): Listing {
     const { declared, readsStructureAlone, agentHost } = traits;
     const clientKind = routed === 'editor' && agentHost !== undefined ? 'agentHost' : routed;
-    const audience = clientKind === 'editor' ? undefined : { dialog, declares: capabilitiesKey(declared) };
+    const audience = clientKind === 'editor' ? undefined : { conversation, declares: capabilitiesKey(declared) };
     const client = { readsStructureAlone, showsApps: showsApps(declared), audience };
     return this.deps.listings.of(toolset, clientKind, version, client);
   }
@@ -381,7 +381,7 @@ function needsInstance(payload: Payload): boolean {
 /** Returns the conversation that a request means by the address that it comes to, and not by a session. */
 function atAddress({ headers }: IncomingMessage, { toolset, address }: Route): ConversationTraits | undefined {
   if (address === undefined || headers['mcp-session-id'] !== undefined) return undefined;
-  return { toolset, dialog: addressDialog(address) };
+  return { toolset, conversationId: addressConversation(address) };
 }
 
 export function refuse(response: ServerResponse, status: number, code: number, message: string): void {

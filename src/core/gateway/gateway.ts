@@ -90,7 +90,7 @@ export interface StableAddress {
   readonly token: string;
   /**
    * Says who finds it there: by default agents outside the editor (G6). The editor's paths are not served to them, and a
-   * session is a dialog whatever its client says.
+   * session is a conversation whatever its client says.
    */
   readonly audience?: 'agents' | 'editor';
 }

@@ -17,7 +17,7 @@ export class Links {
 
   set(uri: string, destination: Destination): void {
     const holders = this.made.get(uri) ?? new BoundedMap<string, Destination>(mostHolders);
-    holders.set(destination.dialog, destination);
+    holders.set(destination.conversation, destination);
     this.made.set(uri, holders);
   }
 

@@ -29,7 +29,7 @@ interface Listener {
 /** Who subscribes to something of an instance. */
 interface Subscriber {
   readonly toolset: string;
-  readonly dialog: string;
+  readonly conversation: string;
   readonly client: ListeningClient;
 }
 
@@ -47,7 +47,7 @@ interface Listening {
   readonly listing: Listing;
   readonly declared: Fields;
   /** The conversation whose instance it wants to hear; absent where all share one, or nothing tells which is meant. */
-  readonly dialog?: string;
+  readonly conversation?: string;
 }
 
 const filterKeys: Readonly<Record<Topic, string>> = {
@@ -66,10 +66,10 @@ export class ListenStreams {
 
   constructor(private readonly deps: ListenStreamsDeps) {}
 
-  open(response: ServerResponse, { id, wanted, served, listing, declared, dialog }: Listening): void {
+  open(response: ServerResponse, { id, wanted, served, listing, declared, conversation }: Listening): void {
     const offered = capabilitiesOf(served);
     const heard = topics.filter((topic) => wanted[filterKeys[topic]] === true && offered[topic] !== undefined);
-    const isOfNobody = served.isLeased === true && dialog === undefined;
+    const isOfNobody = served.isLeased === true && conversation === undefined;
     const uris = served.features.subscribe && !isOfNobody ? textsIn(wanted['resourceSubscriptions']) : [];
     const taskIds = knowsTasks(served.features) && !isOfNobody ? textsIn(wanted['taskIds']).slice(0, mostTasks) : [];
     const stream = new ListenStream(response, this.deps.heartbeat);
@@ -82,7 +82,7 @@ export class ListenStreams {
       stream.end();
     };
     const client = new ListeningClient(listing, declared, { ...this.deps.methods, tell, end });
-    const by = { toolset: listing.toolset, dialog: dialog ?? randomUUID(), client };
+    const by = { toolset: listing.toolset, conversation: conversation ?? randomUUID(), client };
     const begin = (tasks: readonly string[]): void => {
       if (client.isGone) return;
       tell('notifications/subscriptions/acknowledged', {
@@ -125,7 +125,7 @@ export class ListenStreams {
         const outcome = await this.subscribe(watchTask, { taskId }, by);
         if (outcome?.kind !== 'result') return [];
         const { tool = unknownTool, toolset = by.toolset } = outcome;
-        by.client.origins.set(taskId, { server: toolset, tool, dialog: by.dialog });
+        by.client.origins.set(taskId, { server: toolset, tool, conversation: by.conversation });
         return [taskId];
       }),
     );

@@ -20,7 +20,7 @@ const statePattern = /^[\w-]{43}$/;
 export interface CallTarget {
   readonly toolset: string;
   /** Empty where one instance serves all conversations, and nothing tells them apart. */
-  readonly dialog: string;
+  readonly conversation: string;
   readonly method: string;
   readonly params: Fields;
 }
@@ -88,8 +88,8 @@ export class Parking<Call extends Parked> implements Disposable {
   }
 }
 
-function digestOf({ toolset, dialog, method, params }: CallTarget): Buffer {
-  const call = canonicalJson([toolset, dialog, method, withoutCarriage(params)]);
+function digestOf({ toolset, conversation, method, params }: CallTarget): Buffer {
+  const call = canonicalJson([toolset, conversation, method, withoutCarriage(params)]);
   return createHash('sha256').update(call).digest();
 }
 

@@ -19,7 +19,7 @@ import type { Destination, Outcome, RequestTerms } from '../protocol/request.js'
 import type { Delivery } from '../results/delivery.js';
 import type { AppOpenings } from './appOpenings.js';
 import type { GatewayBackend } from './backend.js';
-import { conversationOf } from './dialogs.js';
+import { conversationOf } from './conversationIds.js';
 import { errorIn, isAtLeast, statusOf } from './dialect.js';
 import type { Reply } from './eventStreams.js';
 import { handleKey } from './handles.js';
@@ -107,15 +107,15 @@ export function forward<Result, Beside>(
   session.calls.set(id, call);
   session.hasCalled = true;
   if (session.calls.size === 1) deps.noteActivity(session.toolset);
-  const { toolset, dialog } = destination;
+  const { toolset, conversation } = destination;
   const terms: ForwardTerms = {
     toolset,
     clientKind: session.clientKind,
     meta: upstreamMeta(meta),
-    dialog,
+    conversation,
     signal: call.controller,
     onProgress: progressSink(meta?.['progressToken'], id, call, session),
-    client: new SessionClient(session, () => (session.calls.get(id) === call ? reply : undefined), dialog),
+    client: new SessionClient(session, () => (session.calls.get(id) === call ? reply : undefined), conversation),
   };
   void carryOut(forwarding, terms, call, context);
   return { kind: 'later' };
@@ -140,9 +140,9 @@ function destinationOf(
     const isTheSame = holders.length === 1 || !listing.isLeased || listing.hasApp(link);
     return isTheSame ? holders.at(-1) : undefined;
   }
-  const dialog = ofEditor ?? session.dialogOf(name);
-  if (dialog === undefined) return undefined;
-  return holders.find((one) => one.dialog === dialog) ?? { toolset, dialog };
+  const conversation = ofEditor ?? session.conversationOf(name);
+  if (conversation === undefined) return undefined;
+  return holders.find((one) => one.conversation === conversation) ?? { toolset, conversation };
 }
 
 function progressSink(token: unknown, id: RequestId, call: CallInFlight, session: Session): RequestTerms['onProgress'] {

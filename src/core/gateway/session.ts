@@ -9,7 +9,7 @@
  */
 import type { MessageStream, OpenStream, Reply } from './eventStreams.js';
 import { ClientRequests } from './clientRequests.js';
-import { sessionDialog } from './dialogs.js';
+import { sessionConversation } from './conversationIds.js';
 import type { SessionTraits } from './sessionId.js';
 import type { AskOptions, Audience, ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import type { Cancellation } from '../base/cancellation.js';
@@ -52,7 +52,7 @@ export interface Asker {
 }
 
 interface SessionStart {
-  readonly dialog?: string;
+  readonly conversation?: string;
   readonly isRevived?: boolean;
   readonly lostBefore?: string | undefined;
   /** Whether its conversation may be older than anything that is known here. */
@@ -74,12 +74,12 @@ export class Session {
   /** The requests of servers that the client has not answered yet. */
   readonly clientRequests = new ClientRequests();
   readonly client: SessionClient;
-  /** The dialog of what names no conversation, and of the conversation that the client names first. */
-  readonly dialog: string;
+  /** The id of what names no conversation, and of the conversation that the client names first. */
+  readonly conversation: string;
   /** The conversation that the client named first, and the clients of the others, by their names. */
   private first: string | undefined;
   private readonly others = new BoundedMap<string, SessionClient>(mostConversations);
-  /** Why what its dialog held before is gone, if it may have held something (L2a). */
+  /** Why what its id held before is gone, if it may have held something (L2a). */
   readonly lostBefore: string | undefined;
   /** Agent hosts and programs that name conversations begin sessions anew for those that had one (G3b). */
   readonly mayHaveLost: boolean;
@@ -92,7 +92,7 @@ export class Session {
   readonly passes: Fields | undefined;
   /** The lowest level of log messages that the client wants; undefined until it says so. */
   logLevel: string | undefined;
-  /** Says whether it has asked an instance for anything, so that its dialog may hold one. */
+  /** Says whether it has asked an instance for anything, so that its id may hold one. */
   hasCalled = false;
   isClosed = false;
   /** The tools of which the list that the client read last says that a person is asked here (S4). */
@@ -101,7 +101,7 @@ export class Session {
   private readonly streams: OpenStream[] = [];
   private readonly knowledge: Readonly<Record<ListName, Knowledge>>;
 
-  /** @param start says how it begins; by default it is a new one, and its dialog too */
+  /** @param start says how it begins; by default it is a new one, and its id too */
   constructor(
     readonly id: string,
     readonly listing: Listing,
@@ -114,13 +114,13 @@ export class Session {
     const { isRevived = false } = start;
     this.lostBefore = start.lostBefore;
     this.mayHaveLost = start.mayHaveLost ?? (traits.agentHost !== undefined || traits.namer !== undefined);
-    this.dialog = start.dialog ?? sessionDialog(id);
+    this.conversation = start.conversation ?? sessionConversation(id);
     this.identity = start.partOf ?? this;
     this.asker = start.asker;
     this.isNobodys = start.isNobodys === true;
     this.passes = start.passes;
     this.links = start.partOf?.links ?? new Links();
-    this.client = new SessionClient(this, undefined, this.dialog);
+    this.client = new SessionClient(this, undefined, this.conversation);
     this.toolset = listing.toolset;
     this.clientKind = listing.clientKind;
     // Nobody knows what the client of a revived session was told last.
@@ -135,16 +135,16 @@ export class Session {
   }
 
   /**
-   * Returns the dialog of a conversation that the client names within its session, or of a request that names none.
+   * Returns the id of a conversation that the client names within its session, or of a request that names none.
    * Returns undefined where that may be any of several.
    */
-  dialogOf(name: string | undefined): string | undefined {
-    if (name === undefined) return this.others.size === 0 ? this.dialog : undefined;
+  conversationOf(name: string | undefined): string | undefined {
+    if (name === undefined) return this.others.size === 0 ? this.conversation : undefined;
     this.first ??= name;
-    if (name === this.first) return this.dialog;
-    const dialog = `${this.dialog}/${name}`;
-    if (!this.others.has(name)) this.others.set(name, new SessionClient(this, undefined, dialog));
-    return dialog;
+    if (name === this.first) return this.conversation;
+    const conversation = `${this.conversation}/${name}`;
+    if (!this.others.has(name)) this.others.set(name, new SessionClient(this, undefined, conversation));
+    return conversation;
   }
 
   /** Returns the clients of all conversations that it has had. */
@@ -258,7 +258,7 @@ export class SessionClient implements ServerClient {
   constructor(
     private readonly owner: Session,
     private readonly ofCall: () => MessageStream | undefined = () => undefined,
-    readonly dialog: string | undefined = undefined,
+    readonly conversation: string | undefined = undefined,
   ) {}
 
   get session(): object {

@@ -3,7 +3,7 @@ import { BoundedMap } from '../base/boundedMap.js';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { isServedAt, type Route } from './access.js';
-import { sessionDialog } from './dialogs.js';
+import { sessionConversation } from './conversationIds.js';
 import type { Listing } from './listings.js';
 import type { ProtocolVersion } from '../protocol/versions.js';
 import { Session } from './session.js';
@@ -21,16 +21,16 @@ const mostDeleted = 1_000;
 const restarted = 'its session had ended, or MCP Toolsets was started again';
 
 interface SessionStart {
-  /** Makes the listing of the session of this dialog. */
-  readonly listing: (dialog: string) => Listing;
+  /** Makes the listing of the session of this conversation. */
+  readonly listing: (conversationId: string) => Listing;
   readonly protocolVersion: ProtocolVersion;
   readonly traits: SessionTraits;
   /** The id of the session that is revived; absent for a new one. */
   readonly revived?: string;
   /** Whether its conversation had another session before, at another gateway or an earlier run of this one. */
   readonly isContinued?: boolean;
-  /** The dialog that goes on in it; absent where it has one of its own. */
-  readonly dialog?: string | undefined;
+  /** The conversation that goes on in it; absent where it has one of its own. */
+  readonly conversation?: string | undefined;
 }
 
 export class Sessions {
@@ -46,7 +46,14 @@ export class Sessions {
   ) {}
 
   /** Returns undefined where there is no room, because every session has calls in flight. */
-  open({ listing, protocolVersion, traits, revived, isContinued = false, dialog }: SessionStart): Session | undefined {
+  open({
+    listing,
+    protocolVersion,
+    traits,
+    revived,
+    isContinued = false,
+    conversation,
+  }: SessionStart): Session | undefined {
     if (this.byId.size >= this.max) {
       const idlest = this.idlest();
       if (!idlest) return undefined;
@@ -54,9 +61,9 @@ export class Sessions {
     }
     const id = revived ?? newSessionId(traits, protocolVersion);
     const now = this.clock.now();
-    const own = dialog ?? sessionDialog(id);
+    const own = conversation ?? sessionConversation(id);
     const session = new Session(id, listing(own), protocolVersion, now, traits, {
-      dialog: own,
+      conversation: own,
       isRevived: revived !== undefined,
       lostBefore: revived !== undefined || isContinued ? restarted : undefined,
     });

@@ -20,7 +20,7 @@ import type { Route } from './access.js';
 import type { Attributed, Attribution } from './attribution.js';
 import type { ServedToolset } from './backend.js';
 import type { Conversations } from './conversations.js';
-import { isOfHandle } from './dialogs.js';
+import { isOfHandle } from './conversationIds.js';
 import { errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf, toolResult } from './dialect.js';
 import { PostReply, type Heartbeat } from './eventStreams.js';
 import { errorMessage, resultMessage, type Message } from './jsonRpc.js';
@@ -114,8 +114,8 @@ export class Stateless implements Disposable {
     if (owned.kind === 'anybody')
       return this.deps.listenStreams.open(response, { ...listening, listing: owned.listing });
     this.useUntilClosed(response, owned);
-    const { listing, dialog } = owned.conversation;
-    this.deps.listenStreams.open(response, { ...listening, listing, dialog });
+    const { listing, conversationId } = owned.conversation;
+    this.deps.listenStreams.open(response, { ...listening, listing, conversation: conversationId });
   }
 
   private call(response: ServerResponse, owned: Owned, traits: StatelessTraits): void {
@@ -123,8 +123,8 @@ export class Stateless implements Disposable {
     const { id, method, params = {} } = owned.message;
     const { toolset } = owned.kind === 'conversation' ? owned.conversation : owned.listing;
     const fail = (error: RpcError): void => answerWith(response, 200, errorMessage(id, errorIn(modernVersion, error)));
-    const dialog = owned.kind === 'conversation' ? owned.conversation.dialog : '';
-    const target = { toolset, dialog, method, params };
+    const conversationId = owned.kind === 'conversation' ? owned.conversation.conversationId : '';
+    const target = { toolset, conversation: conversationId, method, params };
     const reply = this.reply(response);
     const carrier = { id, reply, progressToken: metaOf(params)['progressToken'] };
     const { requestState, inputResponses } = params;
@@ -175,13 +175,13 @@ export class Stateless implements Disposable {
     const traits = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
     const conversation = owned.kind === 'conversation' ? owned.conversation : undefined;
     const listing = owned.kind === 'conversation' ? owned.conversation.listing : owned.listing;
-    const { dialog, lostBefore } = conversation ?? {};
+    const { conversationId, lostBefore } = conversation ?? {};
     const session = new Session(randomUUID(), listing, modernVersion, clock.now(), traits, {
       asker,
       lostBefore,
       // A handle is of this run, or tells that it is of an earlier one.
-      mayHaveLost: dialog !== undefined && !isOfHandle(dialog),
-      ...(dialog !== undefined && { dialog }),
+      mayHaveLost: conversationId !== undefined && !isOfHandle(conversationId),
+      ...(conversationId !== undefined && { conversation: conversationId }),
       isNobodys: !conversation && listing.isLeased,
       passes: owned.kind === 'conversation' ? owned.passes : undefined,
       ...(conversation && { partOf: conversation }),

@@ -42,7 +42,7 @@ export class Succession implements Disposable {
   }
 
   /**
-   * Returns the dialog with which a new session goes on, or undefined where it has one of its own.
+   * Returns the conversation with which a new session goes on, or undefined where it has one of its own.
    *
    * @param agentHost the program that begins a session of this toolset
    */
@@ -53,7 +53,7 @@ export class Succession implements Disposable {
     if (key === undefined || !only?.session.hasCalled || candidates.length > 1) return undefined;
     only.timer.dispose();
     this.remove(key, only);
-    return only.session.dialog;
+    return only.session.conversation;
   }
 
   dispose(): void {

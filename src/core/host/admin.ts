@@ -17,8 +17,8 @@ export const adminId = builtInToolset;
 
 /** The tools use these; each rejects with a message that an agent can read. */
 export interface AdminDeps {
-  /** Resolves to whether the dialog had an instance, which has ended. */
-  release(server: string, dialog: string): Promise<boolean>;
+  /** Resolves to whether the conversation had an instance, which has ended. */
+  release(server: string, conversation: string): Promise<boolean>;
   /** Whether a person stopped it. */
   isStopped(server: string): boolean;
   restart(server: string): Promise<void>;
@@ -30,7 +30,7 @@ export interface AdminDeps {
 interface AdminTool {
   readonly tool: Tool;
   /** Resolves to what the agent reads; rejects with a message for it. */
-  run(deps: AdminDeps, input: Fields, dialog: string): Promise<string>;
+  run(deps: AdminDeps, input: Fields, conversation: string): Promise<string>;
 }
 
 const aServer: Tool['inputSchema'] = {
@@ -42,10 +42,10 @@ const aServer: Tool['inputSchema'] = {
 const nothing: Tool['inputSchema'] = { type: 'object', properties: {}, additionalProperties: false };
 
 const prefix = 'mcp_';
-/** The published name of the tool that ends the instance of a dialog. */
+/** The published name of the tool that ends the instance of a conversation. */
 export const releaseTool = `${prefix}release`;
 
-/** A dialog's own instance comes first, the server itself where the dialog has none. */
+/** A conversation's own instance comes first, the server itself where the conversation has none. */
 const adminTools: readonly AdminTool[] = [
   {
     tool: {
@@ -56,9 +56,9 @@ const adminTools: readonly AdminTool[] = [
       inputSchema: aServer,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     },
-    run: async (deps, input, dialog) => {
+    run: async (deps, input, conversation) => {
       const server = serverOf(input);
-      return (await deps.release(server, dialog))
+      return (await deps.release(server, conversation))
         ? endedText(server)
         : `This conversation has no instance of "${server}".`;
     },
@@ -72,7 +72,7 @@ const adminTools: readonly AdminTool[] = [
       inputSchema: nothing,
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
-    run: (deps, _, dialog) => Promise.resolve(statusText(deps.snapshot(), dialog)),
+    run: (deps, _, conversation) => Promise.resolve(statusText(deps.snapshot(), conversation)),
   },
   {
     tool: {
@@ -83,12 +83,12 @@ const adminTools: readonly AdminTool[] = [
       inputSchema: aServer,
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
     },
-    run: async (deps, input, dialog) => {
+    run: async (deps, input, conversation) => {
       const server = serverOf(input);
       if (deps.isStopped(server)) throw new Error(stoppedText(server));
-      if (await deps.release(server, dialog)) return endedText(server);
+      if (await deps.release(server, conversation)) return endedText(server);
       await deps.restart(server);
-      return statusText(deps.snapshot(), dialog, server);
+      return statusText(deps.snapshot(), conversation, server);
     },
   },
   {
@@ -160,12 +160,12 @@ export async function callAdminTool(
   deps: AdminDeps,
   published: string,
   input: Fields = {},
-  dialog: string,
+  conversation: string,
 ): Promise<CallToolResult> {
   const found = adminTools.find(({ tool }) => tool.name === published);
   try {
     if (!found) throw new Error(`There is no tool "${published}".`);
-    return textResult(await found.run(deps, input, dialog));
+    return textResult(await found.run(deps, input, conversation));
   } catch (error) {
     return { ...textResult(`Error: ${messageOf(error)}`), isError: true };
   }
@@ -191,17 +191,17 @@ function stoppedText(server: string): string {
 /**
  * Returns the state of the servers as an agent reads it. The snapshot is redacted already.
  *
- * @param dialog the dialog whose leases are marked
+ * @param conversation the conversation whose leases are marked
  * @param only the id of the one server to tell of; if there is no such server, the text says so
  */
-function statusText(snapshot: StatusSnapshot, dialog: string | undefined, only?: string): string {
+function statusText(snapshot: StatusSnapshot, conversation: string | undefined, only?: string): string {
   const servers = snapshot.servers.filter(({ id }) => only === undefined || id === only);
   if (only !== undefined && servers.length === 0) return `There is no server "${only}".`;
   const problems = snapshot.problems.filter(needsAttention);
   const ofFiles = only === undefined ? problems.filter(({ server }) => server === undefined) : [];
   const lines = [
     ...servers.flatMap((server) => [
-      serverLine(server, dialog),
+      serverLine(server, conversation),
       ...problems
         .filter((problem) => problem.server === server.id)
         .map((problem) => `  ${problem.severity}: ${problem.message} ${problem.fix}`),
@@ -211,8 +211,8 @@ function statusText(snapshot: StatusSnapshot, dialog: string | undefined, only?:
   return lines.length === 0 ? 'No servers are configured.' : lines.join('\n');
 }
 
-function serverLine(server: ServerStatus, dialog: string | undefined): string {
-  const own = server.instances.some(({ use }) => use.kind === 'leased' && use.dialog === dialog);
+function serverLine(server: ServerStatus, conversation: string | undefined): string {
+  const own = server.instances.some(({ use }) => use.kind === 'leased' && use.conversation === conversation);
   const hasSpare = server.instances.some(({ use }) => use.kind === 'spare');
   return [
     `${server.id}: ${stateText(server)}`,

@@ -23,7 +23,7 @@ import {
   type ExpectedClient,
   type ServerClient,
 } from '../protocol/client.js';
-import { DialogHistory } from '../instances/dialogHistory.js';
+import { ConversationHistory } from '../instances/conversationHistory.js';
 import { ServerSubscriptions } from '../instances/subscriptions.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
 import { ServerUnit } from '../reconcile/serverUnit.js';
@@ -199,14 +199,14 @@ class ToolsetHost implements Host {
   }
 
   async request(request: ToolsetRequest): Promise<OtherOutcome> {
-    const { toolset, dialog, signal } = request;
+    const { toolset, conversation, signal } = request;
     const unit = this.units.get(toolset);
     if (!unit) return { kind: 'error', code: errorCodes.invalidParams, message: `There is no toolset "${toolset}".` };
     const ofTask = isAboutTask(request.method)
-      ? unit.servingOfTask(asText(request.params['taskId']), dialog)
+      ? unit.servingOfTask(asText(request.params['taskId']), conversation)
       : undefined;
     const ready = ofTask ?? unit.serving ?? (await unit.ready(signal));
-    const outcome = 'pool' in ready ? await ready.pool.request(dialog, request) : ready;
+    const outcome = 'pool' in ready ? await ready.pool.request(conversation, request) : ready;
     const { uri } = request.params;
     if ('pool' in ready && request.method === 'resources/read' && typeof uri === 'string')
       ready.pages.note(uri, outcome);
@@ -240,8 +240,12 @@ class ToolsetHost implements Host {
     await this.known(server).restart(by);
   }
 
-  async release(server: string, dialog: string, by: 'a person' | 'this conversation' = 'a person'): Promise<boolean> {
-    return await this.known(server).release(dialog, by);
+  async release(
+    server: string,
+    conversation: string,
+    by: 'a person' | 'this conversation' = 'a person',
+  ): Promise<boolean> {
+    return await this.known(server).release(conversation, by);
   }
 
   async dispose(): Promise<void> {
@@ -266,19 +270,23 @@ class ToolsetHost implements Host {
   }
 
   private async callTool({ original, published, releases, tool }: ServedTool, call: ToolsetCall): Promise<ToolOutcome> {
-    const { toolset, dialog } = call;
+    const { toolset, conversation } = call;
     if (releases !== undefined) {
-      return { kind: 'result', result: await callAdminTool(this.adminDeps, original, { serverId: releases }, dialog) };
+      return {
+        kind: 'result',
+        result: await callAdminTool(this.adminDeps, original, { serverId: releases }, conversation),
+      };
     }
     if (toolset === adminId) {
-      return { kind: 'result', result: await callAdminTool(this.adminDeps, published, call.arguments, dialog) };
+      return { kind: 'result', result: await callAdminTool(this.adminDeps, published, call.arguments, conversation) };
     }
     const unit = this.units.get(toolset);
     if (!unit) return unknownTool(call, this.snapshot);
     this.activity.ask();
     try {
       const outcome =
-        (await unit.serving?.pool.call(dialog, call, { original, published, asTask: needsTask(tool) })) ?? stopped;
+        (await unit.serving?.pool.call(conversation, call, { original, published, asTask: needsTask(tool) })) ??
+        stopped;
       return isFailure(outcome) ? this.failed({ published }, call, outcome) : plain(outcome);
     } finally {
       this.activity.ask();
@@ -293,7 +301,7 @@ class ToolsetHost implements Host {
   }
 
   private readonly adminDeps: AdminDeps = {
-    release: (server, dialog) => this.release(server, dialog, 'this conversation'),
+    release: (server, conversation) => this.release(server, conversation, 'this conversation'),
     isStopped: (server) => this.known(server).facts.stoppedSince !== undefined,
     restart: (server) => this.restart(server, 'an agent'),
     reload: () => this.reload(),
@@ -331,7 +339,7 @@ class ToolsetHost implements Host {
       drainLimitMs: this.deps.drainLimitMs ?? 30_000,
       redact: (text) => redactor.redact(text),
       subscriptions: new ServerSubscriptions(),
-      history: new DialogHistory(this.deps.conversations?.of(id)),
+      history: new ConversationHistory(this.deps.conversations?.of(id)),
       expected: this.deps.expectedClient ?? ((): ExpectedClient => noClient),
       judge: (definition) => judgeLaunch(definition, this.deps.approvals),
       startsOnCall: ({ start }) => (start ?? this.deps.usualStart?.()) === 'call',

@@ -111,7 +111,7 @@ export interface Host {
   start(server: string): Promise<void>;
   stop(server: string): Promise<void>;
   restart(server: string): Promise<void>;
-  release(server: string, dialog: string): Promise<boolean>;
+  release(server: string, conversation: string): Promise<boolean>;
   readonly permission: Pick<Permission, 'isAskedInChat' | 'allowInChat' | 'recheck'>;
   /** Signing in is the one action that opens a browser. */
   readonly signIns: Pick<ServerSignIns, 'signIn' | 'signOut'>;

@@ -1,5 +1,5 @@
 /**
- * Writes what a dialog is told of the instance that it leases, and of how to give it back (L2a, L3, X4). Everything
+ * Writes what a conversation is told of the instance that it leases, and of how to give it back (L2a, L3, X4). Everything
  * here is pure.
  */
 import { assertNever } from '../base/assertNever.js';

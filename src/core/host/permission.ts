@@ -19,7 +19,7 @@ import { adminNames } from './admin.js';
 export interface CallQuestion {
   readonly toolset: string;
   /** The conversation that asks, unless the question stands in its own chat. */
-  readonly dialog?: string;
+  readonly conversation?: string;
   /** The published name. */
   readonly tool: string;
   /** The title that the server gives the tool, if it does. */
@@ -56,7 +56,7 @@ const allowEverything: PermissionDeps = { settings: () => [], ask: () => Promise
 export class Permission {
   private readonly changes = new Emitter<void>();
   private rules: PermissionRules;
-  /** The tools that were allowed for a dialog, by `toolKey`. */
+  /** The tools that were allowed for a conversation, by `toolKey`. */
   private readonly allowed = new Set<string>();
   private last: Promise<unknown> = Promise.resolve();
 
@@ -85,10 +85,10 @@ export class Permission {
     const isAsked = call.isPromised || permissionOf(served, this.rules).permission === 'ask';
     if (call.consented !== undefined || !isAsked) return true;
     const { published, original, tool } = served;
-    const { toolset, arguments: given, dialog, signal } = call;
+    const { toolset, arguments: given, conversation, signal } = call;
     const title = tool.title ?? tool.annotations?.title;
-    const question: CallQuestion = { toolset, dialog, tool: published, title, arguments: given };
-    const key = toolKey(dialog, { toolset, original, name: published });
+    const question: CallQuestion = { toolset, conversation, tool: published, title, arguments: given };
+    const key = toolKey(conversation, { toolset, original, name: published });
     const answer = this.last.then(() => this.ask(question, key, signal)).catch(() => false);
     this.last = answer;
     return unlessAborted(answer, signal).catch(() => false);
@@ -100,8 +100,8 @@ export class Permission {
    * name is allowed too, because a workspace must not answer for them: it needs no approval to give a tool a name. The
    * host's own tools need no question, nor does what was allowed in that chat.
    */
-  isAskedInChat(dialog: string, tool: ToolInChat): boolean {
-    if (this.allowed.has(toolKey(dialog, tool))) return false;
+  isAskedInChat(conversation: string, tool: ToolInChat): boolean {
+    if (this.allowed.has(toolKey(conversation, tool))) return false;
     const { name, original, annotations } = tool;
     if (permissionOf({ original, published: name }, this.rules).permission !== 'allow') return true;
     const [own = []] = this.rules;
@@ -110,8 +110,8 @@ export class Permission {
   }
 
   /** Takes note that the person allowed a tool in a chat of `@minds`. */
-  allowInChat(dialog: string, tool: ToolInChat): void {
-    this.allowed.add(toolKey(dialog, tool));
+  allowInChat(conversation: string, tool: ToolInChat): void {
+    this.allowed.add(toolKey(conversation, tool));
   }
 
   /** Has to be called when the setting changed. */
@@ -137,9 +137,9 @@ export class Permission {
 }
 
 /**
- * Returns the key of what a person allowed in a dialog. A tool is its server and both its names: an edit gives a name to
+ * Returns the key of what a person allowed in a conversation. A tool is its server and both its names: an edit gives a name to
  * another tool, and no approval is needed for that.
  */
-function toolKey(dialog: string, { toolset, original, name }: NamedTool): string {
-  return JSON.stringify([dialog, toolset, original, name]);
+function toolKey(conversation: string, { toolset, original, name }: NamedTool): string {
+  return JSON.stringify([conversation, toolset, original, name]);
 }

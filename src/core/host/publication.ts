@@ -12,7 +12,7 @@ import type { Log } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
 import type { ConfiguredServer } from '../config/model.js';
 import { showsApps, type Audience } from '../protocol/client.js';
-import { dialogLabel } from '../protocol/dialogLabel.js';
+import { conversationLabel } from '../protocol/conversationLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import { offersChanged } from '../reconcile/problems.js';
 import type { Catalogue, ExcludedTool, ServedTool, Toolset } from '../tools/catalogue.js';
@@ -165,13 +165,13 @@ export class Publication implements Disposable {
   /** Returns the problems that only single conversations have, with what their own instances list (N5, G3). */
   private problemsOfOne(ofAll: readonly Problem[]): Problem[] {
     const lists = this.servers.flatMap(({ id }) => this.serving(id)?.ownLists ?? []);
-    const audiences = new Map(lists.map((audience) => [audience.dialog, audience]));
+    const audiences = new Map(lists.map((audience) => [audience.conversation, audience]));
     const known = new Set(ofAll.map(({ message }) => message));
     return [...audiences.values()].flatMap((audience) =>
       this.published(this.offerings(audience))
         .problems.filter(({ message }) => !known.has(message))
         .map((problem) => {
-          const whose = dialogLabel(audience.dialog);
+          const whose = conversationLabel(audience.conversation);
           return {
             ...problem,
             message: `${problem.message} This applies only to the ${whose}, whose instance lists other tools.`,

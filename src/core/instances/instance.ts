@@ -15,12 +15,12 @@ import { isFinal, taskChanged, taskIn, unwatchTask, watchTask } from '../protoco
 import { Subscriptions } from './subscriptions.js';
 
 export type InstanceUse =
-  /** It listed the tools and waits to become the first dialog's lease (L4). */
+  /** It listed the tools and waits to become the first conversation's lease (L4). */
   | { readonly kind: 'warm' }
   /** It waits beside those that conversations hold for the next one (P9). */
   | { readonly kind: 'spare' }
   | { readonly kind: 'shared' }
-  | { readonly kind: 'leased'; readonly dialog: string; readonly since: number }
+  | { readonly kind: 'leased'; readonly conversation: string; readonly since: number }
   /** It takes no new calls and ends when its last call ends (R4). */
   | { readonly kind: 'draining' };
 
@@ -56,7 +56,7 @@ export class Instance {
   /** The published name of the tool that was called last. */
   lastTool: string | undefined;
   use: InstanceUse = { kind: 'warm' };
-  /** What the dialog is told with the next result. */
+  /** What the conversation is told with the next result. */
   news: LeaseNews | undefined;
 
   private readonly listeners: Disposable[];
@@ -165,13 +165,13 @@ export class Instance {
     return outcome;
   }
 
-  /** Serves all dialogs from now on. */
+  /** Serves all conversations from now on. */
   share(subscriptions: Subscriptions): void {
     this.use = { kind: 'shared' };
     this.follow(subscriptions);
   }
 
-  /** What its dialogs were subscribed to at the instance before, they are subscribed to here. */
+  /** What its conversations were subscribed to at the instance before, they are subscribed to here. */
   follow(subscriptions: Subscriptions): void {
     this.subscriptions = subscriptions;
     this.renewSubscriptions();

@@ -1,7 +1,7 @@
 /**
- * Keeps the instances of one server definition and who holds them (L1, L2, L4): one shared by all dialogs where the
- * server is truly stateless, else one leased to each dialog. It starts instances when calls need them and stops them
- * when nobody does; it decides nothing about tools. Invariants: two first calls of a dialog at once make one instance;
+ * Keeps the instances of one server definition and who holds them (L1, L2, L4): one shared by all conversations where the
+ * server is truly stateless, else one leased to each conversation. It starts instances when calls need them and stops them
+ * when nobody does; it decides nothing about tools. Invariants: two first calls of a conversation at once make one instance;
  * a pool that drains or has closed starts nothing for new calls; `close` resolves when nothing of the pool is left.
  */
 import { untilAborted } from '../base/events.js';
@@ -26,8 +26,8 @@ import { isAboutTask, isOtherType } from '../protocol/tasks.js';
 import { Spare } from './spare.js';
 import { longestTaskMs, Tasks } from './tasks.js';
 
-/** The dialog under which a shared instance is kept, and what an instance starts under that is nobody's: no ids of dialogs. */
-const [everyDialog, unheld] = ['', ' warm'] as const;
+/** The conversation under which a shared instance is kept, and what an instance starts under that is nobody's: no ids of conversations. */
+const [everyConversation, unheld] = ['', ' warm'] as const;
 let nextInstance = 1;
 
 export class InstancePool {
@@ -65,7 +65,7 @@ export class InstancePool {
 
   /** Says whether a request to `any` instance needs no start: what is ending lives, and takes none. */
   get takesAny(): boolean {
-    return this.living(everyDialog, 'any')?.connection.isOver === false;
+    return this.living(everyConversation, 'any')?.connection.isOver === false;
   }
 
   /** The time in epoch milliseconds since when an instance is starting; undefined when none is. */
@@ -75,9 +75,9 @@ export class InstancePool {
     return first;
   }
 
-  /** The instance that is the lease of this dialog. */
-  holderOf(dialog: string): Instance | undefined {
-    return this.holders.get(dialog);
+  /** The instance that is the lease of this conversation. */
+  holderOf(conversation: string): Instance | undefined {
+    return this.holders.get(conversation);
   }
 
   /** Takes over the connection that listed the tools. */
@@ -89,15 +89,19 @@ export class InstancePool {
     return instance;
   }
 
-  call(dialog: string, call: ToolCall, { original, published, asTask }: CalledTool): Promise<PoolOutcome<ToolOutcome>> {
+  call(
+    conversation: string,
+    call: ToolCall,
+    { original, published, asTask }: CalledTool,
+  ): Promise<PoolOutcome<ToolOutcome>> {
     // Written out, as a copy by `...` costs all who read it (P3).
     const { arguments: given, meta, signal, onProgress, client, instance } = call;
     const timeouts = this.deps.timeouts();
     const timed = { tool: original, arguments: given, meta, signal, onProgress, client, instance, asTask, timeouts };
-    return this.use(dialog, call, async (instance) => {
+    return this.use(conversation, call, async (instance) => {
       const outcome = await instance.call(timed, published);
       if (outcome.kind !== 'result') return outcome;
-      this.tasks.begin(outcome.result, instance, dialog, published);
+      this.tasks.begin(outcome.result, instance, conversation, published);
       // The news of a lease wait for a result with text.
       if (isOtherType(outcome.result)) return outcome;
       const { news } = instance;
@@ -107,44 +111,44 @@ export class InstancePool {
   }
 
   /** Finds the instance as a call does; the news of a lease waits for a call. */
-  request(dialog: string, request: OtherRequest): Promise<PoolOutcome<OtherOutcome>> {
+  request(conversation: string, request: OtherRequest): Promise<PoolOutcome<OtherOutcome>> {
     // What is asked of whichever lives is no word of that one's client.
     const { client } = request.instance === 'any' ? {} : request;
     const timed = { ...request, client, timeouts: this.deps.timeouts() };
     const anew = (): Promise<PoolOutcome<OtherOutcome>> =>
-      this.use(dialog, request, (instance) => instance.request(timed));
+      this.use(conversation, request, (instance) => instance.request(timed));
     if (!isAboutTask(request.method)) return anew();
     // Where all share, the server itself knows its tasks, also those that another instance has begun.
-    return this.tasks.request(timed, dialog, this.deps.trulyStateless ? anew : undefined);
+    return this.tasks.request(timed, conversation, this.deps.trulyStateless ? anew : undefined);
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {
     for (const instance of this.instances) instance.noteClient(client, change);
-    if (change === 'gone' && client.dialog !== undefined) this.leave(client.dialog);
+    if (change === 'gone' && client.conversation !== undefined) this.leave(client.conversation);
   }
 
   private use<Used>(
-    dialog: string,
+    conversation: string,
     terms: RequestTerms,
     send: (instance: Instance) => Promise<Used>,
   ): Promise<Used | PoolFailure | { readonly kind: 'cancelled' }> {
     const { client, instance } = terms;
-    const held = instance === undefined ? this.heldBy(dialog, client) : this.living(dialog, instance);
-    if (!held) return this.useAnother(dialog, terms, send);
+    const held = instance === undefined ? this.heldBy(conversation, client) : this.living(conversation, instance);
+    if (!held) return this.useAnother(conversation, terms, send);
     // The death of the instance is about to be told, and a call that was never sent must not be lost by it.
-    return held.connection.isOver ? held.over.then(() => this.use(dialog, terms, send)) : send(held);
+    return held.connection.isOver ? held.over.then(() => this.use(conversation, terms, send)) : send(held);
   }
 
   /** Starts the instance that is to serve it. */
   private async useAnother<Used>(
-    dialog: string,
+    conversation: string,
     { client, signal, instance }: RequestTerms,
     send: (instance: Instance) => Promise<Used>,
   ): Promise<Used | PoolFailure | { readonly kind: 'cancelled' }> {
     if (instance === 'held' && !this.deps.trulyStateless) return { kind: 'notHeld' };
     if (this.closed) return { kind: 'notSent', cause: 'the server was stopped' };
     // This is chained and not awaited: a drain that begins later must find this call in flight when the start is done.
-    const begun = this.startFor(instance === 'unheld' ? undefined : dialog, client, signal).then(
+    const begun = this.startFor(instance === 'unheld' ? undefined : conversation, client, signal).then(
       (started): { outcome: Promise<Used> } | NotStarted => {
         if (signal.aborted) return { kind: 'cancelled' };
         if (started.kind === 'started') return { outcome: send(started.instance) };
@@ -158,11 +162,11 @@ export class InstancePool {
     return signal.aborted ? { kind: 'cancelled' } : { kind: 'notSent', cause: 'its start was cancelled' };
   }
 
-  /** Ends the dialog's lease or cancels its start; resolves with false when the dialog has neither. */
-  async release(dialog: string, reason: string): Promise<boolean> {
-    const starting = this.starting.get(dialog);
+  /** Ends the conversation's lease or cancels its start; resolves with false when the conversation has neither. */
+  async release(conversation: string, reason: string): Promise<boolean> {
+    const starting = this.starting.get(conversation);
     starting?.controller.abort();
-    const held = this.deps.trulyStateless ? undefined : this.holders.get(dialog);
+    const held = this.deps.trulyStateless ? undefined : this.holders.get(conversation);
     if (held?.hasTasks) void this.retire(held, longestTaskMs, reason);
     else if (held) await this.retire(held, 0, reason);
     return held !== undefined || starting !== undefined;
@@ -170,7 +174,7 @@ export class InstancePool {
 
   /** Starts an instance that nobody holds yet, or the shared one where all share. It takes the place of the one before. */
   startWarm(): Promise<StartOutcome> {
-    return this.startFor(this.deps.trulyStateless ? everyDialog : undefined);
+    return this.startFor(this.deps.trulyStateless ? everyConversation : undefined);
   }
 
   /** Ends every instance and every start under way; the pool goes on serving. */
@@ -219,87 +223,91 @@ export class InstancePool {
     await this.recycle(reason);
   }
 
-  /** Ends what a dialog that has ended holds. Nobody reads what is still in flight, but it may finish (R4). */
-  private leave(dialog: string): void {
-    this.deps.subscriptions.forget(dialog);
-    this.starting.get(dialog)?.controller.abort();
-    const held = this.deps.trulyStateless ? undefined : this.holders.get(dialog);
+  /** Ends what a conversation that has ended holds. Nobody reads what is still in flight, but it may finish (R4). */
+  private leave(conversation: string): void {
+    this.deps.subscriptions.forget(conversation);
+    this.starting.get(conversation)?.controller.abort();
+    const held = this.deps.trulyStateless ? undefined : this.holders.get(conversation);
     if (held) void this.retire(held, abandonedLimitMs, 'the session of its conversation has ended');
   }
 
   private get shared(): Instance | undefined {
-    return this.deps.trulyStateless ? this.holders.get(everyDialog) : undefined;
+    return this.deps.trulyStateless ? this.holders.get(everyConversation) : undefined;
   }
 
   /** Returns an instance that is there already, without giving it to anybody. */
-  private living(dialog: string, which: 'held' | 'any' | 'unheld'): Instance | undefined {
+  private living(conversation: string, which: 'held' | 'any' | 'unheld'): Instance | undefined {
     if (which === 'unheld' && !this.deps.trulyStateless) return this.warm;
-    const held = this.holders.get(this.deps.trulyStateless ? everyDialog : dialog);
+    const held = this.holders.get(this.deps.trulyStateless ? everyConversation : conversation);
     if (held || which === 'held') return held;
     return [...this.instances].find(({ connection, isEnding, use }) => {
       return use.kind !== 'draining' && !isEnding && !connection.isOver;
     });
   }
 
-  private heldBy(dialog: string, client: ServerClient | undefined): Instance | undefined {
+  private heldBy(conversation: string, client: ServerClient | undefined): Instance | undefined {
     if (this.deps.trulyStateless) {
       const { shared } = this;
       const isFit = !client || (shared && covers(shared.declared, client.capabilities));
       if (!isFit) this.wanted = union(this.wanted, client.capabilities);
       return isFit || this.draining || this.closed ? shared : undefined;
     }
-    const held = this.holders.get(dialog);
-    if (held || this.starting.has(dialog)) return held;
+    const held = this.holders.get(conversation);
+    if (held || this.starting.has(conversation)) return held;
     const own = client && capabilitiesKey(client.capabilities);
     // A server may be told of no more than its client can do, and shall not be told of less (G4).
     const free = [this.warm, this.spare.ready].find(
       (one) => one && !one.connection.isOver && (own === undefined || capabilitiesKey(one.declared) === own),
     );
-    if (free) this.hold(free, dialog, client);
+    if (free) this.hold(free, conversation, client);
     return free;
   }
 
-  /** Gives it to the dialog that it was started for, or to all, or keeps it warm. */
-  private give(instance: Instance, dialog?: string, client?: ServerClient): void {
-    if (this.deps.trulyStateless) return this.hold(instance, everyDialog);
-    if (dialog !== undefined) return this.hold(instance, dialog, client);
+  /** Gives it to the conversation that it was started for, or to all, or keeps it warm. */
+  private give(instance: Instance, conversation?: string, client?: ServerClient): void {
+    if (this.deps.trulyStateless) return this.hold(instance, everyConversation);
+    if (conversation !== undefined) return this.hold(instance, conversation, client);
     if (this.warm) void this.retire(this.warm, replacedLimitMs, 'another one took its place');
     this.warm = instance;
   }
 
-  private hold(instance: Instance, dialog: string, client?: ServerClient): void {
-    const before = this.holders.get(dialog);
+  private hold(instance: Instance, conversation: string, client?: ServerClient): void {
+    const before = this.holders.get(conversation);
     if (before && before !== instance) void this.retire(before, replacedLimitMs, 'a client needed more capabilities');
     this.forget(instance);
-    this.holders.set(dialog, instance);
-    if (dialog === everyDialog) {
+    this.holders.set(conversation, instance);
+    if (conversation === everyConversation) {
       instance.share(this.deps.subscriptions.shared);
     } else {
-      instance.use = { kind: 'leased', dialog, since: this.deps.clock.now() };
+      instance.use = { kind: 'leased', conversation, since: this.deps.clock.now() };
       instance.client = client;
-      instance.follow(this.deps.subscriptions.of(dialog));
+      instance.follow(this.deps.subscriptions.of(conversation));
       // Those before this one tell whether another is expected.
       this.spare.follow((client ?? this.deps.expected()).capabilities);
-      instance.news = this.deps.history.meets(dialog, client);
+      instance.news = this.deps.history.meets(conversation, client);
       this.deps.onTaken(instance);
     }
     this.deps.onChange();
   }
 
-  private startFor(dialog?: string, client?: ServerClient, waiter?: RequestTerms['signal']): Promise<StartOutcome> {
-    const key = this.deps.trulyStateless ? everyDialog : (dialog ?? unheld);
+  private startFor(
+    conversation?: string,
+    client?: ServerClient,
+    waiter?: RequestTerms['signal'],
+  ): Promise<StartOutcome> {
+    const key = this.deps.trulyStateless ? everyConversation : (conversation ?? unheld);
     const under = this.starting.get(key);
     if (under && waiter) under.waiters.push(waiter);
     if (under && !under.controller.signal.aborted) return under.outcome;
     // A start that was cancelled still ends; this caller wants another.
     if (under) this.ends.add(under.outcome);
     if (this.draining || this.closed) return Promise.resolve({ kind: 'cancelled' });
-    const claimed = key === dialog ? this.spare.claim(client?.capabilities) : undefined;
+    const claimed = key === conversation ? this.spare.claim(client?.capabilities) : undefined;
     const controller = claimed?.controller ?? new AbortController();
     const { capabilities } = client ?? this.deps.expected();
     const declared = claimed?.declared ?? (this.deps.trulyStateless ? this.wanted : capabilities);
     const connected = claimed?.outcome ?? this.connect(declared, controller.signal);
-    const give = (instance: Instance): void => this.give(instance, dialog, client);
+    const give = (instance: Instance): void => this.give(instance, conversation, client);
     const outcome = this.start(connected, declared, controller.signal, give).finally(() => {
       if (this.starting.get(key) === starting) this.starting.delete(key);
       this.deps.onChange();
@@ -377,13 +385,13 @@ export class InstancePool {
     this.forget(instance, cause);
   }
 
-  /** It is no longer anybody's, nor waits for anybody. @param cause what its dialog learns of the loss (X4) */
+  /** It is no longer anybody's, nor waits for anybody. @param cause what its conversation learns of the loss (X4) */
   private forget(instance: Instance, cause?: string): void {
     if (this.warm === instance) this.warm = undefined;
     this.spare.forget(instance);
-    for (const [dialog, held] of this.holders) {
-      const isLost = held === instance && this.holders.delete(dialog) && dialog !== everyDialog;
-      if (isLost && cause !== undefined) this.deps.history.loses(dialog, cause);
+    for (const [conversation, held] of this.holders) {
+      const isLost = held === instance && this.holders.delete(conversation) && conversation !== everyConversation;
+      if (isLost && cause !== undefined) this.deps.history.loses(conversation, cause);
     }
   }
 

@@ -6,7 +6,7 @@ import type { Launch, Timeouts } from '../config/model.js';
 import type { Connector, OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
 import type { ExpectedClient } from '../protocol/client.js';
 import type { ServerOutcome } from '../protocol/request.js';
-import type { DialogHistory } from './dialogHistory.js';
+import type { ConversationHistory } from './conversationHistory.js';
 import type { Instance, InstanceUse } from './instance.js';
 import type { NotStarted, Slots } from './limit.js';
 import type { StartTurns } from './startTurns.js';
@@ -27,7 +27,7 @@ export interface PoolDeps {
   /** The client that will use instances that nobody uses yet. */
   readonly expected: () => ExpectedClient;
   readonly subscriptions: ServerSubscriptions;
-  readonly history: DialogHistory;
+  readonly history: ConversationHistory;
   readonly turns: StartTurns;
   /** Whether an instance is to be ready for a conversation that has none yet (P9). */
   readonly wantsSpare: () => boolean;
@@ -68,7 +68,7 @@ export type PoolFailure =
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
   /** Nothing started that it could have been sent to; `cause` is a clause. */
   | { readonly kind: 'notSent'; readonly cause: string }
-  /** Only the instance of the dialog was meant, and it has none (any more). */
+  /** Only the instance of the conversation was meant, and it has none (any more). */
   | { readonly kind: 'notHeld' };
 
 export type PoolOutcome<Answered> = Answered | PoolFailure;

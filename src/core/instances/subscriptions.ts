@@ -1,5 +1,5 @@
 /**
- * Knows which sessions want to hear of which resources (G4), of whichever instance serves a dialog, or all of them, at the
+ * Knows which sessions want to hear of which resources (G4), of whichever instance serves a conversation, or all of them, at the
  * time: a client that subscribed knows nothing of instances.
  */
 import { BoundedMap } from '../base/boundedMap.js';
@@ -70,23 +70,23 @@ export class Subscriptions {
   }
 }
 
-/** Dialogs end without a word; those that never come back must not be remembered for ever. */
-const mostDialogs = 1_000;
+/** Conversations end without a word; those that never come back must not be remembered for ever. */
+const mostConversations = 1_000;
 
 /** What is subscribed to at one server. It outlives the instances. */
 export class ServerSubscriptions {
-  /** Those of the instance that all dialogs share. */
+  /** Those of the instance that all conversations share. */
   readonly shared = new Subscriptions();
-  private readonly byDialog = new BoundedMap<string, Subscriptions>(mostDialogs);
+  private readonly byConversation = new BoundedMap<string, Subscriptions>(mostConversations);
 
-  of(dialog: string): Subscriptions {
-    const known = this.byDialog.get(dialog) ?? new Subscriptions();
-    this.byDialog.set(dialog, known);
+  of(conversation: string): Subscriptions {
+    const known = this.byConversation.get(conversation) ?? new Subscriptions();
+    this.byConversation.set(conversation, known);
     return known;
   }
 
-  /** The dialog has ended. */
-  forget(dialog: string): void {
-    this.byDialog.delete(dialog);
+  /** The conversation has ended. */
+  forget(conversation: string): void {
+    this.byConversation.delete(conversation);
   }
 }

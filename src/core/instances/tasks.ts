@@ -25,7 +25,7 @@ const none = { kind: 'error', code: errorCodes.invalidParams, message: 'There is
 interface Task {
   readonly id: string;
   readonly instance: Instance;
-  readonly dialog: string;
+  readonly conversation: string;
   /** The published name of the tool that began it. */
   readonly tool: string;
   limit: Disposable | undefined;
@@ -41,17 +41,17 @@ export class Tasks {
   ) {}
 
   /** Takes note of the task, if the call was answered with one. */
-  begin(result: object, instance: Instance, dialog: string, tool: string): void {
+  begin(result: object, instance: Instance, conversation: string, tool: string): void {
     const id = taskIn(result);
     if (id === undefined) return;
-    const task: Task = { id, instance, dialog, tool, limit: undefined };
-    this.known.set(this.keyOf(id, dialog), task);
+    const task: Task = { id, instance, conversation, tool, limit: undefined };
+    this.known.set(this.keyOf(id, conversation), task);
     this.note(task, result as Fields);
   }
 
-  /** Says whether an instance of this server works, or has worked, on a task of the dialog. */
-  has(id: string, dialog: string): boolean {
-    return this.of(id, dialog) !== undefined;
+  /** Says whether an instance of this server works, or has worked, on a task of the conversation. */
+  has(id: string, conversation: string): boolean {
+    return this.of(id, conversation) !== undefined;
   }
 
   /**
@@ -60,23 +60,23 @@ export class Tasks {
    */
   async request<Otherwise>(
     request: TimedRequest,
-    dialog: string,
+    conversation: string,
     otherwise?: () => Promise<Otherwise>,
   ): Promise<Otherwise | ServerOutcome<Fields> | OtherOutcome> {
     const id = asText(request.params['taskId']);
-    const task = this.of(id, dialog);
+    const task = this.of(id, conversation);
     if (!task || task.instance.isEnding) return otherwise ? await otherwise() : none;
     const outcome = await task.instance.request(request);
     if (request.method === 'tasks/get' && outcome.kind === 'result') this.note(task, outcome.result);
     return outcome.kind === 'result' ? { ...outcome, tool: task.tool } : outcome;
   }
 
-  private of(id: string, dialog: string): Task | undefined {
-    return this.known.get(this.keyOf(id, dialog));
+  private of(id: string, conversation: string): Task | undefined {
+    return this.known.get(this.keyOf(id, conversation));
   }
 
-  private keyOf(id: string, dialog: string): string {
-    return this.areShared ? id : JSON.stringify([dialog, id]);
+  private keyOf(id: string, conversation: string): string {
+    return this.areShared ? id : JSON.stringify([conversation, id]);
   }
 
   /** The instance has ended. Where all share it, its server may still know the task (X8). */
@@ -91,7 +91,7 @@ export class Tasks {
   /** Nobody can ask for it any more. */
   private lose(task: Task): void {
     task.limit?.dispose();
-    const isSame = this.of(task.id, task.dialog)?.instance === task.instance;
+    const isSame = this.of(task.id, task.conversation)?.instance === task.instance;
     if (!isSame) task.instance.letGo(task.id);
   }
 

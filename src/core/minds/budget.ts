@@ -4,10 +4,10 @@
  *
  * Invariants: the input is not changed; a call keeps its result; what is taken away leaves a line that says so.
  */
-import type { ContentPart, DialogMessage, DialogModel, ModelRequest, ToolResult } from './model.js';
+import type { ContentPart, ConversationMessage, ConversationModel, ModelRequest, ToolResult } from './model.js';
 
 export interface Fitted {
-  readonly messages: readonly DialogMessage[];
+  readonly messages: readonly ConversationMessage[];
   /** How many tool results are shortened. */
   readonly shortened: number;
   /** How many messages are left out. */
@@ -24,7 +24,11 @@ const tokensOfImage = 1600;
 /** Each message and each tool takes this many tokens besides its text. */
 const overhead = 8;
 
-export async function fitToModel(request: ModelRequest, model: DialogModel, signal: AbortSignal): Promise<Fitted> {
+export async function fitToModel(
+  request: ModelRequest,
+  model: ConversationModel,
+  signal: AbortSignal,
+): Promise<Fitted> {
   const { messages, instructions, tools } = request;
   const limit = Math.floor(model.maxInputTokens * usablePart);
   const whole: Fitted = { messages, shortened: 0, dropped: 0 };
@@ -41,7 +45,7 @@ export async function fitToModel(request: ModelRequest, model: DialogModel, sign
 }
 
 async function squeezed(
-  messages: readonly DialogMessage[],
+  messages: readonly ConversationMessage[],
   sizes: number[],
   room: number,
   count: (text: string) => Promise<number>,
@@ -55,7 +59,7 @@ async function squeezed(
     const results = message.results.map(shortResult);
     const changed = results.filter((result, at) => result !== message.results[at]).length;
     if (changed === 0) continue;
-    const short: DialogMessage = { kind: 'results', results };
+    const short: ConversationMessage = { kind: 'results', results };
     const size = await tokensOf(short, count);
     over -= (sizes[index] ?? 0) - size;
     sizes[index] = size;
@@ -69,7 +73,7 @@ async function squeezed(
     dropped = next;
   }
   if (dropped === 0) return { messages: fitted, shortened, dropped };
-  const note: DialogMessage = {
+  const note: ConversationMessage = {
     kind: 'user',
     text: `[${dropped} earlier messages of this conversation are left out here: they do not fit.]`,
   };
@@ -78,11 +82,15 @@ async function squeezed(
 }
 
 /** Returns where turns begin, without the first: everything before such a place may be dropped together. */
-function turnStarts(messages: readonly DialogMessage[]): number[] {
+function turnStarts(messages: readonly ConversationMessage[]): number[] {
   return messages.flatMap(({ kind }, index) => (kind === 'user' && index > 0 ? [index] : []));
 }
 
-function shortenedIn(before: readonly DialogMessage[], after: readonly DialogMessage[], from: number): number {
+function shortenedIn(
+  before: readonly ConversationMessage[],
+  after: readonly ConversationMessage[],
+  from: number,
+): number {
   return sum(
     before.map((message, index) => {
       const now = after[index];
@@ -113,15 +121,15 @@ export function shortenedText(text: string, first: number, last: number): string
   return begin + note(text.length - begin.length - end.length) + end;
 }
 
-async function tokensOf(message: DialogMessage, count: (text: string) => Promise<number>): Promise<number> {
+async function tokensOf(message: ConversationMessage, count: (text: string) => Promise<number>): Promise<number> {
   return (await count(textOf(message))) + overhead + tokensOfImage * imagesIn(message);
 }
 
-function charactersOf(message: DialogMessage): number {
+function charactersOf(message: ConversationMessage): number {
   return textOf(message).length + tokensOfImage * imagesIn(message);
 }
 
-function textOf(message: DialogMessage): string {
+function textOf(message: ConversationMessage): string {
   switch (message.kind) {
     case 'user':
       return message.text;
@@ -132,7 +140,7 @@ function textOf(message: DialogMessage): string {
   }
 }
 
-function imagesIn(message: DialogMessage): number {
+function imagesIn(message: ConversationMessage): number {
   if (message.kind !== 'results') return 0;
   return sum(message.results.map(({ parts }) => parts.filter(({ kind }) => kind === 'image').length));
 }

@@ -1,5 +1,5 @@
 /**
- * Runs one turn of a dialog: it asks the model, runs the calls of its answer in parallel, and asks again until the
+ * Runs one turn of a conversation: it asks the model, runs the calls of its answer in parallel, and asks again until the
  * model answers without calls (D1). What a person sees goes to `Audience` as it happens; what the conversation gains is
  * returned.
  *
@@ -11,9 +11,9 @@ import { delay, type Clock } from '../base/clock.js';
 import { messageOf } from '../base/text.js';
 import { fitToModel, type Fitted } from './budget.js';
 import type {
-  DialogMessage,
-  DialogModel,
-  DialogTool,
+  ConversationMessage,
+  ConversationModel,
+  ConversationTool,
   ModelPart,
   ModelRequest,
   ToolCall,
@@ -38,7 +38,7 @@ export interface Audience {
 
 /** What a model is given beside the conversation. */
 export interface ModelSetup {
-  readonly tools: readonly DialogTool[];
+  readonly tools: readonly ConversationTool[];
   readonly instructions: string;
 }
 
@@ -46,13 +46,13 @@ export interface ModelSetup {
 export type Permit = { readonly kind: 'allowed' } | { readonly kind: 'refused'; readonly why: string };
 
 interface Turn {
-  readonly model: DialogModel;
+  readonly model: ConversationModel;
   /** The conversation so far; the question stands last. */
-  readonly messages: readonly DialogMessage[];
+  readonly messages: readonly ConversationMessage[];
   readonly setup: () => ModelSetup;
   readonly runner: ToolRunner;
   /** Asks a person where that is needed. It rejects only when `signal` ends. */
-  readonly permit: (tool: DialogTool, call: ToolCall, signal: AbortSignal) => Promise<Permit>;
+  readonly permit: (tool: ConversationTool, call: ToolCall, signal: AbortSignal) => Promise<Permit>;
   readonly audience: Audience;
   readonly clock: Clock;
   /** Returns a number in [0, 1). */
@@ -72,11 +72,11 @@ export type TurnEnd =
 export interface TurnOutcome {
   readonly end: TurnEnd;
   /** What the turn adds to the conversation. */
-  readonly messages: readonly DialogMessage[];
+  readonly messages: readonly ConversationMessage[];
 }
 
 export async function runTurn(turn: Turn): Promise<TurnOutcome> {
-  const added: DialogMessage[] = [];
+  const added: ConversationMessage[] = [];
   const outcome = (end: TurnEnd): TurnOutcome => ({ end, messages: added });
   let told = 0;
   for (let step = 1; step <= turn.maxSteps; step++) {
@@ -114,7 +114,7 @@ async function fitAsCounted(request: ModelRequest, { model, signal }: Turn): Pro
 interface Answer {
   readonly text: string;
   readonly calls: readonly ToolCall[];
-  /** Set where the dialog goes no further. */
+  /** Set where the conversation goes no further. */
   readonly end?: TurnEnd;
 }
 
@@ -142,7 +142,7 @@ async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
     // What was said stays said; what was not called yet will not be called.
     if (signal.aborted) return { text, calls: [], end: { kind: 'cancelled' } };
     if (state.kind === 'stopped') return { text: '', calls: [], end: stopped(state.why, request) };
-    if (state.kind !== 'retrying') throw new Error(`A failure left the dialog ${state.kind}.`);
+    if (state.kind !== 'retrying') throw new Error(`A failure left the conversation ${state.kind}.`);
     audience.retrying(state, text !== '');
     try {
       await delay(clock, Math.max(0, state.at - clock.now()), signal);
@@ -160,7 +160,7 @@ function stopped(why: StopReason, { tools }: ModelRequest): TurnEnd {
   return tool === undefined ? { kind: 'stopped', why } : { kind: 'stopped', why, tool };
 }
 
-async function carryOut(call: ToolCall, tools: readonly DialogTool[], turn: Turn): Promise<ToolResult> {
+async function carryOut(call: ToolCall, tools: readonly ConversationTool[], turn: Turn): Promise<ToolResult> {
   const { audience, runner, signal } = turn;
   const tool = tools.find(({ name }) => name === call.tool);
   const result = await (async (): Promise<ToolResult> => {

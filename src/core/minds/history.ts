@@ -8,16 +8,16 @@
 import { isObject } from '../base/isObject.js';
 import { shortenedText } from './budget.js';
 import type { TurnEnd } from './conversation.js';
-import type { ContentPart, DialogMessage, ResultFile, ToolCall, ToolResult } from './model.js';
+import type { ContentPart, ConversationMessage, ResultFile, ToolCall, ToolResult } from './model.js';
 
 export interface TurnRecord {
   readonly version: 1;
   /** The conversation's name, by which its instances are leased. */
-  readonly dialog: string;
+  readonly conversation: string;
   /** The member of the team; absent where it is nobody in particular. */
   readonly member?: string;
   /** The question stands first, where there was one. */
-  readonly messages: readonly DialogMessage[];
+  readonly messages: readonly ConversationMessage[];
   readonly end: TurnEnd['kind'];
 }
 
@@ -28,7 +28,7 @@ const longestRecord = 200_000;
 
 export function recordOf(record: Omit<TurnRecord, 'version'>): TurnRecord {
   const messages = record.messages.map((message) => bounded(message, longestText));
-  const size = (some: readonly DialogMessage[]): number => JSON.stringify(some).length;
+  const size = (some: readonly ConversationMessage[]): number => JSON.stringify(some).length;
   for (let index = 0; index < messages.length && size(messages) > longestRecord; index++) {
     const message = messages[index];
     if (message) messages[index] = bounded(message, 600);
@@ -36,7 +36,7 @@ export function recordOf(record: Omit<TurnRecord, 'version'>): TurnRecord {
   return { version: 1, ...record, messages };
 }
 
-function bounded(message: DialogMessage, limit: number): DialogMessage {
+function bounded(message: ConversationMessage, limit: number): ConversationMessage {
   if (message.kind !== 'results') return message;
   return { kind: 'results', results: message.results.map((result) => boundedResult(result, limit)) };
 }
@@ -61,23 +61,23 @@ export interface PastTurn {
 
 export interface Past {
   /** Absent where none of the turns tells. */
-  readonly dialog: string | undefined;
+  readonly conversation: string | undefined;
   readonly member: string | undefined;
-  readonly messages: readonly DialogMessage[];
+  readonly messages: readonly ConversationMessage[];
   /** How the last turn ended; absent where there is none, or where it does not say. */
   readonly end: TurnEnd['kind'] | undefined;
 }
 
 export function pastOf(turns: readonly PastTurn[]): Past {
-  let dialog: string | undefined;
+  let conversation: string | undefined;
   let member: string | undefined;
   let end: TurnEnd['kind'] | undefined;
-  const messages: DialogMessage[] = [];
+  const messages: ConversationMessage[] = [];
   for (const turn of turns) {
     const record = readRecord(turn.record);
     end = record?.end;
     if (record) {
-      dialog = record.dialog;
+      conversation = record.conversation;
       member = record.member;
       for (const message of record.messages) messages.push(message);
     } else {
@@ -85,11 +85,11 @@ export function pastOf(turns: readonly PastTurn[]): Past {
       if (turn.shown !== '') messages.push({ kind: 'answer', text: turn.shown, calls: [] });
     }
   }
-  return { dialog, member, messages: withoutOrphans(messages), end };
+  return { conversation, member, messages: withoutOrphans(messages), end };
 }
 
 /** Returns the files that the results of a conversation left on disk; some of them may be gone. */
-export function filesIn(messages: readonly DialogMessage[]): ResultFile[] {
+export function filesIn(messages: readonly ConversationMessage[]): ResultFile[] {
   return messages.flatMap((message) =>
     message.kind === 'results' ? message.results.flatMap(({ files }) => files ?? []) : [],
   );
@@ -99,18 +99,18 @@ const ends: readonly TurnEnd['kind'][] = ['answered', 'stepLimit', 'stopped', 'c
 
 export function readRecord(value: unknown): TurnRecord | undefined {
   if (!isObject(value) || value['version'] !== 1) return undefined;
-  const { dialog, member, messages, end } = value;
-  if (typeof dialog !== 'string' || dialog === '' || !Array.isArray(messages)) return undefined;
+  const { conversation, member, messages, end } = value;
+  if (typeof conversation !== 'string' || conversation === '' || !Array.isArray(messages)) return undefined;
   return {
     version: 1,
-    dialog,
+    conversation,
     ...(typeof member === 'string' && { member }),
     messages: messages.flatMap((message) => readMessage(message) ?? []),
     end: ends.find((kind) => kind === end) ?? 'answered',
   };
 }
 
-function readMessage(value: unknown): DialogMessage | undefined {
+function readMessage(value: unknown): ConversationMessage | undefined {
   if (!isObject(value)) return undefined;
   const { kind, text, calls, results } = value;
   if (kind === 'user' && typeof text === 'string') return { kind, text };
@@ -145,8 +145,8 @@ function isPart(value: unknown): value is ContentPart {
 }
 
 /** Drops calls without a result and results without a call, which providers refuse. */
-function withoutOrphans(messages: readonly DialogMessage[]): DialogMessage[] {
-  const kept: DialogMessage[] = [];
+function withoutOrphans(messages: readonly ConversationMessage[]): ConversationMessage[] {
+  const kept: ConversationMessage[] = [];
   for (const [index, message] of messages.entries()) {
     if (message.kind === 'results') continue;
     if (message.kind === 'user' || message.calls.length === 0) {

@@ -3,7 +3,7 @@
  * instances it holds (L3). It is written anew for each request, so that it is true at that moment.
  */
 
-export interface DialogContext {
+export interface ConversationContext {
   readonly member: { readonly id: string; readonly name: string; readonly purpose: string | undefined } | undefined;
   /** The granted toolsets that have tools. */
   readonly toolsets: readonly { readonly id: string; readonly instructions: string | undefined }[];
@@ -15,7 +15,7 @@ export interface DialogContext {
   readonly release: string | undefined;
 }
 
-export function instructionsOf(context: DialogContext): string {
+export function instructionsOf(context: ConversationContext): string {
   const { member, toolsets, deferred } = context;
   const parts = [
     member
@@ -32,7 +32,7 @@ export function instructionsOf(context: DialogContext): string {
 }
 
 /** Reminds the model in every request, for as long as it holds an instance. */
-function reminderOf({ held, release }: DialogContext): string[] {
+function reminderOf({ held, release }: ConversationContext): string[] {
   if (held.length === 0) return [];
   const names = held.map((id) => `"${id}"`).join(', ');
   const holds = `[MCP Toolsets] This conversation has its own instance of ${names}, which keeps its state between calls.`;

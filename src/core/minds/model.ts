@@ -1,11 +1,11 @@
 /**
- * A dialog needs a language model, and tools that run. Both are declared here by their consumer; the shell provides
+ * A conversation needs a language model, and tools that run. Both are declared here by their consumer; the shell provides
  * them, and tests give fakes.
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
 /** A tool as the model is told of it, under its exact published name (D1). */
-export interface DialogTool {
+export interface ConversationTool {
   readonly name: string;
   /** The name that the server gives it. */
   readonly original: string;
@@ -44,7 +44,7 @@ export interface ResultFile {
 }
 
 /** A conversation consists of these. Each call of an answer has its result in the message after it. */
-export type DialogMessage =
+export type ConversationMessage =
   | { readonly kind: 'user'; readonly text: string }
   | { readonly kind: 'answer'; readonly text: string; readonly calls: readonly ToolCall[] }
   | { readonly kind: 'results'; readonly results: readonly ToolResult[] };
@@ -52,15 +52,15 @@ export type DialogMessage =
 export interface ModelRequest {
   /** What holds for the whole conversation, as it is now. */
   readonly instructions: string;
-  readonly messages: readonly DialogMessage[];
-  readonly tools: readonly DialogTool[];
+  readonly messages: readonly ConversationMessage[];
+  readonly tools: readonly ConversationTool[];
 }
 
 export type ModelPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'call'; readonly call: ToolCall };
 
-export interface DialogModel {
+export interface ConversationModel {
   /** The vendor as the editor names it, such as `copilot`. */
   readonly vendor: string;
   readonly name: string;
@@ -81,7 +81,7 @@ export interface ToolCallProgress {
 /** Runs calls. It never rejects: a failure is a result that the model reads. */
 export interface ToolRunner {
   run(
-    tool: DialogTool,
+    tool: ConversationTool,
     call: ToolCall,
     signal: AbortSignal,
     onProgress: (progress: ToolCallProgress) => void,

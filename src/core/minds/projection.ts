@@ -2,7 +2,7 @@
  * Fits tools to what a provider takes (D3). Today every tool passes as it is, so that nothing is lost to a guess; what
  * a provider is known to refuse is reported beside the tools.
  */
-import type { DialogTool } from './model.js';
+import type { ConversationTool } from './model.js';
 
 export interface ProjectionProblem {
   /** Absent where it is about all tools together. */
@@ -12,7 +12,7 @@ export interface ProjectionProblem {
 }
 
 interface Projection {
-  readonly tools: readonly DialogTool[];
+  readonly tools: readonly ConversationTool[];
   readonly problems: readonly ProjectionProblem[];
 }
 
@@ -48,12 +48,12 @@ const rules: readonly ProviderRules[] = [
 ];
 
 /** @param vendor the vendor as the editor names it */
-export function projectToolsForProvider(vendor: string, tools: readonly DialogTool[]): Projection {
+export function projectToolsForProvider(vendor: string, tools: readonly ConversationTool[]): Projection {
   const known = rules.filter(({ vendors }) => vendors.test(vendor));
   return { tools, problems: known.flatMap((provider) => problemsWith(provider, tools)) };
 }
 
-function problemsWith(provider: ProviderRules, tools: readonly DialogTool[]): ProjectionProblem[] {
+function problemsWith(provider: ProviderRules, tools: readonly ConversationTool[]): ProjectionProblem[] {
   const { name, mostTools } = provider;
   const found: ProjectionProblem[] = [];
   if (mostTools !== undefined && tools.length > mostTools) {
@@ -67,7 +67,7 @@ function problemsWith(provider: ProviderRules, tools: readonly DialogTool[]): Pr
 
 const choices = ['oneOf', 'anyOf', 'allOf', 'not', 'enum'] as const;
 
-function refusals(provider: ProviderRules, tool: DialogTool): string[] {
+function refusals(provider: ProviderRules, tool: ConversationTool): string[] {
   const { name, firstCharacter, propertyName, refusesTopLevelChoices, refusesArraysWithoutItems } = provider;
   const schema = tool.inputSchema as Record<string, unknown>;
   const found: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * Decides when a dialog sends a request again and when it stops (D4), as a pure state machine: what happened goes in,
+ * Decides when a conversation sends a request again and when it stops (D4), as a pure state machine: what happened goes in,
  * and the next state comes out. Time and chance are given. Invariants: what is stopped or cancelled stays so; a request
  * is sent again at most `mostRetries` times; a whole answer sets the count back.
  */
@@ -29,7 +29,7 @@ export type RunState =
   | { readonly kind: 'cancelled' };
 
 export type RunEvent =
-  /** `now` is in epoch milliseconds; `chance`, in [0, 1), spreads the retries of several dialogs. */
+  /** `now` is in epoch milliseconds; `chance`, in [0, 1), spreads the retries of several conversations. */
   | { readonly kind: 'failed'; readonly failure: ModelFailure; readonly now: number; readonly chance: number }
   | { readonly kind: 'due' }
   | { readonly kind: 'answered' }

@@ -20,7 +20,7 @@ export type ClientKind = 'editor' | 'agentHost' | 'plain';
 
 /** For whom a list of tools is made (G3); where there is none, it is for all who are offered the catalogue. */
 export interface Audience {
-  readonly dialog: string;
+  readonly conversation: string;
   /** Equal for clients that declared the same (`capabilitiesKey`). */
   readonly declares: string;
 }
@@ -39,10 +39,10 @@ export interface ServerClient {
   /** The lowest level of log messages that the client wants, or undefined if it did not say. */
   readonly logLevel: string | undefined;
   /** The conversation within the session, where it tells them apart. */
-  readonly dialog?: string | undefined;
+  readonly conversation?: string | undefined;
   /** Is there where the session is offered what its own instances offer, whatever others are offered. */
   readonly audience?: Audience | undefined;
-  /** A clause that says why what its dialog held before this session is gone, where there may have been something. */
+  /** A clause that says why what its conversation held before this session is gone, where there may have been something. */
   readonly lostBefore?: string | undefined;
   /** The arguments that each call of its conversation has to have, so that it is told apart (G3). */
   readonly passes?: Fields | undefined;

@@ -22,9 +22,9 @@ export interface RequestTerms {
   /** The client that the server may ask something meanwhile. */
   readonly client?: ServerClient | undefined;
   /**
-   * The instance that may serve it. Absent: that of the dialog, which is started if there is none. `held`: that of the
-   * dialog if it holds one, and no other (G8). `any`: whichever lives, where each would answer the same. `unheld`: one that no
-   * dialog holds, so that nobody's state is in the answer (G3).
+   * The instance that may serve it. Absent: that of the conversation, which is started if there is none. `held`: that of the
+   * conversation if it holds one, and no other (G8). `any`: whichever lives, where each would answer the same. `unheld`: one that no
+   * conversation holds, so that nobody's state is in the answer (G3).
    */
   readonly instance?: 'held' | 'any' | 'unheld' | undefined;
 }
@@ -46,8 +46,8 @@ export interface OtherRequest extends RequestTerms {
 /** The destination of a request. */
 export interface Destination {
   readonly toolset: string;
-  /** The dialog whose instance is meant (G3). */
-  readonly dialog: string;
+  /** The conversation whose instance is meant (G3). */
+  readonly conversation: string;
 }
 
 export interface ToolsetCall extends ToolCall, Destination {
@@ -80,12 +80,12 @@ export type ServerOutcome<Result> =
   | { readonly kind: 'lost'; readonly cause: string }
   | { readonly kind: 'timedOut'; readonly limit: 'call' | 'callMax'; readonly ms: number };
 
-/** What the dialog that leases an instance has to be told, once, with a result (L3, X4). */
+/** What the conversation that leases an instance has to be told, once, with a result (L3, X4). */
 export type LeaseNews =
   | { readonly kind: 'new' }
   /** The same, where nothing tells whether the conversation had another session, and an instance, before. */
   | { readonly kind: 'newHere' }
-  /** What an earlier instance of the dialog held is gone. */
+  /** What an earlier instance of the conversation held is gone. */
   | { readonly kind: 'replaced'; readonly cause: string };
 
 export type ToolOutcome = Outcome<

@@ -35,7 +35,7 @@ export function redactedCause(cause: FailureCause, redact: (text: string) => str
 }
 
 /**
- * Says whether the server is down because of it. A lease that died takes nothing down: its dialog's next call starts
+ * Says whether the server is down because of it. A lease that died takes nothing down: its conversation's next call starts
  * another.
  */
 export function takesDown(failure: Failure): boolean {

@@ -76,7 +76,7 @@ export class Offers {
     this.byKind.set(this.commonKind, common);
   }
 
-  /** @param held the instance that is the lease of the audience's dialog */
+  /** @param held the instance that is the lease of the audience's conversation */
   of({ declares }: Audience, held: Instance | undefined): Offer {
     return (held && this.byInstance.get(held)) ?? this.byKind.get(declares) ?? this.common;
   }

@@ -1,7 +1,7 @@
 /** What of a server and its use is kept for the next window, and who keeps it. */
 import type { ServerDefinition } from '../config/model.js';
 import type { Connection, ToolListing } from '../connections/connection.js';
-import type { Losses } from '../instances/dialogHistory.js';
+import type { Losses } from '../instances/conversationHistory.js';
 
 /** What a server says of itself when it is connected. */
 export type Spoken = Pick<Connection, 'serverInfo' | 'capabilities' | 'protocolVersion'>;

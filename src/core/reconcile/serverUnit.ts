@@ -192,8 +192,8 @@ export class ServerUnit {
     }
   }
 
-  release(dialog: string, by: 'a person' | 'this conversation'): Promise<boolean> {
-    return this.current?.pool.release(dialog, `${by} ended it`) ?? Promise.resolve(false);
+  release(conversation: string, by: 'a person' | 'this conversation'): Promise<boolean> {
+    return this.current?.pool.release(conversation, `${by} ended it`) ?? Promise.resolve(false);
   }
 
   async dispose(): Promise<void> {
@@ -212,9 +212,9 @@ export class ServerUnit {
     return this.ends.settled();
   }
 
-  /** Returns what works on the task of a dialog, which may have been replaced since the task began. */
-  servingOfTask(task: string, dialog: string): Serving | undefined {
-    return [this.current, ...this.draining].find((serving) => serving?.pool.tasks.has(task, dialog));
+  /** Returns what works on the task of a conversation, which may have been replaced since the task began. */
+  servingOfTask(task: string, conversation: string): Serving | undefined {
+    return [this.current, ...this.draining].find((serving) => serving?.pool.tasks.has(task, conversation));
   }
 
   /** Tells the views what there is to show. */

@@ -15,7 +15,7 @@ import {
   type OfferKind,
   type ToolListing,
 } from '../connections/connection.js';
-import type { DialogHistory } from '../instances/dialogHistory.js';
+import type { ConversationHistory } from '../instances/conversationHistory.js';
 import type { Instance } from '../instances/instance.js';
 import type { Slots } from '../instances/limit.js';
 import { InstancePool } from '../instances/pool.js';
@@ -52,7 +52,7 @@ export interface UnitDeps {
   /** Holds what clients are subscribed to, whichever instances serve. */
   readonly subscriptions: ServerSubscriptions;
   /** Holds what conversations have had of the server, whichever instances serve. */
-  readonly history: DialogHistory;
+  readonly history: ConversationHistory;
   readonly redact: (text: string) => string;
   /** Says whether a definition may run (S1); `reconsider` tells that this changed. */
   readonly judge: Judge;
@@ -87,7 +87,7 @@ interface ServingEvents {
 
 export class Serving {
   readonly pool: InstancePool;
-  /** Brings back what all dialogs need, the shared or the warm instance. A lease comes back with its next call. */
+  /** Brings back what all conversations need, the shared or the warm instance. A lease comes back with its next call. */
   readonly reconnection: Reconnection;
   /** What the server said of itself when an instance started last. */
   instructions: string | undefined;
@@ -217,7 +217,7 @@ export class Serving {
   offeredTo(audience?: Audience): Offered {
     const { common } = this.offers;
     const isForOne = audience && !this.definition.trulyStateless;
-    const offer = isForOne ? this.offers.of(audience, this.pool.holderOf(audience.dialog)) : common;
+    const offer = isForOne ? this.offers.of(audience, this.pool.holderOf(audience.conversation)) : common;
     const curated = offer === common ? this.curated : offer.curate(this.definition, this.report());
     // What gives two tools one name is offered to nobody (N5).
     if (curated.kind === 'refused') return { listing: common.listing, curated: this.curated };
@@ -337,7 +337,7 @@ export class Serving {
    * it has changed.
    */
   noteListed(audience: Audience | undefined): void {
-    const held = audience && this.pool.holderOf(audience.dialog);
+    const held = audience && this.pool.holderOf(audience.conversation);
     for (const instance of this.pool.live) {
       if (instance.use.kind === 'leased' && instance !== held) continue;
       for (const kind of instance.connection.takeStale()) this.refresh(instance, kind);

@@ -6,7 +6,7 @@ import type { KnownConversations } from '../reconcile/remembered.js';
 /** A server that had so many conversations will have another. */
 const enough = 2;
 /** Conversations end without a word. Those that come back latest are remembered, and so are servers. */
-const [mostServers, mostDialogs] = [200, 200];
+const [mostServers, mostConversations] = [200, 200];
 /** The loss of a conversation that had an instance when the window ended. */
 const restarted = 'MCP Toolsets was started again';
 
@@ -14,8 +14,8 @@ interface ConversationsDeps {
   /** What `store` was given last, or anything else. */
   readonly stored: unknown;
   readonly store: (losses: Readonly<Record<string, Readonly<Record<string, string>>>>) => void;
-  /** Says whether a dialog is a conversation, and nothing that a person does once. */
-  readonly isConversation: (dialog: string) => boolean;
+  /** Says whether a conversation is a conversation, and nothing that a person does once. */
+  readonly isConversation: (conversation: string) => boolean;
 }
 
 export class RememberedConversations implements KnownConversations {
@@ -23,8 +23,8 @@ export class RememberedConversations implements KnownConversations {
 
   constructor(private readonly deps: ConversationsDeps) {
     for (const [server, losses] of entriesOf(deps.stored))
-      for (const [dialog, cause] of entriesOf(losses))
-        if (typeof cause === 'string') this.lossesOf(server).set(dialog, cause === '' ? restarted : cause);
+      for (const [conversation, cause] of entriesOf(losses))
+        if (typeof cause === 'string') this.lossesOf(server).set(conversation, cause === '' ? restarted : cause);
   }
 
   expectsMore(server: string): boolean {
@@ -34,11 +34,11 @@ export class RememberedConversations implements KnownConversations {
   of(server: string): ReturnType<KnownConversations['of']> {
     const losses = this.lossesOf(server);
     return {
-      get: (dialog) => losses.get(dialog),
-      set: (dialog, cause) => {
-        losses.set(dialog, cause);
+      get: (conversation) => losses.get(conversation),
+      set: (conversation, cause) => {
+        losses.set(conversation, cause);
         this.servers.set(server, losses);
-        if (!this.deps.isConversation(dialog)) return;
+        if (!this.deps.isConversation(conversation)) return;
         this.deps.store(
           Object.fromEntries([...this.servers.keys()].map((id) => [id, Object.fromEntries(this.conversationsOf(id))])),
         );
@@ -47,13 +47,13 @@ export class RememberedConversations implements KnownConversations {
   }
 
   private lossesOf(server: string): Map<string, string> {
-    const losses = this.servers.get(server) ?? new BoundedMap<string, string>(mostDialogs);
+    const losses = this.servers.get(server) ?? new BoundedMap<string, string>(mostConversations);
     this.servers.set(server, losses);
     return losses;
   }
 
   private conversationsOf(server: string): readonly (readonly [string, string])[] {
-    return [...(this.servers.get(server) ?? [])].filter(([dialog]) => this.deps.isConversation(dialog));
+    return [...(this.servers.get(server) ?? [])].filter(([conversation]) => this.deps.isConversation(conversation));
   }
 }
 

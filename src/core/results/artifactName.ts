@@ -1,10 +1,10 @@
 /**
- * An artifact is named `<timestamp>-<uuid>.<extension>` (V2). Where a dialog's call made the file, the UUID begins with
- * digits that stand for the dialog (RFC 9562, version 8), so that the files of a dialog are found by their names alone,
+ * An artifact is named `<timestamp>-<uuid>.<extension>` (V2). Where a conversation's call made the file, the UUID begins with
+ * digits that stand for the conversation (RFC 9562, version 8), so that the files of a conversation are found by their names alone,
  * and no list beside them can disagree with what the quota left. Everything here is pure.
  *
- * Invariants: a name holds nothing that a caller or a server said, and only a part of a hash of the dialog; two files
- * that a dialog makes in one millisecond differ in 74 random bits.
+ * Invariants: a name holds nothing that a caller or a server said, and only a part of a hash of the conversation; two files
+ * that a conversation makes in one millisecond differ in 74 random bits.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -21,10 +21,10 @@ export function artifactsRoot(folder: string): string {
  * @param now in milliseconds since the epoch
  * @param extension without a dot
  */
-export function artifactName(now: number, dialog: string | undefined, extension: string): string {
+export function artifactName(now: number, conversation: string | undefined, extension: string): string {
   const stamp = new Date(now).toISOString().replaceAll(':', '-');
   const random = randomUUID();
-  const uuid = dialog === undefined ? random : `${marksOf(dialog)}${random.slice(15)}`;
+  const uuid = conversation === undefined ? random : `${marksOf(conversation)}${random.slice(15)}`;
   return `${stamp}-${uuid}.${extension}`;
 }
 
@@ -33,14 +33,14 @@ export function timeOfArtifact(name: string): number {
   return Date.parse(name.replace(/^([\d-]+T\d\d)-(\d\d)-([\d.]+Z)-.*$/s, '$1:$2:$3'));
 }
 
-/** Returns a test of file names, without their folders, for the artifacts of a dialog. */
-export function isArtifactOf(dialog: string): (name: string) => boolean {
-  const marks = marksOf(dialog);
+/** Returns a test of file names, without their folders, for the artifacts of a conversation. */
+export function isArtifactOf(conversation: string): (name: string) => boolean {
+  const marks = marksOf(conversation);
   return (name) => /^[\dT.-]+Z-/.exec(name)?.[0].length === name.indexOf(marks) && !name.endsWith('.partial');
 }
 
 /** Returns the first two groups of the UUID, and its version. */
-function marksOf(dialog: string): string {
-  const hash = createHash('sha256').update(dialog).digest('hex');
+function marksOf(conversation: string): string {
+  const hash = createHash('sha256').update(conversation).digest('hex');
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8`;
 }

@@ -6,8 +6,8 @@ export interface ArtifactOrigin {
   readonly server: string;
   /** The published name. */
   readonly tool: string;
-  /** Absent where the call belongs to no dialog. */
-  readonly dialog?: string;
+  /** Absent where the call belongs to no conversation. */
+  readonly conversation?: string;
 }
 
 export interface ArtifactContent {
@@ -27,9 +27,9 @@ export interface ArtifactStore {
   /** Reads the pieces to their end. It never rejects: a result arrives whatever becomes of its files. */
   save(origin: ArtifactOrigin, content: ArtifactContent): Promise<SaveOutcome>;
   /**
-   * Resolves to the paths of the files that a dialog's calls left and that still exist, oldest first. It never rejects.
+   * Resolves to the paths of the files that a conversation's calls left and that still exist, oldest first. It never rejects.
    */
-  ofDialog(dialog: string): Promise<readonly string[]>;
+  ofConversation(conversation: string): Promise<readonly string[]>;
   /** Resolves when nothing is being written or removed. */
   settled(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export function nowhere(why: string): ArtifactStore {
       const { unreadable } = await takeAll(pieces, turn);
       return unreadable === undefined ? { kind: 'notSaved', why } : { kind: 'unreadable', why: unreadable };
     },
-    ofDialog: () => Promise.resolve([]),
+    ofConversation: () => Promise.resolve([]),
     settled: () => Promise.resolve(),
   };
 }

@@ -44,13 +44,13 @@ export interface Delivery {
    */
   forEditorWithApp(result: CallToolResult, origin: ArtifactOrigin, token: string): Promise<CallToolResult>;
   /**
-   * Serves a dialog of the chat participant, which shows a person the files.
+   * Serves a conversation of the chat participant, which shows a person the files.
    * @param opens whether the result opens an app, for which its structure is
    */
-  forDialog(result: CallToolResult, origin: ArtifactOrigin, opens: boolean): Promise<ReadableResult>;
+  forConversation(result: CallToolResult, origin: ArtifactOrigin, opens: boolean): Promise<ReadableResult>;
   forOthers(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
-  /** Resolves to the files that a dialog's calls left and that still exist, oldest first. */
-  filesOf(dialog: string): Promise<readonly SavedFile[]>;
+  /** Resolves to the files that a conversation's calls left and that still exist, oldest first. */
+  filesOf(conversation: string): Promise<readonly SavedFile[]>;
 }
 
 export function createDelivery({ artifacts, maxResultBytes }: DeliveryDeps): Delivery {
@@ -79,13 +79,13 @@ export function createDelivery({ artifacts, maxResultBytes }: DeliveryDeps): Del
       const forModel = await readable(forModelOfApp(result), origin);
       return withAppPart(forModel.result, result, token);
     },
-    forDialog: (result, origin, opens) => readable(opens ? forModelOfApp(result) : result, origin),
+    forConversation: (result, origin, opens) => readable(opens ? forModelOfApp(result) : result, origin),
     forOthers: async (result, origin) => {
       await saveBinaries(result.content, origin, artifacts);
       return result;
     },
-    filesOf: async (dialog) =>
-      (await artifacts.ofDialog(dialog)).map((path) => ({ path, isImage: hasModelImage(path) })),
+    filesOf: async (conversation) =>
+      (await artifacts.ofConversation(conversation)).map((path) => ({ path, isImage: hasModelImage(path) })),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * Keeps artifacts on disk as `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>` (V2), where the
- * UUID tells the dialog (`artifactName`).
+ * UUID tells the conversation (`artifactName`).
  *
  * Invariants: under its name, a file exists whole or not at all; nobody else may read it; its path holds nothing that a
  * caller or a server said but the names of server and tool (E4). A file that cannot be written is an outcome.
@@ -44,10 +44,10 @@ class DiskArtifacts implements ArtifactStore {
     return saving;
   }
 
-  async ofDialog(dialog: string): Promise<readonly string[]> {
+  async ofConversation(conversation: string): Promise<readonly string[]> {
     // A folder that does not exist has no files. Links are not followed.
     const found = await readdir(this.root, { recursive: true, withFileTypes: true }).catch(() => []);
-    const isOwn = isArtifactOf(dialog);
+    const isOwn = isArtifactOf(conversation);
     return found
       .filter((entry) => entry.isFile() && isOwn(entry.name))
       .sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -61,7 +61,7 @@ class DiskArtifacts implements ArtifactStore {
 
   private async write(origin: ArtifactOrigin, content: ArtifactContent): Promise<SaveOutcome> {
     const folder = path.join(this.root, segment(origin.server), segment(origin.tool));
-    const file = path.join(folder, artifactName(this.deps.clock.now(), origin.dialog, content.extension));
+    const file = path.join(folder, artifactName(this.deps.clock.now(), origin.conversation, content.extension));
     const unfinished = `${file}.partial`;
     let written: Written | undefined;
     this.quota.begin(unfinished);

@@ -108,7 +108,7 @@ export interface Toolset {
   readonly resources: PublishedResources;
   readonly features: ServerFeatures;
   readonly instructions: string | undefined;
-  /** Whether each dialog has an instance of its own (L1). */
+  /** Whether each conversation has an instance of its own (L1). */
   readonly leased: boolean;
   /** The tool by which a client that sees this toolset alone ends its instance (L2a); absent where there is none. */
   readonly release?: ServedTool | undefined;

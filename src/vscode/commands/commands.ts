@@ -144,9 +144,9 @@ export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps)
     await orShowFailure(() => goToPattern(server, original));
   });
   register('release', async (subject) => {
-    const { server, dialog } = nodeOf(subject) ?? {};
-    if (server === undefined || dialog === undefined) return;
-    await withHost(`Releasing ${server}`, (host) => host.release(server, dialog), server);
+    const { server, conversation } = nodeOf(subject) ?? {};
+    if (server === undefined || conversation === undefined) return;
+    await withHost(`Releasing ${server}`, (host) => host.release(server, conversation), server);
   });
   register('reload', () => withHost('Reloading', (host) => host.reload()));
   register('showLog', async () => logs.show());

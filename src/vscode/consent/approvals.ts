@@ -17,7 +17,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import {
   commandLine,
-  dialogDetail,
+  conversationDetail,
   question,
   reviewTexts,
   type PendingLaunch,
@@ -124,7 +124,7 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
   }
 
   async function confirm(pending: PendingLaunch): Promise<void> {
-    const detail = dialogDetail(pending);
+    const detail = conversationDetail(pending);
     if (detail === undefined) {
       await review([pending]);
       return;

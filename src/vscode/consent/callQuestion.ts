@@ -1,5 +1,5 @@
 /**
- * Asks a person whether an agent may make a call (S4). The dialog is modal, because an agent would wait for a missed question;
+ * Asks a person whether an agent may make a call (S4). The question is modal, because an agent would wait for a missed question;
  * a long call opens as a document instead. The editor closes neither a dialog nor a message for an extension, so what is
  * left of a withdrawn question has answers that mean nothing.
  */
@@ -20,9 +20,10 @@ export async function askForCall(
   signal: AbortSignal,
   titles: Pick<ConversationTitles, 'find'>,
 ): Promise<CallAnswer> {
-  const { text: conversation } = (asked.dialog === undefined ? undefined : await titles.find(asked.dialog)) ?? {};
+  const { text: conversationTitle } =
+    (asked.conversation === undefined ? undefined : await titles.find(asked.conversation)) ?? {};
   if (signal.aborted) return 'no';
-  const question = { ...asked, conversation };
+  const question = { ...asked, conversationTitle };
   const detail = argumentsText(question);
   const text = inert`Let an agent call “${question.tool}” of “${question.toolset}”?`;
   if (fitsQuestion(detail)) {

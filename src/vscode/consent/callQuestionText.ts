@@ -4,21 +4,22 @@
  */
 import { bothEnds, inertLines, quoted, visible, type Inert } from '../../core/base/inert.js';
 import type { CallQuestion } from '../../core/host/permission.js';
-import { dialogLabel } from '../../core/protocol/dialogLabel.js';
+import { conversationLabel } from '../../core/protocol/conversationLabel.js';
 
 /** A call, and the title or the first words of its conversation. */
-export type TitledQuestion = CallQuestion & { readonly conversation?: string | undefined };
-type CallText = Pick<TitledQuestion, 'dialog' | 'conversation' | 'title' | 'arguments'>;
+export type TitledQuestion = CallQuestion & { readonly conversationTitle?: string | undefined };
+type CallText = Pick<TitledQuestion, 'conversation' | 'conversationTitle' | 'title' | 'arguments'>;
 
-/** A dialog and a chat show so many lines at once. */
+/** A conversation and a chat show so many lines at once. */
 const mostLines = 20;
 /** A name that a server gives its tool is cut behind so many characters. */
 const longestTitle = 100;
 
 /** Returns who asks, as the sidebar names it, and all arguments. What the server calls the tool stands behind them on one line, so that it cannot pass for them. */
-function callText({ dialog, conversation, title, arguments: input }: CallText): string {
-  const name = conversation === undefined ? '' : ` ${quoted(conversation)}`;
-  const from = dialog === undefined ? '' : `${bothEnds(`Asked by ${visible(dialogLabel(dialog))}${name}.`)}\n\n`;
+function callText({ conversation, conversationTitle, title, arguments: input }: CallText): string {
+  const name = conversationTitle === undefined ? '' : ` ${quoted(conversationTitle)}`;
+  const from =
+    conversation === undefined ? '' : `${bothEnds(`Asked by ${visible(conversationLabel(conversation))}${name}.`)}\n\n`;
   const json = JSON.stringify(input ?? {}, undefined, 2);
   const given = `${from}${json === '{}' ? 'The call has no arguments.' : `Arguments:\n${bothEnds(json)}`}`;
   if (title === undefined) return given;

@@ -34,36 +34,36 @@ export class ConversationTitles {
   ) {}
 
   /** Returns what is known, and begins to read. */
-  readonly of = (dialog: string): ConversationTitle | undefined => {
-    void this.find(dialog);
-    return this.titles.get(dialog);
+  readonly of = (conversation: string): ConversationTitle | undefined => {
+    void this.find(conversation);
+    return this.titles.get(conversation);
   };
 
   /** Resolves when it was read. Never rejects. */
-  async find(dialog: string): Promise<ConversationTitle | undefined> {
-    const readAt = this.readAt.get(dialog) ?? 0;
+  async find(conversation: string): Promise<ConversationTitle | undefined> {
+    const readAt = this.readAt.get(conversation) ?? 0;
     // Only a chat of the editor has such a name, and no other name becomes a path.
-    if (this.storage !== undefined && /^[\w-]{36}$/.test(dialog) && this.now() - readAt > lasts) {
-      this.readAt.set(dialog, this.now());
-      const file = path.join(this.storage, '../chatSessions', `${dialog}.jsonl`);
-      await this.read(file, dialog).catch(() => undefined);
+    if (this.storage !== undefined && /^[\w-]{36}$/.test(conversation) && this.now() - readAt > lasts) {
+      this.readAt.set(conversation, this.now());
+      const file = path.join(this.storage, '../chatSessions', `${conversation}.jsonl`);
+      await this.read(file, conversation).catch(() => undefined);
     }
-    return this.titles.get(dialog);
+    return this.titles.get(conversation);
   }
 
-  private async read(file: string, dialog: string): Promise<void> {
+  private async read(file: string, conversation: string): Promise<void> {
     const content = await readTextFile(file, mostRead);
     // The records set single fields of the first one. A title comes later than the question.
     const title = [...content.matchAll(/"customTitle"(?::|\],"v":)("(?:[^"\\]|\\.)*")/g)].at(-1);
     const found = title ?? /"message":\{"text":("(?:[^"\\]|\\.)*")/.exec(content);
-    if (found) this.note(dialog, String(JSON.parse(found[1] ?? '""')), dialog);
+    if (found) this.note(conversation, String(JSON.parse(found[1] ?? '""')), conversation);
   }
 
   /** Notes the title or the first words of a conversation. @param chat the chat of the editor that it is */
-  note(dialog: string, words: string, chat?: string): void {
+  note(conversation: string, words: string, chat?: string): void {
     const title = clipped(words.trim().replace(/\s+/g, ' '), longest);
-    if (title === '' || this.titles.get(dialog)?.text === title) return;
-    this.titles.set(dialog, { text: title, ...(chat !== undefined && { chat }) });
+    if (title === '' || this.titles.get(conversation)?.text === title) return;
+    this.titles.set(conversation, { text: title, ...(chat !== undefined && { chat }) });
     this.changes.fire();
   }
 }

@@ -9,7 +9,7 @@ import { Emitter, type Event } from '../../core/base/events.js';
 import type { Log } from '../../core/base/log.js';
 import type { SecretStore } from '../../core/connections/http/oauth/contract.js';
 import type { StableAddress } from '../../core/gateway/gateway.js';
-import { createDialogTools, type DialogTools } from '../../core/host/dialogTools.js';
+import { createConversationTools, type ConversationTools } from '../../core/host/conversationTools.js';
 import { configFileOf } from '../../core/files/configFile.js';
 import { tokenFileOf } from '../../core/files/tokenFile.js';
 import { createRestBackend } from '../../core/host/restBackend.js';
@@ -98,7 +98,7 @@ export interface Engine {
   readonly onDidServeAgentHost: Event<void>;
   /** The endpoint for agents outside the editor. It is off until it is given a port. */
   readonly endpoint: AgentEndpoint | undefined;
-  readonly dialogTools: DialogTools;
+  readonly conversationTools: ConversationTools;
   /** Asks a server as its clients do, behind its filters and under published names. */
   request(request: ToolsetRequest): Promise<OtherOutcome>;
   /** Resolves when nothing runs and nothing listens anymore. */
@@ -192,7 +192,7 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     onDidServeAgentHost: agentHostBegan.event,
     endpoint,
-    dialogTools: createDialogTools(host, delivery),
+    conversationTools: createConversationTools(host, delivery),
     request: (request) => backend.request(request),
     dispose: async () => {
       await Promise.all([editorEndpoint.dispose(), core.dispose(), endpoint?.dispose()]);

@@ -17,7 +17,7 @@ import { grantedOf } from '../../core/team/grants.js';
 import type { Member, Team } from '../../core/team/team.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
 import { readContent, diskToEdit } from '../../core/files/watchedFile.js';
-import { configuredToolsets } from '../../core/host/dialogTools.js';
+import { configuredToolsets } from '../../core/host/conversationTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { openDocument } from '../views/review/documents.js';
 import { whyNothingRuns } from '../views/phrases.js';

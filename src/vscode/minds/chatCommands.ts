@@ -3,7 +3,7 @@ import { code, inert, formatted, markdownList, unmarked, type Markdown } from '.
 import { needsAttention, type Problem } from '../../core/base/problem.js';
 import type { ModelSetup } from '../../core/minds/conversation.js';
 import type { Member } from '../../core/team/team.js';
-import { heldBy } from '../../core/host/dialogTools.js';
+import { heldBy } from '../../core/host/conversationTools.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { WindowState } from '../engine/engineSlot.js';
 import type { InertStream } from '../views/inertEditor.js';
@@ -14,14 +14,14 @@ import type { Engine } from '../engine/engine.js';
 const longestLine = 160;
 
 /** Answers `/mcp`. */
-export function showServers(stream: InertStream, state: WindowState, dialog: string): void {
+export function showServers(stream: InertStream, state: WindowState, conversation: string): void {
   const { servers, problems } = state.snapshot;
   if (servers.length === 0) {
     stream.markdown(formatted`${whyNothingRuns(state.phase, state.snapshot)}\n\n`);
     showProblems(stream, problems, undefined);
     return;
   }
-  const held = heldBy(dialog, state.snapshot);
+  const held = heldBy(conversation, state.snapshot);
   const lines = servers.map((server) => {
     const own = held.includes(server.id) ? formatted`, **this conversation has an instance**` : formatted``;
     return formatted`- ${code(server.id)} – ${stateOf(server)}, ${toolCount(server.tools.length, server.offered)}${own}\n`;
@@ -75,11 +75,11 @@ function firstWords(description: string): string {
 export async function release(
   stream: InertStream,
   engine: Engine | undefined,
-  dialog: string,
+  conversation: string,
   server: string,
 ): Promise<void> {
   const host = engine?.host;
-  const held = host ? heldBy(dialog, host.snapshot) : [];
+  const held = host ? heldBy(conversation, host.snapshot) : [];
   const wanted = server === '' ? held : [server.replace(/^['"`]|['"`]$/g, '')];
   if (!host || wanted.length === 0) {
     stream.markdown(formatted`This conversation has no instance.`);
@@ -88,7 +88,7 @@ export async function release(
   for (const id of wanted) {
     if (!host.snapshot.servers.some((known) => known.id === id)) {
       stream.markdown(formatted`There is no server ${code(id)}.\n\n`);
-    } else if (await host.release(id, dialog)) {
+    } else if (await host.release(id, conversation)) {
       stream.markdown(
         formatted`The instance of ${code(id)} has ended. The next call in this conversation starts a new one.\n\n`,
       );

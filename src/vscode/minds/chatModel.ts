@@ -1,10 +1,16 @@
 /**
- * Adapts the model that the person chose in the chat to the seam of a dialog. What the stable API cannot express (system
+ * Adapts the model that the person chose in the chat to the seam of a conversation. What the stable API cannot express (system
  * messages, and images in older editors) becomes text. Nothing is decided here.
  */
 import * as vscode from 'vscode';
 import { assertNever } from '../../core/base/assertNever.js';
-import type { ContentPart, DialogMessage, DialogModel, DialogTool, ModelPart } from '../../core/minds/model.js';
+import type {
+  ContentPart,
+  ConversationMessage,
+  ConversationModel,
+  ConversationTool,
+  ModelPart,
+} from '../../core/minds/model.js';
 
 /** The parts of the API that are newer than the types used here. They are absent in older editors. */
 interface NewerApi {
@@ -16,7 +22,7 @@ interface NewerModel {
 
 const justification = 'To answer your question to @minds.';
 
-export interface ChatModel extends DialogModel {
+export interface ChatModel extends ConversationModel {
   readonly callsTools: boolean;
 }
 
@@ -51,7 +57,7 @@ export function chatModel(model: vscode.LanguageModelChat): ChatModel {
 
 const imagePart = (vscode as unknown as NewerApi).LanguageModelDataPart;
 
-function asChatTool({ name, description, inputSchema }: DialogTool): vscode.LanguageModelChatTool {
+function asChatTool({ name, description, inputSchema }: ConversationTool): vscode.LanguageModelChatTool {
   return { name, description, inputSchema };
 }
 
@@ -64,7 +70,7 @@ function* partOf(part: unknown): Iterable<ModelPart> {
   }
 }
 
-function asChatMessage(message: DialogMessage, seesImages: boolean): vscode.LanguageModelChatMessage {
+function asChatMessage(message: ConversationMessage, seesImages: boolean): vscode.LanguageModelChatMessage {
   const { User, Assistant } = vscode.LanguageModelChatMessage;
   switch (message.kind) {
     case 'user':

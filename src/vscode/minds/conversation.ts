@@ -1,7 +1,7 @@
 /**
  * Finds the conversation that a question belongs to. The stable API gives it no id, so each answer keeps its turn and the name
- * of the dialog in its metadata. The editor stores them with the chat, and a chat that is opened again goes on as the same
- * dialog.
+ * of the conversation in its metadata. The editor stores them with the chat, and a chat that is opened again goes on as the same
+ * conversation.
  */
 import * as vscode from 'vscode';
 import { pastOf, type Past, type PastTurn } from '../../core/minds/history.js';

@@ -1,7 +1,7 @@
 /** Offers what a person may want to say next: continue where it stopped, release what the chat holds, or see what is wrong. */
 import type * as vscode from 'vscode';
 import { readRecord } from '../../core/minds/history.js';
-import { heldBy } from '../../core/host/dialogTools.js';
+import { heldBy } from '../../core/host/conversationTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { TeamView } from './teamFiles.js';
 import { recordIn } from './turnRecord.js';
@@ -16,7 +16,7 @@ export function followupsOf(result: vscode.ChatResult, slot: EngineSlot, team: T
   if (record.end === 'stopped' || record.end === 'stepLimit') {
     found.push({ prompt: '', command: 'continue', label: 'Continue where it stopped' });
   }
-  for (const id of heldBy(record.dialog, snapshot)) {
+  for (const id of heldBy(record.conversation, snapshot)) {
     found.push({ prompt: id, command: 'release', label: `Release ${id}` });
   }
   if (snapshot.servers.some(({ state }) => state.kind === 'failed' || state.kind === 'invalid')) {

@@ -1,16 +1,16 @@
 /**
- * Reports what providers of models refuse (D3, D4). There is one problem for each dialog that stopped, until it continues or its
+ * Reports what providers of models refuse (D3, D4). There is one problem for each conversation that stopped, until it continues or its
  * tool is gone, and one for each tool, of those that were sent last, that a provider is known to refuse. Does not import
  * `vscode`.
  */
 import type { Place, Problem } from '../../core/base/problem.js';
 import type { TurnEnd } from '../../core/minds/conversation.js';
-import type { DialogTool } from '../../core/minds/model.js';
+import type { ConversationTool } from '../../core/minds/model.js';
 import type { ProjectionProblem } from '../../core/minds/projection.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
 
 export interface Refusal {
-  readonly dialog: string;
+  readonly conversation: string;
   readonly vendor: string;
   readonly model: string;
   readonly end: Extract<TurnEnd, { kind: 'stopped' }>;
@@ -22,7 +22,7 @@ export interface Refusal {
 
 interface Forecast {
   readonly vendor: string;
-  readonly tools: readonly DialogTool[];
+  readonly tools: readonly ConversationTool[];
   readonly problems: readonly ProjectionProblem[];
 }
 
@@ -37,12 +37,12 @@ export class ModelProblems {
   constructor(private readonly onChange: () => void) {}
 
   refused(refusal: Refusal): void {
-    this.refusals.set(refusal.dialog, refusal);
+    this.refusals.set(refusal.conversation, refusal);
     this.onChange();
   }
 
-  goesOn(dialog: string): void {
-    if (this.refusals.delete(dialog)) this.onChange();
+  goesOn(conversation: string): void {
+    if (this.refusals.delete(conversation)) this.onChange();
   }
 
   sent(forecast: Forecast): void {
@@ -71,7 +71,7 @@ export class ModelProblems {
   }
 }
 
-function rejected({ dialog, vendor, model, end, toolset, text }: Refusal, place: Place): Problem {
+function rejected({ conversation, vendor, model, end, toolset, text }: Refusal, place: Place): Problem {
   const about = end.tool === undefined ? '' : ` because of the tool "${end.tool}"`;
   const what =
     end.tool === undefined
@@ -80,7 +80,7 @@ function rejected({ dialog, vendor, model, end, toolset, text }: Refusal, place:
   return {
     code: 'model-rejected',
     severity: 'error',
-    message: `The provider "${vendor}" of ${model} ${end.why.kind === 'rejected' ? 'refused' : 'failed at'} a request of conversation "${dialog}"${about}: ${text}`,
+    message: `The provider "${vendor}" of ${model} ${end.why.kind === 'rejected' ? 'refused' : 'failed at'} a request of conversation "${conversation}"${about}: ${text}`,
     fix: `${what}. Then write “@minds /continue” in that conversation.`,
     place,
     ...(toolset !== undefined && { server: toolset }),

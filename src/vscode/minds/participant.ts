@@ -1,6 +1,6 @@
 /**
- * Answers a question to `@minds` by a dialog of its own with the model that was chosen in the chat (D1). It joins the dialog to
- * the chat; the turn itself is in `core/dialog`. It is loaded with the first question (P1).
+ * Answers a question to `@minds` by a conversation of its own with the model that was chosen in the chat (D1). It joins the conversation to
+ * the chat; the turn itself is in `core/minds`. It is loaded with the first question (P1).
  */
 import type * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
@@ -10,10 +10,10 @@ import type { Log } from '../../core/base/log.js';
 import { runTurn, type ModelSetup, type TurnEnd } from '../../core/minds/conversation.js';
 import { filesIn, recordOf, type Past } from '../../core/minds/history.js';
 import { instructionsOf } from '../../core/minds/instructions.js';
-import type { DialogMessage } from '../../core/minds/model.js';
+import type { ConversationMessage } from '../../core/minds/model.js';
 import { projectToolsForProvider } from '../../core/minds/projection.js';
 import type { Member } from '../../core/team/team.js';
-import type { Speaker } from '../../core/host/dialogTools.js';
+import type { Speaker } from '../../core/host/conversationTools.js';
 import type { ConversationTitles } from '../engine/conversationTitles.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { inertStream, type InertStream } from '../views/inertEditor.js';
@@ -66,7 +66,7 @@ export async function answer(
 
 /** Answers one request of the chat. */
 class ChatExchange {
-  private readonly dialog: string;
+  private readonly conversation: string;
   /** The member who answers; undefined if it is nobody in particular, who has every toolset. */
   private speaker: Speaker | undefined;
   /** Whether this request chooses who answers. */
@@ -81,7 +81,7 @@ class ChatExchange {
     private readonly stream: InertStream,
     token: vscode.CancellationToken,
   ) {
-    this.dialog = past.dialog ?? `minds-${randomUUID()}`;
+    this.conversation = past.conversation ?? `minds-${randomUUID()}`;
     if (token.isCancellationRequested) this.controller.abort();
     this.cancellation = token.onCancellationRequested(() => this.controller.abort());
   }
@@ -97,7 +97,7 @@ class ChatExchange {
     const { command, prompt } = this.request;
     switch (command) {
       case 'mcp':
-        showServers(this.stream, slot.state, this.dialog);
+        showServers(this.stream, slot.state, this.conversation);
         return this.unchanged();
       case 'tools':
         showTools(this.stream, this.setup(), slot.state, this.who());
@@ -105,13 +105,13 @@ class ChatExchange {
       case 'reload':
         this.stream.progress(formatted`Reading the config files again …`);
         await slot.engine?.host.reload();
-        showServers(this.stream, slot.state, this.dialog);
+        showServers(this.stream, slot.state, this.conversation);
         return this.unchanged();
       case 'release':
-        await release(this.stream, slot.engine, this.dialog, prompt.trim());
+        await release(this.stream, slot.engine, this.conversation, prompt.trim());
         return this.unchanged();
       case 'files':
-        showFiles(this.stream, artifacts, (await slot.engine?.dialogTools.files(this.dialog)) ?? []);
+        showFiles(this.stream, artifacts, (await slot.engine?.conversationTools.files(this.conversation)) ?? []);
         return this.unchanged();
       case 'as':
         return await this.as(prompt.trim());
@@ -161,11 +161,11 @@ class ChatExchange {
     return await this.turn([{ kind: 'user', text: await questionOf(words, this.request, toolsets) }]);
   }
 
-  private async turn(added: readonly DialogMessage[]): Promise<vscode.ChatResult> {
+  private async turn(added: readonly ConversationMessage[]): Promise<vscode.ChatResult> {
     const { slot, clock, log, pages, artifacts, maxSteps, problems, questions, titles } = this.deps;
     const messages = [...this.past.messages, ...added];
     const first = messages.find(({ kind }) => kind === 'user');
-    if (first?.kind === 'user') titles.note(this.dialog, first.text);
+    if (first?.kind === 'user') titles.note(this.conversation, first.text);
     const model = chatModel(this.request.model);
     await this.ready();
     if (!model.callsTools)
@@ -177,13 +177,13 @@ class ChatExchange {
       model,
       messages,
       setup: () => this.setupFor(model),
-      runner: slot.engine?.dialogTools.runner(this.dialog, this.speaker) ?? {
+      runner: slot.engine?.conversationTools.runner(this.conversation, this.speaker) ?? {
         run: () => Promise.reject(new Error('no engine')),
       },
       permit: async (tool, call, signal) => {
         const permission = slot.engine?.host.permission;
         if (!permission) return { kind: 'refused', why: 'no MCP server runs in this window.' };
-        return await questions.ask(permission, this.stream, this.dialog, tool, call, signal);
+        return await questions.ask(permission, this.stream, this.conversation, tool, call, signal);
       },
       audience,
       clock,
@@ -193,8 +193,8 @@ class ChatExchange {
     });
     audience.end();
     const toolsets = slot.engine?.host.catalogue.toolsets ?? [];
-    const { stream, dialog } = this;
-    const failure = tellEnd(outcome, { stream, dialog, model, toolsets, problems, log, redact });
+    const { stream, conversation } = this;
+    const failure = tellEnd(outcome, { stream, conversation, model, toolsets, problems, log, redact });
     return {
       ...this.result([...added, ...outcome.messages], outcome.end.kind),
       ...(failure !== undefined && { errorDetails: { message: inertLines(failure) } }),
@@ -211,8 +211,8 @@ class ChatExchange {
   /** Returns the tools of whoever answers, as the team file grants them now (D2). */
   private setup(): ModelSetup {
     const { speaker } = this;
-    const tools = this.deps.slot.engine?.dialogTools;
-    if (tools) return tools.offer(this.dialog, speaker);
+    const tools = this.deps.slot.engine?.conversationTools;
+    if (tools) return tools.offer(this.conversation, speaker);
     const instructions = instructionsOf({ member: speaker, toolsets: [], deferred: [], held: [], release: undefined });
     return { tools: [], instructions };
   }
@@ -246,11 +246,13 @@ class ChatExchange {
     return this.result([], this.past.end ?? 'answered');
   }
 
-  private result(messages: readonly DialogMessage[], end: TurnEnd['kind']): vscode.ChatResult {
+  private result(messages: readonly ConversationMessage[], end: TurnEnd['kind']): vscode.ChatResult {
     // If nobody was ever chosen, this stays open, because the team may get another spokesperson.
     const member = this.chose || this.past.member !== undefined ? (this.speaker?.id ?? nobody) : undefined;
     return {
-      metadata: metadataOf(recordOf({ dialog: this.dialog, ...(member !== undefined && { member }), messages, end })),
+      metadata: metadataOf(
+        recordOf({ conversation: this.conversation, ...(member !== undefined && { member }), messages, end }),
+      ),
     };
   }
 }

@@ -13,7 +13,7 @@ import { window, type InertStream } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { OneByOne } from '../../core/base/oneByOne.js';
 import type { Permit } from '../../core/minds/conversation.js';
-import type { DialogTool, ToolCall } from '../../core/minds/model.js';
+import type { ConversationTool, ToolCall } from '../../core/minds/model.js';
 import type { Host } from '../../core/host/hostContract.js';
 import type { CallAnswer } from '../../core/host/permission.js';
 
@@ -26,7 +26,7 @@ export class ChatQuestions implements Disposable {
   private readonly store = new DisposableStore('questions of @minds');
   private readonly open = new Map<string, (answer: Answer) => void>();
   private last = 0;
-  /** The calls of an answer come together, so a dialog is asked one question at a time. */
+  /** The calls of an answer come together, so a conversation is asked one question at a time. */
   private readonly queue = new OneByOne();
 
   constructor() {
@@ -41,21 +41,21 @@ export class ChatQuestions implements Disposable {
 
   /** Resolves at once where nobody has to be asked. */
   async ask(...question: Parameters<ChatQuestions['askNow']>): Promise<Permit> {
-    const [permission, , dialog, tool] = question;
-    if (!permission.isAskedInChat(dialog, tool)) return { kind: 'allowed' };
-    return await this.queue.add(dialog, () => this.askNow(...question));
+    const [permission, , conversation, tool] = question;
+    if (!permission.isAskedInChat(conversation, tool)) return { kind: 'allowed' };
+    return await this.queue.add(conversation, () => this.askNow(...question));
   }
 
   private async askNow(
     permission: Host['permission'],
     stream: InertStream,
-    dialog: string,
-    tool: DialogTool,
+    conversation: string,
+    tool: ConversationTool,
     call: ToolCall,
     signal: AbortSignal,
   ): Promise<Permit> {
     // The question before may have been answered for all calls of the tool.
-    if (!permission.isAskedInChat(dialog, tool)) return { kind: 'allowed' };
+    if (!permission.isAskedInChat(conversation, tool)) return { kind: 'allowed' };
     if (signal.aborted) return refused(tool);
     const id = String(++this.last);
     const input = bothEnds(JSON.stringify(call.input, undefined, 2), chatWidth);
@@ -70,7 +70,7 @@ export class ChatQuestions implements Disposable {
     const answer = await (review?.answer(clicked) ?? clicked);
     review?.dispose();
     this.open.delete(id);
-    if (answer === 'inConversation') permission.allowInChat(dialog, tool);
+    if (answer === 'inConversation') permission.allowInChat(conversation, tool);
     if (answer !== 'no') return { kind: 'allowed' };
     return refused(tool);
   }
@@ -81,12 +81,12 @@ export class ChatQuestions implements Disposable {
   }
 }
 
-function reviewOf({ toolset, name, annotations }: DialogTool, { input }: ToolCall): CallReview {
+function reviewOf({ toolset, name, annotations }: ConversationTool, { input }: ToolCall): CallReview {
   return new CallReview({ toolset, tool: name, title: annotations?.title, arguments: input });
 }
 
 /** @param input is undefined if a document shows it */
-function show(stream: InertStream, id: string, tool: DialogTool, input: string | undefined): void {
+function show(stream: InertStream, id: string, tool: ConversationTool, input: string | undefined): void {
   const destroys = tool.annotations?.destructiveHint === true ? ' Its server says that it may destroy data.' : '';
   const given = input === undefined ? formatted`The open document shows all of the input.` : fenced(input, 'json');
   stream.markdown(formatted`\n\nCall ${code(tool.name)} of ${code(tool.toolset)}?${destroys}\n\n${given}\n\n`);
@@ -99,7 +99,7 @@ function show(stream: InertStream, id: string, tool: DialogTool, input: string |
   button(inert`Do Not Allow`, 'no');
 }
 
-function refused({ name }: DialogTool): Permit {
+function refused({ name }: ConversationTool): Permit {
   return {
     kind: 'refused',
     why: `the person did not allow the call of "${name}". Do not call it again unless you are asked to.`,

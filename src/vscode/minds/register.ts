@@ -8,14 +8,14 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import type { Log } from '../../core/base/log.js';
 import type { Place } from '../../core/base/problem.js';
 import { startOfFile } from '../../core/config/model.js';
-import { configuredToolsets } from '../../core/host/dialogTools.js';
+import { configuredToolsets } from '../../core/host/conversationTools.js';
 import { maxSteps } from '../engine/settings.js';
 import type { ConversationTitles } from '../engine/conversationTitles.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { registerAgentFiles } from './agentFiles.js';
 import { ArtifactLinks } from './artifactLinks.js';
 import { CallPages } from './callPages.js';
-import { registerDialogFiles } from './dialogFiles.js';
+import { registerShownFiles } from './shownFiles.js';
 import { ModelProblems } from './modelProblems.js';
 import { ChatQuestions } from './questions.js';
 import { registerTeamAuthoring } from './teamAuthoring.js';
@@ -42,7 +42,7 @@ export function registerMinds({ slot, clock, log, storage, titles }: RegisterDep
   const questions = store.add(new ChatQuestions());
   const deps = { slot, clock, log, team, pages, artifacts, questions, problems, titles, maxSteps };
 
-  store.add(registerDialogFiles(slot, artifacts));
+  store.add(registerShownFiles(slot, artifacts));
   store.add(watchTeam(slot, team));
   store.add(registerAgentFiles({ slot, team, clock, log }));
   store.add(registerTeamAuthoring(slot));

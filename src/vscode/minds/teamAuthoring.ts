@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { CompletionItem } from '../views/inertEditor.js';
 import type { Disposable } from '../../core/base/disposables.js';
-import { configuredToolsets } from '../../core/host/dialogTools.js';
+import { configuredToolsets } from '../../core/host/conversationTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { toolCount } from '../views/phrases.js';
 import { teamPath } from './teamFiles.js';

@@ -3,7 +3,7 @@ import { assertNever } from '../../core/base/assertNever.js';
 import { inert, formatted } from '../../core/base/inert.js';
 import type { Log } from '../../core/base/log.js';
 import type { TurnEnd, TurnOutcome } from '../../core/minds/conversation.js';
-import type { DialogModel } from '../../core/minds/model.js';
+import type { ConversationModel } from '../../core/minds/model.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
 import type { InertStream } from '../views/inertEditor.js';
 import { shortLine } from './shortLine.js';
@@ -13,8 +13,8 @@ const continueCommand = 'mcpToolsets.minds.continue';
 
 interface TurnEndDeps {
   readonly stream: InertStream;
-  readonly dialog: string;
-  readonly model: DialogModel;
+  readonly conversation: string;
+  readonly model: ConversationModel;
   readonly toolsets: readonly Toolset[];
   readonly problems: ModelProblems;
   readonly log: Log;
@@ -23,8 +23,8 @@ interface TurnEndDeps {
 
 /** Returns the text of the error, if there was one. */
 export function tellEnd({ end, messages }: TurnOutcome, deps: TurnEndDeps): string | undefined {
-  const { stream, model, problems, dialog } = deps;
-  if (end.kind !== 'stopped') problems.goesOn(dialog);
+  const { stream, model, problems, conversation } = deps;
+  if (end.kind !== 'stopped') problems.goesOn(conversation);
   switch (end.kind) {
     case 'answered':
       if (messages.length === 0) stream.markdown(formatted`*${model.name} gave no answer.*`);
@@ -47,15 +47,15 @@ export function tellEnd({ end, messages }: TurnOutcome, deps: TurnEndDeps): stri
 }
 
 function tellStop(end: Extract<TurnEnd, { kind: 'stopped' }>, deps: TurnEndDeps): string {
-  const { dialog, model, toolsets, problems, log, redact } = deps;
+  const { conversation, model, toolsets, problems, log, redact } = deps;
   const { vendor, name } = model;
   const text = shortLine(redact(end.why.text));
-  log.write('warn', `Dialog ${dialog} stopped (${end.why.kind}): ${vendor}/${name}: ${text}`);
+  log.write('warn', `Conversation ${conversation} stopped (${end.why.kind}): ${vendor}/${name}: ${text}`);
   switch (end.why.kind) {
     case 'rejected':
     case 'unknown': {
       const toolset = toolsets.find(({ tools }) => tools.some(({ published }) => published === end.tool))?.id;
-      problems.refused({ dialog, vendor, model: name, end, toolset, text });
+      problems.refused({ conversation, vendor, model: name, end, toolset, text });
       const about = end.tool === undefined ? '' : ` because of the tool ${end.tool}`;
       const did = end.why.kind === 'rejected' ? 'refused the request' : 'failed at the request';
       return `The provider "${vendor}" of ${name} ${did}${about}: ${text}. It is not sent again automatically.`;

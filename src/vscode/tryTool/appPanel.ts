@@ -11,7 +11,7 @@ import { appOf } from '../../core/apps/toolMeta.js';
 import { inert } from '../../core/base/inert.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { messageOf } from '../../core/base/text.js';
-import type { OpenedApp } from '../../core/host/dialogTools.js';
+import type { OpenedApp } from '../../core/host/conversationTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { window } from '../views/inertEditor.js';
 import { AppBridge } from './appBridge.js';
@@ -83,7 +83,7 @@ export class AppPanel implements Disposable {
     this.onEnd();
   }
 
-  private async read({ toolset, tool, dialog }: OpenedApp): Promise<AppPage | { readonly wrong: string }> {
+  private async read({ toolset, tool, conversation }: OpenedApp): Promise<AppPage | { readonly wrong: string }> {
     const uri = appOf(tool.tool);
     const { engine } = this.deps.slot;
     if (uri === undefined || !engine) return { wrong: 'it is no longer served' };
@@ -91,7 +91,7 @@ export class AppPanel implements Disposable {
     const params = { uri };
     const outcome = await engine.request({
       toolset,
-      dialog,
+      conversation,
       method: 'resources/read',
       params,
       signal,
@@ -101,7 +101,7 @@ export class AppPanel implements Disposable {
     return { wrong: outcome.kind === 'error' ? outcome.message : 'reading it was cancelled' };
   }
 
-  private bridgeOf({ toolset, tool, dialog, arguments: given, result }: OpenedApp): AppBridge {
+  private bridgeOf({ toolset, tool, conversation, arguments: given, result }: OpenedApp): AppBridge {
     const gone = { kind: 'error' as const, code: -32_000, message: 'No MCP server runs in this window.' };
     const { mark } = this;
     const engine = (): EngineSlot['engine'] => this.deps.slot.engine;
@@ -116,14 +116,14 @@ export class AppPanel implements Disposable {
           toolset,
           tool: name,
           arguments: args,
-          dialog,
+          conversation,
           signal,
           fromApp: true,
           instance: 'held',
         })) ?? gone,
       read: async (uri, signal) => {
         const params = { uri };
-        const asked = { toolset, dialog, method: 'resources/read', params, signal, instance: 'held' as const };
+        const asked = { toolset, conversation, method: 'resources/read', params, signal, instance: 'held' as const };
         return (await engine()?.request(asked)) ?? gone;
       },
       send: (message) => void this.panel.webview.postMessage({ page: mark, message } satisfies Marked),

@@ -3,7 +3,7 @@ import type * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
-import type { OpenedApp } from '../../core/host/dialogTools.js';
+import type { OpenedApp } from '../../core/host/conversationTools.js';
 import { AppPanel } from './appPanel.js';
 import { ArgumentDocuments } from './argumentDocuments.js';
 import { TrialPanel, type TrialPanelDeps } from './trialPanel.js';

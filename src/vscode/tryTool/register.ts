@@ -32,7 +32,7 @@ export function registerTryTool(deps: TryToolDeps): Disposable {
   );
   store.add(
     vscode.commands.registerCommand('mcpToolsets.openApp', async (name: unknown) => {
-      const app = typeof name === 'string' ? deps.slot.engine?.dialogTools.app(name) : undefined;
+      const app = typeof name === 'string' ? deps.slot.engine?.conversationTools.app(name) : undefined;
       if (!app) {
         void window.showInformationMessage(inert`This app is no longer kept. Ask for it again in the chat.`);
         return;

@@ -1,5 +1,5 @@
 /**
- * Shows one tool that is being tried: its page, its calls, and the dialog that holds what the calls leave behind. Invariants:
+ * Shows one tool that is being tried: its page, its calls, and the conversation that holds what the calls leave behind. Invariants:
  * there is one call at a time, and the call and the lease end with the panel.
  */
 import * as vscode from 'vscode';
@@ -17,7 +17,7 @@ import type { ToPage, ToPanel, TrialOutcome, TriedTool } from '../../webview/mes
 import { effects } from '../views/phrases.js';
 import { AppPanel, type AppPanelDeps } from './appPanel.js';
 import type { ArgumentDocuments } from './argumentDocuments.js';
-import { newTrialDialog } from '../engine/trialDialog.js';
+import { newTrialConversation } from '../engine/trialConversation.js';
 
 export interface TrialPanelDeps extends AppPanelDeps {
   readonly extensionUri: vscode.Uri;
@@ -31,7 +31,7 @@ export interface TrialPanelDeps extends AppPanelDeps {
 
 export class TrialPanel implements Disposable {
   private readonly store = new DisposableStore('trial panel');
-  private readonly dialog = newTrialDialog();
+  private readonly conversation = newTrialConversation();
   private readonly panel: vscode.WebviewPanel;
   private readonly document: vscode.Uri;
   private shown: string | undefined;
@@ -85,7 +85,7 @@ export class TrialPanel implements Disposable {
     this.deps.onEnd();
     const host = this.deps.slot.engine?.host;
     // If the server is gone, so is the lease.
-    if (this.called) void host?.release(this.deps.server, this.dialog).catch(() => undefined);
+    if (this.called) void host?.release(this.deps.server, this.conversation).catch(() => undefined);
   }
 
   private async receive(message: ToPanel): Promise<void> {
@@ -161,7 +161,7 @@ export class TrialPanel implements Disposable {
         toolset: server,
         tool: published,
         arguments: given,
-        dialog: this.dialog,
+        conversation: this.conversation,
         // Pressing *Run* answers `ask` for the tool that is shown. A denied tool is denied here too (S4).
         ...(this.original !== undefined && { consented: this.original }),
         signal: call.signal,
@@ -187,7 +187,7 @@ export class TrialPanel implements Disposable {
     if (!tool || appOf(tool.tool) === undefined || this.ended) return;
     this.app ??= new AppPanel(this.deps, () => (this.app = undefined));
     const { server: toolset } = this.deps;
-    const wrong = await this.app.show({ toolset, tool, dialog: this.dialog, arguments: given, result });
+    const wrong = await this.app.show({ toolset, tool, conversation: this.conversation, arguments: given, result });
     // Another result may have come, or be on its way, whose app is told of then.
     if (this.last === result && !this.call) this.send({ kind: 'app', ...(wrong !== undefined && { wrong }) });
   }

@@ -5,8 +5,8 @@ import { assertNever } from '../../core/base/assertNever.js';
 import type { OfferedTool } from '../../core/tools/catalogue.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';
 import type { WindowState } from '../engine/engineSlot.js';
-import { dialogLabel } from '../../core/protocol/dialogLabel.js';
-import { isTrial } from '../engine/trialDialog.js';
+import { conversationLabel } from '../../core/protocol/conversationLabel.js';
+import { isTrial } from '../engine/trialConversation.js';
 import { heldChanges, serves, shortfallsOf } from '../../core/reconcile/shortfall.js';
 import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 
@@ -82,7 +82,7 @@ export function instancePhrase(use: InstanceStatus['use']): string {
     case 'shared':
       return 'shared by all conversations';
     case 'leased':
-      return isTrial(use.dialog) ? 'the panel of “Try Tool”' : dialogLabel(use.dialog);
+      return isTrial(use.conversation) ? 'the panel of “Try Tool”' : conversationLabel(use.conversation);
     case 'draining':
       return 'finishing its last calls';
     default:

@@ -138,10 +138,10 @@ serve({
     return { at, took: applied - at, published };
   },
 
-  /** A call past the gateway, by a dialog of the bench's choice. */
-  async call({ toolset, tool, dialog }: { toolset: string; tool: string; dialog: string }) {
+  /** A call past the gateway, by a conversation of the bench's choice. */
+  async call({ toolset, tool, conversation }: { toolset: string; tool: string; conversation: string }) {
     const { signal } = new AbortController();
-    return running().host.call({ toolset, tool, arguments: {}, dialog, signal });
+    return running().host.call({ toolset, tool, arguments: {}, conversation, signal });
   },
 
   async endpoint({ id, kind }: { id: string; kind: ClientKind }): Promise<GatewayEndpoint> {
@@ -161,13 +161,13 @@ serve({
   },
 
   /** Milliseconds of one call past the gateway. */
-  async timedCall({ toolset, tool, dialog }: { toolset: string; tool: string; dialog: string }) {
+  async timedCall({ toolset, tool, conversation }: { toolset: string; tool: string; conversation: string }) {
     const begun = performance.now();
     const outcome = await running().host.call({
       toolset,
       tool,
       arguments: {},
-      dialog,
+      conversation,
       signal: new AbortController().signal,
     });
     if (outcome.kind !== 'result' || outcome.result.isError) throw new Error(JSON.stringify(outcome));

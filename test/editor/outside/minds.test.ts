@@ -1,5 +1,5 @@
 /**
- * A chat with `@minds` that is opened again after the window was reloaded (D1, L2, L3, V2): the same dialog with what was
+ * A chat with `@minds` that is opened again after the window was reloaded (D1, L2, L3, V2): the same conversation with what was
  * said and found in it, its images and files; its instances ended with the window.
  */
 import assert from 'node:assert/strict';
@@ -49,10 +49,10 @@ describe('a chat with @minds over a reload', () => {
     return (await line.first().getAttribute('data-href')) ?? '';
   };
 
-  it('goes on as the same dialog, with a new instance, its history, images and files', async function () {
+  it('goes on as the same conversation, with a new instance, its history, images and files', async function () {
     this.timeout(240_000);
     const first = await agent.ask(`@minds ${call('count')} THEN ${call('chart')}`);
-    const dialog = first?.metadata?.mcpToolsets?.dialog;
+    const conversation = first?.metadata?.mcpToolsets?.conversation;
     const pageBefore = await pageOfCall();
     assert.match(lastWords(first), /RESULT count: 1\b[^]*its own instance[^]*RESULT chart/);
     assert.match(lastWords(await agent.ask(`@minds ${call('count')}`)), /RESULT count: 2\b/);
@@ -66,7 +66,7 @@ describe('a chat with @minds over a reload', () => {
     await agent.run('scriptedModel.forget');
     const again = await agent.ask(`@minds ${call('count')}`);
     await window.screenshot('goes-on');
-    assert.equal(again?.metadata?.mcpToolsets?.dialog, dialog);
+    assert.equal(again?.metadata?.mcpToolsets?.conversation, conversation);
     assert.match(lastWords(again), /RESULT count: 1\b[^]*The instance of "counter" that this conversation had is gone/);
     const requests = await window.evaluate(({ commands }) =>
       commands.executeCommand<Request[]>('scriptedModel.lastRequests'),

@@ -106,7 +106,7 @@ describe('other agents', () => {
     assert.ok(!existsSync(endpoints));
   });
 
-  it('with a port, each session of another agent is a dialog with an instance of its own', async () => {
+  it('with a port, each session of another agent is a conversation with an instance of its own', async () => {
     await setPort(port);
     await until(answers, Boolean, 'the port');
     assert.equal(statSync(tokenFile()).mode & 0o777, 0o600);

@@ -97,14 +97,14 @@ describe('@minds', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
-  it('is one dialog over its turns, with an instance of its own and a reminder of it in every turn (L3, G3)', async () => {
+  it('is one conversation over its turns, with an instance of its own and a reminder of it in every turn (L3, G3)', async () => {
     const first = await askMinds(count);
     assert.match(first.text, /: 1\b[^]*its own instance of "counter"[^]*mcp_release/, 'told with the result');
     assert.match((await lastRequest()).messages[0]?.text ?? '', reminder);
     const second = await askMinds(count);
     assert.match(second.text, /: 2\b/);
     assert.doesNotMatch(second.text, /now has its own instance/, 'with a result only once');
-    assert.equal(second.record?.dialog, first.record?.dialog);
+    assert.equal(second.record?.conversation, first.record?.conversation);
     const [asked] = (await modelRequests()).slice(-2);
     assert.match(asked?.messages[0]?.text ?? '', reminder, 'before anything was called in this turn');
     assert.deepEqual(asked && resultsIn(asked).length, 1, 'the first turn is in the history, with its result');
@@ -112,7 +112,7 @@ describe('@minds', () => {
     await newChat();
     const other = await askMinds(count);
     assert.match(other.text, /: 1\b/);
-    assert.notEqual(other.record?.dialog, first.record?.dialog);
+    assert.notEqual(other.record?.conversation, first.record?.conversation);
     assert.equal((await servers()).filter(({ command }) => command.includes('count,pid')).length >= 2, true);
   });
 
@@ -210,7 +210,7 @@ describe('@minds', () => {
     assert.equal((await modelRequests()).length, 0);
   });
 
-  it('stops at a rejection, with a problem that names vendor, dialog and tool; /continue goes on from there (D4)', async () => {
+  it('stops at a rejection, with a problem that names vendor, conversation and tool; /continue goes on from there (D4)', async () => {
     await askMinds(count);
     await failNext({
       message: `Request Failed: 400 {"error":{"message":"Invalid schema for function 'my_echo': no"}}`,
@@ -222,14 +222,14 @@ describe('@minds', () => {
       /"scripted" of Scripted refused the request because of the tool my_echo: .*Invalid schema/,
     );
     const [problem] = await untilProblems(['model-rejected shop']);
-    assert.ok(problem?.message.includes(refused.record?.dialog ?? '?'));
+    assert.ok(problem?.message.includes(refused.record?.conversation ?? '?'));
     assert.match(problem?.message ?? '', /"scripted"[^]*"my_echo"[^]*Invalid schema for function/);
     assert.equal((await modelRequests()).length, 3, 'not sent again by itself');
     await page.screenshot('rejected');
 
     const { text, record } = await askMinds('/continue');
     assert.match(text, /RESULT my_echo: again/);
-    assert.equal(record?.dialog, refused.record?.dialog);
+    assert.equal(record?.conversation, refused.record?.conversation);
     assert.equal(
       (await lastRequest()).messages.filter(({ text: words }) => words.includes('my_echo') && words.includes('CALL'))
         .length,
@@ -296,7 +296,7 @@ describe('@minds', () => {
     await untilProblems([]);
   });
 
-  it('is cancelled while the model speaks, and the chat goes on as the same dialog', async () => {
+  it('is cancelled while the model speaks, and the chat goes on as the same conversation', async () => {
     const before = await askMinds(count);
     await holdNext();
     const held = askMinds('Tell me a long story.');
@@ -305,7 +305,7 @@ describe('@minds', () => {
     await held;
     const { text, record } = await askMinds(count);
     assert.match(text, /: 2\b/);
-    assert.equal(record?.dialog, before.record?.dialog);
+    assert.equal(record?.conversation, before.record?.conversation);
   });
 
   it('cancelling reaches the server of a running call', async () => {

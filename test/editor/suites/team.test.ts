@@ -139,7 +139,7 @@ describe('team', () => {
     await page.screenshot('left-the-team');
 
     const next = await askMinds('/as bob');
-    assert.equal(next.record?.dialog, record?.dialog);
+    assert.equal(next.record?.conversation, record?.conversation);
     assert.equal(next.record?.member, 'bob');
     assert.match((await askMinds(calls({ tool: 'shop_echo', input: { text: 'hi' } }))).text, /RESULT shop_echo: hi/);
     await writeFile(teamFile(), original);

@@ -79,7 +79,7 @@ describe('mcp-toolsets serve', () => {
     assert.match((JSON.parse(body) as { error: { message: string } }).error.message, what);
   }
 
-  it('each session of the SDK’s client is a dialog with an instance of its own, whatever it says of itself', async () => {
+  it('each session of the SDK’s client is a conversation with an instance of its own, whatever it says of itself', async () => {
     await serve();
     const [one, two] = [await serving.connect('alpha'), await serving.connect('alpha')];
     const { tools } = await one.listTools();

@@ -71,12 +71,12 @@ describe('core: an agent at the gateway', () => {
     assert.equal(await agent.text('pid', {}, { conversation: 'one' }), String(warm));
     assert.notEqual(await agent.text('pid', {}, { conversation: 'two' }), String(warm));
     assert.deepEqual(
-      stage.instances('a').map(({ use }) => use.kind === 'leased' && use.dialog),
+      stage.instances('a').map(({ use }) => use.kind === 'leased' && use.conversation),
       ['one', 'two'],
     );
   });
 
-  it('without a conversation, each MCP session is a dialog of its own', async () => {
+  it('without a conversation, each MCP session is a conversation of its own', async () => {
     await stage.edit({ a: rawWith(['count']) });
     const one = await Agent.connect(stage, 'a', 'plain');
     const two = await Agent.connect(stage, 'a', 'plain');

@@ -37,12 +37,12 @@ describe('core: calls and instances', () => {
       assert.equal(stage.server('a').state.kind, 'running');
     });
 
-    it('every call in flight fails, and calls of other dialogs go on', async () => {
+    it('every call in flight fails, and calls of other conversations go on', async () => {
       await stage.edit({ a: fixture('crashes-on-call') });
-      const other = stage.text('a', 'slow', { ms: 600, steps: 6 }, { dialog: 'other' });
-      await stage.text('a', 'echo', {}, { dialog: 'dying' });
+      const other = stage.text('a', 'slow', { ms: 600, steps: 6 }, { conversation: 'other' });
+      await stage.text('a', 'echo', {}, { conversation: 'dying' });
       const calls = ['quiet', 'quiet', 'crash'].map((tool) =>
-        stage.failure('a', tool, { ms: 60_000 }, { dialog: 'dying' }),
+        stage.failure('a', tool, { ms: 60_000 }, { conversation: 'dying' }),
       );
       for (const text of await Promise.all(calls)) assert.match(text, /result unknown.*exited with code 70/s);
       assert.equal(await other, 'done');
@@ -67,11 +67,13 @@ describe('core: calls and instances', () => {
 
     it('shared by all: the calls of all fail once, the next ones make one new instance', async () => {
       await stage.edit({ a: fixture('crashes-on-call', [], { 'truely-stateless': true }) });
-      const dialogs = ['one', 'two', 'three'];
-      const waiting = dialogs.map((dialog) => stage.failure('a', 'quiet', { ms: 60_000 }, { dialog }));
+      const conversations = ['one', 'two', 'three'];
+      const waiting = conversations.map((conversation) =>
+        stage.failure('a', 'quiet', { ms: 60_000 }, { conversation }),
+      );
       await stage.failure('a', 'crash');
       for (const text of await Promise.all(waiting)) assert.match(text, /result unknown/);
-      const pids = await Promise.all(dialogs.map((dialog) => stage.text('a', 'pid', {}, { dialog })));
+      const pids = await Promise.all(conversations.map((conversation) => stage.text('a', 'pid', {}, { conversation })));
       assert.equal(new Set(pids).size, 1);
       assert.equal(starts(), 2);
     });
@@ -139,12 +141,12 @@ describe('core: calls and instances', () => {
 
     it('a call that is cancelled while its instance starts does not wait for it, and is not sent', async () => {
       await stage.edit({ a: fixture('slow-start', ['--delay', '400', '--tools', 'count']) });
-      await stage.text('a', 'count', {}, { dialog: 'holds the warm one' });
+      await stage.text('a', 'count', {}, { conversation: 'holds the warm one' });
       const cancel = new AbortController();
-      const call = stage.outcome('a', 'count', {}, { dialog: 'new', signal: cancel.signal });
+      const call = stage.outcome('a', 'count', {}, { conversation: 'new', signal: cancel.signal });
       cancel.abort();
       assert.deepEqual(await call, { kind: 'cancelled' });
-      assert.equal(await stage.text('a', 'count', {}, { dialog: 'new' }), '1');
+      assert.equal(await stage.text('a', 'count', {}, { conversation: 'new' }), '1');
       assert.equal(starts(), 2);
     });
 
@@ -213,12 +215,12 @@ describe('core: calls and instances', () => {
 
     it('released, stopped, started and restarted by a person', async () => {
       await stage.edit({ a: rawWith(['count', 'pid']), b: rawWith(['echo']) });
-      const first = Number(await stage.text('a', 'pid', {}, { dialog: 'one' }));
+      const first = Number(await stage.text('a', 'pid', {}, { conversation: 'one' }));
       assert.equal(await stage.host.release('a', 'one'), true);
       await gone(first);
       assert.equal(await stage.host.release('a', 'one'), false);
-      assert.equal(await stage.text('a', 'count', {}, { dialog: 'one' }), '1');
-      await stage.text('a', 'count', {}, { dialog: 'two' });
+      assert.equal(await stage.text('a', 'count', {}, { conversation: 'one' }), '1');
+      await stage.text('a', 'count', {}, { conversation: 'two' });
       const pids = stage.instances('a').map(({ pid }) => pid ?? 0);
       assert.equal(pids.length, 2);
 
@@ -238,7 +240,7 @@ describe('core: calls and instances', () => {
       assert.equal(await stage.text('a', 'count'), '1');
     });
 
-    it('the instance that all share, or that waits for the first dialog, comes back by itself; a lease does not (X4)', async () => {
+    it('the instance that all share, or that waits for the first conversation, comes back by itself; a lease does not (X4)', async () => {
       const named = (prefix: string, rest: Entry = {}): Entry => rawWith(['pid'], { transform: [{ prefix }], ...rest });
       await stage.edit({
         warm: named('w_'),
@@ -264,14 +266,14 @@ describe('core: calls and instances', () => {
       stage = await startStage({ maxInstances: 2 });
       await stage.edit({ a: fixture('hangs-on-call') });
       const cancel = new AbortController();
-      const count = (dialog: string): Promise<string> => stage.text('a', 'count', {}, { dialog });
+      const count = (conversation: string): Promise<string> => stage.text('a', 'count', {}, { conversation });
       assert.equal(await count('one'), '1');
-      const busy = stage.outcome('a', 'hang', {}, { dialog: 'one', signal: cancel.signal });
+      const busy = stage.outcome('a', 'hang', {}, { conversation: 'one', signal: cancel.signal });
       assert.equal(await count('two'), '1');
       assert.equal(await count('three'), '1', 'in the place of two');
       assert.equal(await count('two'), '1', 'a new one, in the place of three');
-      const alsoBusy = stage.outcome('a', 'hang', {}, { dialog: 'two', signal: cancel.signal });
-      assert.match(await stage.failure('a', 'count', {}, { dialog: 'four' }), /did not start.*2/s);
+      const alsoBusy = stage.outcome('a', 'hang', {}, { conversation: 'two', signal: cancel.signal });
+      assert.match(await stage.failure('a', 'count', {}, { conversation: 'four' }), /did not start.*2/s);
       assert.equal(stage.processes().filter(({ command }) => command.includes('hangs-on-call')).length, 2);
       cancel.abort();
       await Promise.all([busy, alsoBusy]);

@@ -87,7 +87,7 @@ describe('core: filters and names', () => {
     );
     for (const tool of named) assert.equal(await stage.text('a', tool), tool);
     const signal = new AbortController().signal;
-    const asEditor = { toolset: 'a', arguments: {}, dialog: 'd', signal, clientKind: 'editor' } as const;
+    const asEditor = { toolset: 'a', arguments: {}, conversation: 'd', signal, clientKind: 'editor' } as const;
     const refused = await stage.host.call({ ...asEditor, tool: 'array_without_items' });
     assert.equal(refused.kind, 'error', 'what the editor is not shown it cannot call');
   });

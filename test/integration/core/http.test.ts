@@ -100,18 +100,22 @@ describe('core: servers over HTTP', () => {
     });
   }
 
-  it('each dialog has a session of its own, ended with its lease; all have one where the server is truly stateless', async () => {
+  it('each conversation has a session of its own, ended with its lease; all have one where the server is truly stateless', async () => {
     const { url } = await stage.http('http');
     await stage.edit({
       own: http(url),
       shared: http(url, { 'truely-stateless': true, transform: [{ prefix: 's_' }] }),
     });
-    const sessions = await Promise.all(['one', 'two'].map((dialog) => stage.text('own', 'session', {}, { dialog })));
+    const sessions = await Promise.all(
+      ['one', 'two'].map((conversation) => stage.text('own', 'session', {}, { conversation })),
+    );
     assert.equal(new Set(sessions).size, 2);
-    assert.equal(await stage.text('own', 'count', {}, { dialog: 'one' }), '1');
-    assert.equal(await stage.text('own', 'count', {}, { dialog: 'one' }), '2');
-    assert.equal(await stage.text('own', 'count', {}, { dialog: 'two' }), '1');
-    const shared = await Promise.all(['one', 'two'].map((dialog) => stage.text('shared', 's_session', {}, { dialog })));
+    assert.equal(await stage.text('own', 'count', {}, { conversation: 'one' }), '1');
+    assert.equal(await stage.text('own', 'count', {}, { conversation: 'one' }), '2');
+    assert.equal(await stage.text('own', 'count', {}, { conversation: 'two' }), '1');
+    const shared = await Promise.all(
+      ['one', 'two'].map((conversation) => stage.text('shared', 's_session', {}, { conversation })),
+    );
     assert.equal(new Set(shared).size, 1);
     await stage.host.release('own', 'one');
     assert.match(await stage.text('shared', 's_requests'), /DELETE \/mcp - 200/);

@@ -110,11 +110,11 @@ describe('core: servers that want a sign-in', () => {
     await stage.edit({ far: http(url) });
     await signIn('far');
     await control(url, 'end-all');
-    await stage.outcome('far', 'whoami', {}, { dialog: 'first' });
-    assert.match(await stage.failure('far', 'whoami', {}, { dialog: 'second' }), /needs a sign-in/);
+    await stage.outcome('far', 'whoami', {}, { conversation: 'first' });
+    assert.match(await stage.failure('far', 'whoami', {}, { conversation: 'second' }), /needs a sign-in/);
     await stage.untilState('far', 'signInNeeded');
     await signIn('far');
-    assert.equal(await stage.text('far', 'whoami', {}, { dialog: 'second' }), 'ada files:read');
+    assert.equal(await stage.text('far', 'whoami', {}, { conversation: 'second' }), 'ada files:read');
     await stage.until(({ problems }) => problems.length === 0, 'no problem');
     assert.equal(stage.server('far').state.kind, 'running');
   });

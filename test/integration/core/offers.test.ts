@@ -200,8 +200,9 @@ describe('what servers offer besides tools (G4)', () => {
     await one.client.unsubscribeResource({ uri });
     assert.equal(await one.text('subscribed'), '[]');
     await one.client.subscribeResource({ uri });
-    const dialog = stage.instances('s').map(({ use }) => (use.kind === 'leased' ? use.dialog : ''))[0] ?? '';
-    await stage.host.release('s', dialog);
+    const conversation =
+      stage.instances('s').map(({ use }) => (use.kind === 'leased' ? use.conversation : ''))[0] ?? '';
+    await stage.host.release('s', conversation);
     assert.equal(await one.text('subscribed'), '["note://one"]', 'at the next instance too');
     // It may have changed while nothing listened.
     assert.deepEqual(await one.next('notifications/resources/updated'), { uri });

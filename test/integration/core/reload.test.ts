@@ -28,10 +28,14 @@ describe('core: reload', () => {
   }
 
   /** The call, and when its server has begun to work on it. */
-  function slowCall(toolset: string, ms: number, dialog?: string): { begun: Promise<void>; done: Promise<string> } {
+  function slowCall(
+    toolset: string,
+    ms: number,
+    conversation?: string,
+  ): { begun: Promise<void>; done: Promise<string> } {
     let begin = (): void => {};
     const begun = new Promise<void>((resolve) => (begin = resolve));
-    const options = { onProgress: () => begin(), ...(dialog !== undefined && { dialog }) };
+    const options = { onProgress: () => begin(), ...(conversation !== undefined && { conversation }) };
     return { begun, done: stage.text(toolset, 'slow', { ms, steps: ms / 50 }, options) };
   }
 

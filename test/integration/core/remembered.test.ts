@@ -279,7 +279,7 @@ describe('core: what servers listed in an earlier window', () => {
     await stage.edit({ rich, a: told({ start: 'call' }) });
     assert.deepEqual(stage.processes(), []);
     const got = await stage.host.request({
-      ...{ toolset: 'rich', dialog: 'd', method: 'prompts/get', params: { name: 'plan' } },
+      ...{ toolset: 'rich', conversation: 'd', method: 'prompts/get', params: { name: 'plan' } },
       signal: new AbortController().signal,
     });
     assert.equal(got.kind, 'result', JSON.stringify(got));

@@ -197,7 +197,7 @@ describe('core: secrets', () => {
   it('of a definition that was replaced or removed: its last words come later', async () => {
     const env = (name: string): Entry => ({ env: { SECRET: canary(name) } });
     await stage.edit({ a: fixture('raw', [], env('before')) });
-    const call = stage.outcome('a', 'slow', { ms: 500, steps: 5 }, { dialog: 'slow' });
+    const call = stage.outcome('a', 'slow', { ms: 500, steps: 5 }, { conversation: 'slow' });
     await stage.edit({ a: fixture('exits', ['--stderr', `${canary('after')} ${canary('before')}`], env('after')) });
     await stage.edit({});
     await call;

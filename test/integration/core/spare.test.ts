@@ -18,15 +18,15 @@ describe('core: the spare instance', () => {
   it('serves the first call of the next conversation, and another follows', async () => {
     stage = await startStage({ conversations: { memory: 2 } });
     await stage.edit({ memory: officialServer('memory') });
-    await stage.result('memory', 'read_graph', {}, { dialog: 'd1' });
+    await stage.result('memory', 'read_graph', {}, { conversation: 'd1' });
     await untilUses('memory', 'leased', 'spare');
     assert.match(
-      await stage.text('mcp_admin', 'mcp_status', {}, { dialog: 'd1' }),
+      await stage.text('mcp_admin', 'mcp_status', {}, { conversation: 'd1' }),
       /memory: running, .*, this conversation has an instance, a spare instance waits for the next conversation$/m,
     );
     const spare = pidOfSpare('memory');
-    await stage.result('memory', 'read_graph', {}, { dialog: 'd2' });
-    const leased = stage.instances('memory').find(({ use }) => use.kind === 'leased' && use.dialog === 'd2');
+    await stage.result('memory', 'read_graph', {}, { conversation: 'd2' });
+    const leased = stage.instances('memory').find(({ use }) => use.kind === 'leased' && use.conversation === 'd2');
     assert.equal(leased?.pid, spare);
     await untilUses('memory', 'leased', 'leased', 'spare');
   });
@@ -36,7 +36,7 @@ describe('core: the spare instance', () => {
     const server = await stage.http('http');
     await stage.edit({ far: http(server.url) });
     const [tool = ''] = stage.publishedBy('far');
-    await stage.outcome('far', tool, {}, { dialog: 'd1' });
+    await stage.outcome('far', tool, {}, { conversation: 'd1' });
     await untilUses('far', 'leased', 'spare');
   });
 

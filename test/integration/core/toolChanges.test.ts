@@ -50,10 +50,10 @@ describe('core: lists of tools', () => {
     await stage.until(() => stage.publishedBy('a').includes('tool_10'), 'the last tool');
   });
 
-  it('a change that another dialog’s instance announces counts too', async () => {
+  it('a change that another conversation’s instance announces counts too', async () => {
     await stage.edit({ a: changing() });
-    await stage.text('a', 'echo', {}, { dialog: 'holds the warm one' });
-    await stage.text('a', 'grow', {}, { dialog: 'another' });
+    await stage.text('a', 'echo', {}, { conversation: 'holds the warm one' });
+    await stage.text('a', 'grow', {}, { conversation: 'another' });
     await stage.until(() => extras().length === 1, 'the extra tool');
   });
 

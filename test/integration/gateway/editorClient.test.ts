@@ -130,7 +130,7 @@ describe('gateway: a client like the editor', () => {
     it('reports progress as it comes', async () => {
       const stream = client.call({ name: 'click', _meta: { progressToken: 'p', 'vscode.conversationId': 'c' } });
       const { call, answer } = await rig.backend.nextCall();
-      assert.equal(call.dialog, 'c');
+      assert.equal(call.conversation, 'c');
       call.onProgress?.({ progress: 1, total: 2, message: 'half' });
       assert.deepEqual((await stream.message())?.['params'], {
         progressToken: 'p',

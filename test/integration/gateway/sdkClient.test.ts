@@ -70,16 +70,16 @@ describe("gateway: the SDK's client", () => {
     rig.clock.advance(20);
   });
 
-  it('its calls are of the dialog of its session', async () => {
+  it('its calls are of the conversation of its session', async () => {
     const [one, two] = [await connect(), await connect()];
-    rig.backend.answering = ({ dialog }) => textOutcome(dialog);
-    const dialogs = [];
+    rig.backend.answering = ({ conversation }) => textOutcome(conversation);
+    const conversations = [];
     for (const { client } of [one, two, one]) {
       const { content } = await client.callTool({ name: 'a' });
-      dialogs.push((content as { text: string }[])[0]?.text);
+      conversations.push((content as { text: string }[])[0]?.text);
     }
     assert.deepEqual(
-      dialogs,
+      conversations,
       [one, two, one].map(({ transport }) => `mcp-session:${transport.sessionId}`),
     );
   });

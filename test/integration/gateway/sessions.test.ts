@@ -86,7 +86,7 @@ describe('gateway: sessions of other agents', () => {
     const { call, answer } = await rig.backend.nextCall();
     assert.deepEqual(call.client?.capabilities, { elicitation: {} });
     assert.match(call.client?.lostBefore ?? '', /its session had ended/);
-    assert.equal(call.dialog, `mcp-session:${id}`);
+    assert.equal(call.conversation, `mcp-session:${id}`);
     answer({ kind: 'result', result: { content: [] } });
     assert.equal((await calling).status, 200);
     assert.equal((await again.send('DELETE', undefined, version)).status, 204);

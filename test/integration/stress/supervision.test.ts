@@ -75,7 +75,7 @@ describe('supervision', function () {
   const pidOf = ({ instances }: ServerStatus): number => instances[0]?.pid ?? 0;
   const call = async (tool: string, input: Record<string, unknown> = {}): Promise<string> => {
     const signal = new AbortController().signal;
-    const outcome = await host.call({ toolset: 'a', tool, arguments: input, dialog: 'd1', signal });
+    const outcome = await host.call({ toolset: 'a', tool, arguments: input, conversation: 'd1', signal });
     return outcome.kind === 'result' ? textOf(outcome.result) : JSON.stringify(outcome);
   };
   const killed = async (): Promise<void> =>

@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   await applied;
   const toolsets = host.catalogue.toolsets.filter(({ id }) => id !== adminId);
   for (const { id } of toolsets) {
-    const hang = { toolset: id, tool: `${id}_quiet`, arguments: { ms: 600_000 }, dialog: 'd' };
+    const hang = { toolset: id, tool: `${id}_quiet`, arguments: { ms: 600_000 }, conversation: 'd' };
     void host.call({ ...hang, signal: new AbortController().signal });
   }
   if (mode === '--stop') void host.dispose();

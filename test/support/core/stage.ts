@@ -64,7 +64,7 @@ export interface StageOptions {
 }
 
 export interface CallOptions {
-  readonly dialog?: string;
+  readonly conversation?: string;
   readonly signal?: AbortSignal;
   readonly onProgress?: NonNullable<ToolsetCall['onProgress']>;
 }
@@ -252,12 +252,12 @@ export class Stage {
     args: Record<string, unknown> = {},
     options: CallOptions = {},
   ): Promise<ToolOutcome> {
-    const { dialog = 'd1', signal = new AbortController().signal, onProgress } = options;
+    const { conversation = 'd1', signal = new AbortController().signal, onProgress } = options;
     const call = this.host.call({
       toolset,
       tool,
       arguments: args,
-      dialog,
+      conversation,
       signal,
       ...(onProgress && { onProgress }),
     });

@@ -12,7 +12,7 @@ import type { EditorWindow } from './window.ts';
 
 export interface AgentAnswer {
   metadata?: {
-    mcpToolsets?: { dialog: string; messages: { kind: string; text?: string }[] };
+    mcpToolsets?: { conversation: string; messages: { kind: string; text?: string }[] };
     toolCallRounds?: { response: string }[];
   };
 }

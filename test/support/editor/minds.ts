@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { page } from './bridge.ts';
 
 export interface MindsRecord {
-  dialog: string;
+  conversation: string;
   member?: string;
   end: string;
   messages: {

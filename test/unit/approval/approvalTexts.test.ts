@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LaunchDescription, LaunchPart } from '../../../src/core/approval/fingerprint.js';
 import { approvalActions, launchNodes } from '../../../src/vscode/views/rows/approvalRows.js';
-import { commandLine, dialogDetail, question, reviewTexts } from '../../../src/core/approval/approvalTexts.js';
+import { commandLine, conversationDetail, question, reviewTexts } from '../../../src/core/approval/approvalTexts.js';
 import { halfWidth, pageWidth } from '../../../src/core/base/folded.js';
 import { summary } from '../../../src/vscode/views/phrases.js';
 import { file, servedTool, snapshot, status } from '../vscode/views/statuses.js';
@@ -98,13 +98,13 @@ describe('review (S1)', () => {
     assert.match(before, /^a {2}· {2}\.minds\/mcp\.yaml\n\n\nb {2}·/m);
   });
 
-  it('fits a dialog, with what changed marked, or is refused to it', () => {
+  it('fits a conversation, with what changed marked, or is refused to it', () => {
     assert.equal(
-      dialogDetail(changed('a')),
+      conversationDetail(changed('a')),
       'transport: stdio\ncommand: node\nargument: b   ← changed\nenvironment: T = •••   (masked, digest b0000000ffff)   ← changed',
     );
     const other = (...args: string[]): string | undefined =>
-      dialogDetail({ launch: launch('a', ...args), before: launch('a', 'x', '--read-only') })?.replace(
+      conversationDetail({ launch: launch('a', ...args), before: launch('a', 'x', '--read-only') })?.replace(
         /\n.*masked.*/,
         '',
       );
@@ -115,8 +115,8 @@ describe('review (S1)', () => {
       'transport: stdio\ncommand: node\nargument: --read-only   ← changed\nargument: x   ← changed',
       'another order',
     );
-    assert.equal(dialogDetail({ launch: launch('a', 'x'.repeat(500)), before: undefined }), undefined);
-    assert.equal(dialogDetail({ launch: launch('a', ...'abcdefghijklmnop'), before: undefined }), undefined);
+    assert.equal(conversationDetail({ launch: launch('a', 'x'.repeat(500)), before: undefined }), undefined);
+    assert.equal(conversationDetail({ launch: launch('a', ...'abcdefghijklmnop'), before: undefined }), undefined);
   });
 });
 

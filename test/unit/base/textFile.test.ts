@@ -109,8 +109,8 @@ describe('the source', () => {
     const own = [
       'tryTool/argumentDocuments.ts',
       'tryTool/trialPanel.ts',
-      'views/documents.ts',
-      'views/problemPages.ts',
+      'views/problems/problemPages.ts',
+      'views/review/documents.ts',
     ];
     const folder = path.join(root, 'src', 'vscode');
     const reading = readdirSync(folder, { recursive: true, encoding: 'utf8' })

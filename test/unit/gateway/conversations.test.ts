@@ -7,8 +7,12 @@ describe('gateway: conversations of the modern era (G3, L2a)', () => {
   let clock: FakeClock;
   let conversations: Conversations;
   let told: string[];
-  const traits = (dialog: string): { toolset: string; dialog: string } => ({ toolset: 't', dialog });
-  const of = (dialog: string): Conversation | undefined => conversations.of(traits(dialog), () => ({}) as Listing);
+  const traits = (conversationId: string): { toolset: string; conversationId: string } => ({
+    toolset: 't',
+    conversationId,
+  });
+  const of = (conversationId: string): Conversation | undefined =>
+    conversations.of(traits(conversationId), () => ({}) as Listing);
 
   beforeEach(() => {
     clock = new FakeClock();
@@ -16,8 +20,8 @@ describe('gateway: conversations of the modern era (G3, L2a)', () => {
     conversations = new Conversations({
       clock,
       max: 2,
-      forgotten: ({ dialog }) => told.push(`forgotten ${dialog}`),
-      ended: ({ dialog }) => told.push(`ended ${dialog}`),
+      forgotten: ({ conversationId }) => told.push(`forgotten ${conversationId}`),
+      ended: ({ conversation }) => told.push(`ended ${conversation}`),
     });
   });
   afterEach(() => conversations.dispose());

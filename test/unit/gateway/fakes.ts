@@ -33,13 +33,13 @@ export class FakeBackend implements GatewayBackend {
 
   readonly onDidChangeToolsets = this.changes.event;
 
-  /** The tools that one dialog is offered instead of those of the toolset. */
+  /** The tools that one conversation is offered instead of those of the toolset. */
   readonly special = new Map<string, readonly Tool[]>();
 
   toolset(id: string, _clientKind: ClientKind, audience?: Audience): ServedToolset | undefined {
     if (this.broken.has(id)) throw new Error('no list');
     const served = this.toolsets.get(id);
-    const tools = audience && this.special.get(audience.dialog);
+    const tools = audience && this.special.get(audience.conversation);
     return served && { id, ...served, ...(tools && { tools }) };
   }
 

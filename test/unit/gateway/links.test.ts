@@ -16,7 +16,7 @@ describe('gateway: links of results', () => {
   const link = (to: unknown): { type: string } => ({ type: 'resource_link', uri: to }) as { type: string };
 
   describe('are remembered', () => {
-    const origin = { toolset: 't', dialog: 'd' };
+    const origin = { toolset: 't', conversation: 'd' };
 
     it('in bounds (S2)', () => {
       const links = new Links();
@@ -29,12 +29,12 @@ describe('gateway: links of results', () => {
 
     it('for each conversation, the newest last; of very many that have the same some are left (G3)', () => {
       const links = new Links();
-      for (let count = 0; count < 100; count++) links.set(uri, { toolset: 't', dialog: `d${count}` });
-      links.set(uri, { toolset: 'u', dialog: 'd90' });
+      for (let count = 0; count < 100; count++) links.set(uri, { toolset: 't', conversation: `d${count}` });
+      links.set(uri, { toolset: 'u', conversation: 'd90' });
       const holders = links.holders(uri);
       assert.equal(holders.length, 16);
-      assert.deepEqual(holders.at(-1), { toolset: 'u', dialog: 'd90' });
-      assert.equal(new Set(holders.map(({ dialog }) => dialog)).size, 16);
+      assert.deepEqual(holders.at(-1), { toolset: 'u', conversation: 'd90' });
+      assert.equal(new Set(holders.map(({ conversation }) => conversation)).size, 16);
     });
   });
 
@@ -44,7 +44,7 @@ describe('gateway: links of results', () => {
     let backend: FakeBackend;
     let listings: Listings;
     let session: Session;
-    let dialogs: string[];
+    let conversations: string[];
     let id = 0;
 
     afterEach(end);
@@ -82,9 +82,9 @@ describe('gateway: links of results', () => {
       const [plain, app] = tools;
       assert.ok(plain && app);
       backend.toolsets.set('t', { ...rest, tools: [plain, { ...app, _meta: { ui: { resourceUri: 'ui://page' } } }] });
-      dialogs = [];
-      backend.answering = ({ dialog }) => {
-        dialogs.push(dialog);
+      conversations = [];
+      backend.answering = ({ conversation }) => {
+        conversations.push(conversation);
         return { kind: 'result', result: { content: [{ ...link(uri), name: 'report' } as never] } };
       };
       listings = new Listings({
@@ -100,8 +100,8 @@ describe('gateway: links of results', () => {
       session = new Session('s', listings.of('t', clientKind), '2025-06-18', 0, traits);
       for (const name of ['a', 'app']) for (const _meta of metas) ask('tools/call', { name, _meta });
       await turn();
-      dialogs = [...new Set(dialogs)];
-      assert.equal(dialogs.length, metas.length);
+      conversations = [...new Set(conversations)];
+      assert.equal(conversations.length, metas.length);
     }
 
     /** Says whose instance the read goes to, by number, or that it was refused. */
@@ -111,7 +111,7 @@ describe('gateway: links of results', () => {
       if (answer.kind === 'error') return answer.error.message;
       const asked = backend.requests[before];
       assert.ok(asked);
-      return dialogs.indexOf(asked.dialog);
+      return conversations.indexOf(asked.conversation);
     }
 
     for (const [who, clientKind, metas] of [

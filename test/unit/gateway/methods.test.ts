@@ -151,7 +151,7 @@ describe('gateway: methods', () => {
   });
 
   describe('tools/call', () => {
-    it('goes to the backend with the dialog and what of the meta is for the server', async () => {
+    it('goes to the backend with the conversation and what of the meta is for the server', async () => {
       begin({
         name: 'a',
         arguments: { x: 1 },
@@ -166,7 +166,7 @@ describe('gateway: methods', () => {
           tool: 'a',
           arguments: { x: 1 },
           meta: { traceparent: '00' },
-          dialog: 'c1',
+          conversation: 'c1',
           signal: undefined,
           onProgress: undefined,
           client: undefined,
@@ -177,7 +177,7 @@ describe('gateway: methods', () => {
       begin({ name: 'b' }, 2);
       const plain = (await backend.nextCall()).call;
       assert.deepEqual(
-        [plain.arguments, plain.meta, plain.dialog],
+        [plain.arguments, plain.meta, plain.conversation],
         [undefined, undefined, `mcp-session:${session.id}`],
       );
     });

@@ -7,7 +7,7 @@ import { Parking, type CallTarget } from '../../../src/core/gateway/parking.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeStream } from './fakes.js';
 
-const target: CallTarget = { toolset: 't', dialog: 'd', method: 'tools/call', params: { name: 'a' } };
+const target: CallTarget = { toolset: 't', conversation: 'd', method: 'tools/call', params: { name: 'a' } };
 const limitMs = 600_000;
 
 class FakeReply extends FakeStream {

@@ -4,7 +4,7 @@ import { Parking, type CallTarget } from '../../../src/core/gateway/parking.js';
 const call = { abandon: (): void => {}, waitsSince: undefined };
 const target: CallTarget = {
   toolset: 't',
-  dialog: 'd',
+  conversation: 'd',
   method: 'tools/call',
   params: { name: 'a', arguments: { x: 1, y: [2] } },
 };
@@ -26,7 +26,7 @@ describe('gateway: request states (G4)', () => {
     assert.equal(parking.waits(target), false);
     const state = parking.put(call, target);
     assert.equal(parking.waits({ ...target, params: { ...target.params, inputResponses: {} } }), true);
-    assert.equal(parking.waits({ ...target, dialog: 'e' }), false);
+    assert.equal(parking.waits({ ...target, conversation: 'e' }), false);
     parking.forget(state);
     assert.equal(parking.waits(target), false);
   });
@@ -47,7 +47,7 @@ describe('gateway: request states (G4)', () => {
 
   for (const [what, other] of [
     ['toolset', { ...target, toolset: 'u' }],
-    ['conversation', { ...target, dialog: 'e' }],
+    ['conversation', { ...target, conversation: 'e' }],
     ['method', { ...target, method: 'prompts/get' }],
     ['tool', { ...target, params: { ...target.params, name: 'b' } }],
     ['argument', { ...target, params: { name: 'a', arguments: { x: 1, y: [3] } } }],

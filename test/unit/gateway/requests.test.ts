@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { conversationOf } from '../../../src/core/gateway/dialogs.js';
+import { conversationOf } from '../../../src/core/gateway/conversationIds.js';
 import { upstreamMeta } from '../../../src/core/gateway/requests.js';
 
-describe('gateway: dialogs (G3)', () => {
+describe('gateway: conversations (G3)', () => {
   it('a conversation is named by its own id', () => {
     assert.equal(conversationOf({ 'vscode.conversationId': 'c1' }), 'c1');
   });

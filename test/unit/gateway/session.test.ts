@@ -336,11 +336,11 @@ describe('gateway: sessions', () => {
 
   it('remember the conversations that share them, in bounds (S2)', () => {
     const session = open();
-    for (let count = 0; count < 2_000; count++) session.dialogOf(`conversation-${count}`);
-    const [, oldest, ...newer] = session.clients().map(({ dialog }) => dialog);
-    assert.equal(oldest, `${session.dialog}/conversation-1000`);
+    for (let count = 0; count < 2_000; count++) session.conversationOf(`conversation-${count}`);
+    const [, oldest, ...newer] = session.clients().map(({ conversation }) => conversation);
+    assert.equal(oldest, `${session.conversation}/conversation-1000`);
     assert.equal(newer.length, 999);
-    assert.equal(session.dialogOf('conversation-0'), session.dialog);
-    assert.equal(session.dialogOf('conversation-1'), `${session.dialog}/conversation-1`);
+    assert.equal(session.conversationOf('conversation-0'), session.conversation);
+    assert.equal(session.conversationOf('conversation-1'), `${session.conversation}/conversation-1`);
   });
 });

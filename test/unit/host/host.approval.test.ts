@@ -43,8 +43,8 @@ const published = (): string[] =>
     .filter(({ id }) => id !== adminId)
     .flatMap(({ id, tools }) => tools.map((tool) => `${id}/${tool.published}`));
 
-const call = (toolset: string, tool: string, dialog: string): Promise<ToolOutcome> =>
-  host.call({ toolset, tool, arguments: {}, dialog, signal: new AbortController().signal });
+const call = (toolset: string, tool: string, conversation: string): Promise<ToolOutcome> =>
+  host.call({ toolset, tool, arguments: {}, conversation, signal: new AbortController().signal });
 
 const codes = (): string[] => host.snapshot.problems.map(({ code }) => code);
 
@@ -157,7 +157,7 @@ describe('approval (S1)', () => {
     await edit({ a: 'command: a' });
     for (const tool of ['mcp_restart', 'mcp_reload']) {
       const { signal } = new AbortController();
-      await host.call({ toolset: adminId, tool, arguments: { serverId: 'a' }, dialog: 'd', signal });
+      await host.call({ toolset: adminId, tool, arguments: { serverId: 'a' }, conversation: 'd', signal });
     }
     assert.equal(connector.connects, 0);
   });
@@ -220,7 +220,7 @@ describe('approval (S1)', () => {
   it('ends at once what is revoked, calls in flight included', async () => {
     const connection = await serve('a', 'command: a', 'x');
     const { signal } = new AbortController();
-    const call = host.call({ toolset: 'a', tool: 'x', arguments: {}, dialog: 'd', signal });
+    const call = host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd', signal });
     await connection.nextCall();
     await ledger.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
     await untilState('a', 'pending');

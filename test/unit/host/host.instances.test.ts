@@ -6,7 +6,7 @@ import { answer, answered, file, hostStage } from './stage.js';
 describe('instances and leases (L1, L2, L4)', () => {
   const stage = hostStage();
 
-  it('gives the instance that listed to the first dialog, and each further dialog one of its own', async () => {
+  it('gives the instance that listed to the first conversation, and each further conversation one of its own', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const one = stage.call('a', 'x', 'd1');
     (await warm.nextCall()).answer({ kind: 'result', result: textResult('1') });
@@ -20,12 +20,12 @@ describe('instances and leases (L1, L2, L4)', () => {
     await again;
     assert.equal(stage.connector.connects, 2);
     assert.deepEqual(
-      stage.server('a').instances.map(({ use }) => (use.kind === 'leased' ? use.dialog : use.kind)),
+      stage.server('a').instances.map(({ use }) => (use.kind === 'leased' ? use.conversation : use.kind)),
       ['d1', 'd2'],
     );
   });
 
-  it('makes one instance for two first calls of a dialog at once', async () => {
+  it('makes one instance for two first calls of a conversation at once', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const keep = stage.call('a', 'x', 'd1');
     const kept = await warm.nextCall();
@@ -40,7 +40,7 @@ describe('instances and leases (L1, L2, L4)', () => {
 
   it('shares one instance of a truly stateless server', async () => {
     const shared = await stage.serve('a', 'command: a, truely-stateless: true', 'x');
-    const calls = ['d1', 'd2', 'd3'].map((dialog) => stage.call('a', 'x', dialog));
+    const calls = ['d1', 'd2', 'd3'].map((conversation) => stage.call('a', 'x', conversation));
     for (const text of ['1', '2', '3']) (await shared.nextCall()).answer({ kind: 'result', result: textResult(text) });
     await Promise.all(calls);
     assert.equal(stage.connector.connects, 1);
@@ -148,7 +148,7 @@ describe('instances and leases (L1, L2, L4)', () => {
   });
 });
 
-describe('what a dialog is told of its lease (L3, X4)', () => {
+describe('what a conversation is told of its lease (L3, X4)', () => {
   const stage = hostStage();
 
   it('once, with its first result, and not where all share', async () => {
@@ -176,7 +176,7 @@ describe('what a dialog is told of its lease (L3, X4)', () => {
   });
 });
 
-describe('what a dialog had', () => {
+describe('what a conversation had', () => {
   const stage = hostStage();
 
   it('is known after a reload: a death before it is told (X4)', async () => {
@@ -198,9 +198,9 @@ describe('the limit of instances (L2)', () => {
   it('ends the longest idle to make room, and nothing that has a call in flight', async () => {
     const connections = [await stage.serve('a', 'command: a', 'x')];
     const calls = [stage.call('a', 'x', 'd1')];
-    for (const dialog of ['d2', 'd3']) {
+    for (const conversation of ['d2', 'd3']) {
       stage.clock.advance(1000);
-      calls.push(stage.call('a', 'x', dialog));
+      calls.push(stage.call('a', 'x', conversation));
       connections.push((await stage.connector.nextConnect()).succeed(listing('x')));
     }
     // d1 is busy; of the others d2 is idle the longest.
@@ -225,8 +225,8 @@ describe('the limit of instances (L2)', () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const busy = [warm];
     const calls = [stage.call('a', 'x', 'd1')];
-    for (const dialog of ['d2', 'd3']) {
-      calls.push(stage.call('a', 'x', dialog));
+    for (const conversation of ['d2', 'd3']) {
+      calls.push(stage.call('a', 'x', conversation));
       busy.push((await stage.connector.nextConnect()).succeed(listing('x')));
     }
     await Promise.all(busy.map((each) => each.nextCall().then((call) => each.calls.push(call))));
@@ -328,7 +328,7 @@ describe('reconnecting (X4)', () => {
     assert.equal(stage.connector.connects, 2);
   });
 
-  it('leaves a lease that died to the next call of its dialog', async () => {
+  it('leaves a lease that died to the next call of its conversation', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const first = stage.call('a', 'x');
     await answer(warm, '1');

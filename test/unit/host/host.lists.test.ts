@@ -35,12 +35,12 @@ describe('tools that change (R6)', () => {
 
 describe('a list of one conversation that is not taken (R6, E1)', () => {
   const stage = hostStage();
-  const audience = { dialog: 'd1', declares: '{}' };
+  const audience = { conversation: 'd1', declares: '{}' };
 
   const use = async (connection: FakeConnection): Promise<void> => {
-    const client = fakeClient({ dialog: 'd1', audience });
+    const client = fakeClient({ conversation: 'd1', audience });
     const { signal } = new AbortController();
-    const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, dialog: 'd1', client, signal });
+    const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', client, signal });
     await answer(connection, '1');
     await called;
   };

@@ -43,7 +43,7 @@ describe('what a conversation lost (X4)', () => {
   async function call(toolset = 'a', tool = 'x'): Promise<unknown> {
     const living = [...connector.live].find((one) => !one.closed && one.connectRequest.server === toolset);
     const { signal } = new AbortController();
-    const outcome = core.host.call({ toolset, tool, arguments: {}, dialog: 'd1', signal });
+    const outcome = core.host.call({ toolset, tool, arguments: {}, conversation: 'd1', signal });
     const connection = living ?? (await connector.nextConnect()).succeed(listing(tool));
     (await connection.nextCall()).answer({ kind: 'result', result: textResult('') });
     const result = await outcome;
@@ -54,7 +54,7 @@ describe('what a conversation lost (X4)', () => {
       toolset: 'mcp_admin',
       tool,
       arguments: { serverId: 'a' },
-      dialog: 'd1',
+      conversation: 'd1',
       signal: new AbortController().signal,
     });
 
@@ -107,7 +107,7 @@ describe('what a conversation lost (X4)', () => {
     [
       'its session ends',
       'the session of its conversation has ended',
-      () => core.host.noteClient(fakeClient({ dialog: 'd1' }), 'gone'),
+      () => core.host.noteClient(fakeClient({ conversation: 'd1' }), 'gone'),
     ],
   ];
   for (const [how, cause, lose] of losses) {
@@ -136,7 +136,7 @@ describe('what a conversation lost (X4)', () => {
   it('a call that a person ended by stopping the server is not promised a new instance', async () => {
     await serve();
     const { signal } = new AbortController();
-    const outcome = core.host.call({ toolset: 'a', tool: 'x', arguments: {}, dialog: 'd1', signal });
+    const outcome = core.host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', signal });
     const [connection] = connector.live;
     await connection?.nextCall();
     await core.host.stop('a');

@@ -158,7 +158,7 @@ describe('a person’s actions (E3)', () => {
 
   it('an edit ends no lease for an instance that did not start (L2)', async () => {
     const connections = [await stage.serve('a', 'command: a', 'x')];
-    const calls = ['d1', 'd2', 'd3'].map((dialog) => stage.call('a', 'x', dialog));
+    const calls = ['d1', 'd2', 'd3'].map((conversation) => stage.call('a', 'x', conversation));
     for (let count = 0; count < 2; count++)
       connections.push((await stage.connector.nextConnect()).succeed(listing('x')));
     await rest();
@@ -177,7 +177,7 @@ describe('a person’s actions (E3)', () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const client = fakeClient({ capabilities: { sampling: {} } });
     const { signal } = new AbortController();
-    const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, dialog: 'd1', client, signal });
+    const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', client, signal });
     (await stage.connector.nextConnect()).fail(failure);
     await called;
     await stage.edit(file({ a: 'command: a, tools: { blacklist: [y] }' }));
@@ -209,9 +209,9 @@ describe('a person’s actions (E3)', () => {
 describe('mcp_admin (L5)', () => {
   const stage = hostStage();
 
-  const ask = async (tool: string, input: object = {}, dialog = 'd1'): Promise<string> => {
+  const ask = async (tool: string, input: object = {}, conversation = 'd1'): Promise<string> => {
     const signal = new AbortController().signal;
-    const outcome = await stage.host.call({ toolset: adminId, tool, arguments: { ...input }, dialog, signal });
+    const outcome = await stage.host.call({ toolset: adminId, tool, arguments: { ...input }, conversation, signal });
     assert.equal(outcome.kind, 'result');
     const [part] = outcome.kind === 'result' ? outcome.result.content : [];
     return part?.type === 'text' ? part.text : '';

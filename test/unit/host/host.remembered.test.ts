@@ -16,7 +16,7 @@ describe('a call of what an earlier window listed (P8)', () => {
   const edit = (rest: string): Promise<void> =>
     host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text: file({ a: `${rest}, start: call` }) }]);
   const call = (): Promise<ToolOutcome> =>
-    host.call({ toolset: 'a', tool: 'x', arguments: {}, dialog: 'd1', signal: new AbortController().signal });
+    host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', signal: new AbortController().signal });
   const textOf = async (outcome: Promise<ToolOutcome>): Promise<string> => JSON.stringify(await outcome);
 
   beforeEach(() => {

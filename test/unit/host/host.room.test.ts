@@ -32,7 +32,7 @@ describe('an instance that has just started (L2)', () => {
     await host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
     const { signal } = new AbortController();
     const [first, second] = ['a', 'b'].map((toolset) =>
-      host.call({ toolset, tool: `${toolset}_x`, arguments: {}, dialog: 'd1', signal }),
+      host.call({ toolset, tool: `${toolset}_x`, arguments: {}, conversation: 'd1', signal }),
     );
     for (const [outcome, text] of [
       [first, '1'],
@@ -48,7 +48,7 @@ describe('an instance that has just started (L2)', () => {
   it('takes the call that waits for it before it makes room for another', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const first = stage.call('a', 'x', 'd1');
-    const others = ['d2', 'd3', 'd4', 'd5'].map((dialog) => stage.call('a', 'x', dialog));
+    const others = ['d2', 'd3', 'd4', 'd5'].map((conversation) => stage.call('a', 'x', conversation));
     const [second, third] = [await stage.connector.nextConnect(), await stage.connector.nextConnect()];
     await rest();
     assert.equal(stage.connector.connects, 3, 'two wait for room');
@@ -121,7 +121,7 @@ describe('an instance that is ending', () => {
 
   it('leaves its room to the next, so that no conversation loses its own for that (L2, X4)', async () => {
     const connections = [await stage.serve('a', 'command: a', 'x')];
-    const calls = ['d1', 'd2', 'd3'].map((dialog) => stage.call('a', 'x', dialog));
+    const calls = ['d1', 'd2', 'd3'].map((conversation) => stage.call('a', 'x', conversation));
     for (let count = 0; count < 2; count++)
       connections.push((await stage.connector.nextConnect()).succeed(listing('x')));
     for (const connection of connections) await answer(connection, '1');

@@ -25,7 +25,7 @@ describe('the spare instance (P9)', () => {
     const conversations = new RememberedConversations({
       stored: storedOf(known),
       store: (losses) => (stored = losses),
-      isConversation: (dialog) => !dialog.startsWith('try:'),
+      isConversation: (conversation) => !conversation.startsWith('try:'),
     });
     ({ host } = testCore({ clock, connector, conversations, maxInstances: () => 3 }));
   };
@@ -48,19 +48,19 @@ describe('the spare instance (P9)', () => {
     return connection;
   }
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  const call = (dialog: string, client?: ServerClient): Promise<ToolOutcome> =>
+  const call = (conversation: string, client?: ServerClient): Promise<ToolOutcome> =>
     host.call({
       toolset: 'a',
       tool: 'x',
       arguments: {},
-      dialog,
+      conversation,
       ...(client && { client }),
       signal: new AbortController().signal,
     });
   /** The first call of a conversation, which must go to this instance. */
-  async function lease(dialog: string, connection: FakeConnection, client?: ServerClient): Promise<void> {
-    const outcome = call(dialog, client);
-    (await connection.nextCall()).answer({ kind: 'result', result: textResult(dialog) });
+  async function lease(conversation: string, connection: FakeConnection, client?: ServerClient): Promise<void> {
+    const outcome = call(conversation, client);
+    (await connection.nextCall()).answer({ kind: 'result', result: textResult(conversation) });
     assert.equal((await outcome).kind, 'result');
   }
   const uses = (): string[] => (host.snapshot.servers[0]?.instances ?? []).map(({ use }) => use.kind);
@@ -104,14 +104,14 @@ describe('the spare instance (P9)', () => {
     const warm = await serve();
     await lease('try:1', warm);
     await host.release('a', 'try:1');
-    for (const dialog of ['d1', 'd1', 'd2']) {
-      const outcome = call(dialog);
+    for (const conversation of ['d1', 'd1', 'd2']) {
+      const outcome = call(conversation);
       const connection = (await connector.nextConnect()).succeed(listing('x'));
       (await connection.nextCall()).answer({ kind: 'result', result: textResult('') });
       await outcome;
       clock.advance(1_000);
       await settle();
-      await host.release('a', dialog);
+      await host.release('a', conversation);
     }
     assert.equal(connector.connects, 4, 'no spare yet');
     assert.deepEqual(counts(), { a: 2 });
@@ -240,7 +240,7 @@ describe('the spare instance (P9)', () => {
       (await connection.nextCall()).answer({ kind: 'result', result: textResult('') });
     }
     await Promise.all([second, third]);
-    await Promise.all(['d2', 'd3'].map((dialog) => host.release('a', dialog)));
+    await Promise.all(['d2', 'd3'].map((conversation) => host.release('a', conversation)));
     const fourth = call('d4');
     (await (await connector.nextConnect()).succeed(listing('x')).nextCall()).answer({
       kind: 'result',

@@ -15,21 +15,27 @@ describe('tasks (X8)', () => {
   const stage = hostStage();
 
   /** A conversation calls, and its instance answers with a task. */
-  async function begin(dialog: string, instance: FakeConnection | undefined, taskId: string): Promise<FakeConnection> {
-    const call = stage.call('a', 'x', dialog);
+  async function begin(
+    conversation: string,
+    instance: FakeConnection | undefined,
+    taskId: string,
+  ): Promise<FakeConnection> {
+    const call = stage.call('a', 'x', conversation);
     const connection = instance ?? (await stage.connector.nextConnect()).succeed(listing('x'));
     (await connection.nextCall()).answer(task(taskId));
     await call;
     connection.respond = () => ({
       kind: 'result',
-      result: { taskId, status: 'completed', result: textResult(dialog) },
+      result: { taskId, status: 'completed', result: textResult(conversation) },
     });
     return connection;
   }
-  const get = async (dialog: string, taskId: string): Promise<string> => {
+  const get = async (conversation: string, taskId: string): Promise<string> => {
     const { signal } = new AbortController();
     const params = { taskId };
-    return JSON.stringify(await stage.host.request({ toolset: 'a', dialog, method: 'tasks/get', params, signal }));
+    return JSON.stringify(
+      await stage.host.request({ toolset: 'a', conversation, method: 'tasks/get', params, signal }),
+    );
   };
 
   it('are told apart between conversations where each instance counts its own', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Permission, type CallAnswer } from '../../../src/core/host/permission.js';
 import type { ServedTool } from '../../../src/core/tools/catalogue.js';
-import { tool } from '../dialog/fakes.js';
+import { tool } from '../minds/fakes.js';
 
 function served(published: string, original = published): ServedTool {
   const inputSchema = { type: 'object' as const };
@@ -27,8 +27,8 @@ describe('what a person answers about a call', () => {
     });
   });
 
-  function permit(tool: string, dialog = 'd', signal = new AbortController().signal): true | Promise<boolean> {
-    const call = { toolset: 'a', tool, arguments: {}, dialog, signal };
+  function permit(tool: string, conversation = 'd', signal = new AbortController().signal): true | Promise<boolean> {
+    const call = { toolset: 'a', tool, arguments: {}, conversation, signal };
     return permission.permit(served(tool), call);
   }
 
@@ -58,7 +58,7 @@ describe('what a person answers about a call', () => {
 
   it('for the conversation is no answer for another tool that gets the name, nor for that of another server', async () => {
     const { signal } = new AbortController();
-    const call = { tool: 'read', arguments: {}, dialog: 'd', signal };
+    const call = { tool: 'read', arguments: {}, conversation: 'd', signal };
     const first = permission.permit(served('read'), { ...call, toolset: 'a' });
     await settle();
     shown[0]?.answer('inConversation');
@@ -180,7 +180,7 @@ describe('a question before a call', () => {
 
   it('is not asked again where the person allowed the tool in that chat, until the setting changes', () => {
     const permission = new Permission({ settings: () => [{ '*': 'ask' }], ask: () => Promise.resolve('no') });
-    const isAsked = (dialog: string, one: typeof writes): boolean => permission.isAskedInChat(dialog, one);
+    const isAsked = (conversation: string, one: typeof writes): boolean => permission.isAskedInChat(conversation, one);
     permission.allowInChat('d', writes);
     assert.deepEqual([isAsked('d', writes), isAsked('d', reads), isAsked('another', writes)], [false, true, true]);
     assert.equal(isAsked('d', { ...writes, original: 'shop_wipe' }), true, 'another tool that got the name');

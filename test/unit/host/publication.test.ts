@@ -77,7 +77,7 @@ const excluded = (): unknown[] =>
 
 function call(tool: string, rest: { consented?: string; signal?: AbortSignal } = {}): Promise<ToolOutcome> {
   const signal = rest.signal ?? new AbortController().signal;
-  return host.call({ toolset: 'a', tool, arguments: { n: 1 }, dialog: 'd', ...rest, signal });
+  return host.call({ toolset: 'a', tool, arguments: { n: 1 }, conversation: 'd', ...rest, signal });
 }
 
 async function nextQuestion(): Promise<(typeof questions)[number]> {
@@ -265,7 +265,7 @@ describe('tool permissions (S4)', () => {
     const connection = await serve('a', 'x');
     const outcome = call('x');
     const { question, answer } = await nextQuestion();
-    assert.deepEqual(question, { toolset: 'a', dialog: 'd', tool: 'x', title: undefined, arguments: { n: 1 } });
+    assert.deepEqual(question, { toolset: 'a', conversation: 'd', tool: 'x', title: undefined, arguments: { n: 1 } });
     assert.equal(connection.calls.length, 0);
     answer(true);
     (await connection.nextCall()).answer({ kind: 'result', result: textResult('made') });
@@ -340,7 +340,7 @@ describe('tool permissions (S4)', () => {
       toolset: adminId,
       tool: 'mcp_status',
       arguments: {},
-      dialog: 'd',
+      conversation: 'd',
       signal: new AbortController().signal,
     });
     (await nextQuestion()).answer(true);
@@ -388,11 +388,11 @@ describe('a tool that a person wants to be asked about (S4)', () => {
   it('is asked about as long as the editor has a list with that hint, whatever the setting says by then', async () => {
     const connection = await serve('a', 'x');
     const outcome = host.call({
-      ...{ toolset: 'a', tool: 'x', arguments: {}, dialog: 'chat', isPromised: true },
+      ...{ toolset: 'a', tool: 'x', arguments: {}, conversation: 'chat', isPromised: true },
       signal: new AbortController().signal,
     });
     const { question, answer } = await nextQuestion();
-    assert.equal(question.dialog, 'chat');
+    assert.equal(question.conversation, 'chat');
     answer(true);
     (await connection.nextCall()).answer({ kind: 'result', result: textResult('done') });
     assert.match(JSON.stringify(await outcome), /done/);

@@ -77,10 +77,10 @@ class HostStage {
   call(
     toolset: string,
     tool: string,
-    dialog = 'd1',
+    conversation = 'd1',
     signal: AbortSignal = new AbortController().signal,
   ): Promise<ToolOutcome> {
-    return this.host.call({ toolset, tool, arguments: {}, dialog, signal });
+    return this.host.call({ toolset, tool, arguments: {}, conversation, signal });
   }
 }
 

@@ -63,7 +63,7 @@ describe('subscriptions of an instance', () => {
   it('are made anew in a new session of its server, and who subscribed reads again', async () => {
     const { instance: leased, connection, sent } = instance();
     const [one, gone] = [new Client(), new Client()];
-    leased.use = { kind: 'leased', dialog: 'd', since: 0 };
+    leased.use = { kind: 'leased', conversation: 'd', since: 0 };
     await subscribe(leased, one, 'a:1');
     await subscribe(leased, gone, 'a:2');
     sent();
@@ -82,7 +82,7 @@ describe('subscriptions of an instance', () => {
     connection.capabilities = { logging: {} };
     const one = new Client();
     one.logLevel = 'debug';
-    leased.use = { kind: 'leased', dialog: 'd', since: 0 };
+    leased.use = { kind: 'leased', conversation: 'd', since: 0 };
     await subscribe(leased, one, 'a:1');
     sent();
     connection.renewSession();

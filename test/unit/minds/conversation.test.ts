@@ -1,11 +1,11 @@
 /** The tool-calling loop (D1, D4), with a model and tools at their seams. */
 import assert from 'node:assert/strict';
 import type { ToolResult } from '../../../src/core/minds/model.js';
-import { call, FakeModel, play, question, said, text, tool, turns } from '../dialog/fakes.js';
+import { call, FakeModel, play, question, said, text, tool, turns } from './fakes.js';
 
 const status = (code: number, words = ''): Error => new Error(`Request failed: ${code} ${words}`);
 
-describe('a turn of a dialog', () => {
+describe('a turn of a conversation', () => {
   it('streams the answer and ends with it', async () => {
     const model = new FakeModel([[text('Hel'), text('lo')]]);
     const { outcome, shown } = play(model);

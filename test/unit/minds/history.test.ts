@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { fitToModel, shortenedText } from '../../../src/core/minds/budget.js';
 import { pastOf, readRecord, recordOf } from '../../../src/core/minds/history.js';
-import { instructionsOf, type DialogContext } from '../../../src/core/minds/instructions.js';
-import type { DialogMessage } from '../../../src/core/minds/model.js';
-import { FakeModel, question } from '../dialog/fakes.js';
+import { instructionsOf, type ConversationContext } from '../../../src/core/minds/instructions.js';
+import type { ConversationMessage } from '../../../src/core/minds/model.js';
+import { FakeModel, question } from './fakes.js';
 
-const round = (id: string, words: string): DialogMessage[] => [
+const round = (id: string, words: string): ConversationMessage[] => [
   { kind: 'answer', text: '', calls: [{ id, tool: 'shop_count', input: {} }] },
   {
     kind: 'results',
@@ -17,7 +17,7 @@ const round = (id: string, words: string): DialogMessage[] => [
 
 describe('records of turns', () => {
   const record = recordOf({
-    dialog: 'd',
+    conversation: 'd',
     member: 'alice',
     messages: [question('Hi'), ...round('1', 'one')],
     end: 'stopped',
@@ -30,7 +30,7 @@ describe('records of turns', () => {
       { question: 'ignored: the record has it', record: stored, shown: '' },
       { question: 'And now?', record: undefined, shown: 'Now this.' },
     ]);
-    assert.equal(past.dialog, 'd');
+    assert.equal(past.conversation, 'd');
     assert.equal(past.member, 'alice');
     assert.equal(past.end, undefined);
     assert.deepEqual(past.messages, [
@@ -48,11 +48,11 @@ describe('records of turns', () => {
       parts: [image, { kind: 'text' as const, text: 'x'.repeat(500_000) }],
       isError: false,
     };
-    const many = Array.from({ length: 40 }, (): DialogMessage[] => [
+    const many = Array.from({ length: 40 }, (): ConversationMessage[] => [
       { kind: 'answer', text: '', calls: [{ id: '1', tool: 't', input: {} }] },
       { kind: 'results', results: [result] },
     ]).flat();
-    const stored = JSON.stringify(recordOf({ dialog: 'd', messages: many, end: 'answered' }));
+    const stored = JSON.stringify(recordOf({ conversation: 'd', messages: many, end: 'answered' }));
     assert.ok(stored.length < 250_000, String(stored.length));
     assert.match(stored, /The image \(image\/png\) was shown/);
   });
@@ -62,7 +62,7 @@ describe('records of turns', () => {
       fc.property(
         fc.array(fc.oneof(fc.anything(), fc.constant(record.messages[1]), fc.constant(record.messages[2]))),
         (messages) => {
-          const past = pastOf([{ question: '', record: { version: 1, dialog: 'd', messages }, shown: '' }]);
+          const past = pastOf([{ question: '', record: { version: 1, conversation: 'd', messages }, shown: '' }]);
           past.messages.forEach((message, index) => {
             const next = past.messages[index + 1];
             if (message.kind === 'results') assert.equal(past.messages[index - 1]?.kind, 'answer');
@@ -72,13 +72,13 @@ describe('records of turns', () => {
         },
       ),
     );
-    assert.equal(readRecord({ version: 2, dialog: 'd', messages: [] }), undefined);
+    assert.equal(readRecord({ version: 2, conversation: 'd', messages: [] }), undefined);
     assert.equal(readRecord('x'), undefined);
   });
 });
 
 describe('what fits into a request', () => {
-  const fit = (messages: readonly DialogMessage[], maxInputTokens: number) => {
+  const fit = (messages: readonly ConversationMessage[], maxInputTokens: number) => {
     const model = new FakeModel([]);
     model.maxInputTokens = maxInputTokens;
     return fitToModel({ instructions: 'i', tools: [], messages }, model, new AbortController().signal);
@@ -139,7 +139,7 @@ describe('what fits into a request', () => {
 });
 
 describe('instructions', () => {
-  const context: DialogContext = {
+  const context: ConversationContext = {
     member: { id: 'alice', name: 'Alice', purpose: 'tests' },
     toolsets: [{ id: 'shop', instructions: 'Count first.' }],
     deferred: [{ id: 'browser', why: 'starting' }],

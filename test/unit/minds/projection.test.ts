@@ -1,7 +1,7 @@
 /** What providers take of tools (D3). */
 import assert from 'node:assert/strict';
 import { projectToolsForProvider } from '../../../src/core/minds/projection.js';
-import { tool } from '../dialog/fakes.js';
+import { tool } from './fakes.js';
 
 const list = {
   type: 'object' as const,

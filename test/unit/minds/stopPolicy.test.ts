@@ -1,4 +1,4 @@
-/** When a dialog sends again and when it stops (D4): the state machine and what it reads of errors. */
+/** When a conversation sends again and when it stops (D4): the state machine and what it reads of errors. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { failureOf, toolIn, type ModelFailure } from '../../../src/core/minds/modelFailures.js';
@@ -136,7 +136,7 @@ describe('stop policy', () => {
     );
   });
 
-  it('spreads the retries of several dialogs', () => {
+  it('spreads the retries of several conversations', () => {
     const at = (chance: number): number => {
       const state = nextState(started, {
         kind: 'failed',

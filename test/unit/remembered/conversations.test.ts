@@ -7,7 +7,7 @@ describe('the conversations that had an instance (P9, X4)', () => {
     new RememberedConversations({
       stored: known,
       store: (losses) => (stored = losses),
-      isConversation: (dialog) => dialog !== 'trial',
+      isConversation: (conversation) => conversation !== 'trial',
     });
   const reopen = (): RememberedConversations => open(JSON.parse(JSON.stringify(stored)));
 
@@ -15,7 +15,7 @@ describe('the conversations that had an instance (P9, X4)', () => {
 
   it('two conversations with a server, over windows, let a third be expected', () => {
     const first = open(undefined);
-    for (const dialog of ['d1', 'd1', 'trial']) first.of('a').set(dialog, '');
+    for (const conversation of ['d1', 'd1', 'trial']) first.of('a').set(conversation, '');
     assert.equal(first.expectsMore('a'), false);
     const second = reopen();
     second.of('a').set('d2', '');
@@ -31,7 +31,7 @@ describe('the conversations that had an instance (P9, X4)', () => {
     before.set('d2', 'it crashed');
     const after = reopen().of('a');
     assert.deepEqual(
-      ['d1', 'd2', 'trial', 'd3'].map((dialog) => after.get(dialog)),
+      ['d1', 'd2', 'trial', 'd3'].map((conversation) => after.get(conversation)),
       ['MCP Toolsets was started again', 'it crashed', undefined, undefined],
     );
   });
@@ -47,7 +47,7 @@ describe('the conversations that had an instance (P9, X4)', () => {
     known.of('first').set('d', '');
     for (let server = 0; server < 199; server++) known.of(`s${server}`).set('d', '');
     assert.deepEqual(Object.keys(stored as object).slice(0, 2), ['first', 's0']);
-    for (let dialog = 0; dialog < 200; dialog++) known.of('s0').set(`n${dialog}`, '');
+    for (let conversation = 0; conversation < 200; conversation++) known.of('s0').set(`n${conversation}`, '');
     assert.deepEqual([known.of('s0').get('d'), known.of('s0').get('n0')], [undefined, '']);
   });
 });

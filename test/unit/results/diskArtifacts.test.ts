@@ -72,23 +72,23 @@ describe('results: artifacts on disk (V2)', () => {
     assert.equal(statSync(path.dirname(file)).mode & 0o777, 0o700);
   });
 
-  it('tells the dialog by the name alone, and finds its files by it, oldest first', async () => {
-    const of = (dialog: string, tool = 'look'): Promise<string> =>
-      saved(content('a'), { server: 'shop', tool, dialog }).then(({ path: file }) => file);
-    const first = await of('dialog-1');
+  it('tells the conversation by the name alone, and finds its files by it, oldest first', async () => {
+    const of = (conversation: string, tool = 'look'): Promise<string> =>
+      saved(content('a'), { server: 'shop', tool, conversation }).then(({ path: file }) => file);
+    const first = await of('conversation-1');
     clock.advance(10);
-    const second = await of('dialog-1', 'about');
-    const other = await of('dialog-2');
+    const second = await of('conversation-1', 'about');
+    const other = await of('conversation-2');
     await saved(content('a'));
     writeFileSync(`${first}.partial`, 'of a process that died');
     assert.match(path.basename(first), namePattern, 'a name like any other');
     assert.equal(timeOfArtifact(path.basename(first)), clock.now() - 10);
     assert.equal(timeOfArtifact('notes.txt'), NaN);
-    assert.deepEqual(await store.ofDialog('dialog-1'), [first, second]);
-    assert.deepEqual(await open().ofDialog('dialog-2'), [other], 'also those of an earlier window');
-    assert.deepEqual(await store.ofDialog('dialog-3'), []);
+    assert.deepEqual(await store.ofConversation('conversation-1'), [first, second]);
+    assert.deepEqual(await open().ofConversation('conversation-2'), [other], 'also those of an earlier window');
+    assert.deepEqual(await store.ofConversation('conversation-3'), []);
     rmSync(root(), { recursive: true });
-    assert.deepEqual(await store.ofDialog('dialog-1'), [], 'what is gone is not told');
+    assert.deepEqual(await store.ofConversation('conversation-1'), [], 'what is gone is not told');
   });
 
   it('writes what is empty', async () => {

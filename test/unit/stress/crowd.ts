@@ -22,7 +22,7 @@ import { fakeClient } from '../../support/fakes/fakeClient.js';
 
 interface Call {
   readonly number: number;
-  readonly dialog: string;
+  readonly conversation: string;
   readonly server: string;
   readonly controller: AbortController;
   outcome?: ToolOutcome;
@@ -126,7 +126,7 @@ export class Crowd {
     const kind = random.weighted(steps);
     this.trail.push(kind);
     const id = random.pick(ids);
-    const dialog = `d${random.int(4)}`;
+    const conversation = `d${random.int(4)}`;
     const isKnown = host.snapshot.servers.some((server) => server.id === id);
     switch (kind) {
       case 'edit':
@@ -146,7 +146,7 @@ export class Crowd {
         for (const one of [...this.ending]) if (random.chance(0.6)) this.finish(one);
         return;
       case 'call':
-        return this.call(id, dialog);
+        return this.call(id, conversation);
       case 'answer':
         for (const connection of this.made) {
           for (const { request, answer } of connection.calls.splice(0)) {
@@ -180,13 +180,13 @@ export class Crowd {
         return this.wait(host[what](id));
       }
       case 'agentRestart':
-        return this.wait(this.admin('mcp_restart', id, dialog));
+        return this.wait(this.admin('mcp_restart', id, conversation));
       case 'release':
-        return isKnown ? this.wait(host.release(id, dialog)) : undefined;
+        return isKnown ? this.wait(host.release(id, conversation)) : undefined;
       case 'clientLeaves': {
-        const client = this.clients.get(dialog);
+        const client = this.clients.get(conversation);
         if (!client) return;
-        this.clients.delete(dialog);
+        this.clients.delete(conversation);
         return host.noteClient(client, 'gone');
       }
       case 'approval': {
@@ -230,24 +230,31 @@ export class Crowd {
     this.wait(this.host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]));
   }
 
-  private call(id: string, dialog: string): void {
+  private call(id: string, conversation: string): void {
     const toolset = this.host.catalogue.toolsets.find((one) => one.id === id && one.id !== adminId);
     if (!toolset || toolset.tools.length === 0) return;
     const tool = this.random.pick(toolset.tools).published;
     const number = ++this.numbers;
-    const call: Call = { number, dialog, server: id, controller: new AbortController() };
+    const call: Call = { number, conversation, server: id, controller: new AbortController() };
     this.calls.add(call);
-    const client = this.clients.get(dialog) ?? this.clientOf(dialog);
-    this.clients.set(dialog, client);
+    const client = this.clients.get(conversation) ?? this.clientOf(conversation);
+    this.clients.set(conversation, client);
     const { signal } = call.controller;
     void this.host
-      .call({ toolset: id, tool, arguments: { number }, dialog, signal, ...(this.random.chance(0.7) && { client }) })
+      .call({
+        toolset: id,
+        tool,
+        arguments: { number },
+        conversation,
+        signal,
+        ...(this.random.chance(0.7) && { client }),
+      })
       .then((outcome) => this.ended(call, outcome));
   }
 
-  private clientOf(dialog: string): ServerClient {
+  private clientOf(conversation: string): ServerClient {
     const capabilities = this.random.pick([{}, { sampling: {} }]);
-    return fakeClient({ capabilities, dialog });
+    return fakeClient({ capabilities, conversation });
   }
 
   private ended(call: Call, outcome: ToolOutcome): void {
@@ -284,9 +291,9 @@ export class Crowd {
         const { server, launch } = connection.connectRequest;
         assert.equal(server, call.server);
         if ((launch as StdioLaunch).args.includes(shared)) continue;
-        const holder = this.heldBy.get(connection) ?? call.dialog;
+        const holder = this.heldBy.get(connection) ?? call.conversation;
         this.heldBy.set(connection, holder);
-        assert.equal(holder, call.dialog, 'two conversations share an instance');
+        assert.equal(holder, call.conversation, 'two conversations share an instance');
       }
     }
   }
@@ -348,9 +355,9 @@ export class Crowd {
     return pending;
   }
 
-  private async admin(tool: string, serverId: string, dialog: string): Promise<void> {
+  private async admin(tool: string, serverId: string, conversation: string): Promise<void> {
     const { signal } = new AbortController();
-    await this.host.call({ toolset: adminId, tool, arguments: { serverId }, dialog, signal });
+    await this.host.call({ toolset: adminId, tool, arguments: { serverId }, conversation, signal });
   }
 
   private wait(promise: Promise<unknown>): void {

@@ -22,7 +22,7 @@ export type Purpose =
 export interface CallRecord {
   readonly number: number;
   readonly server: string;
-  readonly dialog: string;
+  readonly conversation: string;
   readonly original: string;
   readonly serving: Serving;
   readonly controller: AbortController;
@@ -41,7 +41,7 @@ export interface InstanceRecord {
   /** Of its server, since that was last added to the file. */
   readonly history: History;
   readonly calls: Set<CallRecord>;
-  dialog?: string;
+  conversation?: string;
   /** Why it may be closed. */
   excuse?: string;
   /** By the clock. */
@@ -149,7 +149,7 @@ export class Records {
     if (!purpose.call && !purpose.serving.stateless) this.excuseWarm(purpose.serving);
     const instance = this.track(connection, server, this.program(pending), purpose.serving);
     // The lease is there though the call that asked for it may be cancelled.
-    if (purpose.call && !purpose.serving.stateless) instance.dialog = purpose.call.dialog;
+    if (purpose.call && !purpose.serving.stateless) instance.conversation = purpose.call.conversation;
     if (!this.isCurrent(server, purpose.serving)) {
       instance.excuse = 'its definition was replaced';
       instance.replacedAt = this.deps.clock.now();
@@ -162,7 +162,7 @@ export class Records {
   /** Of those that wait for a conversation only the last is kept. */
   private excuseWarm(serving: Serving): void {
     for (const instance of this.instances) {
-      if (instance.serving === serving && instance.dialog === undefined)
+      if (instance.serving === serving && instance.conversation === undefined)
         instance.excuse ??= 'another one took its place';
     }
   }
@@ -211,8 +211,12 @@ export class Records {
         call.instance = instance;
         if (!call.outcome) instance.calls.add(call);
         if (instance.serving.stateless) continue;
-        instance.dialog ??= call.dialog;
-        assert.equal(instance.dialog, call.dialog, `call ${number} is on the instance of another dialog`);
+        instance.conversation ??= call.conversation;
+        assert.equal(
+          instance.conversation,
+          call.conversation,
+          `call ${number} is on the instance of another conversation`,
+        );
       }
     }
   }
@@ -234,9 +238,9 @@ export class Records {
     }
     for (const call of this.calls) if (call.outcome) this.calls.delete(call);
     const held = new Map<string, number>();
-    for (const { server, serving, dialog } of this.instances) {
+    for (const { server, serving, conversation } of this.instances) {
       if (!this.isCurrent(server, serving)) continue;
-      const key = `${server} ${serving.stateless ? 'shared' : (dialog ?? 'warm')}`;
+      const key = `${server} ${serving.stateless ? 'shared' : (conversation ?? 'warm')}`;
       held.set(key, (held.get(key) ?? 0) + 1);
     }
     for (const [key, count] of held) {

@@ -15,7 +15,7 @@ import { isWrong, Oracle } from './oracle.js';
 import type { Random } from './random.js';
 import { Records, type CallRecord, type InstanceRecord, type Pending } from './records.js';
 import { turn, within } from './turns.js';
-import { dialogs, steps, toolNames, vocabulary, type StepKind } from './vocabulary.js';
+import { conversations, steps, toolNames, vocabulary, type StepKind } from './vocabulary.js';
 
 export class Simulation {
   readonly counts = new Map<string, number>();
@@ -207,12 +207,12 @@ export class Simulation {
     const original = this.oracle.original(server, tool);
     assert.ok(serving && original !== undefined);
     const controller = new AbortController();
-    const dialog = this.random.pick(dialogs);
-    const call: CallRecord = { number: ++this.numbers, server, dialog, original, serving, controller };
+    const conversation = this.random.pick(conversations);
+    const call: CallRecord = { number: ++this.numbers, server, conversation, original, serving, controller };
     this.records.calls.add(call);
     const { signal } = controller;
     void this.host
-      .call({ toolset: server, tool, arguments: { number: call.number }, dialog, signal })
+      .call({ toolset: server, tool, arguments: { number: call.number }, conversation, signal })
       .then((outcome) => this.records.ended(call, outcome));
     await turn();
     this.records.claimStarts(call);
@@ -321,10 +321,10 @@ export class Simulation {
         break;
       }
       case 'release': {
-        const dialog = this.random.pick(dialogs);
-        const held = of.filter((instance) => instance.dialog === dialog && !instance.serving.stateless);
+        const conversation = this.random.pick(conversations);
+        const held = of.filter((instance) => instance.conversation === conversation && !instance.serving.stateless);
         end(held, 'released');
-        this.wait(this.host.release(id, dialog));
+        this.wait(this.host.release(id, conversation));
         break;
       }
     }

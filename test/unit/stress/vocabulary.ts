@@ -14,7 +14,7 @@ export const vocabulary: EditVocabulary = {
     { prefix: 'q'.repeat(12) },
   ],
 };
-export const dialogs = ['d1', 'd2', 'd3'];
+export const conversations = ['d1', 'd2', 'd3'];
 
 export const steps = {
   edit: 30,

@@ -5,8 +5,8 @@
 import { assertNever } from '../../../core/base/assertNever.js';
 import { code, inert, formatted, markdownList, noMarkdown } from '../../../core/base/inert.js';
 import type { InstanceStatus, ServerStatus } from '../../../core/reconcile/status.js';
-import { dialogLabel } from '../../../core/protocol/dialogLabel.js';
-import { isTrial } from '../../engine/trialDialog.js';
+import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
+import { isTrial } from '../../engine/trialConversation.js';
 import { durationPhrase, instancePhrase, timeOf } from '../phrases.js';
 import type { TreeNode, TreeOptions } from './treeNode.js';
 
@@ -14,9 +14,9 @@ export function instanceNodes(parent: string, server: ServerStatus, { now, title
   return server.instances.map((instance: InstanceStatus) => {
     const { use, startedAt, lastCallAt, lastTool, pid } = instance;
     const phrase = instancePhrase(use);
-    const dialog = use.kind === 'leased' ? use.dialog : undefined;
-    const { text: title, chat } = (dialog === undefined ? undefined : titleOf(dialog)) ?? {};
-    const called = dialog === undefined || lastTool === undefined ? [] : [lastTool];
+    const conversation = use.kind === 'leased' ? use.conversation : undefined;
+    const { text: title, chat } = (conversation === undefined ? undefined : titleOf(conversation)) ?? {};
+    const called = conversation === undefined || lastTool === undefined ? [] : [lastTool];
     const label = instanceLabel(instance, title, now);
     const description = [
       ...(title === undefined ? [] : called),
@@ -26,7 +26,7 @@ export function instanceNodes(parent: string, server: ServerStatus, { now, title
     const lines = [
       title === undefined ? formatted`**${phrase}**` : formatted`**${title}**`,
       use.kind === 'leased'
-        ? formatted`conversation ${code(use.dialog)}, since ${timeOf(use.since, now)}; “Release Instance” ends it, and the next call of the conversation starts another`
+        ? formatted`conversation ${code(use.conversation)}, since ${timeOf(use.since, now)}; “Release Instance” ends it, and the next call of the conversation starts another`
         : noMarkdown,
       formatted`started ${timeOf(startedAt, now)}${pid === undefined ? '' : `, process ${pid}`}`,
       lastCallAt === undefined
@@ -44,7 +44,7 @@ export function instanceNodes(parent: string, server: ServerStatus, { now, title
       icon: { id: use.kind === 'leased' ? 'comment-discussion' : 'server-process' },
       context: `instance ${use.kind}`,
       initially: 'leaf',
-      ...(dialog !== undefined && { dialog, chat }),
+      ...(conversation !== undefined && { conversation, chat }),
       children: [],
     };
   });
@@ -61,10 +61,10 @@ function instanceLabel({ use, lastTool, lastCallAt }: InstanceStatus, title: str
     case 'shared':
       return use.kind;
     case 'leased':
-      if (isTrial(use.dialog)) return 'Try Tool';
+      if (isTrial(use.conversation)) return 'Try Tool';
       if (title !== undefined) return title;
       return lastTool === undefined || lastCallAt === undefined
-        ? dialogLabel(use.dialog)
+        ? conversationLabel(use.conversation)
         : `${lastTool}, ${timeOf(lastCallAt, now)}`;
     default:
       return assertNever(use);

@@ -9,7 +9,7 @@ import type { TreeNode } from './treeNode.js';
  */
 export type Subject = unknown;
 
-const texts = ['server', 'name', 'dialog', 'original', 'published'] as const;
+const texts = ['server', 'name', 'conversation', 'original', 'published'] as const;
 
 interface SubjectNode extends Partial<Pick<TreeNode, 'kind' | 'ticked' | (typeof texts)[number]>> {
   readonly changed?: Partial<OfferName>;

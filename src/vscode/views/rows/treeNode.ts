@@ -48,8 +48,8 @@ export interface TreeNode {
   readonly changed?: OfferName;
   /** What *Copy Name* copies. */
   readonly name?: string;
-  /** The dialog that an instance belongs to, and the chat of the editor that it is. */
-  readonly dialog?: string;
+  /** The conversation that an instance belongs to, and the chat of the editor that it is. */
+  readonly conversation?: string;
   readonly chat?: string | undefined;
   readonly children: readonly TreeNode[];
 }
@@ -61,7 +61,7 @@ export interface TreeOptions {
   /** Returns a word that tells the files of several workspace folders apart. */
   readonly folderLabel: (file: string) => string;
   /** Returns the title or the first words of a conversation, if they are known. */
-  readonly titleOf: (dialog: string) => ConversationTitle | undefined;
+  readonly titleOf: (conversation: string) => ConversationTitle | undefined;
 }
 
 export const pendingIcon: TreeIcon = { id: 'shield', color: 'list.warningForeground' };

@@ -11,7 +11,7 @@ import { assertGolden } from '../../../support/golden.js';
 import { parse, wholeFormat } from '../fixtures.js';
 import { plain } from '../../yaml/plain.js';
 
-const root = path.join(import.meta.dirname, '../../..');
+const root = path.join(import.meta.dirname, '../../../..');
 const shipped = path.join(root, 'media/mcp.schema.json');
 const golden = path.join(root, 'test/golden/config');
 const validate = new Ajv({ strict: false, allowUnionTypes: true }).compile(configSchema());

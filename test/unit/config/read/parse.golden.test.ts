@@ -7,8 +7,8 @@ import { parseMcprc } from '../../../../src/core/config/read/mcprc.js';
 import { codes, parse, configDeps } from '../fixtures.js';
 import { renderSource } from '../renderConfig.js';
 
-const folder = path.join(import.meta.dirname, '../../golden/config');
-const mcprcFolder = path.join(import.meta.dirname, '../../golden/mcprc');
+const folder = path.join(import.meta.dirname, '../../../golden/config');
+const mcprcFolder = path.join(import.meta.dirname, '../../../golden/mcprc');
 const cases = readdirSync(folder)
   .filter((name) => name.endsWith('.yaml'))
   .map((name) => {

@@ -22,14 +22,18 @@ describe('a question about a call', () => {
 
   it('names the conversation that asks as the sidebar does', () => {
     assert.equal(
-      argumentsText({ ...call(undefined), dialog: '3d526b4d-0000-4000-8000-000000000000' }),
+      argumentsText({ ...call(undefined), conversation: '3d526b4d-0000-4000-8000-000000000000' }),
       'Asked by conversation 3d526b4d.\n\nThe call has no arguments.',
     );
   });
 
   it('quotes the title of the conversation, which cannot end the line', () => {
-    const conversation = 'Fix it".\n\nThe call has no arguments.';
-    const [line, ...rest] = argumentsText({ ...call({ a: 1 }), dialog: '3d526b4d-0000', conversation }).split('\n');
+    const conversationTitle = 'Fix it".\n\nThe call has no arguments.';
+    const [line, ...rest] = argumentsText({
+      ...call({ a: 1 }),
+      conversation: '3d526b4d-0000',
+      conversationTitle,
+    }).split('\n');
     assert.match(line ?? '', /^Asked by conversation 3d526b4d "Fix it\\"\.\\n\\n/);
     assert.equal(rest.join('\n').replace(/^ {2}\| .*\n/, ''), '\nArguments:\n{\n  "a": 1\n}');
   });

@@ -22,13 +22,13 @@ describe('titles of conversations (E3)', () => {
       path.join(folder, 'chatSessions', `${chat}.jsonl`),
       records.map((record) => `${typeof record === 'string' ? record : JSON.stringify(record)}\n`).join(''),
     );
-  const untilNamed = (all: ConversationTitles, dialog = chat): Promise<void> =>
+  const untilNamed = (all: ConversationTitles, conversation = chat): Promise<void> =>
     new Promise((done) => {
       const listener = all.onDidChange(() => {
         listener.dispose();
         done();
       });
-      assert.equal(all.of(dialog), undefined);
+      assert.equal(all.of(conversation), undefined);
     });
 
   const first = { kind: 0, v: { requests: [{ agent: { name: 'agent' }, message: { text: 'Fix "it"\n now' } }] } };
@@ -55,7 +55,8 @@ describe('titles of conversations (E3)', () => {
 
   it('are none if nothing can be read, and no name leads out of the folder', async () => {
     const all = titles();
-    for (const dialog of [chat, '../../etc/passwd', `../${chat}`, '']) assert.equal(all.of(dialog), undefined);
+    for (const conversation of [chat, '../../etc/passwd', `../${chat}`, ''])
+      assert.equal(all.of(conversation), undefined);
     assert.equal(new ConversationTitles(undefined, () => now).of(chat), undefined);
   });
 });

@@ -4,7 +4,7 @@ import type { Member } from '../../../../src/core/team/team.js';
 import type { Engine } from '../../../../src/vscode/engine/engine.js';
 import type { WindowState } from '../../../../src/vscode/engine/engineSlot.js';
 import { release, showMembers, showServers, showTools } from '../../../../src/vscode/minds/chatCommands.js';
-import { tool } from '../../dialog/fakes.js';
+import { tool } from '../../minds/fakes.js';
 import { problem, snapshot, status } from '../views/statuses.js';
 import { FakeStream } from './stream.js';
 import { broken, counter, window } from './windows.js';
@@ -82,15 +82,15 @@ describe('commands of @minds', () => {
     const released: string[] = [];
     const host = {
       snapshot: snapshot([counter, status('shop')]),
-      release: (id: string, dialog: string) => {
-        released.push(`${id} ${dialog}`);
+      release: (id: string, conversation: string) => {
+        released.push(`${id} ${conversation}`);
         return Promise.resolve(id === 'counter');
       },
     };
     const engine = { host } as unknown as Engine;
-    const said = async (server: string, dialog = 'mine'): Promise<string> => {
+    const said = async (server: string, conversation = 'mine'): Promise<string> => {
       const own = new FakeStream();
-      await release(own, engine, dialog, server);
+      await release(own, engine, conversation, server);
       return own.text.trim();
     };
     assert.match(await said(''), /^The instance of `counter` has ended\./);

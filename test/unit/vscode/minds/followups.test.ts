@@ -13,7 +13,9 @@ describe('follow-ups of @minds', () => {
   const slotOf = (of: StatusSnapshot): EngineSlot => ({ state: window(of) }) as unknown as EngineSlot;
   const team = (members: readonly unknown[]): TeamView => ({ members }) as TeamView;
   const after = (end: TurnEnd['kind'], member?: string) => ({
-    metadata: metadataOf(recordOf({ dialog: 'mine', messages: [], end, ...(member !== undefined && { member }) })),
+    metadata: metadataOf(
+      recordOf({ conversation: 'mine', messages: [], end, ...(member !== undefined && { member }) }),
+    ),
   });
 
   it('offer to go on, to release, to see what is wrong, to choose; three at most', () => {

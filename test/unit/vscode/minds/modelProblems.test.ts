@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { startOfFile } from '../../../../src/core/config/model.js';
 import type { Place } from '../../../../src/core/base/problem.js';
 import { ModelProblems, type Refusal } from '../../../../src/vscode/minds/modelProblems.js';
-import { tool } from '../../dialog/fakes.js';
+import { tool } from '../../minds/fakes.js';
 import { file, toolset } from '../views/statuses.js';
 
 const at = (line: number): Place => ({ file, range: { ...startOfFile, start: { line, character: 2 } } });
@@ -11,10 +11,10 @@ const placeOf = (server: string | undefined): Place | undefined =>
   server === undefined ? at(0) : server === 'shop' ? at(7) : undefined;
 const toolsets = [toolset('shop', 'shop_count', 'shop_echo')];
 
-function refusal(dialog: string, changes: Partial<Refusal> = {}): Refusal {
+function refusal(conversation: string, changes: Partial<Refusal> = {}): Refusal {
   const why = { kind: 'rejected', text: 'invalid schema' } as const;
   return {
-    dialog,
+    conversation,
     vendor: 'acme',
     model: 'Acme One',
     end: { kind: 'stopped', why, tool: 'shop_count' },
@@ -61,7 +61,7 @@ describe('problems of models', () => {
     );
   });
 
-  it('is one for each dialog, until that goes on', () => {
+  it('is one for each conversation, until that goes on', () => {
     problems.refused(refusal('minds-1'));
     problems.refused(refusal('minds-1'));
     problems.refused(refusal('minds-2'));

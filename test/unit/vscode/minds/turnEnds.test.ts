@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TurnEnd } from '../../../../src/core/minds/conversation.js';
 import { ModelProblems } from '../../../../src/vscode/minds/modelProblems.js';
 import { tellEnd } from '../../../../src/vscode/minds/turnEnds.js';
-import { FakeModel } from '../../dialog/fakes.js';
+import { FakeModel } from '../../minds/fakes.js';
 import { Lines } from '../../results/folder.js';
 import { problem, toolset } from '../views/statuses.js';
 import { FakeStream } from './stream.js';
@@ -13,13 +13,13 @@ describe('the end of a turn', () => {
     const log = new Lines();
     const problems = new ModelProblems(() => {});
     const earlier = { kind: 'stopped', why: { kind: 'rejected', text: '' } } as const;
-    problems.refused({ dialog: 'mine', vendor: '', model: '', end: earlier, toolset: undefined, text: '' });
+    problems.refused({ conversation: 'mine', vendor: '', model: '', end: earlier, toolset: undefined, text: '' });
     const before = problems.problems([], () => problem().place).length;
     const error = tellEnd(
       { end, messages: messages as never },
       {
         stream: stream,
-        dialog: 'mine',
+        conversation: 'mine',
         model: new FakeModel([]),
         toolsets: [toolset('shop', 'shop_count')],
         problems,
@@ -37,7 +37,7 @@ describe('the end of a turn', () => {
     ...(tool !== undefined && { tool }),
   });
 
-  it('that went well clears what stopped the dialog before', () => {
+  it('that went well clears what stopped the conversation before', () => {
     const { said, error, before, after } = told({ kind: 'answered' });
     assert.deepEqual([said, error, before, after], ['', undefined, 1, []]);
     assert.equal(told({ kind: 'answered' }, []).said, '*Fake gave no answer.*');
@@ -60,7 +60,7 @@ describe('the end of a turn', () => {
       'The provider "fake" of Fake refused the request because of the tool shop_count: no *** here. It is not sent again automatically.',
     );
     assert.match(said, /Continue/);
-    assert.deepEqual(log, ['warn: Dialog mine stopped (rejected): fake/Fake: no *** here']);
+    assert.deepEqual(log, ['warn: Conversation mine stopped (rejected): fake/Fake: no *** here']);
     assert.deepEqual(
       after.map(({ code, server }) => [code, server]),
       [['model-rejected', 'shop']],

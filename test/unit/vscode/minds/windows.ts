@@ -4,7 +4,7 @@ import type { WindowState } from '../../../../src/vscode/engine/engineSlot.js';
 import { servedTool, status } from '../views/statuses.js';
 
 export const window = (of: StatusSnapshot): WindowState => ({ phase: 'serving', snapshot: of });
-export const leasedBy = (dialog: string): Pick<ReturnType<typeof status>, 'instances'> => ({
+export const leasedBy = (conversation: string): Pick<ReturnType<typeof status>, 'instances'> => ({
   instances: [
     {
       id: 'i1',
@@ -12,7 +12,7 @@ export const leasedBy = (dialog: string): Pick<ReturnType<typeof status>, 'insta
       startedAt: 0,
       lastCallAt: undefined,
       callsInFlight: 0,
-      use: { kind: 'leased', dialog, since: 0 },
+      use: { kind: 'leased', conversation, since: 0 },
     },
   ],
 });

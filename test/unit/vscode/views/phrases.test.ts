@@ -115,7 +115,7 @@ describe('tokenPhrase', () => {
 });
 
 describe('the holder of an instance', () => {
-  const leased = (dialog: string) => ({ kind: 'leased', dialog, since: 0 }) as const;
+  const leased = (conversation: string) => ({ kind: 'leased', conversation, since: 0 }) as const;
 
   it('is told by the beginning of its id, and whether it is a chat with @minds', () => {
     const [agent, minds] = [leased('d694395b-1111-4222'), leased('minds-0a1b2c3d-1111-4222')];

@@ -27,7 +27,7 @@ describe('explanation', () => {
   });
 
   describe('in docs/problems.md', () => {
-    const real = readFileSync(new URL('../../../../docs/problems.md', import.meta.url), 'utf8');
+    const real = readFileSync(new URL('../../../../../docs/problems.md', import.meta.url), 'utf8');
     for (const code of problemCodes) {
       it(`${code} has a meaning and a remedy in whole sentences`, () => {
         assert.match(explanation(real, code), new RegExp(`^# ${code}\n\n.+\\.\n\n\\*\\*What to do:\\*\\* .+\\.\n`));

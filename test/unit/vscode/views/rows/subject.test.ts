@@ -8,7 +8,7 @@ describe('what a command is called with', () => {
       kind: 'tool',
       server: 's',
       name: 'n',
-      dialog: 'd',
+      conversation: 'd',
       original: 'o',
       published: 'p',
       ticked: true,
@@ -39,8 +39,8 @@ describe('what a command is called with', () => {
       { node: [] },
       { node },
     ]) {
-      const { server, name, dialog } = nodeOf(subject) ?? {};
-      assert.deepEqual([serverOf(subject), server, name, dialog], [undefined, undefined, undefined, undefined]);
+      const { server, name, conversation } = nodeOf(subject) ?? {};
+      assert.deepEqual([serverOf(subject), server, name, conversation], [undefined, undefined, undefined, undefined]);
     }
   });
 });

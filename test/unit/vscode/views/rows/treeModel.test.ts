@@ -268,7 +268,7 @@ describe('treeModel', () => {
       serverRow({
         instances: [
           { ...instance, id: '1', use: { kind: 'warm' } },
-          { ...instance, id: '2', use: { kind: 'leased', dialog: '0123456789', since: 0 } },
+          { ...instance, id: '2', use: { kind: 'leased', conversation: '0123456789', since: 0 } },
           { ...instance, id: '3', use: { kind: 'spare' } },
         ],
       }).children,
@@ -278,7 +278,7 @@ describe('treeModel', () => {
       ['ready', 'conversation 01234567', 'spare'],
     );
     assert.deepEqual(
-      group.children.map(({ context, dialog }) => [context, dialog]),
+      group.children.map(({ context, conversation }) => [context, conversation]),
       [
         ['instance warm', undefined],
         ['instance leased', '0123456789'],
@@ -291,7 +291,7 @@ describe('treeModel', () => {
   });
 
   it('names a conversation by its title, or by what it did last', () => {
-    const use = { kind: 'leased', dialog: '0123456789', since: 0 } as const;
+    const use = { kind: 'leased', conversation: '0123456789', since: 0 } as const;
     const instance = { id: '1', pid: 7, startedAt: 0, lastCallAt: 0, callsInFlight: 0, lastTool: 'click', use };
     const row = (titleOf: TreeOptions['titleOf']) =>
       only(only(treeModel(snapshot([status('a', { instances: [instance] })]), { ...around, titleOf })).children)
@@ -308,7 +308,7 @@ describe('treeModel', () => {
 
   it('says how old an instance is and how long idle', () => {
     const at = (minutes: number): number => -minutes * 60_000;
-    const leased = { kind: 'leased', dialog: '0123456789', since: at(61) } as const;
+    const leased = { kind: 'leased', conversation: '0123456789', since: at(61) } as const;
     const instance = { id: '1', pid: undefined, startedAt: at(61), callsInFlight: 0, use: leased };
     const described = (lastCallAt: number | undefined): string | undefined =>
       only(serverRow({ instances: [{ ...instance, lastCallAt }] }).children).children[0]?.description;

@@ -1,4 +1,4 @@
-/** A model and tools at the seams of a dialog. */
+/** A model and tools at the seams of a conversation. */
 import type { Fitted } from '../../../src/core/minds/budget.js';
 import {
   runTurn,
@@ -8,9 +8,9 @@ import {
   type TurnOutcome,
 } from '../../../src/core/minds/conversation.js';
 import type {
-  DialogMessage,
-  DialogModel,
-  DialogTool,
+  ConversationMessage,
+  ConversationModel,
+  ConversationTool,
   ModelPart,
   ModelRequest,
   ToolCall,
@@ -19,7 +19,7 @@ import type {
 } from '../../../src/core/minds/model.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
-export const tool = (name: string, more: Partial<DialogTool> = {}): DialogTool => ({
+export const tool = (name: string, more: Partial<ConversationTool> = {}): ConversationTool => ({
   name,
   original: name,
   toolset: name.split('_')[0] ?? name,
@@ -40,7 +40,7 @@ export type Step =
   | readonly (ModelPart | Error)[]
   | ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelPart>);
 
-export class FakeModel implements DialogModel {
+export class FakeModel implements ConversationModel {
   readonly vendor = 'fake';
   readonly name = 'Fake';
   seesImages = true;
@@ -70,16 +70,16 @@ export class FakeModel implements DialogModel {
 }
 
 export interface Rig {
-  readonly tools?: readonly DialogTool[];
-  readonly messages?: readonly DialogMessage[];
+  readonly tools?: readonly ConversationTool[];
+  readonly messages?: readonly ConversationMessage[];
   readonly run?: (call: ToolCall, signal: AbortSignal) => Promise<ToolResult>;
-  readonly permit?: (tool: DialogTool) => Promise<Permit>;
+  readonly permit?: (tool: ConversationTool) => Promise<Permit>;
   readonly maxSteps?: number;
   readonly signal?: AbortSignal;
   readonly setup?: () => ModelSetup;
 }
 
-export const question = (words: string): DialogMessage => ({ kind: 'user', text: words });
+export const question = (words: string): ConversationMessage => ({ kind: 'user', text: words });
 
 export const said = (called: ToolCall, words: string, isError = false): ToolResult => ({
   callId: called.id,
@@ -95,7 +95,7 @@ export interface Played {
 }
 
 /** Plays a turn; what the audience hears is written down in words. */
-export function play(model: DialogModel, rig: Rig = {}): Played {
+export function play(model: ConversationModel, rig: Rig = {}): Played {
   const shown: string[] = [];
   const clock = new FakeClock();
   const audience: Audience = {

@@ -1,6 +1,6 @@
 /**
- * Joins dialogs to the host and to results, which do not know each other: what a member is offered of the catalogue, and
- * how a call becomes a result that a model reads. Calls go to the host under the dialog's own name, past the gateway.
+ * Joins conversations to the host and to results, which do not know each other: what a member is offered of the catalogue, and
+ * how a call becomes a result that a model reads. Calls go to the host under the conversation's own name, past the gateway.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { randomUUID } from 'node:crypto';
@@ -11,7 +11,7 @@ import { BoundedMap } from '../base/boundedMap.js';
 import type { ModelSetup } from '../minds/conversation.js';
 import { grantedOf, type ConfiguredToolset, type Grant } from '../team/grants.js';
 import { instructionsOf } from '../minds/instructions.js';
-import type { ContentPart, DialogTool, ResultFile, ToolResult, ToolRunner } from '../minds/model.js';
+import type { ContentPart, ConversationTool, ResultFile, ToolResult, ToolRunner } from '../minds/model.js';
 import type { Host } from './hostContract.js';
 import { leaseNote, releaseByName } from './leaseNotes.js';
 import type { ToolOutcome } from '../protocol/request.js';
@@ -20,11 +20,11 @@ import type { Delivery } from '../results/delivery.js';
 import { withNotes } from '../results/notes.js';
 import type { ServedTool, Toolset } from '../tools/catalogue.js';
 
-/** A result that opens an app of its server (G8), and the dialog on whose instance it was made. */
+/** A result that opens an app of its server (G8), and the conversation on whose instance it was made. */
 export interface OpenedApp {
   readonly toolset: string;
   readonly tool: ServedTool;
-  readonly dialog: string;
+  readonly conversation: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   /** The result as the server gave it. */
   readonly result: CallToolResult;
@@ -33,7 +33,7 @@ export interface OpenedApp {
 /** So many results are kept for their apps; the oldest goes. */
 const mostApps = 32;
 
-/** Who speaks in a dialog. */
+/** Who speaks in a conversation. */
 export interface Speaker {
   readonly id: string;
   readonly name: string;
@@ -41,18 +41,18 @@ export interface Speaker {
   readonly grants: readonly Grant[];
 }
 
-export interface DialogTools {
+export interface ConversationTools {
   /** Returns the offer as it is now. If `speaker` is undefined, it is nobody in particular, who has everything. */
-  offer(dialog: string, speaker: Speaker | undefined): ModelSetup;
+  offer(conversation: string, speaker: Speaker | undefined): ModelSetup;
   /** Runs calls that a person was asked about where that was needed. */
-  runner(dialog: string, speaker: Speaker | undefined): ToolRunner;
+  runner(conversation: string, speaker: Speaker | undefined): ToolRunner;
   /** Returns what a result named as its app, as long as it is kept. */
   app(name: string): OpenedApp | undefined;
   /** Resolves with what its calls left on disk and is still there, oldest first. */
-  files(dialog: string): Promise<readonly ResultFile[]>;
+  files(conversation: string): Promise<readonly ResultFile[]>;
 }
 
-export function createDialogTools(host: Host, delivery: Delivery): DialogTools {
+export function createConversationTools(host: Host, delivery: Delivery): ConversationTools {
   const apps = new BoundedMap<string, OpenedApp>(mostApps);
   const appIn = (outcome: ToolOutcome, app: Omit<OpenedApp, 'result'>): string | undefined => {
     if (outcome.kind !== 'result' || appOf(app.tool.tool) === undefined) return undefined;
@@ -70,18 +70,18 @@ export function createDialogTools(host: Host, delivery: Delivery): DialogTools {
     return { snapshot, toolsets, tools, deferred: granted.deferred, release };
   };
   return {
-    offer: (dialog, speaker) => {
+    offer: (conversation, speaker) => {
       const { snapshot, toolsets, tools, deferred, release } = grantedTo(speaker);
       const instructions = instructionsOf({
         member: speaker,
         toolsets,
         deferred,
-        held: heldBy(dialog, snapshot),
+        held: heldBy(conversation, snapshot),
         release,
       });
       return { tools, instructions };
     },
-    runner: (dialog, speaker) => ({
+    runner: (conversation, speaker) => ({
       run: async (tool, call, signal, onProgress) => {
         const { toolset, name } = tool;
         const served = host.catalogue.toolsets
@@ -91,26 +91,26 @@ export function createDialogTools(host: Host, delivery: Delivery): DialogTools {
           toolset,
           tool: name,
           arguments: call.input,
-          dialog,
+          conversation,
           signal,
           onProgress,
           consented: tool.original,
         });
-        const app = served && appIn(outcome, { toolset, tool: served, dialog, arguments: call.input });
+        const app = served && appIn(outcome, { toolset, tool: served, conversation, arguments: call.input });
         const opens = app !== undefined;
-        const answer = await readable(outcome, tool, dialog, delivery, opens, () => grantedTo(speaker).release);
+        const answer = await readable(outcome, tool, conversation, delivery, opens, () => grantedTo(speaker).release);
         return { callId: call.id, tool: name, ...answer, ...(opens && { app }) };
       },
     }),
     app: (name) => apps.get(name),
-    files: (dialog) => delivery.filesOf(dialog),
+    files: (conversation) => delivery.filesOf(conversation),
   };
 }
 
-/** Returns the servers of which a dialog has an instance, in file order. */
-export function heldBy(dialog: string, snapshot: StatusSnapshot): string[] {
+/** Returns the servers of which a conversation has an instance, in file order. */
+export function heldBy(conversation: string, snapshot: StatusSnapshot): string[] {
   return snapshot.servers
-    .filter(({ instances }) => instances.some(({ use }) => use.kind === 'leased' && use.dialog === dialog))
+    .filter(({ instances }) => instances.some(({ use }) => use.kind === 'leased' && use.conversation === conversation))
     .map(({ id }) => id);
 }
 
@@ -124,7 +124,7 @@ export function configuredToolsets(snapshot: StatusSnapshot, toolsets: readonly 
   ];
 }
 
-function toolsOf({ id, tools }: Toolset): DialogTool[] {
+function toolsOf({ id, tools }: Toolset): ConversationTool[] {
   return tools.map(({ original, published, tool }) => ({
     name: published,
     original,
@@ -137,17 +137,17 @@ function toolsOf({ id, tools }: Toolset): DialogTool[] {
 
 async function readable(
   outcome: ToolOutcome,
-  { toolset, name }: DialogTool,
-  dialog: string,
+  { toolset, name }: ConversationTool,
+  conversation: string,
   delivery: Delivery,
   opens: boolean,
   release: () => string | undefined,
 ): Promise<Pick<ToolResult, 'parts' | 'isError' | 'files'>> {
   switch (outcome.kind) {
     case 'result': {
-      const { result, files } = await delivery.forDialog(
+      const { result, files } = await delivery.forConversation(
         outcome.result,
-        { server: toolset, tool: name, dialog },
+        { server: toolset, tool: name, conversation },
         opens,
       );
       const tool = release();

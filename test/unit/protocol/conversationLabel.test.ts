@@ -1,15 +1,15 @@
-/** What people read of a dialog (L2, E3). */
+/** What people read of a conversation (L2, E3). */
 import assert from 'node:assert/strict';
-import { dialogLabel } from '../../../src/core/protocol/dialogLabel.js';
+import { conversationLabel } from '../../../src/core/protocol/conversationLabel.js';
 
-describe('the name of a dialog', () => {
-  for (const [dialog, name] of [
+describe('the name of a conversation', () => {
+  for (const [conversation, name] of [
     ['d694395b-0000-4000-8000-000000000000', 'conversation d694395b'],
     ['minds-0a1b2c3d-0000', '@minds conversation 0a1b2c3d'],
     ['mcp-session:7f00aa11-0000.eyJ9', 'conversation 7f00aa11'],
     ['minds-', 'conversation minds-'],
     ['mcp-session:', 'conversation mcp-sess'],
   ] as const) {
-    it(`${dialog} is ${name}`, () => assert.equal(dialogLabel(dialog), name));
+    it(`${conversation} is ${name}`, () => assert.equal(conversationLabel(conversation), name));
   }
 });

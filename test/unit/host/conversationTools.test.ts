@@ -1,10 +1,15 @@
-/** What a dialog is offered of the catalogue, and what a model reads of a call (D1, D2, L3, V1, V2). */
+/** What a conversation is offered of the catalogue, and what a model reads of a call (D1, D2, L3, V1, V2). */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter } from '../../../src/core/base/events.js';
 import { silentLog } from '../../support/fakes/silentLog.js';
-import { configuredToolsets, createDialogTools, heldBy, type Speaker } from '../../../src/core/host/dialogTools.js';
+import {
+  configuredToolsets,
+  createConversationTools,
+  heldBy,
+  type Speaker,
+} from '../../../src/core/host/conversationTools.js';
 import type { ToolResult } from '../../../src/core/minds/model.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome, ToolsetCall } from '../../../src/core/protocol/request.js';
@@ -12,19 +17,19 @@ import type { ServerState } from '../../../src/core/reconcile/status.js';
 import { createDelivery } from '../../../src/core/results/delivery.js';
 import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
-import { tool } from '../dialog/fakes.js';
+import { tool } from '../minds/fakes.js';
 import { newFolder, removeFolders } from '../results/folder.js';
 import { servedTool, snapshot, status, toolset } from '../vscode/views/statuses.js';
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-const leasedBy = (dialog: string) => ({
-  id: `of ${dialog}`,
+const leasedBy = (conversation: string) => ({
+  id: `of ${conversation}`,
   pid: 1,
   startedAt: 0,
   lastCallAt: undefined,
   callsInFlight: 0,
-  use: { kind: 'leased', dialog, since: 0 } as const,
+  use: { kind: 'leased', conversation, since: 0 } as const,
 });
 
 /** The host, at the contract that it shares with its shells: a status, a catalogue, and one answer to every call. */
@@ -46,7 +51,7 @@ function rig(servers = snapshot([status('shop'), status('bank')]), toolsets = [t
     clock: new FakeClock(),
     log: silentLog,
   });
-  const tools = createDialogTools(host as Host, createDelivery({ artifacts, maxResultBytes: () => 1_000 }));
+  const tools = createConversationTools(host as Host, createDelivery({ artifacts, maxResultBytes: () => 1_000 }));
   const run = (outcome: ToolOutcome, speaker?: Speaker): Promise<ToolResult> => {
     answer = outcome;
     const call = { id: 'c1', tool: 'shop_count', input: { what: 'pears' } };
@@ -62,7 +67,7 @@ function rig(servers = snapshot([status('shop'), status('bank')]), toolsets = [t
 const textsOf = ({ parts }: ToolResult): string[] =>
   parts.map((part) => (part.kind === 'text' ? part.text : `<${part.mimeType}>`));
 
-describe('tools of a dialog', () => {
+describe('tools of a conversation', () => {
   afterEach(removeFolders);
 
   it('are those of the grants, under their published names; nobody in particular has all', () => {
@@ -122,7 +127,7 @@ describe('tools of a dialog', () => {
     assert.ok(reasons.every((reason) => typeof reason === 'string' && reason !== ''));
   });
 
-  it('the reminder names what this dialog holds, as long as it does, and how to release it (L3)', () => {
+  it('the reminder names what this conversation holds, as long as it does, and how to release it (L3)', () => {
     const shop = status('shop', { instances: [leasedBy('mine'), leasedBy('other')] });
     const bank = status('bank', { instances: [leasedBy('other')] });
     assert.deepEqual(heldBy('mine', snapshot([shop, bank])), ['shop']);
@@ -136,12 +141,12 @@ describe('tools of a dialog', () => {
     assert.doesNotMatch(rig(snapshot([bank])).tools.offer('mine', undefined).instructions, /instance of its own/);
   });
 
-  it('a call goes to the host under the dialog, as one that a person may have been asked about', async () => {
+  it('a call goes to the host under the conversation, as one that a person may have been asked about', async () => {
     const { run, result, requests } = rig();
     await run(result([{ type: 'text', text: 'three' }]));
-    const [{ toolset: of, tool: name, arguments: input, dialog, consented } = {}] = requests;
+    const [{ toolset: of, tool: name, arguments: input, conversation, consented } = {}] = requests;
     assert.deepEqual(
-      [of, name, input, dialog, consented],
+      [of, name, input, conversation, consented],
       ['shop', 'shop_count', { what: 'pears' }, 'mine', 'shop_count'],
     );
   });
@@ -177,7 +182,7 @@ describe('tools of a dialog', () => {
       await tools.files('mine'),
       [...(read.files ?? [])].sort((a, b) => (a.path < b.path ? -1 : 1)),
     );
-    assert.deepEqual(await tools.files('other'), [], 'of its own dialog alone');
+    assert.deepEqual(await tools.files('other'), [], 'of its own conversation alone');
   });
 
   it('a result that opens an app names it, and the structure is the app’s where there is text (G8)', async () => {
@@ -190,7 +195,7 @@ describe('tools of a dialog', () => {
     assert.deepEqual(tools.app(read.app ?? ''), {
       toolset: 'shop',
       tool: opens,
-      dialog: 'mine',
+      conversation: 'mine',
       arguments: { what: 'pears' },
       result: (outcome as { result: CallToolResult }).result,
     });

@@ -13,10 +13,10 @@ import { timeOf } from '../views/phrases.js';
 import { nodeOf, type Subject } from '../views/rows/subject.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 
-export function registerDialogFiles(slot: EngineSlot, artifacts: ArtifactLinks): Disposable {
-  return vscode.commands.registerCommand('mcpToolsets.showDialogFiles', async (subject: Subject) => {
-    const dialog = nodeOf(subject)?.dialog;
-    const files = dialog === undefined ? [] : ((await slot.engine?.dialogTools.files(dialog)) ?? []);
+export function registerShownFiles(slot: EngineSlot, artifacts: ArtifactLinks): Disposable {
+  return vscode.commands.registerCommand('mcpToolsets.showConversationFiles', async (subject: Subject) => {
+    const conversation = nodeOf(subject)?.conversation;
+    const files = conversation === undefined ? [] : ((await slot.engine?.conversationTools.files(conversation)) ?? []);
     if (files.length === 0) {
       void window.showInformationMessage(inert`No files of this conversation are kept.`);
       return;

@@ -1,6 +1,6 @@
 /**
- * Finds the dialog that a request belongs to (G3). A conversation goes by the bare id that the editor gives it, so that
- * whoever else knows that id means the same dialog; what else tells conversations apart has a prefix each that no
+ * Finds the conversation that a request belongs to (G3). A conversation goes by the bare id that the editor gives it, so that
+ * whoever else knows that id means the same conversation; what else tells conversations apart has a prefix each that no
  * conversation of the editor can take, so that one way of telling them apart never leads to what another one told.
  */
 import type { Fields } from '../protocol/client.js';
@@ -13,26 +13,26 @@ const prefixes = {
 } as const;
 const conversationKey = 'vscode.conversationId';
 
-/** Returns the dialog of a client that names no conversation. */
-export function sessionDialog(sessionId: string): string {
+/** Returns the conversation of a client that names no conversation. */
+export function sessionConversation(sessionId: string): string {
   return prefixes.session + sessionId;
 }
 
-/** Returns the dialog of a conversation that has an address of its own. */
-export function addressDialog(address: string): string {
+/** Returns the conversation of a conversation that has an address of its own. */
+export function addressConversation(address: string): string {
   return prefixes.address + address;
 }
 
-export function handleDialog(id: string): string {
+export function handleConversation(id: string): string {
   return prefixes.handle + id;
 }
 
-export function isOfHandle(dialog: string): boolean {
-  return dialog.startsWith(prefixes.handle);
+export function isOfHandle(conversation: string): boolean {
+  return conversation.startsWith(prefixes.handle);
 }
 
-/** Returns the dialog of a conversation that a program names; it has no part in those of other programs. */
-export function namedDialog(program: string, name: string): string {
+/** Returns the conversation of a conversation that a program names; it has no part in those of other programs. */
+export function namedConversation(program: string, name: string): string {
   return `${prefixes.named}${program}:${name}`;
 }
 

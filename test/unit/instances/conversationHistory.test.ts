@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { DialogHistory } from '../../../src/core/instances/dialogHistory.js';
+import { ConversationHistory } from '../../../src/core/instances/conversationHistory.js';
 import { fakeClient } from '../../support/fakes/fakeClient.js';
 
-describe('what a dialog is told of the instance that it is given (L3, X4)', () => {
+describe('what a conversation is told of the instance that it is given (L3, X4)', () => {
   it('each loss is told once, and otherwise that the instance is new', () => {
-    const history = new DialogHistory();
+    const history = new ConversationHistory();
     assert.deepEqual(history.meets('a', undefined), { kind: 'new' });
     history.loses('a', 'it crashed');
     assert.deepEqual(history.meets('b', undefined), { kind: 'new' });
@@ -12,8 +12,8 @@ describe('what a dialog is told of the instance that it is given (L3, X4)', () =
     assert.deepEqual(history.meets('a', undefined), { kind: 'new' });
   });
 
-  it('a dialog learns what it lost before it was known here, or may have lost, until it has had an instance here', () => {
-    const history = new DialogHistory();
+  it('a conversation learns what it lost before it was known here, or may have lost, until it has had an instance here', () => {
+    const history = new ConversationHistory();
     const lost = fakeClient({ lostBefore: 'the gateway was started again' });
     const mayHave = fakeClient({ mayHaveLost: true });
     assert.deepEqual(history.meets('a', lost), { kind: 'replaced', cause: 'the gateway was started again' });
