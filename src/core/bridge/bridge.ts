@@ -17,7 +17,7 @@ import { TransientMap } from '../base/transientMap.js';
 import { RequestHeaders } from '../connections/eras/requestHeaders.js';
 import type { HttpTransport } from '../connections/http/transport.js';
 import { LineSplitter } from '../connections/stdio/lineSplitter.js';
-import { TransportFailure, wasNotDelivered } from '../connections/transport.js';
+import { TransportFailure, wasNotDelivered } from '../failures/transportFailure.js';
 import { errorCodes } from '../protocol/errors.js';
 import { metaKeys } from '../protocol/requestMeta.js';
 import { modernVersion, mostInBatch, mostUnread, type Era } from '../protocol/versions.js';

@@ -5,28 +5,15 @@
 import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { LoopShare } from '../base/turns.js';
 import type { Event } from '../base/events.js';
-import type { ProblemCode } from '../base/problem.js';
+import type { StartFailure } from '../failures/startFailure.js';
 import type { PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { OtherRequest, RequestTerms, ServerOutcome, ToolCall } from '../protocol/request.js';
 import type { Log } from '../base/log.js';
 import type { Launch } from '../config/model.js';
 
+export type { StartFailure } from '../failures/startFailure.js';
 export type { Malformed, PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
-
-/** A start that did not succeed, with a next step; no secrets are removed here. */
-export interface StartFailure {
-  readonly code: ProblemCode;
-  /** Completes `"server" …`. The first line says the cause; what was tried and what came back may follow. */
-  readonly message: string;
-  readonly fix: string;
-  /**
-   * Where in the server's entry the cause stands, as a path for `ServerPlaces`; an empty path means the server's key.
-   */
-  readonly path: readonly (string | number)[];
-  /** What the person probably meant instead of what stands there. */
-  readonly instead?: string;
-}
 
 /** What a server says has changed. */
 export type OfferKind = 'tools' | 'prompts' | 'resources';

@@ -8,7 +8,7 @@ import { clipped } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
 import { isProtocolVersion, modernVersion, protocolVersions } from '../protocol/versions.js';
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import { inBrief, shortened } from './jsonRpc.js';
+import { inBrief, shortened } from '../protocol/inBrief.js';
 
 /** Versions are dates, so their order is that of their text. */
 const completionContext = '2025-06-18';

@@ -22,7 +22,7 @@ import {
   type ResourceListing,
   type ToolListing,
 } from './connection.js';
-import { inBrief, shortened } from './jsonRpc.js';
+import { inBrief, shortened } from '../protocol/inBrief.js';
 import { KnownEntries } from './knownEntries.js';
 
 const mostPages = 1000;

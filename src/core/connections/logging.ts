@@ -5,7 +5,7 @@ import type { Clock } from '../base/clock.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Log, LogLevel } from '../base/log.js';
 import { TokenBucket } from '../base/tokenBucket.js';
-import { inBrief, shortened } from './jsonRpc.js';
+import { inBrief, shortened } from '../protocol/inBrief.js';
 import type { Fields } from '../protocol/client.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 

@@ -8,21 +8,22 @@ import { untilAborted } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import type { LoopShare } from '../base/turns.js';
 import { longestMs } from './callLimits.js';
-import { ListError, type ToolListing } from './connection.js';
+import { ListError, type ConnectOutcome, type ToolListing } from './connection.js';
 import { EarlyMessages } from './earlyMessages.js';
 import { leastInitializeAnswer, readInitializeAnswer, type InitializeAnswer } from './handshake.js';
 import { initializeId } from './ownRequests.js';
-import type { Sdk } from './sdk.js';
+import { loadSdk } from './sdk.js';
 import { declaredCapabilities, type Fields } from '../protocol/client.js';
 import { SdkConnection } from './sdkConnection.js';
 import { TrafficTrace } from './logging.js';
-import { TransportFailure, type ServerTransport } from './transport.js';
+import { startFailure, type FailedOpening, type TransportFailures } from '../failures/startFailure.js';
+import { TransportFailure } from '../failures/transportFailure.js';
+import type { ServerTransport } from './transport.js';
 
 export interface OpeningDeps {
   readonly transport: ServerTransport;
   readonly pid: number | undefined;
   readonly causeOfEnd: () => string;
-  readonly sdk: Sdk;
   readonly clientVersion: string;
   /** The capabilities that its clients declared. */
   readonly capabilities: Fields;
@@ -40,21 +41,33 @@ export interface OpeningDeps {
 
 export type Opening =
   | { readonly kind: 'opened'; readonly connection: SdkConnection; readonly listing: ToolListing }
-  /** The signal was aborted. */
-  | { readonly kind: 'stopped'; readonly during: 'initialize' | 'list' }
-  | { readonly kind: 'wrongAnswer'; readonly detail: string }
-  | { readonly kind: 'refused'; readonly code: number; readonly message: string }
-  /** The transport has ended, or says why the message came to nothing. */
-  | { readonly kind: 'transport'; readonly failure: TransportFailure | undefined }
-  | { readonly kind: 'listFailed'; readonly reason: string };
+  | FailedOpening;
 
 /** Tools that change while they are listed are listed again, this often at most. */
 const mostListings = 3;
 /** Prompts and resources that do not come are a problem of their own; the tools do not wait longer for them. */
 const othersLimitMs = 5_000;
 
+/** Opens a connection, or ends its transport and explains why. */
+export async function connectOver(
+  deps: OpeningDeps,
+  timedOut: () => boolean,
+  failures: TransportFailures,
+): Promise<ConnectOutcome> {
+  const opening = await openConnection(deps);
+  if (opening.kind === 'opened') {
+    const { connection, listing } = opening;
+    return { kind: 'connected', connection, listing };
+  }
+  const failure = await startFailure(opening, deps.timeoutMs, failures);
+  await deps.transport.close();
+  return opening.kind === 'stopped' && !timedOut() ? { kind: 'cancelled' } : { kind: 'failed', failure };
+}
+
 export async function openConnection(deps: OpeningDeps): Promise<Opening> {
-  const { transport, signal, sdk } = deps;
+  const { transport, signal } = deps;
+  const sdk = await loadSdk();
+  if (signal.aborted) return { kind: 'stopped', during: 'initialize' };
   const client = sdk.createClient(deps.clientVersion, declaredCapabilities(deps.capabilities));
   const trace = new TrafficTrace({ log: deps.log, clock: deps.clock, enabled: deps.trace });
   const early = new EarlyMessages();

@@ -11,7 +11,7 @@ import { errorCodes } from '../protocol/errors.js';
 import { deepestValue, isTooDeep } from '../protocol/json.js';
 import { isOtherType } from '../protocol/tasks.js';
 import { modernVersion } from '../protocol/versions.js';
-import type { TransportFailure } from './transport.js';
+import type { TransportFailure } from '../failures/transportFailure.js';
 
 /** A request that was not delivered is an error of its call; one that was delivered and not answered is lost. */
 export function outcomeOfFailure(

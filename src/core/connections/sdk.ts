@@ -5,7 +5,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 
-export interface Sdk {
+interface Sdk {
   readonly createClient: (version: string, capabilities: ClientCapabilities) => Client;
 }
 

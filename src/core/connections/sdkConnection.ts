@@ -43,7 +43,8 @@ import { modernVersion } from '../protocol/versions.js';
 import { logMessage } from './logging.js';
 import { OwnRequests } from './ownRequests.js';
 import { ServerRequests } from './serverRequests.js';
-import { TransportFailure, type ServerTransport } from './transport.js';
+import { TransportFailure } from '../failures/transportFailure.js';
+import type { ServerTransport } from './transport.js';
 
 interface SdkConnectionDeps {
   readonly client: Client;

@@ -120,39 +120,3 @@ function someInner(container: Container, test: (inner: Container) => boolean): b
 export function isContainer(value: unknown): value is Container {
   return typeof value === 'object' && value !== null;
 }
-
-/** Below this depth a text for people says nothing. */
-const deepestInBrief = 16;
-
-/**
- * Returns the JSON of a value for people, which is cut off at about `most` characters whatever the size of the value; the
- * cut itself is the caller's.
- */
-export function jsonInBrief(value: unknown, most: number): string {
-  const pieces: string[] = [];
-  let left = most;
-  const put = (text: string): void => {
-    left -= text.length;
-    pieces.push(text);
-  };
-  const write = (inner: unknown, depth: number): void => {
-    if (left <= 0) return;
-    if (typeof inner === 'string') return put(JSON.stringify(inner.length > left ? inner.slice(0, left) : inner));
-    if (typeof inner !== 'object' || inner === null) return put(JSON.stringify(inner) ?? 'null');
-    const isList = Array.isArray(inner);
-    if (depth > deepestInBrief) return put(isList ? '[…]' : '{…}');
-    const keys = isList ? undefined : Object.keys(inner);
-    const size = keys?.length ?? (inner as unknown[]).length;
-    put(keys ? '{' : '[');
-    for (let index = 0; index < size; index++) {
-      if (left <= 0) return;
-      if (index > 0) put(',');
-      const key = keys?.[index];
-      if (key !== undefined) put(`${JSON.stringify(key.slice(0, left))}:`);
-      write(key === undefined ? (inner as unknown[])[index] : (inner as Record<string, unknown>)[key], depth + 1);
-    }
-    put(keys ? '}' : ']');
-  };
-  write(value, 0);
-  return pieces.join('');
-}

@@ -3,6 +3,7 @@
  * left to `JSON.parse`, and what is open by then is put together here. So every value is the one that `JSON.parse` gives of
  * the whole text, in about its time. A thread of its own would be no help: taking its result over takes longer than parsing.
  */
+import { StringDecoder } from 'node:string_decoder';
 import type { Sliced } from '../base/turns.js';
 import {
   cutBelow,
@@ -339,4 +340,16 @@ function* writeObject(fields: Readonly<Record<string, unknown>>, pieces: string[
     if (++written % 256 === 0) yield;
   }
   pieces.push(before === '{' ? '{}' : '}');
+}
+
+/** Decodes UTF-8 that arrived in pieces. */
+export function* decodedInSlices(pieces: readonly Buffer[]): Sliced<string> {
+  const decoder = new StringDecoder('utf8');
+  const texts: string[] = [];
+  for (const piece of pieces) {
+    texts.push(decoder.write(piece));
+    yield;
+  }
+  texts.push(decoder.end());
+  return texts.join('');
 }

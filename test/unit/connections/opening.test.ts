@@ -3,7 +3,6 @@ import { LoopShare } from '../../../src/core/base/turns.js';
 import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { openConnection, type Opening } from '../../../src/core/connections/opening.js';
-import { loadSdk } from '../../../src/core/connections/sdk.js';
 import type { ServerTransport } from '../../../src/core/connections/transport.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
@@ -36,7 +35,6 @@ async function open(...said: readonly object[]): Promise<{ opening: Opening; lin
     transport,
     pid: undefined,
     causeOfEnd: () => 'It ended.',
-    sdk: await loadSdk(),
     clientVersion: '1',
     capabilities: {},
     clock: new FakeClock(),

@@ -6,7 +6,7 @@ import type { JSONRPCErrorResponse } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../../base/isObject.js';
 import { metaKeys } from '../../protocol/requestMeta.js';
 import { modernVersion, protocolVersions } from '../../protocol/versions.js';
-import { shortened } from '../jsonRpc.js';
+import { shortened } from '../../protocol/inBrief.js';
 import type { Fields } from '../../protocol/client.js';
 
 export type Discovery =

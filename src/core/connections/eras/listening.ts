@@ -9,7 +9,7 @@ import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
 import type { Fields } from '../../protocol/client.js';
 import { metaKeys } from '../../protocol/requestMeta.js';
-import { inBrief } from '../jsonRpc.js';
+import { inBrief } from '../../protocol/inBrief.js';
 import { taskChanged } from '../../protocol/tasks.js';
 import type { ServerTransport } from '../transport.js';
 import { isSubscriptionId, Subscription } from './subscription.js';

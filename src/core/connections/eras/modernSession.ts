@@ -24,7 +24,7 @@ import type { MirroredParam } from '../../protocol/mirroredParams.js';
 import { metaKeys } from '../../protocol/requestMeta.js';
 import { knowsTasks, taskIn, unwatchTask, watchTask } from '../../protocol/tasks.js';
 import { modernVersion } from '../../protocol/versions.js';
-import { inBrief } from '../jsonRpc.js';
+import { inBrief } from '../../protocol/inBrief.js';
 import type { ServerTransport } from '../transport.js';
 import { InputRound, mostRounds, stateOnlyPauseMs, withInput } from './inputRound.js';
 import { Listening } from './listening.js';

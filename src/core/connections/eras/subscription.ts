@@ -11,7 +11,7 @@ import { isObject } from '../../base/isObject.js';
 import { asText } from '../../base/text.js';
 import type { Fields } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
-import { TransportFailure } from '../transport.js';
+import { TransportFailure } from '../../failures/transportFailure.js';
 
 export interface SubscriptionDeps {
   readonly clock: Clock;

@@ -7,9 +7,11 @@ import { LongBody } from './longBody.js';
 import { broken, type HttpReply, inShort, readPieces, readShort, readText, shown } from './exchange.js';
 import type { Log } from '../../base/log.js';
 import type { LoopShare } from '../../base/turns.js';
-import { decodedInSlices, messagesInSlices, parseMessages, shortened } from '../jsonRpc.js';
+import { shortened } from '../../protocol/inBrief.js';
+import { parseLongMessages, parseMessages } from '../../protocol/jsonRpc.js';
+import { decodedInSlices } from '../../protocol/slicedJson.js';
 import { exchangeMs, largestAnswer, largestUnasked, longMessage, unaskedMs } from '../unasked.js';
-import { TransportFailure } from '../transport.js';
+import { TransportFailure } from '../../failures/transportFailure.js';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
 const refusalLimit = 1024 * 1024;
@@ -105,8 +107,7 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: Ans
       deliverAll();
     } else {
       text = await share.run(decodedInSlices(pieces));
-      messages = await share.run(messagesInSlices(text));
-      for (const message of messages ?? []) if ('result' in message) share.owns(message.result);
+      messages = await parseLongMessages(share, text);
       await share.chargeTurn(deliverAll);
     }
   } finally {
@@ -216,12 +217,11 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
   };
   const takeLong = async (event: EventSourceMessage): Promise<void> => {
     share.spend(fed);
-    const messages = await share.run(messagesInSlices(event.data));
+    const messages = await parseLongMessages(share, event.data);
     if (event.data.length > largestUnasked && !messages?.some((message) => reader.isAsked(message))) {
       return reader.onStray(`A message of more than ${largestUnasked / 1024 / 1024} MiB, which nobody asked for`);
     }
     spend(messages, 0, true);
-    for (const message of messages ?? []) if ('result' in message) share.owns(message.result);
     await share.chargeTurn(() => hear(event, messages));
   };
   const parser = createParser({

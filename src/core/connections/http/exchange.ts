@@ -15,8 +15,8 @@ import { TLSSocket } from 'node:tls';
 import zlib from 'node:zlib';
 import { systemClock, type Clock } from '../../base/clock.js';
 import type { HttpAgents } from './agents.js';
-import { shortened } from '../jsonRpc.js';
-import { TransportFailure, type TransportFailureReason } from '../transport.js';
+import { shortened } from '../../protocol/inBrief.js';
+import { TransportFailure, type TransportFailureReason } from '../../failures/transportFailure.js';
 
 interface HttpExchange {
   readonly method: 'GET' | 'POST' | 'DELETE';

@@ -15,8 +15,8 @@ import {
 } from './endpoint.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { broken, discard, isWithinOrigin, shown, type HttpReply } from './exchange.js';
-import { shortened } from '../jsonRpc.js';
-import { failureAnswer, TransportFailure } from '../transport.js';
+import { shortened } from '../../protocol/inBrief.js';
+import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
 
 interface LegacySseChannelDeps extends HttpChannelDeps {
   readonly endpoint: HttpEndpoint;

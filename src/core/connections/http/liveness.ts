@@ -4,7 +4,7 @@
  */
 import { delay, limited, type Clock } from '../../base/clock.js';
 import { inNextTurn } from '../../base/nextTurn.js';
-import type { TransportFailure } from '../transport.js';
+import type { TransportFailure } from '../../failures/transportFailure.js';
 import type { HttpEndpoint } from './endpoint.js';
 import { broken, discard } from './exchange.js';
 

@@ -17,7 +17,7 @@ import { answerIn, answers, readRefusalText } from './answer.js';
 import { requestId, type HttpEndpoint, type PostOptions } from './endpoint.js';
 import { readWholeAnswer } from './resumption.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
-import { TransportFailure } from '../transport.js';
+import { TransportFailure } from '../../failures/transportFailure.js';
 
 interface HttpSessionDeps {
   readonly endpoint: HttpEndpoint;

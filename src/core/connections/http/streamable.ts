@@ -23,7 +23,8 @@ import { readWholeAnswer } from './resumption.js';
 import { ServerStream } from './serverStream.js';
 import { HttpSession } from './session.js';
 import { modernVersion } from '../../protocol/versions.js';
-import { failureAnswer, TransportFailure, type ServerSendOptions } from '../transport.js';
+import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
+import type { ServerSendOptions } from '../transport.js';
 
 interface StreamableChannelDeps extends HttpChannelDeps {
   readonly endpoint: HttpEndpoint;

@@ -17,7 +17,8 @@ import { requestId, type HttpAccess, type HttpChannel, type HttpChannelDeps, Htt
 import { versionHeader } from '../handshake.js';
 import { LegacySseChannel } from './legacySse.js';
 import { StreamableChannel } from './streamable.js';
-import { failureAnswer, type ServerSendOptions, type ServerTransport } from '../transport.js';
+import { failureAnswer } from '../../failures/transportFailure.js';
+import type { ServerSendOptions, ServerTransport } from '../transport.js';
 
 interface HttpTransportDeps {
   readonly launch: HttpLaunch;

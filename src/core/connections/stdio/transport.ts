@@ -12,31 +12,18 @@ import type { Log } from '../../base/log.js';
 import { systemClock } from '../../base/clock.js';
 import { TokenBucket } from '../../base/tokenBucket.js';
 import { inTurns, LoopShare } from '../../base/turns.js';
-import { isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
+import { decodedInSlices, isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { EarlyMessages } from '../earlyMessages.js';
-import { decodedInSlices, idInEnds, messagesInSlices, parseMessages, shortened } from '../jsonRpc.js';
+import { shortened } from '../../protocol/inBrief.js';
+import { parseLongMessages, parseMessages } from '../../protocol/jsonRpc.js';
 import { endLength, LineSplitter } from './lineSplitter.js';
-import type { ProcessExit, ProcessTree } from '../../processes/processTree.js';
+import type { ProcessTree } from '../../processes/processTree.js';
+import type { StdioEnding, StdioRemains } from '../../failures/stdio.js';
 import { ReadPace } from './readPace.js';
-import { failureAnswer, TransportFailure, type ServerTransport } from '../transport.js';
+import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
+import type { ServerTransport } from '../transport.js';
 import { largestAnswer, largestUnasked, longMessage, unaskedMs } from '../unasked.js';
-
-/** Says why the transport ended; `closed` means by `close()`. */
-export type StdioEnding =
-  | { readonly kind: 'closed' }
-  | { readonly kind: 'exited'; readonly exit: ProcessExit }
-  /** The process lives, but does not listen or speak any more. */
-  | { readonly kind: 'streamClosed'; readonly stream: 'input' | 'output' };
-
-/** What the process wrote besides the protocol, bounded. */
-export interface StdioRemains {
-  /** The last lines of stderr, oldest first. */
-  readonly stderr: readonly string[];
-  /** The first lines of stdout that were not JSON-RPC. */
-  readonly stray: readonly string[];
-  readonly sawMessage: boolean;
-}
 
 interface StdioTransportDeps {
   readonly tree: Pick<ProcessTree, 'pid' | 'stdin' | 'stdout' | 'stderr' | 'exited' | 'stop'>;
@@ -302,8 +289,7 @@ export class StdioTransport implements ServerTransport {
         continue;
       }
       const text = await this.share.run(decodedInSlices(line));
-      const messages = await this.share.run(messagesInSlices(text));
-      for (const message of messages ?? []) if ('result' in message) this.share.owns(message.result);
+      const messages = await parseLongMessages(this.share, text);
       await this.share.chargeTurn(() => this.hear(text, messages));
     }
     this.stdoutPace.hold(false);
@@ -390,4 +376,15 @@ function oneLine(json: string): string {
   // Of all ways to replace each of a million, this takes the least time.
   const escaped = json.split('\u0085').join('\\u0085').split('\u2028').join('\\u2028');
   return escaped.split('\u2029').join('\\u2029');
+}
+
+const id = String.raw`"id"\s*:\s*("[^"\\]*"|\d+)`;
+const version = String.raw`"jsonrpc"\s*:\s*"2\.0"`;
+const atHead = new RegExp(String.raw`^\s*\{\s*(?:${version}\s*,\s*)?${id}\s*,`);
+const atTail = new RegExp(String.raw`,\s*${id}\s*(?:,\s*${version}\s*)?\}\s*$`);
+
+/** Finds the id of a message in its beginning and its end, as a text; undefined if neither has it. */
+function idInEnds(head: string, tail: string): string | undefined {
+  const found = (atHead.exec(head) ?? atTail.exec(tail))?.[1];
+  return found?.startsWith('"') ? found.slice(1, -1) : found;
 }

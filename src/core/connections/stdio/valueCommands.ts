@@ -12,12 +12,12 @@ import { untilAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import type { CommandReference, CommandSource } from '../../config/read/launchReferences.js';
 import type { StartFailure } from '../connection.js';
-import { shortened } from '../jsonRpc.js';
+import { shortened } from '../../protocol/inBrief.js';
 import { searchPath } from '../../processes/commandSearch.js';
 import { fileOf } from '../../processes/posixCommand.js';
 import type { Environment } from '../../processes/environment.js';
 import { startProcess, type ProcessStart } from '../../processes/processTree.js';
-import { commandLine, withoutInterpreter } from './startFailures.js';
+import { commandLine, withoutInterpreter } from '../../failures/stdio.js';
 
 interface ValueCommandsDeps {
   /** The environment of the programs. */

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { EraTransport } from '../../../../src/core/connections/eras/eraTransport.js';
-import { TransportFailure, type ServerTransport } from '../../../../src/core/connections/transport.js';
+import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
+import type { ServerTransport } from '../../../../src/core/connections/transport.js';
 import type { Era } from '../../../../src/core/protocol/versions.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
 import { silentLog } from '../../../support/fakes/silentLog.js';

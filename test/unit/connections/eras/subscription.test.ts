@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { Subscription } from '../../../../src/core/connections/eras/subscription.js';
-import { TransportFailure } from '../../../../src/core/connections/transport.js';
+import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
 
 describe('a subscription to a server of the modern era (X8)', () => {

@@ -2,17 +2,33 @@
  * Says why a stdio server did not start (X3). Each cause has a factory that makes words of facts: what was tried, what
  * came back and the likely cause; `fix` is the next step. HTTP has a catalogue of its own. Everything here is pure.
  */
-import type { ProblemCode } from '../../base/problem.js';
-import { mask, withoutArgumentSecrets } from '../../base/secrets.js';
-import type { StdioLaunch } from '../../config/model.js';
-import type { PathSearch } from '../../processes/commandSearch.js';
-import type { StartFailure } from '../connection.js';
-import { shortened } from '../jsonRpc.js';
+import type { ProblemCode } from '../base/problem.js';
+import { mask, withoutArgumentSecrets } from '../base/secrets.js';
+import type { StdioLaunch } from '../config/model.js';
+import type { PathSearch } from '../processes/commandSearch.js';
+import type { ProcessExit } from '../processes/processTree.js';
+import { shortened } from '../protocol/inBrief.js';
 import { likelyCause } from './likelyCause.js';
-import type { StdioEnding, StdioRemains } from './transport.js';
-import type { Unstartable } from '../../processes/posixCommand.js';
+import type { Unstartable } from '../processes/posixCommand.js';
+import type { StartFailure } from './startFailure.js';
 
-interface StdioFacts {
+/** Says why the transport ended; `closed` means by `close()`. */
+export type StdioEnding =
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'exited'; readonly exit: ProcessExit }
+  /** The process lives, but does not listen or speak any more. */
+  | { readonly kind: 'streamClosed'; readonly stream: 'input' | 'output' };
+
+/** What the process wrote besides the protocol, bounded. */
+export interface StdioRemains {
+  /** The last lines of stderr, oldest first. */
+  readonly stderr: readonly string[];
+  /** The first lines of stdout that were not JSON-RPC. */
+  readonly stray: readonly string[];
+  readonly sawMessage: boolean;
+}
+
+export interface StdioFacts {
   readonly launch: StdioLaunch;
   readonly remains: StdioRemains;
 }

@@ -1,0 +1,87 @@
+/** Why a message to a server got no answer, as a value and in words. */
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { errorCodes } from '../protocol/errors.js';
+
+/** The reason why a message got no answer. */
+export type TransportFailureReason =
+  /** The message was not delivered: refused, no such host, TLS, no route. `code` is Node's. */
+  | { readonly kind: 'unreachable'; readonly code: string; readonly detail: string; readonly url: string }
+  /** The message was delivered, and the answer broke off or never began. Whether the server acted on it is unknown. */
+  | { readonly kind: 'broken'; readonly detail: string; readonly url: string }
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      /** The beginning of the body. */
+      readonly body: string;
+      readonly contentType: string;
+      readonly url: string;
+    }
+  /** The answer is not MCP. */
+  | { readonly kind: 'notMcp'; readonly contentType: string; readonly body: string; readonly url: string }
+  | { readonly kind: 'redirect'; readonly detail: string; readonly url: string }
+  | { readonly kind: 'tooLarge'; readonly limit: number; readonly url: string }
+  /** The server forgot the session and gave no new one. */
+  | { readonly kind: 'sessionLost'; readonly detail: string; readonly url: string }
+  /** The server wants a person to sign in (X7); the request was refused, not acted on. */
+  | { readonly kind: 'signIn'; readonly why: string; readonly url: string }
+  /** The token has ended, and the authorization server cannot be asked for another. */
+  | { readonly kind: 'notRenewed'; readonly why: string; readonly url: string }
+  /** Our side ended the exchange. */
+  | { readonly kind: 'closed'; readonly wasDelivered: boolean; readonly url: string };
+
+export class TransportFailure extends Error {
+  override readonly name = 'TransportFailure';
+
+  constructor(readonly reason: TransportFailureReason) {
+    super(describeReason(reason));
+  }
+}
+
+/** Says whether the message was never looked at by the server, which cannot have acted on it then. */
+export function wasNotDelivered({ reason }: TransportFailure): boolean {
+  if (reason.kind === 'closed') return !reason.wasDelivered;
+  return reason.kind === 'unreachable' || reason.kind === 'sessionLost';
+}
+
+/**
+ * The failure as the answer to a request. The SDK forgets a request when it is answered, but not when its sending
+ * fails; and as an object of this class in `data` it cannot be mistaken for something that a server wrote.
+ */
+export function failureAnswer(id: RequestId, failure: TransportFailure): JSONRPCMessage {
+  return { jsonrpc: '2.0', id, error: { code: errorCodes.server, message: failure.message, data: failure } };
+}
+
+export function describeReason(reason: TransportFailureReason): string {
+  switch (reason.kind) {
+    case 'unreachable':
+      return `${reason.url} cannot be reached: ${reason.detail}.`;
+    case 'broken':
+      return `The answer of ${reason.url} broke off: ${reason.detail}.`;
+    case 'status': {
+      const body = reason.body === '' ? '' : `: ${reason.body}`;
+      return sentence(`${reason.url} answered with HTTP ${reason.status}${body}`);
+    }
+    case 'notMcp': {
+      const type = reason.contentType === '' ? 'no content type' : reason.contentType;
+      const body = reason.body === '' ? '' : `: ${reason.body}`;
+      return sentence(`${reason.url} answered with something that is not MCP (${type})${body}`);
+    }
+    case 'redirect':
+      return `${reason.url}: ${reason.detail}.`;
+    case 'tooLarge':
+      return `The answer of ${reason.url} is larger than ${reason.limit / 1024 / 1024} MiB.`;
+    case 'sessionLost':
+      return sentence(`${reason.url} forgot the session, and a new initialize ${reason.detail}`);
+    case 'signIn':
+      return `${reason.url} needs a sign-in. ${reason.why}`;
+    case 'notRenewed':
+      return sentence(`The token for ${reason.url} has expired and could not be renewed: ${reason.why}`);
+    case 'closed':
+      return `The connection to ${reason.url} was closed.`;
+  }
+}
+
+/** Adds a full stop, as what others wrote may end without one. */
+function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
+}
