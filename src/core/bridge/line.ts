@@ -101,8 +101,8 @@ export class Line {
       clock,
       clientVersion: version,
       timeoutMs: sessionLimitMs,
-      onRenewed,
     });
+    transport.onrenewed = onRenewed;
     transport.onmessage = transport.onlate = (message: JSONRPCMessage) => onMessage(transport, message);
     transport.onclose = () => this.drop(transport);
     return transport;

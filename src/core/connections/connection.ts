@@ -10,6 +10,7 @@ import type { PromptListing, ResourceListing, ToolListing } from '../tools/catal
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { OtherRequest, RequestTerms, ServerOutcome, ToolCall } from '../protocol/request.js';
 import type { Log } from '../base/log.js';
+import type { Timeouts } from '../peer/callLimits.js';
 import type { Launch } from '../config/model.js';
 
 export type { StartFailure } from '../failures/startFailure.js';
@@ -23,9 +24,8 @@ export interface ListOptions {
   readonly timeoutMs: number;
 }
 
-/** The time limits of one request in milliseconds (X6). */
 interface Timed {
-  readonly timeouts: { readonly call: number; readonly callMax: number };
+  readonly timeouts: Timeouts;
 }
 
 export interface TimedTerms extends RequestTerms, Timed {}

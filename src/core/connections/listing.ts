@@ -173,7 +173,7 @@ function withCount(malformed: readonly Malformed[], unnamed: number): readonly M
 }
 
 /** Walks without recursion, and no further than the limits of an entry. */
-export function measured(entry: unknown): { readonly characters: number; readonly whatIsWrong: string | undefined } {
+function measured(entry: unknown): { readonly characters: number; readonly whatIsWrong: string | undefined } {
   let characters = 0;
   const left: { readonly value: unknown; readonly depth: number }[] = [{ value: entry, depth: 0 }];
   for (let next = left.pop(); next; next = left.pop()) {

@@ -2,38 +2,26 @@
 import type { HttpLaunch } from '../../config/model.js';
 import { httpFailure, neverAnsweredHttp, urlUnusable } from '../../failures/http.js';
 import type { ConnectOutcome } from '../connection.js';
-import type { EraMemory } from '../eras/eraMemory.js';
-import { EraTransport } from '../eras/eraTransport.js';
-import { connectOver, type OpeningDeps } from '../opening.js';
-import type { SdkConnection } from '../sdkConnection.js';
+import { connectOver, type OpeningDeps } from '../eras/opening.js';
 import type { MakeAgents } from './agents.js';
 import type { HttpAccess } from './endpoint.js';
 import { shown } from './exchange.js';
 import { HttpTransport } from './transport.js';
 
-interface HttpAttemptDeps extends Omit<OpeningDeps, 'transport' | 'pid' | 'causeOfEnd' | 'onConnection'> {
+interface HttpAttemptDeps extends Omit<OpeningDeps, 'transport'> {
   readonly launch: HttpLaunch;
-  readonly era: EraMemory;
   readonly access?: HttpAccess | undefined;
   readonly agents?: MakeAgents | undefined;
 }
 
 /** Resolves to `cancelled` if the caller aborted the signal; `timedOut` is true if the time limit did. */
 export async function attemptHttp(deps: HttpAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
-  const { launch, clock, log, era } = deps;
+  const { launch } = deps;
   if (!/^https?:$/.test(URL.canParse(launch.url) ? new URL(launch.url).protocol : '')) {
     return { kind: 'failed', failure: urlUnusable(launch.url) };
   }
-  const made: { connection?: SdkConnection } = {};
-  const transport = new HttpTransport({ ...deps, onRenewed: () => made.connection?.renewed() });
-  const opening = {
-    ...deps,
-    transport: new EraTransport({ transport, clock, log, era }),
-    pid: undefined,
-    causeOfEnd: () => transport.causeOfEnd,
-    onConnection: (connection: SdkConnection) => (made.connection = connection),
-  };
-  return await connectOver(opening, timedOut, {
+  const transport = new HttpTransport(deps);
+  return await connectOver({ ...deps, transport }, timedOut, {
     beginning: 'the first request',
     neverAnswered: neverAnsweredHttp,
     ended: (failure) => {

@@ -8,7 +8,7 @@ import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
 import { broken, discard, exchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
 import { TransportFailure, wasNotDelivered } from '../../failures/transportFailure.js';
-import type { ServerSendOptions } from '../transport.js';
+import type { ServerSendOptions } from '../../peer/transport.js';
 import { setMaxListeners } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { limited, type Clock } from '../../base/clock.js';

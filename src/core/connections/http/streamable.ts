@@ -24,7 +24,7 @@ import { ServerStream } from './serverStream.js';
 import { HttpSession } from './session.js';
 import { modernVersion } from '../../protocol/versions.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
-import type { ServerSendOptions } from '../transport.js';
+import type { ServerSendOptions } from '../../peer/transport.js';
 
 interface StreamableChannelDeps extends HttpChannelDeps {
   readonly endpoint: HttpEndpoint;

@@ -18,7 +18,7 @@ import { versionHeader } from '../handshake.js';
 import { LegacySseChannel } from './legacySse.js';
 import { StreamableChannel } from './streamable.js';
 import { failureAnswer } from '../../failures/transportFailure.js';
-import type { ServerSendOptions, ServerTransport } from '../transport.js';
+import type { ServerSendOptions, ServerTransport } from '../../peer/transport.js';
 
 interface HttpTransportDeps {
   readonly launch: HttpLaunch;
@@ -29,7 +29,6 @@ interface HttpTransportDeps {
   readonly clientVersion: string;
   /** The limit for beginning a new session, in milliseconds. */
   readonly timeoutMs: number;
-  readonly onRenewed: () => void;
   /** The tokens of a sign-in, where the server may want one. */
   readonly access?: HttpAccess | undefined;
   readonly agents?: MakeAgents | undefined;
@@ -50,7 +49,7 @@ export class HttpTransport implements ServerTransport {
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: (<T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void) | undefined;
   onlate?: ((answer: JSONRPCMessage) => void) | undefined;
-  onsend?: ((message: JSONRPCMessage) => void) | undefined;
+  onrenewed?: (() => void) | undefined;
   readonly hasHeaders = true;
 
   private state: State = { kind: 'idle' };
@@ -99,7 +98,6 @@ export class HttpTransport implements ServerTransport {
 
   async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
     if (this.state.kind === 'ended') throw new Error(this.state.cause);
-    this.onsend?.(message);
     const id = requestId(message);
     if (id !== undefined && 'method' in message && message.method === 'initialize') {
       void this.initialize(id, message);
@@ -148,7 +146,8 @@ export class HttpTransport implements ServerTransport {
 
   private openStreamable(): StreamableChannel {
     const { channelDeps, endpoint } = this;
-    const { timeoutMs, onRenewed } = this.deps;
+    const { timeoutMs } = this.deps;
+    const onRenewed = (): void => this.onrenewed?.();
     const channel = new StreamableChannel({ ...channelDeps, endpoint, timeoutMs, onRenewed });
     this.state = { kind: 'open', channel };
     return channel;

@@ -6,12 +6,9 @@ import { searchPath } from '../../processes/commandSearch.js';
 import { fileOf } from '../../processes/posixCommand.js';
 import { overlaid, type Environment } from '../../processes/environment.js';
 import type { ConnectOutcome, StartFailure } from '../connection.js';
-import type { EraMemory } from '../eras/eraMemory.js';
-import { EraTransport } from '../eras/eraTransport.js';
-import { connectOver, type OpeningDeps } from '../opening.js';
+import { connectOver, type OpeningDeps } from '../eras/opening.js';
 import { startProcess, type ProcessStart } from '../../processes/processTree.js';
 import {
-  causeOfDeath,
   commandLine,
   commandNotFound,
   commandNotStarted,
@@ -23,9 +20,8 @@ import {
 } from '../../failures/stdio.js';
 import { StdioTransport } from './transport.js';
 
-interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport' | 'pid' | 'causeOfEnd'> {
+interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport'> {
   readonly launch: StdioLaunch;
-  readonly era: EraMemory;
   /** The host's environment. */
   readonly hostEnv: Environment;
   readonly process: Pick<ProcessStart, 'mark' | 'keeper'>;
@@ -43,13 +39,7 @@ export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boole
   if (tree.caution !== undefined) log.write('warn', `${tree.caution} What this server starts may outlive it.`);
   const transport = new StdioTransport({ tree, log, share: deps.share });
   const facts = (): StdioFacts => ({ launch, remains: transport.remains });
-  const opening = {
-    ...deps,
-    transport: new EraTransport({ transport, clock: deps.clock, log, era: deps.era }),
-    pid: tree.pid,
-    causeOfEnd: () => causeOfDeath(transport.ending ?? { kind: 'closed' }, transport.remains),
-  };
-  return await connectOver(opening, timedOut, {
+  return await connectOver({ ...deps, transport }, timedOut, {
     beginning: 'its start',
     neverAnswered: (timeoutMs) => neverAnswered(facts(), timeoutMs),
     ended: async () => {

@@ -14,15 +14,14 @@ import { TokenBucket } from '../../base/tokenBucket.js';
 import { inTurns, LoopShare } from '../../base/turns.js';
 import { decodedInSlices, isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
 import { TransientMap } from '../../base/transientMap.js';
-import { EarlyMessages } from '../earlyMessages.js';
 import { shortened } from '../../protocol/inBrief.js';
 import { parseLongMessages, parseMessages } from '../../protocol/jsonRpc.js';
 import { endLength, LineSplitter } from './lineSplitter.js';
 import type { ProcessTree } from '../../processes/processTree.js';
-import type { StdioEnding, StdioRemains } from '../../failures/stdio.js';
+import { causeOfDeath, type StdioEnding, type StdioRemains } from '../../failures/stdio.js';
 import { ReadPace } from './readPace.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
-import type { ServerTransport } from '../transport.js';
+import type { ServerTransport } from '../../peer/transport.js';
 import { largestAnswer, largestUnasked, longMessage, unaskedMs } from '../unasked.js';
 
 interface StdioTransportDeps {
@@ -57,11 +56,6 @@ export class StdioTransport implements ServerTransport {
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: (<T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void) | undefined;
 
-  onsend?: ((message: JSONRPCMessage) => void) | undefined;
-
-  private started = false;
-  /** What the server says before it is asked; it is kept until somebody listens. */
-  private readonly early = new EarlyMessages();
   private readonly stderr: string[] = [];
   private readonly stray: string[] = [];
   private sawMessage = false;
@@ -145,8 +139,8 @@ export class StdioTransport implements ServerTransport {
     return this.finished !== undefined || !this.deps.tree.stdin.writable;
   }
 
-  get ending(): StdioEnding | undefined {
-    return this.finished;
+  get causeOfEnd(): string {
+    return causeOfDeath(this.finished ?? { kind: 'closed' }, this.remains);
   }
 
   get remains(): StdioRemains {
@@ -154,12 +148,7 @@ export class StdioTransport implements ServerTransport {
   }
 
   start(): Promise<void> {
-    const early = this.early.take();
-    this.started = true;
-    queueMicrotask(() => {
-      for (const message of early) this.onmessage?.(message);
-      if (this.finished) this.onclose?.();
-    });
+    if (this.finished) queueMicrotask(() => this.onclose?.());
     return Promise.resolve();
   }
 
@@ -179,7 +168,6 @@ export class StdioTransport implements ServerTransport {
     } else if (stdin.writableLength > answerBacklog) {
       return this.deps.log.write('warn', 'The server reads no input, so it gets no more answers to its requests.');
     }
-    this.onsend?.(message);
     const line = isLarge(message) ? oneLine(await inTurns(jsonInSlices(message))) : oneLine(JSON.stringify(message));
     if (!this.isAlone) this.gather();
     if (stdin.write(`${line}\n`)) return;
@@ -346,10 +334,7 @@ export class StdioTransport implements ServerTransport {
   }
 
   private deliver(messages: readonly JSONRPCMessage[]): void {
-    for (const message of messages) {
-      if (this.started) this.onmessage?.(message);
-      else this.early.add(message);
-    }
+    for (const message of messages) this.onmessage?.(message);
   }
 
   private readStderr(line: string): void {
