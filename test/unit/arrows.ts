@@ -43,6 +43,7 @@ export const arrows: Record<string, readonly string[]> = {
     'core/base',
     'core/protocol',
     'core/failures',
+    'core/peer',
     'core/connections/eras',
     'core/connections/http',
     'core/connections/stdio',

@@ -89,21 +89,28 @@ export class Peer {
   }
 
   /** Begins one of our requests; whoever begins it disposes of it. */
-  begin(terms?: ExchangeTerms): Exchange {
-    const exchange = new Exchange(this.book, this.deps.clock, terms);
+  begin(terms?: ExchangeTerms, id?: RequestId): Exchange {
+    const exchange = new Exchange(this.book, this.deps.clock, terms, id);
     if (this.hasEnded) exchange.fail(new ConnectionEnded());
     return exchange;
   }
 
   /** Sends a request that has no limits but the signal. */
   request(method: string, params?: Fields, signal?: AbortSignal): Promise<Result> {
-    return this.during(signal, (exchange) => exchange.send(method, params));
+    return this.during(signal, undefined, (exchange) => exchange.send(method, params));
   }
 
-  /** Runs an exchange that has no limits but the signal. */
-  async during<T>(signal: AbortSignal | undefined, run: (exchange: Exchange) => Promise<T>): Promise<T> {
+  /**
+   * Runs an exchange that has no limits but the signal.
+   * @param id of its first message; by default a new one
+   */
+  async during<T>(
+    signal: AbortSignal | undefined,
+    id: RequestId | undefined,
+    run: (exchange: Exchange) => Promise<T>,
+  ): Promise<T> {
     signal?.throwIfAborted();
-    const exchange = this.begin();
+    const exchange = this.begin(undefined, id);
     const stop = (): void => exchange.stop(asText(signal?.reason));
     signal?.addEventListener('abort', stop, { once: true });
     try {
@@ -154,8 +161,10 @@ export class Peer {
     const params = message.params ?? {};
     try {
       if (message.method === 'notifications/progress') this.exchangeOf(params['progressToken'])?.progressed(params);
-      if (message.method === 'notifications/cancelled') this.incoming.get(params['requestId'] as RequestId)?.abort();
-      this.listener.hear(message);
+      const isCancelled = message.method === 'notifications/cancelled';
+      const cancelled = isCancelled ? this.incoming.get(params['requestId'] as RequestId) : undefined;
+      if (cancelled) cancelled.abort(params['reason'] ?? 'cancelled');
+      else this.listener.hear(message);
     } catch (error) {
       // What one server says must not end others.
       this.deps.log.write('error', `[protocol] ${message.method} could not be handled: ${asText(error)}`);
@@ -229,8 +238,9 @@ export class Exchange implements Disposable {
     private readonly book: Book,
     clock: Clock,
     private readonly terms: ExchangeTerms | undefined,
+    id: RequestId | undefined,
   ) {
-    this.token = terms?.token ?? book.nextId();
+    this.token = terms?.token ?? id ?? book.nextId();
     this.client = terms?.client;
     this.ids = [this.token];
     book.open.set(this.token, this);

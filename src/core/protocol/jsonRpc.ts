@@ -137,7 +137,7 @@ export function readMessages(value: unknown): JSONRPCMessage[] | undefined {
 }
 
 /** Returns a message in the form of the SDK's transports; undefined if it means nothing. */
-function wireMessage(message: Message): JSONRPCMessage | undefined {
+export function wireMessage(message: Message): JSONRPCMessage | undefined {
   const jsonrpc = '2.0';
   switch (message.kind) {
     case 'invalid':

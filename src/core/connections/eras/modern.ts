@@ -115,7 +115,7 @@ export class ModernProtocol implements Protocol {
 
   async list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Result> {
     const whole = { ...params, _meta: this.deps.meta };
-    return await this.deps.peer.during(signal, (exchange) => this.exchange(exchange, method, whole));
+    return await this.deps.peer.during(signal, undefined, (exchange) => this.exchange(exchange, method, whole));
   }
 
   read(notification: JSONRPCNotification): JSONRPCNotification | undefined {
