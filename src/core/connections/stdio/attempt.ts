@@ -1,4 +1,4 @@
-/** Makes one attempt to start a stdio server, and says why when it fails (X1, X3). */
+/** Makes one attempt to start a stdio server (X1, X3). */
 import { stat } from 'node:fs/promises';
 import { tokenVariable } from '../../base/tokenVariable.js';
 import type { StdioLaunch } from '../../config/model.js';
