@@ -1,12 +1,12 @@
 /**
- * Joins one client that speaks MCP over stdio to the gateway (G6): two peers, of which each answers with what the other
- * one says. Requests of servers, progress and cancellation pass too. A client of the legacy era is a session of the
- * gateway; a client of the modern era has its own address there. Either is one conversation.
+ * Joins one stdio client to the gateway (G6) by two peers: each answers with the results of the other. Requests of
+ * servers, progress and cancellation pass too. A client of the legacy era is a session of the gateway; a client of the
+ * modern era has a separate address there. Either is one conversation.
  *
- * If the gateway has gone, it is looked for again: a legacy client's `initialize` is repeated, and a request that was not
- * delivered is sent then. Requests at the old gateway are still answered there if it goes on. Invariants: a request that
- * may have been delivered is never sent again (X4), except one that only listens; every request is answered, unless the
- * client cancelled it; stdout has nothing but messages.
+ * If the gateway has gone, it is looked for again: a legacy client's `initialize` is repeated, and undelivered
+ * requests are sent then. Requests at the old gateway are still answered there if it goes on. Invariants: a request is
+ * sent again only if it was not delivered (X4) or only listens; every request is answered, unless the client cancelled
+ * it; stdout has nothing but messages.
  */
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCNotification, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
@@ -36,7 +36,7 @@ interface BridgeDeps {
 /** A `subscriptions/listen` of the client. */
 interface Subscription {
   readonly request: JSONRPCRequest;
-  /** True from the second time that it was sent until the gateway has agreed. */
+  /** True from the second sending until the gateway has agreed. */
   isRepeated: boolean;
   /** The tasks whose changes it reports. */
   tasks: readonly unknown[];
@@ -50,7 +50,7 @@ const overStdio = { 'mcp-toolsets-over': 'stdio' };
 /** Tells a gateway that the state of the conversation at an earlier one is gone (L2a). */
 const elsewhere = (times: number): Readonly<Record<string, string>> => (times > 0 ? { [begunElsewhere]: '1' } : {});
 
-/** A client that does not read gets none of these. */
+/** A client with much unread output gets none of these. */
 const mayGetLost = ['message', 'progress', 'resources/updated'].map((topic) => `notifications/${topic}`);
 
 /** These may have changed while there was no gateway. */
@@ -170,7 +170,7 @@ export class Bridge {
     return isNowhere && (await this.lines.modern.hasMoved(way));
   }
 
-  /** Passes on a notification of the client, which only the legacy era has. */
+  /** Passes on a notification of the client. Only the legacy era has any. */
   private async pass(notification: JSONRPCNotification): Promise<void> {
     try {
       const way = await this.lines.legacy.way();
@@ -193,7 +193,7 @@ export class Bridge {
   }
 
   /**
-   * To the client, a repeated subscription is the same one. It gets the notifications that it may have missed. The
+   * To the client, a repeated subscription is the same one. It gets the notifications it may have missed. The
    * subscription ends if it no longer reports the same tasks, because the client may wait only for these.
    */
   private hearGateway(notification: JSONRPCNotification): void {
@@ -232,7 +232,7 @@ function failureIn(error: unknown): TransportFailure | undefined {
   return error instanceof RpcFailure && error.data instanceof TransportFailure ? error.data : undefined;
 }
 
-/** Returns the error that the client gets. A failure of our transport is given in words only. */
+/** Returns the error for the client. A failure of our transport is given in words only. */
 function inWords(error: unknown): RpcFailure {
   if (error instanceof RpcFailure) return failureIn(error) ? new RpcFailure(error.code, error.message) : error;
   return new RpcFailure(errorCodes.server, `The toolsets cannot be reached: ${messageOf(error)}`);

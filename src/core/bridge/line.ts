@@ -31,7 +31,7 @@ interface LineDeps {
   readonly begin: (way: Way, gateway: GatewayAddress, times: number) => Promise<void>;
 }
 
-/** A gateway that does not begin a new session within this is looked for again, in milliseconds. */
+/** A gateway is looked for again if it does not begin a new session within this, in milliseconds. */
 const sessionLimitMs = 30_000;
 
 /** The peer at one gateway. */
@@ -98,7 +98,7 @@ export class Line {
     if (this.current === way) this.current = undefined;
   }
 
-  /** Other requests than the one that is sent again may still be answered on the old way. */
+  /** Other requests may still be answered on the old way. */
   endIfUnused(way: Way): void {
     if (this.current === way || way.peer.exchanges().length > 0) return;
     this.ways.delete(way);

@@ -1,18 +1,18 @@
-/** A start that failed, and the failures that both transports share (X3). Everything here is pure. */
+/** A start failure, and the failures common to both transports (X3). Everything here is pure. */
 import type { ProblemCode } from '../base/problem.js';
 import { errorCodes } from '../protocol/errors.js';
 import { shortened } from '../protocol/inBrief.js';
 import type { TransportFailure } from './transportFailure.js';
 
-/** A start that did not succeed, with a next step; no secrets are removed here. */
+/** A failed start with a next step; no secrets are removed here. */
 export interface StartFailure {
   readonly code: ProblemCode;
-  /** Completes `"server" …`. The first line names the cause; what was tried and what came back may follow. */
+  /** Completes `"server" …`. The first line names the cause; the attempt and the reply may follow. */
   readonly message: string;
   readonly fix: string;
   /** The place of the cause in the server's entry, as a path for `ServerPlaces`; an empty path means the server's key. */
   readonly path: readonly (string | number)[];
-  /** The value that the person probably meant to write there. */
+  /** The value the person probably meant to write there. */
   readonly instead?: string;
 }
 
@@ -26,7 +26,7 @@ export type FailedOpening =
   | { readonly kind: 'transport'; readonly failure: TransportFailure | undefined }
   | { readonly kind: 'listFailed'; readonly reason: string };
 
-/** The failures that each transport explains in its own way. */
+/** The failures with different explanations for each transport. */
 export interface TransportFailures {
   /** Completes "They did not come within 5 s of …". */
   readonly beginning: string;

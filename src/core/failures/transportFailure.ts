@@ -6,7 +6,7 @@ import { errorCodes } from '../protocol/errors.js';
 export type TransportFailureReason =
   /** The message was not delivered: refused, no such host, TLS, no route. `code` is Node's. */
   | { readonly kind: 'unreachable'; readonly code: string; readonly detail: string; readonly url: string }
-  /** The message was delivered, and the answer broke off or never began. Whether the server acted on it is unknown. */
+  /** The message was delivered, and the answer broke off or never began. The server may have acted on it. */
   | { readonly kind: 'broken'; readonly detail: string; readonly url: string }
   | {
       readonly kind: 'status';
@@ -37,15 +37,15 @@ export class TransportFailure extends Error {
   }
 }
 
-/** Says whether the message was never looked at by the server, which cannot have acted on it then. */
+/** True if the server never saw the message, so it cannot have acted on it. */
 export function wasNotDelivered({ reason }: TransportFailure): boolean {
   if (reason.kind === 'closed') return !reason.wasDelivered;
   return reason.kind === 'unreachable' || reason.kind === 'sessionLost';
 }
 
 /**
- * The failure as the answer to a request. The SDK forgets a request when it is answered, but not when its sending
- * fails; and as an object of this class in `data` it cannot be mistaken for something that a server wrote.
+ * The failure as the answer to a request. As an object of this class in `data`, it cannot be confused with a server's
+ * answer.
  */
 export function failureAnswer(id: RequestId, failure: TransportFailure): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: errorCodes.server, message: failure.message, data: failure } };
@@ -81,7 +81,7 @@ export function describeReason(reason: TransportFailureReason): string {
   }
 }
 
-/** Adds a full stop, as what others wrote may end without one. */
+/** Adds a full stop, because foreign text may end without one. */
 function sentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

@@ -1,5 +1,5 @@
 /**
- * Everything that can end a call before its answer (X6): the limit since the last sign of life, the limit in all, and
+ * Everything able to end a call before its answer (X6): the limit since the last sign of life, the limit in all, and
  * the caller. The first of them counts as the call's outcome, and is reported once.
  */
 import type { CancelSignal } from '../base/cancellation.js';
@@ -26,7 +26,7 @@ export class CallLimits implements Disposable {
     private readonly clock: Clock,
     private readonly timeouts: Timeouts,
     private readonly caller: CancelSignal,
-    /** Called when one of them ends the call, with a reason that the server may read. */
+    /** Called when one of them ends the call, with a reason for the server. */
     private readonly onEnd: (reason: string) => void,
   ) {
     this.whole = this.after('callMax');

@@ -1,10 +1,9 @@
 /**
- * Our side of one JSON-RPC connection, over a transport of the SDK. It keeps the one book of our open requests, with
- * their limits, and the one of the requests that the other side has sent.
+ * Our side of one JSON-RPC connection, over a transport of the SDK. It keeps one book of our open requests with their
+ * limits, and one of the other side's requests.
  *
- * It does not know MCP's methods beyond cancellation and progress. Invariants: an answer is passed on as the very object
- * that the transport read; nothing is kept of a request that was answered, cancelled or not sent; a notification is
- * handled before an answer that came after it.
+ * It knows no methods of MCP but cancellation and progress. Invariants: an answer passes on as the same object;
+ * nothing is kept of an answered, cancelled or unsent request; messages are handled in their order.
  */
 import type {
   JSONRPCMessage,
@@ -27,12 +26,12 @@ import type { ServerTransport } from './transport.js';
 
 export type Result = Record<string, unknown>;
 
-/** Handles everything that the other side sends besides answers. */
+/** Handles everything from the other side except answers. */
 export interface PeerListener {
   /** Resolves to the result of a request; undefined if it gets no answer. */
   answer(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields | undefined>;
   hear(notification: JSONRPCNotification): void;
-  /** An error came that names no request. */
+  /** An error came without the id of a request. */
   failed?(error: RpcError): void;
   /** The transport has ended; the open requests fail next. */
   ended(): void;
@@ -51,7 +50,7 @@ interface ExchangeTerms {
   readonly signal: CancelSignal;
   readonly client?: ServerClient | undefined;
   readonly onProgress?: ((params: Fields) => void) | undefined;
-  /** A progress token that several exchanges share; by default, the id is the token. */
+  /** A progress token for several exchanges; by default, the id is the token. */
   readonly token?: number | undefined;
 }
 
@@ -95,13 +94,13 @@ export class Peer {
     return exchange;
   }
 
-  /** Sends a request that has no limits but the signal. */
+  /** Sends a request without limits but the signal. */
   request(method: string, params?: Fields, signal?: AbortSignal): Promise<Result> {
     return this.during(signal, undefined, (exchange) => exchange.send(method, params));
   }
 
   /**
-   * Runs an exchange that has no limits but the signal.
+   * Runs an exchange without limits but the signal.
    * @param id of its first message; by default a new one
    */
   async during<T>(
@@ -121,7 +120,7 @@ export class Peer {
     }
   }
 
-  /** Never rejects: a notification that cannot be delivered means nothing to anybody. */
+  /** Never rejects: an undelivered notification means nothing to anybody. */
   async notify(method: string, params?: Fields): Promise<void> {
     try {
       await this.send(params ? { jsonrpc: '2.0', method, params } : { jsonrpc: '2.0', method });
@@ -166,7 +165,7 @@ export class Peer {
       if (cancelled) cancelled.abort(params['reason'] ?? 'cancelled');
       else this.listener.hear(message);
     } catch (error) {
-      // What one server says must not end others.
+      // The words of one server must not end others.
       this.deps.log.write('error', `[protocol] ${message.method} could not be handled: ${asText(error)}`);
     }
   }
@@ -210,7 +209,7 @@ export class ConnectionEnded extends RpcFailure {
   }
 }
 
-/** The part of a peer that its exchanges use. */
+/** The part of a peer for its exchanges. */
 interface Book {
   readonly open: TransientMap<RequestId, Exchange>;
   readonly nextId: () => number;
@@ -226,7 +225,7 @@ export class Exchange implements Disposable {
   readonly token: RequestId;
   readonly client: ServerClient | undefined;
   readonly limits: CallLimits | undefined;
-  /** Aborted at the end: they stand for the requests of the server that this one has caused. */
+  /** Aborted at the end, for the requests of the server caused by this one. */
   private caused: Set<AbortController> | undefined;
   private readonly ids: RequestId[];
   private sentAs: RequestId | undefined;
@@ -275,7 +274,7 @@ export class Exchange implements Disposable {
     });
   }
 
-  /** Runs what the server wants to know for this request, under a signal that is aborted with the exchange. */
+  /** Runs a question of the server for this request, under a signal aborted with the exchange. */
   async asking<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     const held = this.limits?.hold();
@@ -302,7 +301,7 @@ export class Exchange implements Disposable {
     this.terms?.onProgress?.(params);
   }
 
-  /** Ends it, and cancels what the other side has not answered. */
+  /** Ends it, and cancels an unanswered message. */
   stop(reason: string): void {
     if (this.failure) return;
     if (this.resolve && this.sentAs !== undefined) void this.book.cancel(this.sentAs, reason);
@@ -324,7 +323,7 @@ export class Exchange implements Disposable {
   }
 }
 
-/** Returns what was thrown as the error that the other side gets. */
+/** Returns a thrown value as the error for the other side. */
 export function rpcErrorOf(error: unknown): RpcError {
   const { code, data } = (isObject(error) ? error : {}) as { code?: unknown; data?: unknown };
   return {

@@ -1,16 +1,18 @@
-/** The SDK's transport, with what a connection to a server also needs of it. It does not load the SDK. */
+/** The SDK's transport, with more for a connection to a server. It does not load the SDK. */
 import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 
 export interface ServerSendOptions extends TransportSendOptions {
-  /** Headers of this message only, with lower-case names; for a transport that has headers. */
+  /** Headers of this message only, with lower-case names; for a transport with headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface ServerTransport extends Transport {
   /** The id of the direct child; undefined for HTTP. */
   readonly pid?: number;
-  /** A transport that knows why a request failed delivers a `TransportFailure` as its answer (see `failureAnswer`). */
+  /**
+   * A transport with the reason of a failed request delivers a `TransportFailure` as its answer (see `failureAnswer`).
+   */
   send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void>;
   /** True if each message has its own headers, and each request its own stream for the answer. */
   readonly hasHeaders?: boolean;

@@ -1,4 +1,4 @@
-/** Asks a server whether it speaks the modern era, and reads what it says of itself then. */
+/** Asks a server about the modern era, and reads its description of itself. */
 import { isObject } from '../../base/isObject.js';
 import { delay, type Clock } from '../../base/clock.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
@@ -12,14 +12,14 @@ import { readFacts, type InitializeAnswer } from '../handshake.js';
 
 export type Discovery =
   | { readonly kind: 'modern'; readonly answer: InitializeAnswer; readonly capabilities: Fields }
-  /** The server knows discovery, but only versions that are unknown here. */
+  /** The server knows discovery, but only versions unknown here. */
   | { readonly kind: 'otherVersions'; readonly message: string }
   /** The server could not be asked. */
   | { readonly kind: 'unasked'; readonly error: RpcError }
   /** It is not an answer to `server/discover`. */
   | { readonly kind: 'none' };
 
-/** The meaning of a refused version; `again`: the server speaks that version, so it can be asked once more. */
+/** The meaning of a refused version; `again`: the server speaks this version, so it can be asked once more. */
 type Refused = Discovery | { readonly kind: 'again' };
 
 function readDiscovery(result: unknown): Discovery {
@@ -32,7 +32,7 @@ function readDiscovery(result: unknown): Discovery {
   return { kind: 'modern', answer: readFacts({ capabilities, serverInfo, instructions }, modernVersion), capabilities };
 }
 
-/** @param data the data of the error with which a server refuses a version */
+/** @param data the data of the error refusing a version */
 export function readRefusedVersion(data: unknown): Refused {
   const supported = isObject(data) ? data['supported'] : undefined;
   if (!Array.isArray(supported)) return { kind: 'none' };
@@ -56,7 +56,7 @@ function otherVersions(supported: readonly unknown[]): Discovery {
 
 interface DiscoverDeps {
   readonly peer: Peer;
-  /** Returns the `_meta` of requests that no client caused. */
+  /** The `_meta` of requests without a client. */
   readonly meta: Fields;
   readonly speak: (version: string) => void;
 }
@@ -76,8 +76,8 @@ export async function discover(deps: DiscoverDeps, mayAskAgain = true): Promise<
 }
 
 /**
- * A server that was modern and does not answer within this is sent `initialize` too: it may have become a legacy server
- * that is silent about what it does not know, or it is slow to start.
+ * A server known as modern gets `initialize` too if it does not answer within this. It may have become a legacy
+ * server, silent about unknown requests, or it is slow to start.
  */
 const discoverLimitMs = 5_000;
 
@@ -88,7 +88,7 @@ export async function inTime(clock: Clock, discovery: Promise<Discovery>): Promi
   return await Promise.race([discovery, over.then(() => undefined)]).finally(() => isOver.abort());
 }
 
-/** True unless the server could not be reached: an HTTP server says by its status that it does not take a request. */
+/** True unless the server could not be reached: an HTTP server refuses a request by its status. */
 export function mayBeModern({ data }: RpcError): boolean {
   if (!(data instanceof TransportFailure)) return true;
   return data.reason.kind === 'status' && [400, 404, 405].includes(data.reason.status);

@@ -1,4 +1,4 @@
-/** The protocol versions that begin with `initialize`. */
+/** The protocol versions with `initialize`. */
 import type { ClientCapabilities, JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { Exchange, Peer, Result } from '../../peer/peer.js';
 import type { Fields } from '../../protocol/client.js';
@@ -7,7 +7,7 @@ import type { Protocol } from '../protocol.js';
 import type { ServerRequests } from '../serverRequests.js';
 
 export class LegacyProtocol implements Protocol {
-  /** @param declared the capabilities that the server was told of */
+  /** @param declared the capabilities sent to the server */
   constructor(
     private readonly peer: Peer,
     readonly facts: ServerFacts,

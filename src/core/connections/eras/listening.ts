@@ -1,6 +1,6 @@
 /**
- * Receives notifications of a modern server about changes: on one subscription for its lists, on others for the resources
- * and the tasks that somebody watches. It reports them in the format of the legacy era if that has one.
+ * Receives a modern server's notifications about changes: on one subscription for its lists, on others for watched
+ * resources and tasks. It reports them in the format of the legacy era if there is one.
  */
 import { createHash } from 'node:crypto';
 import type { JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
@@ -22,9 +22,9 @@ interface ListeningDeps {
   readonly hasStreams: boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** The `_meta` of requests that no client caused. */
+  /** The `_meta` of requests without a client. */
   readonly meta: Fields;
-  /** The capabilities that the server declared. */
+  /** The capabilities of the server. */
   readonly capabilities: Fields;
   readonly report: (notification: JSONRPCNotification) => void;
   /** Called when the server refuses a subscription. */
@@ -94,7 +94,7 @@ export class Listening {
     this.closing.abort();
   }
 
-  /** True if it concerns a subscription itself, or arrived on one that has ended. */
+  /** True if it concerns a subscription itself, or arrived on an ended one. */
   hears({ method, params = {} }: JSONRPCNotification): boolean {
     switch (method) {
       case 'notifications/subscriptions/acknowledged':

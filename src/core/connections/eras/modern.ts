@@ -1,10 +1,10 @@
 /**
- * The protocol versions since 2026-07-28, which have no session. Each request says its version and capabilities itself; a
- * result that requires input is followed by the same request with the answers of the client; changes are reported on
+ * The protocol versions since 2026-07-28, without sessions. Each request says its version and capabilities. If a
+ * result requires input, the same request follows with the answers of the client. Changes are reported on
  * `subscriptions/listen`.
  *
- * Invariant: a request goes out again only if the server asked for that, or refused it unread because of its headers, and
- * then once.
+ * Invariant: a request goes out again only if the server asked for it, or refused the request unread because of its
+ * headers, and then once.
  */
 import type { JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { randomUUID } from 'node:crypto';
@@ -38,7 +38,7 @@ interface ModernDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly era: EraMemory;
-  /** The `_meta` of requests that no client caused. */
+  /** The `_meta` of requests without a client. */
   readonly meta: Fields;
   readonly speak: (version: string) => void;
 }
@@ -46,7 +46,7 @@ interface ModernDeps {
 /** How often a server may ask for more before its call fails. */
 const mostRounds = 16;
 const mostInputRequests = 64;
-/** The pause before a request goes out again for which nobody had to be asked. */
+/** The pause before a request goes out again without a question to anybody. */
 const stateOnlyPauseMs = 250;
 const mostToolPages = 1_000;
 /** Calls wait for a page of tools, so it is not awaited longer. */
@@ -59,7 +59,7 @@ export class ModernProtocol implements Protocol {
   private learning: Promise<void> | undefined;
   private isDoubted = false;
 
-  /** @param capabilities the capabilities that the server declared, word for word */
+  /** @param capabilities the server's capabilities, word for word */
   constructor(
     private readonly deps: ModernDeps,
     readonly facts: ServerFacts,
@@ -199,7 +199,7 @@ export class ModernProtocol implements Protocol {
     return typeof result['resultType'] === 'string' && shareExtension(declared, this.capabilities);
   }
 
-  /** Asks the client for the input that a result requires. */
+  /** Asks the client for the input required by a result. */
   private async inputFor(exchange: Exchange, result: Result): Promise<Fields> {
     const input = readInput(result);
     if (typeof input === 'string') throw inputFailure(`asked for input, but ${input}.`);
@@ -220,7 +220,7 @@ export class ModernProtocol implements Protocol {
     };
   }
 
-  /** Lists the tools for the parameters that they want in headers, once for all calls that wait for it. */
+  /** Lists the tools for their wishes about headers, once for all waiting calls. */
   private learnHeaders(): Promise<void> {
     this.learning ??= this.learnPages()
       .catch(() => undefined)
@@ -242,7 +242,7 @@ export class ModernProtocol implements Protocol {
     }
   }
 
-  /** A server of another era may have taken the place of the one at this address, and nothing else reports that. */
+  /** A server of another era may have taken the place of the old one, without any other notice. */
   private check(error: RpcFailure): void {
     if (looksLegacy(error)) void this.askAgain();
   }
@@ -259,7 +259,7 @@ export class ModernProtocol implements Protocol {
   }
 }
 
-/** Returns the `_meta` of requests that no client caused. */
+/** Returns the `_meta` of requests without a client. */
 export function ownMeta(clientInfo: Fields, capabilities: Fields): Fields {
   return {
     [metaKeys.protocolVersion]: modernVersion,
@@ -269,8 +269,8 @@ export function ownMeta(clientInfo: Fields, capabilities: Fields): Fields {
 }
 
 /**
- * Roots do not report their changes, because each request that needs them asks for them. Extensions that are unknown here
- * pass, because their servers ask by results only.
+ * Roots do not report their changes, because each request asks for them again. Extensions unknown here pass, because
+ * their servers ask only by results.
  */
 function modernCapabilities(capabilities: Fields): Fields {
   const declared: Fields = declaredCapabilities(capabilities);
@@ -288,7 +288,7 @@ interface Input {
   readonly state: string | undefined;
 }
 
-/** Returns what is wrong with the result, as a clause, if it cannot be answered. */
+/** Returns the fault of the result, as a clause, if it cannot be answered. */
 function readInput({ inputRequests = {}, requestState }: Fields): Input | string {
   if (requestState !== undefined && typeof requestState !== 'string') return 'its `requestState` is not a string';
   if (!isObject(inputRequests)) return 'its `inputRequests` is not an object';
@@ -313,12 +313,12 @@ function inputFailure(clause: string): RpcFailure {
   return new RpcFailure(errorCodes.internal, `The server ${clause}`);
 }
 
-/** True if a server that was modern may be modern no longer: it refuses the version, or a request that it would read. */
+/** True if a modern server may have become legacy: it refuses the version, or a request it would have read. */
 function looksLegacy(error: RpcFailure): boolean {
   return error.data instanceof TransportFailure ? mayBeModern(error) : error.code === errorCodes.unsupportedVersion;
 }
 
-/** Errors about the connection between the server and us would mislead a client, whose connection is with us. */
+/** Errors about our connection to the server would mislead a client, because its connection is to us. */
 function inOurWords(error: RpcFailure): RpcFailure {
   const { code, message } = error;
   if (code !== errorCodes.headerMismatch && code !== errorCodes.unsupportedVersion) return error;
@@ -326,14 +326,14 @@ function inOurWords(error: RpcFailure): RpcFailure {
   return new RpcFailure(errorCodes.internal, `The server refused ${what}: ${message}`);
 }
 
-/** Removes the fields that are meant for this connection only. */
+/** Removes the fields meant for this connection only. */
 function withoutEnvelope(result: Result): Result {
   const { resultType, ...rest } = result;
   const whole = resultType === undefined ? result : rest;
   return isObject(whole['_meta']) ? withoutMeta(whole, metaKeys.serverInfo) : whole;
 }
 
-/** A result that depends on more than its request must not be cached (X8). */
+/** A result depending on more than its request must not be cached (X8). */
 function withoutHints({ ttlMs: _, cacheScope: __, ...rest }: Result): Result {
   return rest;
 }

@@ -1,10 +1,10 @@
 /**
- * Makes a transport into a connection whose tools are listed (X3), under one signal. It is the same for both transports
- * and starts neither.
+ * Makes a transport into a connection with listed tools (X3), under one signal. It is the same for both transports and
+ * starts neither.
  *
- * It finds the era of the server first (X8). A server that was seen to be modern is asked by `server/discover`; every
- * other one gets `initialize`, because some legacy servers end at anything else, and is asked to discover if it refuses
- * that. Invariant: a legacy server that was not taken for a modern one gets no other messages.
+ * It finds the era of the server first (X8). A server known as modern gets `server/discover`. Every other one gets
+ * `initialize`, because some legacy servers end at anything else, and `server/discover` only after a refusal.
+ * Invariant: a legacy server gets no other messages, unless it was modern before.
  */
 import type { ClientCapabilities, JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
@@ -34,10 +34,10 @@ export interface OpeningDeps {
   readonly transport: ServerTransport;
   readonly era: EraMemory;
   readonly clientVersion: string;
-  /** The capabilities that its clients declared. */
+  /** The capabilities of its clients. */
   readonly capabilities: Fields;
   readonly clock: Clock;
-  /** The account that is charged for everything that the server says. */
+  /** The account charged for everything the server says. */
   readonly share: LoopShare;
   readonly log: Log;
   readonly trace: () => boolean;
@@ -50,11 +50,11 @@ export type Opening =
   | { readonly kind: 'opened'; readonly connection: LiveConnection; readonly listing: ToolListing }
   | FailedOpening;
 
-/** Tools that change while they are listed are listed again, this often at most. */
+/** Tools changing during the list are listed again, this often at most. */
 const mostListings = 3;
-/** Prompts and resources that do not come are a problem of their own; the tools do not wait longer for them. */
+/** Missing prompts and resources are a separate problem; the tools do not wait longer for them. */
 const othersLimitMs = 5_000;
-/** The last version without a header that names it. */
+/** The last version without a header for the version. */
 const beforeInitialize = '2024-11-05';
 
 /** Opens a connection, or ends its transport and explains why. */
@@ -87,7 +87,7 @@ export async function openConnection(deps: OpeningDeps): Promise<Opening> {
 
 /** Listens to a server until there is a connection. */
 class Unopened implements PeerListener {
-  /** An error that the server sent because it could not read a request. */
+  /** An error of the server about an unreadable request. */
   error: RpcError | undefined;
   hasEnded = false;
 
@@ -169,7 +169,7 @@ class ProtocolChoice {
     return (discovery && this.modern(discovery)) ?? this.legacy(answer);
   }
 
-  /** Asks a server that was modern whether it still is. */
+  /** Asks a modern server for its present era. */
   private async doubt(): Promise<{ readonly protocol?: Protocol | FailedOpening; readonly answer?: Answer }> {
     const { era, clock } = this.deps;
     try {
@@ -179,7 +179,7 @@ class ProtocolChoice {
       if (!found) {
         this.speak(beforeInitialize);
         opened = this.initialize();
-        // Only an answer that opens a legacy session proves a legacy server; a slow one goes on with discovery.
+        // Only an answer with a legacy session proves a legacy server; a slow one goes on with discovery.
         found = await Promise.race([discovery, opened.then((answer) => (isOpened(answer) ? undefined : discovery))]);
       }
       const protocol = found && this.modern(found);
@@ -255,7 +255,7 @@ function isOpened(answer: Answer): boolean {
   return typeof version === 'string' && version !== modernVersion;
 }
 
-/** An answer that names a version without sessions opens none. */
+/** An answer naming a version without sessions opens none. */
 function namesModern(answer: Answer): boolean {
   return versionIn(answer) === modernVersion;
 }

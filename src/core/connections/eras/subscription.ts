@@ -1,9 +1,9 @@
 /**
- * One `subscriptions/listen` to a modern server. It begins again when it ends or when something else is wanted.
+ * One `subscriptions/listen` to a modern server. It begins again when it ends or the filter changes.
  *
- * Invariants: the old one ends only when its successor has begun. If each has its own stream, messages still in flight on
- * the old one are delivered, and duplicates once. A subscription that ended begins again at growing intervals, and
- * `onGap` reports then that notifications may have been missed. If the server refuses it, it is not repeated.
+ * Invariants: the old one ends only when its successor has begun. If each has a separate stream, messages still in
+ * flight on the old one are delivered, and duplicates once. An ended subscription begins again at growing intervals,
+ * and `onGap` reports possibly missed notifications. If the server refuses it, it is not repeated.
  */
 import { delay, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
@@ -16,7 +16,7 @@ import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 export interface SubscriptionDeps {
   readonly clock: Clock;
   readonly peer: Pick<Peer, 'begin'>;
-  /** The `_meta` of requests that no client caused. */
+  /** The `_meta` of requests without a client. */
   readonly meta: Fields;
   /** True if each subscription has its own stream; otherwise all share one, in order. */
   readonly hasStreams: boolean;
@@ -27,7 +27,7 @@ export interface SubscriptionDeps {
   readonly signal: AbortSignal;
 }
 
-/** One that has a successor, and whose messages may still be in flight. */
+/** A subscription with a successor. Its messages may still be in flight. */
 interface Leaving {
   readonly request: Request;
   /** How often each notification has come since: on this one, and on its successor. */
@@ -51,9 +51,9 @@ const longestDelayMs = 30_000;
 const underWayMs = 1_000;
 
 export class Subscription {
-  /** The request that was sent last. */
+  /** The request sent last. */
   private current: Request | undefined;
-  /** The one that the server agreed to last. */
+  /** The request last acknowledged by the server. */
   private holding: Request | undefined;
   private leaving: Leaving | undefined;
   private turn: Promise<unknown> = Promise.resolve();
@@ -61,7 +61,7 @@ export class Subscription {
 
   constructor(private readonly deps: SubscriptionDeps) {}
 
-  /** Begins with what is wanted when its turn comes. */
+  /** Begins with the present filter, after earlier renewals. */
   renew(): Promise<Begun> {
     const turn = this.turn.then(() => this.renewNow());
     this.turn = turn;
@@ -83,7 +83,7 @@ export class Subscription {
     if (begun.kind === 'agreed') {
       if (before !== this.leaving?.request) this.cancel(before);
     } else if (this.requests.has(before.id)) this.current = before;
-    // The old one ended while its successor was asked for, which failed.
+    // The old one ended during the failed request for its successor.
     else void this.beginAgain();
     return begun;
   }
@@ -104,7 +104,7 @@ export class Subscription {
   }
 
   /**
-   * True if the id is that of this subscription, and the notification is new.
+   * True if the id belongs to this subscription, and the notification is new.
    * @param what the same text for the same notification
    */
   tells(given: unknown, what: () => string): boolean {

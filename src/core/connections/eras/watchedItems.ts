@@ -1,4 +1,4 @@
-/** Receives notifications about single items that somebody watches: one subscription for all of a kind. */
+/** Receives notifications about single watched items: one subscription for all of a kind. */
 import type { Result } from '../../peer/peer.js';
 import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 import { Subscription, type SubscriptionDeps } from './subscription.js';

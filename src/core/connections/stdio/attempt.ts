@@ -27,7 +27,7 @@ interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport'> {
   readonly process: Pick<ProcessStart, 'mark' | 'keeper'>;
 }
 
-/** Resolves with `cancelled` when the caller aborted the signal; `timedOut` tells the time limit from that. */
+/** Resolves to `cancelled` if the caller aborted the signal; `timedOut` is true if the time limit did. */
 export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
   const { launch, log } = deps;
   const env = childEnvironment(deps.hostEnv, launch);
@@ -49,7 +49,7 @@ export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boole
   });
 }
 
-/** ENOENT may mean that the command is not there, or that the folder is not there. */
+/** ENOENT may mean a missing command or a missing folder. */
 async function notStarted(launch: StdioLaunch, error: NodeJS.ErrnoException, env: Environment): Promise<StartFailure> {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') return commandNotStarted(launch, error);
   const folder = await stat(launch.cwd).catch(() => undefined);
