@@ -21,6 +21,7 @@ import { asText, messageOf } from '../base/text.js';
 import { TransientMap } from '../base/transientMap.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
+import { shortened } from '../protocol/inBrief.js';
 import { CallLimits, type Timeouts } from './callLimits.js';
 import type { ServerTransport } from './transport.js';
 
@@ -147,8 +148,11 @@ export class Peer {
   private receive(message: JSONRPCMessage): void {
     this.deps.trace?.received(message);
     if (!('method' in message)) {
-      if (message.id !== undefined) this.exchangeOf(message.id)?.answered(message);
-      else if ('error' in message) this.listener.failed?.(message.error);
+      const exchange = this.exchangeOf(message.id);
+      if (exchange) exchange.answered(message);
+      else if (message.id === undefined && 'error' in message) this.listener.failed?.(message.error);
+      else
+        this.deps.log.write('debug', `[protocol] An answer to no open request: ${shortened(String(message.id), 60)}`);
     } else if ('id' in message) {
       void this.answer(message);
     } else {

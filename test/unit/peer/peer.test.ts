@@ -65,7 +65,7 @@ describe('a JSON-RPC peer', () => {
     await assert.rejects(request, { name: 'RpcFailure', code: -32042, message, data });
   });
 
-  it('ignores an answer to nothing and a second answer, and reports an error that names no request', async () => {
+  it('logs an answer to nothing and a second answer, and reports an error that names no request', async () => {
     const request = peer.request('tools/call', {});
     for (const message of [
       { id: 7, result: {} },
@@ -78,6 +78,10 @@ describe('a JSON-RPC peer', () => {
     says({ id: 0, result: { late: true } });
     assert.deepEqual(await request, { first: true });
     assert.deepEqual(heard, ['unreadable']);
+    assert.deepEqual(
+      lines.map((line) => line.slice(-2)),
+      [' 7', ' x'],
+    );
   });
 
   it('cancels a request once, and not after its answer', async () => {
