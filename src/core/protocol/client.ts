@@ -1,7 +1,7 @@
 /**
  * The client behind a request to a server: one session of an agent. The server may send it requests (sampling,
- * elicitation, roots) and notifications (G4). Servers learn only the capabilities that we forward. Everything here is
- * pure except a client's own methods.
+ * elicitation, roots) and notifications (G4). Servers learn only the capabilities we forward. Everything here is pure
+ * except a client's own methods.
  */
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { canonicalJson } from '../base/canonicalJson.js';
@@ -12,31 +12,31 @@ import { tasksExtension } from './tasks.js';
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * How a toolset is served. `editor` gets short names and replacements for results that the editor drops (V1, G3a).
- * `plain` gets published names. `agentHost` is an agent that the editor runs outside its window with its own
+ * The form of a toolset for a client. `editor` gets short names and replacements for results dropped by the editor
+ * (V1, G3a). `plain` gets published names. `agentHost` is an agent outside the editor's window with separate
  * addresses. It gets the same as the editor, and each of its sessions is a conversation.
  */
 export type ClientKind = 'editor' | 'agentHost' | 'plain';
 
-/** The conversation that gets its own list of tools (G3). Without one, a client gets the common offer. */
+/** A conversation with its own list of tools (G3). Without one, a client gets the common offer. */
 export interface Audience {
   readonly conversation: string;
-  /** Equal for clients that declared the same capabilities (`capabilitiesKey`). */
+  /** Equal for clients with the same declared capabilities (`capabilitiesKey`). */
   readonly declares: string;
 }
 
 export interface AskOptions {
   readonly onProgress?: ((progress: Fields) => void) | undefined;
-  /** The key of the request in a result of 2026-07-28 that requires input. */
+  /** The key of the request in a result of 2026-07-28 requiring input. */
   readonly key?: string | undefined;
 }
 
 export interface ServerClient {
   /** The same object for all requests of one session. */
   readonly session: object;
-  /** The capabilities that the session declared. */
+  /** The capabilities declared by the session. */
   readonly capabilities: Fields;
-  /** The lowest level of log messages that the client wants; undefined if it did not say. */
+  /** The lowest level of log messages for the client; undefined if it did not say. */
   readonly logLevel: string | undefined;
   /** The conversation within the session, if the session has several. */
   readonly conversation?: string | undefined;
@@ -44,9 +44,9 @@ export interface ServerClient {
   readonly audience?: Audience | undefined;
   /** A clause with the reason why earlier state of its conversation is gone, if there may have been any. */
   readonly lostBefore?: string | undefined;
-  /** The arguments that each call must carry to identify its conversation (G3). */
+  /** The arguments every call must carry to identify its conversation (G3). */
   readonly passes?: Fields | undefined;
-  /** True if its conversation may have had another session before, which is unknown here. */
+  /** True if its conversation may have had an earlier session, unknown here. */
   readonly mayHaveLost?: boolean;
   /**
    * The time in epoch milliseconds since when its request waits for answers; undefined until it may be evicted (G4).
@@ -54,7 +54,7 @@ export interface ServerClient {
   readonly waitsSince?: number | undefined;
   /** True if its session has ended. */
   readonly isGone?: boolean;
-  /** Rejects with an error that may have a JSON-RPC `code` and `data`. Aborting cancels the request at the client. */
+  /** Rejects with an error, perhaps with a JSON-RPC `code` and `data`. Aborting cancels the request at the client. */
   ask(method: string, params: Fields | undefined, signal: AbortSignal, options?: AskOptions): Promise<Fields>;
   tell(method: string, params: Fields): void;
   /** The subject of its notifications has ended. */
@@ -64,7 +64,7 @@ export interface ServerClient {
 /** A session has other roots, wants another log level, or has ended. */
 export type ClientChange = 'roots' | 'logLevel' | 'gone';
 
-/** The expected client of an instance that starts early: its capabilities and its roots. */
+/** The expected client of an instance started early: its capabilities and its roots. */
 export interface ExpectedClient {
   readonly capabilities: Fields;
   readonly roots: () => readonly { readonly uri: string; readonly name: string }[];
@@ -89,10 +89,10 @@ export function expectedClient(expected: ExpectedClient): ServerClient {
 }
 
 export const uiExtension = 'io.modelcontextprotocol/ui';
-/** Servers send these clients no requests that we do not forward. */
+/** Servers send these clients only requests we forward. */
 const forwardedExtensions = [uiExtension, tasksExtension];
 
-/** Returns the part of these capabilities that a server may use through us. */
+/** Returns the part of these capabilities a server may use through us. */
 export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
   const { roots, sampling, elicitation, extensions } = capabilities;
   const said: Record<string, unknown> = {};
@@ -119,15 +119,12 @@ function parts(of: Fields, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.filter((name) => isObject(of[name])).map((name) => [name, {}]));
 }
 
-/** Returns an equal text for clients that declare the same. */
+/** Returns an equal text for clients with the same capabilities. */
 export function capabilitiesKey(capabilities: Fields): string {
   return canonicalJson(declaredCapabilities(capabilities));
 }
 
-/**
- * Returns capabilities that cover both. If they conflict, those of `a` stay, so that two clients never undo each
- * other.
- */
+/** Returns capabilities covering both. If they conflict, those of `a` stay, so two clients never undo each other. */
 export function union(a: Fields, b: Fields): Fields {
   return together(declaredCapabilities(a), declaredCapabilities(b));
 }
@@ -152,7 +149,7 @@ export function covers(a: Fields, b: Fields): boolean {
   return capabilitiesKey(union(a, b)) === capabilitiesKey(a);
 }
 
-/** Returns the error that the server gets, or undefined if the client may be asked this. */
+/** Returns the error for the server, or undefined if the client may be asked this. */
 export function refusal(capabilities: Fields, method: string, params: Fields | undefined): RpcFailure | undefined {
   const said = declaredCapabilities(capabilities);
   switch (method) {

@@ -1,4 +1,4 @@
-/** Names conversations for people by the beginning of their unique part, which is enough to distinguish a few. */
+/** Names conversations for people by the beginning of their unique part, enough to distinguish a few. */
 
 /** Prefixes of conversations of `@minds` and of MCP sessions. */
 const kinds = ['minds-', 'mcp-session:'] as const;

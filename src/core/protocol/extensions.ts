@@ -1,6 +1,6 @@
 /**
- * Extensions of 2026-07-28 that are unknown here. Only its own specification says which methods belong to an
- * extension, so everything that may belong to one passes unchanged (X8). Everything here is pure.
+ * Extensions of 2026-07-28 unknown here. Only the specification of an extension lists its methods, so everything
+ * possibly belonging to one passes unchanged (X8). Everything here is pure.
  */
 import { isObject } from '../base/isObject.js';
 import { uiExtension } from './client.js';
@@ -11,7 +11,7 @@ interface Declared {
   readonly extensions?: unknown;
 }
 
-/** These families belong to the protocol, or would name tools and prompts, which have other names here. */
+/** These families belong to the protocol, or would name tools and prompts, with different names here. */
 const ownFamilies = [
   ...['server', 'tools', 'prompts', 'completion', 'logging', 'sampling', 'elicitation', 'roots'],
   ...['subscriptions', 'notifications', 'tasks', 'initialize', 'ping'],
@@ -24,7 +24,7 @@ const ownNotifications = ['cancelled', 'initialized', 'progress', 'message', 'su
 const methodShape = /^[\w$.-]+(?:\/[\w$.-]+)*$/;
 const longestMethod = 256;
 
-/** Returns the ids of the extensions that are unknown here. */
+/** Returns the ids of the extensions unknown here. */
 function othersIn({ extensions }: Declared): string[] {
   if (!isObject(extensions)) return [];
   return Object.keys(extensions).filter(
@@ -51,7 +51,7 @@ export function shareExtension(client: Declared, server: Declared): boolean {
   return othersIn(client).some((id) => ofServer.includes(id));
 }
 
-/** Returns the unknown extensions that a client declares. */
+/** Returns the unknown extensions declared by a client. */
 export function otherExtensions(client: Declared): Readonly<Record<string, unknown>> {
   const { extensions } = client;
   return Object.fromEntries(othersIn(client).map((id) => [id, (extensions as Record<string, unknown>)[id]]));
