@@ -1,13 +1,13 @@
-/** Short texts of what the other side wrote, for messages and logs. Everything here is pure. */
+/** Short forms of foreign texts, for messages and logs. Everything here is pure. */
 import { withoutSecrets } from '../base/secrets.js';
 
-/** Secrets are longer than a text is short, and one that is cut in two must still be told to be one. */
+/** Secrets are longer than a short text, and half a secret must still be recognised. */
 const lookedAtBehind = 4096;
 
 /**
- * Shortens a text for messages and logs to `limit` characters, with a mark where something was cut. What looks like a
- * secret is taken out before that (E4); a value that is known to be one is recognised at the mark by the redactor. The
- * cut is between words where that takes no more than half of it.
+ * Shortens a text for messages and logs to `limit` characters, with a mark at the cut. Secret-looking parts are
+ * removed first (E4). The redactor recognises a known secret at the mark. The cut is between words if this costs at
+ * most half of the text.
  */
 export function shortened(text: string, limit: number): string {
   const isLong = text.length > limit + lookedAtBehind;
@@ -18,17 +18,17 @@ export function shortened(text: string, limit: number): string {
   return `${whole.slice(0, end > limit / 2 ? end : limit).trimEnd()}…`;
 }
 
-/** Returns the JSON of a value for messages and logs, and looks at no more of it than is shown. */
+/** Returns the JSON of a value for messages and logs. Looks at no more of it than it shows. */
 export function inBrief(value: unknown, limit: number): string {
   return value === undefined ? 'nothing' : shortened(jsonInBrief(value, 2 * limit + 4096), limit);
 }
 
-/** Below this depth a text for people says nothing. */
+/** Below this depth, a text for people says nothing. */
 const deepestInBrief = 16;
 
 /**
- * Returns the JSON of a value for people, which is cut off at about `most` characters whatever the size of the value; the
- * cut itself is the caller's.
+ * Returns the JSON of a value for people, about `most` characters long whatever the size of the value. The caller cuts
+ * it.
  */
 export function jsonInBrief(value: unknown, most: number): string {
   const pieces: string[] = [];

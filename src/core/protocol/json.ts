@@ -3,7 +3,7 @@
  * proportion to its text. Everything here is pure.
  */
 
-/** Readers refuse values that are nested deeper. */
+/** Readers refuse more deeply nested values. */
 export const deepestValue = 256;
 /** An empty list takes some twenty times the memory of its text. */
 export const mostContainers = 2_000_000;
@@ -21,8 +21,8 @@ export function tooManyContainers(): SyntaxError {
 }
 
 /**
- * Reads a text that we have stored and anybody may have changed. Returns undefined if `parseJson` refuses it or it is
- * too deep.
+ * Reads our own stored text after possible changes by others. Returns undefined if `parseJson` refuses it or it is too
+ * deep.
  */
 export function storedJson(text: string): unknown {
   try {
@@ -34,8 +34,8 @@ export function storedJson(text: string): unknown {
 }
 
 /**
- * Reads a value whose parts are passed on separately. Parts below twice the accepted depth are cut off. So a part that
- * is too deep costs only itself, and its reader still sees that it is too deep. Throws as `parseJson` does.
+ * Reads a value with separate parts for others. Parts below twice the accepted depth are cut off. So a part of too
+ * great a depth costs only itself, and its reader still sees the depth. Throws as `parseJson` does.
  */
 export function parseFlattened(text: string): unknown {
   const value = parseJson(text);
@@ -80,7 +80,7 @@ function endOfString(text: string, start: number): number {
 
 export type Container = unknown[] | Record<string, unknown>;
 
-/** Values that are known not to be too deep, so that nobody has to walk through large ones. */
+/** Values known not to be too deep, so nobody has to walk through large ones. */
 const shallow = new WeakSet<object>();
 
 export function knowShallow(value: object): void {
@@ -97,7 +97,7 @@ function reaches(container: Container, depth: number): boolean {
   return depth === 0 || someInner(container, (inner) => reaches(inner, depth - 1));
 }
 
-/** Empties containers that have others in them at this depth. Recurses no deeper. */
+/** Empties containers with others in them at this depth. Recurses no deeper. */
 export function cutBelow(container: Container, depth: number): void {
   const isCut = someInner(container, (inner) => {
     if (depth === 1) return true;

@@ -1,7 +1,7 @@
 /**
- * Reads and writes JSON-RPC. Reading never throws: a message that cannot be read comes back as the error to answer.
- * Clients are read strictly. Servers are read tolerantly, because a call whose answer is dropped would hang until its
- * time limit. Messages are written by hand around JSON that exists already, so that a cached list is not made again.
+ * Reads and writes JSON-RPC. Reading never throws: an unreadable message comes back as the error to answer. Clients
+ * are read strictly. Servers are read tolerantly, because a call would hang until its time limit without its answer.
+ * Messages are written by hand around existing JSON, to use cached lists.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { withoutMark } from '../base/byteOrderMark.js';
@@ -51,7 +51,7 @@ export type Payload =
   | { readonly kind: 'batch'; readonly messages: readonly Message[] }
   | { readonly kind: 'unreadable'; readonly error: RpcError };
 
-/** Returns the messages of a body that can be read, one or many. */
+/** Returns the messages of a readable body, one or many. */
 export function messagesOf(payload: Exclude<Payload, { kind: 'unreadable' }>): readonly Message[] {
   return payload.kind === 'batch' ? payload.messages : [payload.message];
 }
@@ -98,7 +98,7 @@ function readUnlessDeep(value: unknown): Message {
 
 /**
  * Reads the messages of one line, body or event of a server. Protocol 2025-03-26 allows several. Returns undefined for
- * a text that is not JSON-RPC or has too many messages.
+ * anything but JSON-RPC, and for too many messages.
  */
 export function parseMessages(text: string): JSONRPCMessage[] | undefined {
   try {
@@ -109,7 +109,7 @@ export function parseMessages(text: string): JSONRPCMessage[] | undefined {
   }
 }
 
-/** Does the same as `parseMessages` for a long text, in slices that are charged to the server's share. */
+/** Does the same as `parseMessages` for a long text, in slices charged to the server's share. */
 export async function parseLongMessages(share: LoopShare, text: string): Promise<JSONRPCMessage[] | undefined> {
   const messages = await share.run(messagesInSlices(text));
   for (const message of messages ?? []) if ('result' in message) share.owns(message.result);
@@ -194,7 +194,7 @@ function readServerResponse(id: RequestId | null, fields: Fields): Message {
     return { kind: 'response', id, error: readError(isObject(error) ? error : { message: error }, 'server') };
   }
   if (isObject(result)) return { kind: 'response', id, result: withRightMeta(result) };
-  // Without an id, it answers nothing that could fail for it.
+  // Without an id, it answers no request.
   if (!('result' in fields) || id === null) return { kind: 'response', id };
   const message = `The answer has a result that is not an object: ${inBrief(result, 100)}`;
   return { kind: 'response', id, error: { code: errorCodes.internal, message } };

@@ -1,6 +1,6 @@
 /**
- * Bounds the names that the other side gives to its own things (S2). Many are kept at a time, and a name may be as
- * long as a message. Everything here is pure.
+ * Bounds the names given by the other side to its own things (S2). Many are kept at a time, and a name may be as long
+ * as a message. Everything here is pure.
  */
 
 /** In characters; random names have some forty. */

@@ -10,7 +10,7 @@ export function logLevelRank(level: string | undefined): number {
   return level === undefined ? levels.length : levels.indexOf(level);
 }
 
-/** @param least undefined if the client has not said, so that it gets everything that the server sends */
+/** @param least undefined if the client has not said, so it gets everything from the server */
 export function isLoudEnough(level: unknown, least: string | undefined): boolean {
   return least === undefined || !isLogLevel(level) || logLevelRank(level) >= logLevelRank(least);
 }

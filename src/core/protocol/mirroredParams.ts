@@ -1,6 +1,6 @@
 /**
- * Over HTTP, headers of a modern request repeat parts of its body: its method, its target, and the parameters that the
- * definition of a tool marks for this. Both sides of MCP need them. Everything here is pure.
+ * Over HTTP, headers of a modern request repeat parts of its body: its method, its target, and the parameters marked
+ * for this in the definition of a tool. Both sides of MCP need them. Everything here is pure.
  */
 import { isObject } from '../base/isObject.js';
 import { deepestValue } from './json.js';
@@ -21,10 +21,10 @@ type Mirrored =
 const annotation = 'x-mcp-header';
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const mirroredTypes = ['string', 'integer', 'boolean'];
-/** Keywords whose values are data, not schemas. */
+/** Keywords with data as their values, not schemas. */
 const dataKeywords = ['default', 'const', 'enum', 'examples'];
 
-/** By method: the parameter that the header `Mcp-Name` repeats. */
+/** By method: the parameter in the header `Mcp-Name`. */
 export const namedParams: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -38,7 +38,7 @@ export function mirroredValue({ path }: MirroredParam, args: unknown): string | 
   return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' ? value : undefined;
 }
 
-/** Encodes everything but plain ASCII, and text that looks encoded. */
+/** Encodes everything but plain ASCII, and seemingly encoded text. */
 export function toHeader(value: string): string {
   const isMarked = value.startsWith('=?base64?') && value.endsWith('?=');
   const isPlain = plain.test(value) && value === value.trim();
@@ -58,8 +58,8 @@ export function fromHeader(header: string): string | undefined {
 }
 
 /**
- * Returns the first mirrored parameter of a call that is missing in the headers or differs there; undefined if there
- * is none.
+ * Returns the first mirrored parameter of a call missing in the headers or different there; undefined if there is
+ * none.
  */
 export function mirrorMismatch(
   params: readonly MirroredParam[],

@@ -1,6 +1,6 @@
 /**
- * Types of one request to a server, from the session of a client to the connection that carries it, and of its
- * outcome. Gateway, host, instances and connections share them. A layer adds only what the layers above cannot know.
+ * Types of one request to a server, from the session of a client to the connection to the server, and of its outcome.
+ * Gateway, host, instances and connections share them. A layer adds only fields unknown above it.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { CancelSignal } from '../base/cancellation.js';
@@ -12,19 +12,19 @@ export interface Progress {
   readonly message?: string;
 }
 
-/** The part that every request has. */
+/** The common part of all requests. */
 export interface RequestTerms {
-  /** The `_meta` for the server. It has no progress token, because the connection sets that. */
+  /** The `_meta` for the server. The connection adds the progress token. */
   readonly meta?: Fields | undefined;
   /** Aborting it sends `notifications/cancelled` to the server. */
   readonly signal: CancelSignal;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** The client that the server may ask during the request. */
+  /** The client for questions of the server during the request. */
   readonly client?: ServerClient | undefined;
   /**
-   * The instance that may serve it. Absent: the instance of the conversation, which starts if there is none. `held`:
-   * the instance of the conversation, if it holds one (G8). `any`: any instance, because all answer the same.
-   * `unheld`: an instance that no conversation holds, so that no conversation's state is in the answer (G3).
+   * The instance for it. Absent: the instance of the conversation, started if there is none. `held`: the instance of
+   * the conversation, if it holds one (G8). `any`: any instance, because all answer the same. `unheld`: an instance
+   * without a conversation, so no conversation's state is in the answer (G3).
    */
   readonly instance?: 'held' | 'any' | 'unheld' | undefined;
 }
@@ -46,19 +46,19 @@ export interface OtherRequest extends RequestTerms {
 /** The destination of a request. */
 export interface Destination {
   readonly toolset: string;
-  /** The conversation whose instance serves the request (G3). */
+  /** The conversation with the instance for the request (G3). */
   readonly conversation: string;
 }
 
 export interface ToolsetCall extends ToolCall, Destination {
-  /** The kind of client whose name for the tool is used; by default `plain`, the published name. */
+  /** The kind of client, for its names of tools; by default `plain`, with published names. */
   readonly clientKind?: ClientKind;
-  /** True if an app calls, which knows tools by their original names (G8). */
+  /** True if an app calls, because apps know tools by their original names (G8). */
   readonly fromApp?: true | undefined;
   /** True if the client relies on us to ask a person about calls of the tool (S4). */
   readonly isPromised?: true | undefined;
   /**
-   * The original name of the tool, if a person has seen this very call and wants it. That answers `ask` of the
+   * The original name of the tool, if a person has seen this very call and wants it. It answers `ask` of the
    * permissions, and no other tool is called.
    */
   readonly consented?: string;
@@ -80,7 +80,7 @@ export type ServerOutcome<Result> =
   | { readonly kind: 'lost'; readonly cause: string }
   | { readonly kind: 'timedOut'; readonly limit: 'call' | 'callMax'; readonly ms: number };
 
-/** A notice for the conversation that leases an instance, given once with a result (L3, X4). */
+/** A notice for the conversation leasing an instance, given once with a result (L3, X4). */
 export type LeaseNews =
   | { readonly kind: 'new' }
   /** The same, if the conversation may have had another session and another instance before. */
@@ -92,13 +92,13 @@ export type ToolOutcome = Outcome<
   CallToolResult,
   {
     readonly news?: LeaseNews | undefined;
-    /** The toolset that has the tool, if the call did not name it. */
+    /** The toolset of the tool, if the call did not name it. */
     readonly toolset?: string;
     /** The tool's published name, if the client calls it by another. */
     readonly publishedName?: string;
     /** Present if no server answered the call and the host explains why. */
     readonly unanswered?: true;
-    /** Lines for the agent that come after the tool's own result (L3). */
+    /** Lines for the agent after the tool's own result (L3). */
     readonly notes?: readonly string[];
   }
 >;
@@ -106,9 +106,9 @@ export type ToolOutcome = Outcome<
 export type OtherOutcome = Outcome<
   Fields,
   {
-    /** The published name of the tool that began the task, if the request is about one. */
+    /** The published name of the tool behind a task, if the request is about one. */
     readonly tool?: string | undefined;
-    /** The toolset that answered, if the request did not name it. */
+    /** The answering toolset, if the request did not name it. */
     readonly toolset?: string;
   }
 >;

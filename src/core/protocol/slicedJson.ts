@@ -1,7 +1,7 @@
 /**
- * Reads and writes JSON in slices (P10). One pass over the text finds its brackets. Parts that are complete after a
- * slice go to `JSON.parse`; open ones are put together here. So every value equals the one of `JSON.parse`, in about
- * the same time. A worker would not help, because taking over its result takes longer than parsing.
+ * Reads and writes JSON in slices (P10). One pass over the text finds its brackets. Parts complete after a slice go to
+ * `JSON.parse`; open ones are put together here. So every value equals the one of `JSON.parse`, in about the same
+ * time. A worker would not help, because taking over its result takes longer than parsing.
  */
 import { StringDecoder } from 'node:string_decoder';
 import type { Sliced } from '../base/turns.js';
@@ -19,7 +19,7 @@ import {
 const pieceLength = 16 * 1024;
 /** Longer strings are read in pieces. */
 const longString = 4 * pieceLength;
-/** Longer tokens that cannot be divided are refused: a key, a number, white space. */
+/** Longer indivisible tokens are refused: a key, a number, white space. */
 const longestToken = 1024 * 1024;
 const mostKeys = 100_000;
 /** If strings are short or have many quotes, this many quotes make a slice. */
@@ -33,7 +33,9 @@ const [quote, comma, colon, backslash, opensList, closesList, opensObject, close
 interface Open {
   readonly start: number;
   readonly isList: boolean;
-  /** Present from the end of the first slice in which it is open. The containers around it then have theirs too. */
+  /**
+   * Present from the end of the first slice with this container open. The containers around it then have theirs too.
+   */
   value: Container | undefined;
   /** Its key in the container around it. */
   key: string | undefined;
@@ -43,13 +45,13 @@ interface Open {
   comma: number;
   /** The number of keys in the value. Among very many keys, each costs more than the one before. */
   keys: number;
-  /** The token that may follow at `done`: `next` is a required member. */
+  /** The next token at `done`: `next` is a required member. */
   awaits: 'any' | 'next' | 'commaOrEnd';
 }
 
 /**
- * Gives the value of `parseFlattened` for a list or an object. Throws a `SyntaxError` for the same texts, and for a
- * token that is too long.
+ * Gives the value of `parseFlattened` for a list or an object. Throws a `SyntaxError` for the same texts, and for too
+ * long a token.
  */
 export function* parsedInSlices(text: string): Sliced<unknown> {
   const open: Open[] = [];
@@ -75,7 +77,7 @@ export function* parsedInSlices(text: string): Sliced<unknown> {
     if (one.keys > mostKeys) throw new SyntaxError(`It has an object with more than ${mostKeys} keys.`);
   }
 
-  /** Makes a container for everything that is open, so that the text before this index is no longer needed. */
+  /** Makes a container for everything open, so the text before this index is no longer needed. */
   function settle(): void {
     if (open.length > 2 * deepestValue) throw misplaced(at);
     for (const [index, one] of open.entries()) {
@@ -93,7 +95,7 @@ export function* parsedInSlices(text: string): Sliced<unknown> {
     sliceStart = at;
   }
 
-  /** Reads the text before a member that is read in pieces: nothing in a list, its key in an object. */
+  /** Reads the text before a member read in pieces: nothing in a list, its key in an object. */
   function keyOf(one: Open, to: number): string | undefined {
     if (one.awaits === 'commaOrEnd' || to - one.done > longestToken) throw misplaced(one.done);
     const before = text.slice(one.done, to);
@@ -219,7 +221,7 @@ function put(to: Container, key: string, value: unknown): void {
   else Object.defineProperty(to, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** @param from an index that is not inside an escape */
+/** @param from an index outside of escapes */
 function isEscaped(text: string, at: number, from: number): boolean {
   let slashes = 0;
   while (at - 1 - slashes >= from && text.charCodeAt(at - 1 - slashes) === backslash) slashes++;
@@ -251,7 +253,7 @@ function misplaced(at: number): SyntaxError {
   return new SyntaxError(`It is no JSON at or behind character ${at}.`);
 }
 
-/** True if a value is so large that it is written in slices. Looks at no more of it than necessary. */
+/** True if a value is large enough for writing in slices. Looks at no more of it than necessary. */
 export function isLarge(value: unknown): boolean {
   return weightOf(value, longValue) > longValue;
 }
@@ -259,7 +261,7 @@ export function isLarge(value: unknown): boolean {
 /** Smaller values are written at once, in characters. */
 const longValue = 256 * 1024;
 
-/** Returns about the length of a value's JSON. Above `most`, the number is only known to be greater than that. */
+/** Returns about the length of a value's JSON. Above `most`, the number is only known to be greater. */
 function weightOf(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 4;
@@ -276,7 +278,7 @@ function weightOf(value: unknown, most: number): number {
   return weight;
 }
 
-/** Gives the text of `JSON.stringify` for an object or a list that is not deep and contains only JSON. */
+/** Gives the text of `JSON.stringify` for an object or a list with only JSON in it and no great depth. */
 export function* jsonInSlices(value: unknown): Sliced<string> {
   const pieces: string[] = [];
   yield* write(value, pieces);
@@ -342,7 +344,7 @@ function* writeObject(fields: Readonly<Record<string, unknown>>, pieces: string[
   pieces.push(before === '{' ? '{}' : '}');
 }
 
-/** Decodes UTF-8 that arrived in pieces. */
+/** Decodes UTF-8 from pieces. */
 export function* decodedInSlices(pieces: readonly Buffer[]): Sliced<string> {
   const decoder = new StringDecoder('utf8');
   const texts: string[] = [];

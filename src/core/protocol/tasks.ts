@@ -1,5 +1,5 @@
 /**
- * Tasks, with which a server of 2026-07-28 answers a call before its result (the extension
+ * Tasks: a server of 2026-07-28 answers a call with one before its result (the extension
  * `io.modelcontextprotocol/tasks`). Everything here is pure.
  */
 import { isObject } from '../base/isObject.js';
@@ -10,12 +10,12 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
 
-/** Requests of clients about a task, which they name in `taskId`. */
+/** Requests of clients about the task in `taskId`. */
 export const taskMethods: readonly string[] = ['tasks/get', 'tasks/update', 'tasks/cancel'];
 
 /**
- * With these, a client begins and ends to watch a task, which it names in `taskId`. They replace
- * `subscriptions/listen` inside this program; neither clients nor servers know them.
+ * A client begins and ends to watch the task in `taskId` with these. They replace `subscriptions/listen` inside this
+ * program; neither clients nor servers know them.
  */
 export const watchTask = 'tasks/watch';
 export const unwatchTask = 'tasks/unwatch';
@@ -35,13 +35,13 @@ export function knowsTasks({ extensions }: { readonly extensions?: unknown }): b
   return isObject(extensions) && isObject(extensions[tasksExtension]);
 }
 
-/** Returns the id of the task that answers a call; undefined if the answer is a result. */
+/** Returns the id of the task answering a call; undefined if the answer is a result. */
 export function taskIn(result: object): string | undefined {
   const { resultType, taskId } = result as { resultType?: unknown; taskId?: unknown };
   return resultType === 'task' && isKeptId(taskId) ? taskId : undefined;
 }
 
-/** True if a tool of a 2025-11-25 server must be called as a task, which is a different feature in that version. */
+/** True if a tool of a 2025-11-25 server must be called as a task, a different feature in this version. */
 export function needsTask({ execution }: { readonly execution?: unknown }): boolean {
   return isObject(execution) && execution['taskSupport'] === 'required';
 }
@@ -69,7 +69,7 @@ export function withoutTasks(declared: Fields): Fields {
   return { ...declared, extensions: Object.fromEntries(others) };
 }
 
-/** The error for a client that asks about a task but has not declared that it knows tasks. */
+/** The error for a client asking about a task without having declared tasks. */
 export const tasksNotDeclared: RpcError = {
   code: errorCodes.missingCapability,
   message: 'The client has not declared that it supports tasks.',
