@@ -22,7 +22,7 @@ describe('extensions that are not known here (X8)', () => {
       assert(!mayBeOfExtension(method, { extensions: other }), method);
   });
 
-  it('are none where a server declares nothing else than what is known, or nothing that can be read', () => {
+  it('a server has no unknown extensions if it declares only known ones, or unreadable ones', () => {
     for (const extensions of [undefined, null, [], known, { 'example.com/other': true }, { ...known, x: null }]) {
       assert(!mayBeOfExtension('skills/list', { extensions }));
       assert(!mayBeToldByExtension('notifications/other', { extensions }));
@@ -33,7 +33,7 @@ describe('extensions that are not known here (X8)', () => {
     assert.deepEqual(otherExtensions({ extensions: { ...known, ...other } }), other);
   });
 
-  it('tell what the protocol itself does not', () => {
+  it('extensions report only notifications unknown to the protocol', () => {
     const server = { extensions: other };
     assert(mayBeToldByExtension('notifications/example.com/heard', server));
     for (const method of ['notifications/tasks', 'notifications/cancelled', 'notifications/roots/list_changed'])
