@@ -1,4 +1,4 @@
-/** A server of 2026-07-28 that is long-winded. */
+/** Servers with a long text in every place. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { openConnection } from '../../src/core/connections/eras/opening.js';
 import type { ServerTransport } from '../../src/core/peer/transport.js';
@@ -7,9 +7,9 @@ import { LoopShare } from '../../src/core/base/turns.js';
 import type { ServerClient } from '../../src/core/protocol/client.js';
 import { silentLog } from '../support/fakes/silentLog.js';
 
-/** A server of 2026-07-28 that says the text wherever it can. */
+/** A server of 2026-07-28 with the text in every place. */
 export async function modernServer(text: string): Promise<void> {
-  const answers: Readonly<Record<string, (id: unknown) => object>> = {
+  const answers: Answers = {
     initialize: (id) => ({ id, error: { code: -32022, message: text, data: { supported: [text] } } }),
     'server/discover': (id) => ({
       id,
@@ -52,6 +52,32 @@ export async function modernServer(text: string): Promise<void> {
     }),
     'prompts/get': (id) => ({ id, result: { resultType: text } }),
   };
+  await talk(answers, text);
+}
+
+/** A server of 2025-11-25 with the text in every place. */
+export async function legacyServer(text: string): Promise<void> {
+  const capabilities = { tools: { listChanged: true }, resources: { subscribe: true }, [text]: {} };
+  const result = { protocolVersion: '2025-11-25', capabilities, serverInfo: { name: text, version: text } };
+  const tool = { name: text, description: text, inputSchema: { type: 'object', title: text } };
+  await talk(
+    {
+      initialize: (id) => ({ id, result }),
+      'tools/list': (id) => ({ id, result: { tools: [tool] } }),
+      'resources/list': (id) => ({ id, result: { resources: [{ uri: text, name: text }] } }),
+      'resources/templates/list': (id) => ({ id, result: { resourceTemplates: [] } }),
+      'tools/call': (id) => ({ id, result: { content: [{ type: 'text', text }] } }),
+      'prompts/get': (id) => ({ id, error: { code: 1, message: text, data: text } }),
+      'resources/subscribe': (id) => ({ id, result: { [text]: text } }),
+      'resources/unsubscribe': (id) => ({ id, result: {} }),
+    },
+    text,
+  );
+}
+
+type Answers = Readonly<Record<string, (id: unknown) => object>>;
+
+async function talk(answers: Answers, text: string): Promise<void> {
   const transport: ServerTransport = {
     hasHeaders: true,
     causeOfEnd: '',
@@ -89,6 +115,8 @@ export async function modernServer(text: string): Promise<void> {
   await connection.request({ ...terms, method: 'prompts/get', params: { name: text } });
   await connection.request({ ...terms, method: 'resources/subscribe', params: { uri: text } });
   await connection.request({ ...terms, method: 'resources/unsubscribe', params: { uri: text } });
+  connection.notify(text, { text });
+  transport.onmessage?.({ jsonrpc: '2.0', id: text, method: text, params: { text } });
   transport.onmessage?.({
     jsonrpc: '2.0',
     method: text,

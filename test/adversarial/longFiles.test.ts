@@ -35,7 +35,7 @@ import { completeTeam } from '../../src/core/team/teamCompletion.js';
 import { renamedInAgent, renamedInTeam } from '../../src/core/team/renaming.js';
 import { EditNodes } from '../../src/core/yaml/editNodes.js';
 import * as edits from '../../src/core/yaml/edits.js';
-import { modernServer } from './longAnswers.js';
+import { legacyServer, modernServer } from './longAnswers.js';
 import { entriesIn } from './agentEntries.js';
 import { deps, entryReaders, readEntry, source } from './longEntries.js';
 import type { ConfiguredServer } from '../../src/core/config/model.js';
@@ -230,6 +230,7 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   'tools that changed': (text) => reviewed('before', text),
   'tools that were others': (text) => reviewed(text, `${text} `),
+  'a server of 2025-11-25': legacyServer,
   'a server of 2026-07-28': modernServer,
   'the versions that a server speaks': (text) => readRefusedVersion({ supported: text.slice(0, 100_000).split('') }),
   'what was remembered': async (text) => {
@@ -358,7 +359,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'expectsMore',
     'remember',
     'forget',
-    'setProtocolVersion',
   ],
   'It asks a listener, and reads no more of its answer than a proof has.': ['knowsToken'],
   'It puts the text into another one and does not look at it.': [
