@@ -1,8 +1,10 @@
 /** A server of 2026-07-28 that is long-winded. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { EraTransport } from '../../src/core/connections/eras/eraTransport.js';
-import type { ServerTransport } from '../../src/core/connections/transport.js';
+import { openConnection } from '../../src/core/connections/eras/opening.js';
+import type { ServerTransport } from '../../src/core/peer/transport.js';
 import { systemClock } from '../../src/core/base/clock.js';
+import { LoopShare } from '../../src/core/base/turns.js';
+import type { ServerClient } from '../../src/core/protocol/client.js';
 import { silentLog } from '../support/fakes/silentLog.js';
 
 /** A server of 2026-07-28 that says the text wherever it can. */
@@ -52,6 +54,7 @@ export async function modernServer(text: string): Promise<void> {
   };
   const transport: ServerTransport = {
     hasHeaders: true,
+    causeOfEnd: '',
     start: () => Promise.resolve(),
     close: () => Promise.resolve(),
     send: (message) => {
@@ -60,29 +63,37 @@ export async function modernServer(text: string): Promise<void> {
       return Promise.resolve();
     },
   };
-  const era = { expected: 'legacy', onSeen: () => {} } as const;
-  const eras = new EraTransport({ transport, era, clock: systemClock, log: silentLog });
-  eras.onmessage = (message) => {
-    if ('method' in message && 'id' in message) void eras.send({ jsonrpc: '2.0', id: message.id, result: { text } });
+  const client: ServerClient = {
+    session: {},
+    capabilities: { elicitation: {}, [text]: { text } },
+    logLevel: undefined,
+    ask: () => Promise.resolve({ text }),
+    tell: () => {},
   };
-  const send = (id: number, method: string, params: Record<string, unknown> = {}): Promise<void> =>
-    eras.send({ jsonrpc: '2.0', id, method, params });
-  await send(0, 'initialize', {
-    protocolVersion: '2025-11-25',
+  const opening = await openConnection({
+    transport,
+    era: { expected: 'legacy', onSeen: () => {} },
+    clientVersion: text,
     capabilities: {},
-    clientInfo: { name: text, version: text },
+    clock: systemClock,
+    share: new LoopShare(systemClock),
+    log: silentLog,
+    trace: () => false,
+    timeoutMs: 60_000,
+    signal: new AbortController().signal,
   });
-  await send(1, 'tools/list');
-  await send(2, 'tools/call', { name: 'a', arguments: { p: text, [text]: text } });
-  await send(3, 'prompts/get', { name: text });
-  await send(4, 'resources/subscribe', { uri: text });
-  await send(5, 'resources/unsubscribe', { uri: text });
-  eras.whatIsWrongWithTool({ inputSchema: { type: 'object', properties: { [text]: { 'x-mcp-header': text } } } });
+  if (opening.kind !== 'opened') throw new Error(opening.kind);
+  const { connection } = opening;
+  const terms = { timeouts: { call: 60_000, callMax: 60_000 }, signal: new AbortController().signal, client };
+  await connection.callTool({ ...terms, tool: 'a', arguments: { p: text, [text]: text } });
+  await connection.request({ ...terms, method: 'prompts/get', params: { name: text } });
+  await connection.request({ ...terms, method: 'resources/subscribe', params: { uri: text } });
+  await connection.request({ ...terms, method: 'resources/unsubscribe', params: { uri: text } });
   transport.onmessage?.({
     jsonrpc: '2.0',
     method: text,
     params: { _meta: { 'io.modelcontextprotocol/subscriptionId': text } },
   });
   transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: text } });
-  await eras.close();
+  await connection.close();
 }

@@ -1,12 +1,15 @@
 /**
- * Leads from a client to the gateway, in one era. If the gateway has gone, it is looked for again with the next message.
- * It does not send anything by itself.
+ * The client's connection to the gateway in one protocol era. If the gateway has gone, the next message looks for it
+ * again.
  */
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { SingleFlight } from '../base/singleFlight.js';
+import { messageOf } from '../base/text.js';
+import { RequestHeaders } from '../connections/eras/requestHeaders.js';
 import { HttpTransport } from '../connections/http/transport.js';
+import { Peer, type PeerListener } from '../peer/peer.js';
+import { modernVersion } from '../protocol/versions.js';
 
 export interface GatewayAddress {
   readonly url: string;
@@ -14,26 +17,57 @@ export interface GatewayAddress {
 }
 
 interface LineDeps {
-  /** Says where the gateway is now, and starts one where there is none. */
+  /** Finds the gateway, and starts one if there is none. */
   readonly find: () => Promise<GatewayAddress>;
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
   /** Headers of every message. @param times how often there was a gateway before */
-  readonly headers?: (times: number) => Readonly<Record<string, string>>;
-  readonly onMessage: (transport: HttpTransport, message: JSONRPCMessage) => void;
+  readonly headers: (times: number) => Readonly<Record<string, string>>;
+  readonly listener: PeerListener;
   /** The gateway has begun a new session for the old one. */
   readonly onRenewed: () => void;
-  /** Readies a transport for the first message; `times` as above. */
-  readonly begin: (transport: HttpTransport, gateway: GatewayAddress, times: number) => Promise<void>;
+  /** Prepares a way for the first message; `times` as above. */
+  readonly begin: (way: Way, gateway: GatewayAddress, times: number) => Promise<void>;
 }
 
-/** A gateway that does not begin a new session within this is looked for again, in milliseconds. */
+/** A gateway is looked for again if it does not begin a new session within this, in milliseconds. */
 const sessionLimitMs = 30_000;
 
+/** The peer at one gateway. */
+export class Way {
+  readonly transport: HttpTransport;
+  readonly peer: Peer;
+
+  constructor({ url, token }: GatewayAddress, deps: LineDeps, times: number, onClose: (way: Way) => void) {
+    const { log, clock, version, headers, listener, onRenewed } = deps;
+    const all = { Authorization: `Bearer ${token}`, ...headers(times) };
+    const literal = Object.entries(all).map(([name, value]) => [name, { kind: 'literal', value } as const] as const);
+    this.transport = new HttpTransport({
+      launch: { transport: 'streamable_http', url, headers: new Map(literal), sessionId: '' },
+      log,
+      clock,
+      clientVersion: version,
+      timeoutMs: sessionLimitMs,
+    });
+    this.peer = new Peer({ transport: this.transport, clock, log }, listener);
+    // After the end, the transport still reports of each request whether it was delivered.
+    this.transport.onlate = this.transport.onmessage;
+    this.transport.onclose = () => onClose(this);
+    this.transport.onrenewed = onRenewed;
+  }
+
+  speakModern(): void {
+    const headers = new RequestHeaders();
+    this.transport.setProtocolVersion(modernVersion);
+    this.peer.headersOf = (message) => headers.of(message);
+  }
+}
+
 export class Line {
-  private transport: HttpTransport | undefined;
-  /** Where that leads. */
+  private current: Way | undefined;
+  /** All ways with open requests, and the current one. */
+  private readonly ways = new Set<Way>();
   private gateway: GatewayAddress | undefined;
   private isInDoubt = false;
   private readonly opening = new SingleFlight(() => this.open());
@@ -42,69 +76,55 @@ export class Line {
 
   constructor(private readonly deps: LineDeps) {}
 
-  /** Resolves with what takes messages now. Rejects where there is no gateway. */
-  async way(): Promise<HttpTransport> {
-    if (!this.transport) await this.opening.request();
-    const { transport } = this;
-    if (!transport) throw new Error(this.failure);
-    return transport;
+  /** Rejects if there is no gateway. */
+  async way(): Promise<Way> {
+    if (!this.current) await this.opening.request();
+    const { current } = this;
+    if (!current) throw new Error(this.failure);
+    return current;
   }
 
-  /** Looks for the gateway again, as messages were refused there. Resolves to whether they go another way now. */
-  async hasMoved(from: HttpTransport): Promise<boolean> {
-    if (this.transport === from) {
+  /** Looks for the gateway again because it refused a message. Resolves to true if it is at another address now. */
+  async hasMoved(from: Way): Promise<boolean> {
+    if (this.current === from) {
       this.isInDoubt = true;
       await this.opening.request();
     }
-    return this.transport !== from;
-  }
-
-  isOpen(transport: HttpTransport): boolean {
-    return this.transport === transport;
+    return this.current !== from;
   }
 
   /** The next message looks for the gateway again. */
-  drop(transport: HttpTransport): void {
-    if (this.transport === transport) this.transport = undefined;
+  drop(way: Way): void {
+    if (this.current === way) this.current = undefined;
+  }
+
+  /** Other requests may still be answered on the old way. */
+  endIfUnused(way: Way): void {
+    if (this.current === way || way.peer.exchanges().length > 0) return;
+    this.ways.delete(way);
+    void way.transport.close();
   }
 
   async close(): Promise<void> {
     await this.opening.settled();
-    const { transport } = this;
-    this.transport = undefined;
-    await transport?.close();
+    this.current = undefined;
+    await Promise.all([...this.ways].map(({ transport }) => transport.close()));
   }
 
   /** Never rejects. */
   private async open(): Promise<void> {
-    if (this.transport && !this.isInDoubt) return;
+    if (this.current && !this.isInDoubt) return;
     this.isInDoubt = false;
     try {
       const gateway = await this.deps.find();
-      if (this.transport && gateway.url === this.gateway?.url && gateway.token === this.gateway.token) return;
-      const transport = this.transportTo(gateway, this.times);
-      await this.deps.begin(transport, gateway, this.times++);
-      this.transport = transport;
+      if (this.current && gateway.url === this.gateway?.url && gateway.token === this.gateway.token) return;
+      const way = new Way(gateway, this.deps, this.times, (closed) => this.drop(closed));
+      await this.deps.begin(way, gateway, this.times++);
+      this.ways.add(way);
+      this.current = way;
       this.gateway = gateway;
     } catch (error) {
-      this.failure = (error as Error).message;
+      this.failure = messageOf(error);
     }
-  }
-
-  private transportTo({ url, token }: GatewayAddress, times: number): HttpTransport {
-    const { log, clock, version, headers, onMessage, onRenewed } = this.deps;
-    const all = { Authorization: `Bearer ${token}`, ...headers?.(times) };
-    const literal = Object.entries(all).map(([name, value]) => [name, { kind: 'literal', value } as const] as const);
-    const transport = new HttpTransport({
-      launch: { transport: 'streamable_http', url, headers: new Map(literal), sessionId: '' },
-      log,
-      clock,
-      clientVersion: version,
-      timeoutMs: sessionLimitMs,
-      onRenewed,
-    });
-    transport.onmessage = transport.onlate = (message: JSONRPCMessage) => onMessage(transport, message);
-    transport.onclose = () => this.drop(transport);
-    return transport;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The address of its own that one client has at the gateway (G3), as in the modern era no session tells its conversation
- * apart. It is attended to as long as the client lives, and given back with its end (L2a).
+ * The separate address of one client at the gateway (G3), because the modern era has no session to identify its
+ * conversation. It is kept open as long as the client lives, and given back at its end (L2a).
  */
 import { randomBytes } from 'node:crypto';
 import { finished } from 'node:stream/promises';
@@ -8,10 +8,10 @@ import { directAgents } from '../connections/http/agents.js';
 import { exchange, type HttpReply } from '../connections/http/exchange.js';
 import type { GatewayAddress } from './line.js';
 
-/** Tells a gateway that the conversation had begun at another one. */
+/** Tells a gateway about a conversation begun at another one. */
 export const begunElsewhere = 'mcp-toolsets-begun-elsewhere';
 
-/** The gateway has this long to hear that the address is given back, in milliseconds. */
+/** The limit for giving back the address, in milliseconds. */
 const endLimitMs = 2_000;
 
 export class OwnAddress {
@@ -42,10 +42,10 @@ export class OwnAddress {
   private async listen(gateway: GatewayAddress, signal: AbortSignal): Promise<void> {
     try {
       const { body } = await this.ask('GET', gateway, signal);
-      // What comes are signs of life alone.
+      // The stream has only signs of life.
       await finished(body.resume());
     } catch {
-      // The next message finds the gateway again, and attends there.
+      // The next message finds the gateway again, and opens the address there.
     }
   }
 

@@ -1,34 +1,22 @@
 /**
- * What the rest of the core sees of a live MCP connection. Connecting never throws for what a server does: failures
- * are values with a cause that a person can act on (X3).
+ * The rest of the core sees a live MCP connection through this. Connecting never throws for a server's faults:
+ * failures are values with a cause and a next step for a person (X3).
  */
 import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { LoopShare } from '../base/turns.js';
 import type { Event } from '../base/events.js';
-import type { ProblemCode } from '../base/problem.js';
+import type { StartFailure } from '../failures/startFailure.js';
 import type { PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { OtherRequest, RequestTerms, ServerOutcome, ToolCall } from '../protocol/request.js';
 import type { Log } from '../base/log.js';
+import type { Timeouts } from '../peer/callLimits.js';
 import type { Launch } from '../config/model.js';
 
+export type { StartFailure } from '../failures/startFailure.js';
 export type { Malformed, PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
 
-/** A start that did not succeed, with a next step; no secrets are removed here. */
-export interface StartFailure {
-  readonly code: ProblemCode;
-  /** Completes `"server" …`. The first line says the cause; what was tried and what came back may follow. */
-  readonly message: string;
-  readonly fix: string;
-  /**
-   * Where in the server's entry the cause stands, as a path for `ServerPlaces`; an empty path means the server's key.
-   */
-  readonly path: readonly (string | number)[];
-  /** What the person probably meant instead of what stands there. */
-  readonly instead?: string;
-}
-
-/** What a server says has changed. */
+/** A list of a server. */
 export type OfferKind = 'tools' | 'prompts' | 'resources';
 
 export interface ListOptions {
@@ -36,15 +24,14 @@ export interface ListOptions {
   readonly timeoutMs: number;
 }
 
-/** The time limits of one request in milliseconds (X6). */
 interface Timed {
-  readonly timeouts: { readonly call: number; readonly callMax: number };
+  readonly timeouts: Timeouts;
 }
 
 export interface TimedTerms extends RequestTerms, Timed {}
-/** `tool` is the server's own name. */
+/** `tool` is the server's name for it. */
 export interface TimedCall extends ToolCall, Timed {
-  /** Whether it has to be called as a task of 2025-11-25, if its server has those. */
+  /** True if it is called as a task of 2025-11-25, if its server has tasks. */
   readonly asTask?: boolean;
 }
 export interface TimedRequest extends OtherRequest, Timed {}
@@ -54,52 +41,47 @@ export interface Connection {
   readonly instructions: string | undefined;
   readonly capabilities: ServerCapabilities;
   readonly protocolVersion: string;
-  /** The id of the direct child; it is undefined for HTTP. */
+  /** The id of the direct child; undefined for HTTP. */
   readonly pid: number | undefined;
-  /** The connection has ended and takes no calls; `onDidDie` fires after the calls in flight have failed. */
+  /** True if the connection has ended and takes no calls. `onDidDie` fires after the calls in flight have failed. */
   readonly isOver: boolean;
-  /** What work for its server is charged to (S2); absent where nobody counts. */
+  /** The account charged for work for its server (S2); absent if nobody counts. */
   readonly share?: LoopShare;
-  /** Fires when the server says that something it lists changed. */
+  /** Fires when the server reports a change of a list. */
   readonly onDidChangeOffer: Event<OfferKind>;
   /** Fires with the parameters of each `notifications/resources/updated`. */
   readonly onDidUpdateResource: Event<Fields>;
-  /**
-   * Fires with what the server says of a task that is watched; with its `taskId` alone, where something that it said may
-   * not have been heard.
-   */
+  /** Fires with the server's report of a watched task; with only its `taskId` if a report may have been missed. */
   readonly onDidUpdateTask: Event<Fields>;
   /**
-   * Fires once when the connection ends without `close`, with the cause in words. Calls in flight have failed by then.
+   * Fires once when the connection ends without `close`, with the cause in words. Calls in flight have failed before.
    */
   readonly onDidDie: Event<string>;
   /**
-   * Fires when the server forgot the session and gave a new one (HTTP, rule X2): the connection goes on, and what the
-   * old session held is gone. `onDidChangeOffer` fires for the tools too, as the server may be another version of
-   * itself.
+   * Fires when the server forgot the session and gave a new one (HTTP, rule X2). The connection goes on, and the state
+   * of the old session is gone. `onDidChangeOffer` fires for the tools too, because the server may be another version.
    */
   readonly onDidRenewSession: Event<void>;
-  /** Lists every page. Rejects with `ListError` when the server fails or repeats a cursor. */
+  /** Lists every page. Rejects with `ListError` if the server fails or repeats a cursor. */
   listTools(options: ListOptions): Promise<ToolListing>;
   /**
-   * Resolves with undefined when the server has none, and with a failure when they cannot be listed; rejects only when
+   * Resolves to undefined if the server has none, and to a failure if they cannot be listed; rejects only when
    * aborted.
    */
   listPrompts(options: ListOptions): Promise<PromptListing | undefined>;
   listResources(options: ListOptions): Promise<ResourceListing | undefined>;
-  /** Returns, once, the lists that have outlived the `ttlMs` of a server that does not tell when they change (X8). */
+  /** Returns, once, the lists older than the `ttlMs` of a server without notifications about changes (X8). */
   takeStale(): readonly OfferKind[];
   callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>>;
   request(request: TimedRequest): Promise<ServerOutcome<Fields>>;
   notify(method: string, params?: Fields): void;
-  /** Names the client that the server's own requests reach while nothing is in flight. */
+  /** Names the client for the server's requests while nothing is in flight. */
   belongsTo(client: ServerClient): void;
   /**
-   * Ends the connection and the whole process tree (X5), and resolves when nothing of it is left. It may be called
-   * again.
+   * Ends the connection and the whole process tree (X5). Resolves when nothing of it is left. It may be called again.
    */
   close(): Promise<void>;
-  /** Resolves when `close` has come to its end, whoever called it. */
+  /** Resolves at the end of `close`, whoever called it. */
   readonly gone: Promise<void>;
 }
 
@@ -119,23 +101,22 @@ export interface ConnectRequest {
   readonly launch: Launch;
   /** The limit for connecting, initializing and listing every page, in milliseconds (X3). */
   readonly timeoutMs: number;
-  /** Aborting ends the attempt and everything it started; the outcome is `cancelled`. */
+  /** Aborting ends the attempt and everything started by it; the outcome is `cancelled`. */
   readonly signal: AbortSignal;
-  /** The server's own log, for stderr, stray lines of stdout, `notifications/message` and the JSON-RPC trace. */
+  /** The server's log, for stderr, stray lines of stdout, `notifications/message` and the JSON-RPC trace. */
   readonly log: Log;
-  /** The protocol version in which this launch listed last, if that is remembered (X8). */
+  /** The protocol version of the last list of this launch, if remembered (X8). */
   readonly spoke?: string | undefined;
-  /** The capabilities that the clients declared for whom the connection is made; by default none. */
+  /** The capabilities declared by the clients of the connection; by default none. */
   readonly capabilities?: Fields;
 }
 
-/** The seam through which the rest of the core starts servers; `createConnector` makes the real one. */
+/** The rest of the core starts servers through this; `createConnector` makes the real one. */
 export interface Connector {
   /**
-   * Never rejects for what a server does. When it resolves with `failed` or `cancelled`, nothing of the attempt is
-   * left.
+   * Never rejects for a server's faults. When it resolves to `failed` or `cancelled`, nothing of the attempt is left.
    */
   connect(request: ConnectRequest): Promise<ConnectOutcome>;
-  /** Ends what the connector itself keeps (the guardian process). Connections are ended by their owners. */
+  /** Ends the connector's guardian process. Connections are ended by their owners. */
   dispose(): Promise<void>;
 }

@@ -1,14 +1,13 @@
 /**
- * Makes a server and this client speak one version of the protocol: it says what the answer to `initialize` must be
- * (X3), and leaves out of what the server is sent whatever came with a later version. What the server says in the words
- * of another version is understood all the same. Everything here is pure.
+ * Reads what a server says of itself (X3), and leaves out of our messages to it what came with a later version of the
+ * protocol. Messages of the server are understood in the format of any version. Everything here is pure.
  */
 import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
 import { isProtocolVersion, modernVersion, protocolVersions } from '../protocol/versions.js';
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import { inBrief, shortened } from './jsonRpc.js';
+import { inBrief, shortened } from '../protocol/inBrief.js';
 
 /** Versions are dates, so their order is that of their text. */
 const completionContext = '2025-06-18';
@@ -20,7 +19,7 @@ export function requestParams(version: string, method: string, params: Fields): 
   return Object.fromEntries(Object.entries(params).filter(([key]) => key !== 'context'));
 }
 
-/** Returns the answer to a server request in the words of the server's version. */
+/** Returns the answer to a server request in the format of the server's version. */
 export function answerParams(version: string, method: string, answer: Fields): Fields {
   const { roots } = answer as { roots?: unknown };
   if (method !== 'roots/list' || version >= metaOfRoots || !Array.isArray(roots)) return answer;
@@ -34,7 +33,7 @@ export function versionHeader(version: string): string | undefined {
   return version >= protocolVersionHeader ? version : undefined;
 }
 
-/** The limit, in characters, of what every agent and every view is given (S2). */
+/** Limits in characters, because every agent and every view gets these (S2). */
 const longestName = 256;
 const longestInstructions = 64 * 1024;
 
@@ -52,13 +51,21 @@ export type InitializeAnswer =
 
 export function readInitializeAnswer(result: unknown): InitializeAnswer {
   if (!isObject(result)) return wrong(`is not an object but ${inBrief(result, 100)}`);
-  const { protocolVersion, capabilities, serverInfo, instructions } = result;
+  const { protocolVersion } = result;
   if (typeof protocolVersion !== 'string') return wrong('names no protocol version');
   if (!isProtocolVersion(protocolVersion)) {
     return wrong(
       `names protocol version ${shortened(protocolVersion, 40)}; known are ${[...protocolVersions].reverse().join(', ')}`,
     );
   }
+  return readFacts(result, protocolVersion);
+}
+
+/** Reads what both eras say: capabilities, name and instructions. */
+export function readFacts(
+  { capabilities, serverInfo, instructions }: Fields,
+  protocolVersion: string,
+): InitializeAnswer {
   if (!isObject(capabilities)) return wrong('has no capabilities');
   if (!isObject(serverInfo)) return wrong('has no serverInfo');
   const { name, version, title } = serverInfo;
@@ -82,29 +89,17 @@ export function readInitializeAnswer(result: unknown): InitializeAnswer {
   };
 }
 
-/** Some servers write `true` and `false`, or null, for what they have and have not. */
+/** Some servers write `true`, `false` or null in place of an object. */
 function readCapabilities(capabilities: Fields): ServerCapabilities {
   const read = Object.entries(capabilities).map(([name, value]) => [name, value === true ? {} : value] as const);
   return Object.fromEntries(read.filter(([, value]) => isObject(value)));
 }
 
-/**
- * Returns the answer as the SDK's client takes it, whose schema is stricter than we are. The client keeps what the server
- * can do to itself, and nobody asks it.
- */
-export function leastInitializeAnswer({ protocolVersion, serverInfo: { name, version } }: ServerFacts): Fields {
-  return { protocolVersion, capabilities: {}, serverInfo: { name, version } };
-}
-
-/**
- * Reads what a server said of itself and was kept, as if it had just said it. Returns undefined where any of it is not what a
- * server may say.
- */
+/** Reads what was kept of a server as if it had just said it. Returns undefined if it may not say that. */
 export function keptFacts(kept: Fields): ServerFacts | undefined {
   const isModern = kept['protocolVersion'] === modernVersion;
-  const answer = readInitializeAnswer(isModern ? { ...kept, protocolVersion: protocolVersions[0] } : kept);
-  if (answer.kind === 'wrong') return undefined;
-  return isModern ? { ...answer.facts, protocolVersion: modernVersion } : answer.facts;
+  const answer = isModern ? readFacts(kept, modernVersion) : readInitializeAnswer(kept);
+  return answer.kind === 'wrong' ? undefined : answer.facts;
 }
 
 function wrong(detail: string): InitializeAnswer {

@@ -1,6 +1,6 @@
 /**
- * Gives an entry that a server lists again as the object that it was before. So whatever was found out of an entry is found
- * out once, and who compares lists sees at once what is the same, whichever instance of the server listed it.
+ * Gives an entry listed again as the same object as before, whichever instance of the server listed it. So facts about
+ * an entry are found out once, and comparing lists is fast.
  */
 import type { LoopShare } from '../base/turns.js';
 
@@ -11,7 +11,7 @@ export class KnownEntries<Entry> {
   private readonly before: ReadonlyMap<string, unknown>;
   private readonly now = new Map<string, Entry>();
 
-  /** @param share that of the server */
+  /** @param share the account of the server */
   constructor(
     private readonly share: LoopShare,
     private readonly method: string,
@@ -19,7 +19,7 @@ export class KnownEntries<Entry> {
     this.before = listed.get(share)?.get(method) ?? new Map();
   }
 
-  /** @param read makes of what is not known what is kept of it */
+  /** @param read makes the kept form of a new entry */
   of(entry: unknown, read: (entry: unknown) => Entry): Entry {
     const json = JSON.stringify(entry);
     const known = this.now.get(json) ?? (this.before.get(json) as Entry | undefined) ?? read(entry);
@@ -27,7 +27,7 @@ export class KnownEntries<Entry> {
     return known;
   }
 
-  /** The list is whole. */
+  /** The list is complete. */
   keep(): void {
     const byMethod = listed.get(this.share) ?? new Map<string, ReadonlyMap<string, unknown>>();
     listed.set(this.share, byMethod);

@@ -1,7 +1,7 @@
 /**
- * Asks one server for what it offers: tools, prompts, resources and templates, every page of each. What the server has
- * not declared is not asked for. Entries pass through as the server gave them; one that is malformed is named and costs
- * only itself. Tools that cannot be listed are an error; of the other lists the listing says why they are not whole.
+ * Asks one server for its offer: every page of tools, prompts, resources and templates, if the server has declared
+ * them. Entries pass through as the server gave them. A malformed entry is named and costs only itself. Tools without
+ * a list are an error; other incomplete lists come with the reason.
  */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
@@ -22,26 +22,26 @@ import {
   type ResourceListing,
   type ToolListing,
 } from './connection.js';
-import { inBrief, shortened } from './jsonRpc.js';
+import { inBrief, shortened } from '../protocol/inBrief.js';
 import { KnownEntries } from './knownEntries.js';
 
 const mostPages = 1000;
-/** The limits of one entry and of a whole list, in characters: what is larger is an attack or an accident. */
+/** The limits of one entry and of a whole list, in characters. Anything larger is an attack or an accident. */
 const largestEntry = 1024 * 1024;
 const largestList = 16 * 1024 * 1024;
-/** Cursors are kept until the list has ended, to see one again. */
+/** Cursors are kept until the end of the list, to recognise a repeated one. */
 const longestCursor = 16 * 1024;
-/** So many entries that are malformed are named; the last of them says how many follow. */
+/** This many malformed entries are named; the last of them mentions the number of the others. */
 const mostMalformed = 100;
 
 /** One of the lists of a server. */
 interface ListKind<Entry> {
-  /** What is listed, for messages. */
+  /** The subject of the list, for messages. */
   readonly what: 'tools' | 'prompts' | 'resources';
   readonly method: string;
-  /** The key under which the entries stand in a page. */
+  /** The key of the entries in a page. */
   readonly key: string;
-  /** The field that names an entry, a text that is not empty. */
+  /** The field with the name of an entry, a text and not empty. */
   readonly identity: string;
   readonly most: number;
   /** Completes "The entry …". */
@@ -59,7 +59,7 @@ const tools: ListKind<OfferedTool> = {
   read: (entry) => looked(fitting(entry as OfferedTool)),
 };
 
-/** What decides whether a tool is published is found out here, where the list is read in slices (P10). */
+/** Looks at the schema here, because the list is read in slices (P10). */
 function looked(tool: OfferedTool): OfferedTool {
   lookedAt(tool);
   return tool;
@@ -99,7 +99,7 @@ const templates: ListKind<ResourceListing['templates'][number]> = {
   read: (entry) => fitting(entry as ResourceListing['templates'][number]),
 };
 
-/** Resolves with the result of the list; rejects when the server fails. */
+/** Resolves to the result of the list; rejects if the server fails. */
 type Page = (cursor: string | undefined) => Promise<unknown>;
 
 interface EntryListing<Entry> {
@@ -126,7 +126,7 @@ async function listAll<Entry>(kind: ListKind<Entry>, page: Page, share: LoopShar
       if (total > largestList)
         throw new ListError(`The server lists more than ${largestList / 1024 / 1024} MiB of ${key}.`);
       const isNamed = malformed.length < mostMalformed;
-      // What it is instead is not even looked at, which would take most of the time.
+      // Describing its value would take most of the time.
       if (!isNamed && !isObject(entry)) {
         unnamed += 1;
         continue;
@@ -145,7 +145,7 @@ async function listAll<Entry>(kind: ListKind<Entry>, page: Page, share: LoopShar
     }
     await share.run(read(found));
     const next = (result as { nextCursor?: unknown }).nextCursor;
-    // An empty cursor is how some servers write that there is none.
+    // Some servers write an empty cursor for none.
     if (typeof next !== 'string' || next === '') {
       known.keep();
       return { entries, malformed: withCount(malformed, unnamed) };
@@ -173,7 +173,7 @@ function withCount(malformed: readonly Malformed[], unnamed: number): readonly M
 }
 
 /** Walks without recursion, and no further than the limits of an entry. */
-export function measured(entry: unknown): { readonly characters: number; readonly whatIsWrong: string | undefined } {
+function measured(entry: unknown): { readonly characters: number; readonly whatIsWrong: string | undefined } {
   let characters = 0;
   const left: { readonly value: unknown; readonly depth: number }[] = [{ value: entry, depth: 0 }];
   for (let next = left.pop(); next; next = left.pop()) {
@@ -224,12 +224,12 @@ function whatIsWrongWithArguments({ arguments: given }: Readonly<Record<string, 
   return isRight ? undefined : 'has arguments that are not a list of names';
 }
 
-/** Some servers write null for what they leave out; a strict reader behind us would refuse the whole list for it. */
+/** Some servers write null for a missing field. A strict reader after us would refuse the whole list for it. */
 const optionalFields = ['outputSchema', 'annotations', 'icons', 'execution', '_meta', 'arguments'];
-/** These are shown, and nobody who shows them is to look whether they are texts. */
+/** Views show these without checking for texts. */
 const texts = ['title', 'description', 'mimeType'];
 
-/** Leaves out what a server may leave out and what is not what it has to be. */
+/** Leaves out optional fields of the wrong type. */
 function fitting<Entry extends object>(entry: Entry): Entry {
   const fields = entry as Record<string, unknown>;
   const misfits = [
@@ -243,10 +243,7 @@ function fitting<Entry extends object>(entry: Entry): Entry {
   return Object.fromEntries(Object.entries(fields).filter(([key]) => !misfits.includes(key))) as Entry;
 }
 
-/**
- * Reads a listing that was kept as if its server had just given it. Returns undefined where any of it is not what a server
- * may give.
- */
+/** Reads a kept listing as if its server had just given it. Returns undefined if any part of it is invalid. */
 export function keptListing(value: unknown): ToolListing | undefined {
   if (!isObject(value)) return undefined;
   const { tools: ofTools, prompts: ofPrompts, resources: ofResources, malformed } = value;
@@ -282,24 +279,24 @@ function areMalformed(value: unknown): value is Malformed[] {
 interface OfferListerDeps {
   readonly capabilities: ServerCapabilities;
   readonly clock: Clock;
-  /** What the work on the lists is charged to. */
+  /** The account charged for the work on the lists. */
   readonly share: LoopShare;
   readonly send: (method: string, params: Fields | undefined, signal: AbortSignal) => Promise<unknown>;
-  /** Completes "The tool …" for a tool that cannot be called on this connection. */
+  /** Completes "The tool …" for a tool not callable on this connection. */
   readonly whatIsWrongWithTool?: (tool: Fields) => string | undefined;
   /** Returns in words why the connection has ended; undefined while it lives. */
   readonly causeOfEnd: () => string | undefined;
 }
 
 export class OfferLister {
-  /** By method: the time in epoch milliseconds until which the server wants its list to be taken for fresh. */
+  /** By method: the time in epoch milliseconds until the list goes stale. */
   private readonly freshUntil = new Map<string, number>();
 
   constructor(private readonly deps: OfferListerDeps) {}
 
   /**
-   * Returns what has outlived its `ttlMs`, once. What the server tells of when it changes never does, and neither does what
-   * it gave no time for.
+   * Returns, once, the lists older than their `ttlMs`. A list with notifications about its changes never goes stale,
+   * nor does one without a time.
    */
   takeStale(): OfferKind[] {
     const now = this.deps.clock.now();
@@ -350,13 +347,13 @@ export class OfferLister {
     } catch (error) {
       if (!(error instanceof ListError)) throw error;
       const none = { entries: [], malformed: [] };
-      // Many servers declare what they do not have, and resources without templates.
+      // Many servers declare features without having them, and resources without templates.
       const { code } = (error.cause ?? {}) as { code?: unknown };
       return code === errorCodes.methodNotFound ? none : { ...none, failure: error.message };
     }
   }
 
-  /** The page that is stale first counts. Zero says nothing about when to ask again. */
+  /** The first page to go stale counts. Zero says nothing about the next request. */
   private noteFreshness(method: string, page: unknown): void {
     const { ttlMs } = (isObject(page) ? page : {}) as { ttlMs?: unknown };
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;

@@ -1,11 +1,9 @@
-/**
- * Writes what a server says and what is said to it as lines of its log.
- */
+/** Writes the messages to and from a server as lines of its log. */
 import type { Clock } from '../base/clock.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Log, LogLevel } from '../base/log.js';
 import { TokenBucket } from '../base/tokenBucket.js';
-import { inBrief, shortened } from './jsonRpc.js';
+import { inBrief, shortened } from '../protocol/inBrief.js';
 import type { Fields } from '../protocol/client.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 
@@ -14,8 +12,8 @@ const burst = 500;
 const perSecond = 50;
 
 /**
- * A log that its server cannot flood (S2): more lines than a person could read in a second are left out, and a line
- * says how many. What is written at level trace was asked for, and passes.
+ * A log safe from floods (S2): more lines than a person could read in a second are left out, and a line mentions their
+ * number. Lines at level trace were requested, so they pass.
  */
 export function boundedLog(target: Log, clock: Clock): Log {
   const lines = new TokenBucket(clock, burst, perSecond);
@@ -61,7 +59,7 @@ const logLevels: ReadonlyMap<unknown, LogLevel> = new Map([
 ]);
 
 const bodyLimit = 4000;
-/** A server chooses the methods and ids of what it asks, and they may be of any length. */
+/** A server chooses the methods and ids of its requests, of any length. */
 const methodLimit = 100;
 const idLimit = 60;
 const mostOpen = 1000;
@@ -69,7 +67,7 @@ const mostOpen = 1000;
 interface TrafficTraceDeps {
   readonly log: Log;
   readonly clock: Clock;
-  /** Asked for each message; nothing is computed while it says no. */
+  /** Called for each message; nothing is computed while it returns false. */
   readonly enabled: () => boolean;
 }
 

@@ -1,6 +1,5 @@
 /**
- * Reads what became of a request to a server from the answer, or from the error instead of one. Everything here is
- * pure.
+ * Reads the outcome of a request to a server from the answer, or from the error in its place. Everything here is pure.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Fields } from '../protocol/client.js';
@@ -11,9 +10,9 @@ import { errorCodes } from '../protocol/errors.js';
 import { deepestValue, isTooDeep } from '../protocol/json.js';
 import { isOtherType } from '../protocol/tasks.js';
 import { modernVersion } from '../protocol/versions.js';
-import type { TransportFailure } from './transport.js';
+import type { TransportFailure } from '../failures/transportFailure.js';
 
-/** A request that was not delivered is an error of its call; one that was delivered and not answered is lost. */
+/** An undelivered request is an error of its call; a delivered one without an answer is lost. */
 export function outcomeOfFailure(
   failure: TransportFailure,
 ): Extract<ServerOutcome<unknown>, { kind: 'lost' | 'error' }> {
@@ -37,14 +36,15 @@ const noObject = {
   message: 'The server answered with a result that is not an object.',
 } as const;
 
-/** @param version in which the server is spoken to: tasks are of the modern era */
+/** @param version the version spoken to the server: tasks belong to the modern era */
 export function readCallResult(result: unknown, version: string): ServerOutcome<CallToolResult> {
   if (isTooDeep(result)) return tooDeep;
   if (!isObject(result)) return noObject;
-  // A task has no content yet, nor has what another extension answers; that the client knows it has been seen to.
+  // A task has no content yet, nor has the answer of another extension. The protocol has checked the client's
+  // knowledge of it.
   if (version === modernVersion && isOtherType(result))
     return { kind: 'result', result: result as unknown as CallToolResult };
-  // Before that version, the word meant nothing.
+  // Before 2026-07-28, the field had no meaning.
   if (result['resultType'] !== undefined) return readCallResult(withoutType(result), version);
   const { content } = result;
   if (Array.isArray(content)) {
@@ -52,7 +52,7 @@ export function readCallResult(result: unknown, version: string): ServerOutcome<
       ? { kind: 'result', result: result as unknown as CallToolResult }
       : noPart('content');
   }
-  // Older versions of the protocol allow that beside structured content.
+  // Older versions of the protocol allow this beside structured content.
   if (content === undefined || content === null) return { kind: 'result', result: { ...result, content: [] } };
   return {
     kind: 'error',
@@ -80,7 +80,7 @@ function noPart(list: 'content' | 'contents' | 'messages'): ServerOutcome<never>
   return { kind: 'error', code: errorCodes.internal, message };
 }
 
-/** This many characters of a progress message are passed on, which is one line in a view (S2). */
+/** This many characters of a progress message are passed on: one line in a view (S2). */
 const longestProgress = 4096;
 
 export function readProgress({ progress, total, message }: Fields): Progress {

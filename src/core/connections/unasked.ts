@@ -1,11 +1,17 @@
-/** The limits of what a server says (S2): it is charged the time that this takes (`LoopShare`), and its size is bounded. */
+/**
+ * The limits of a server's messages (S2): their size is bounded, and their time is charged to the server
+ * (`LoopShare`).
+ */
 
-/** The limits of one message in bytes, or in characters: of an answer that we wait for, and of anything else. */
+/** The limits of one message in bytes or characters: of an expected answer, and of anything else. */
 export const largestAnswer = 16 * 1024 * 1024;
 export const largestUnasked = 8 * 1024 * 1024;
-/** A message of more characters or bytes is read in slices, and heard in a turn of its own (P10). */
+/** Longer messages, in characters or bytes, are read in slices and delivered in a separate turn (P10). */
 export const longMessage = 256 * 1024;
-/** The least that is charged for a message that answers nothing we asked, in milliseconds of the loop: what follows is not all measured. */
+/**
+ * The least charge for a message without an open request, in milliseconds of the loop, because its further work is not
+ * all measured.
+ */
 export const unaskedMs = 0.125;
-/** The same for a request of the server over HTTP, because its answer is an exchange of its own. */
+/** The same for a request of the server over HTTP, because the answer to it is another exchange. */
 export const exchangeMs = 20 * unaskedMs;

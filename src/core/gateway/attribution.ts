@@ -20,7 +20,7 @@ import { addressConversation, handleConversation, linkOfTask, namedConversation 
 import type { Fallbacks } from './fallbacks.js';
 import { handleArgument, handleKey, handleNote, withoutHandle, type Handle, type Handles } from './handles.js';
 import { namedBy, namerOf } from './identities.js';
-import type { Message } from './jsonRpc.js';
+import type { Message } from '../protocol/jsonRpc.js';
 import type { Listing, Listings } from './listings.js';
 import type { StatelessTraits } from './statelessRequest.js';
 

@@ -9,7 +9,7 @@ import { isObject } from '../base/isObject.js';
 import { inNextTurn } from '../base/nextTurn.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
-import { notificationMessage, type Message, type RequestId } from './jsonRpc.js';
+import { notificationMessage, type Message, type RequestId } from '../protocol/jsonRpc.js';
 import { notAsked, openQuestion, takenBack, type OpenQuestion } from './openQuestion.js';
 
 /** This many may be open in one session, which is more than a person or a model can be asked at a time. */

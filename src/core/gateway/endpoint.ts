@@ -23,7 +23,7 @@ import {
   resultMessage,
   type Message,
   type Payload,
-} from './jsonRpc.js';
+} from '../protocol/jsonRpc.js';
 import type { ConversationTraits, Conversations } from './conversations.js';
 import { ofInstances } from './attribution.js';
 import { addressConversation } from './conversationIds.js';

@@ -13,7 +13,7 @@ import { knowsTasks, taskChanged, watchTask } from '../protocol/tasks.js';
 import type { ArtifactOrigin } from '../results/artifacts.js';
 import type { ServedToolset } from './backend.js';
 import { ListenStream, type Heartbeat } from './eventStreams.js';
-import { notificationMessage, resultMessage, type RequestId } from './jsonRpc.js';
+import { notificationMessage, resultMessage, type RequestId } from '../protocol/jsonRpc.js';
 import { topics, type Listing, type Topic } from './listings.js';
 import { capabilitiesOf } from './methods.js';
 import type { MethodDeps } from './requests.js';

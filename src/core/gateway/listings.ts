@@ -19,7 +19,7 @@ import type { GatewayBackend, ServedToolset } from './backend.js';
 import { entries } from './dialect.js';
 import { mirroredParams, type MirroredParam } from '../protocol/mirroredParams.js';
 import { type SpokenVersion, protocolVersions } from '../protocol/versions.js';
-import { notificationMessage } from './jsonRpc.js';
+import { notificationMessage } from '../protocol/jsonRpc.js';
 
 export class Listing {
   readonly tools: PagedList;

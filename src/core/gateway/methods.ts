@@ -7,7 +7,7 @@ import type { ServerFeatures } from '../tools/features.js';
 import { invalidParams, refusal, type Answer, type MethodContext, type MethodDeps } from './requests.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
-import { isRequestId } from './jsonRpc.js';
+import { isRequestId } from '../protocol/jsonRpc.js';
 import { mayBeOfExtension } from '../protocol/extensions.js';
 import { knowsTasks, taskMethods, tasksNotDeclared } from '../protocol/tasks.js';
 import { modernVersion } from '../protocol/versions.js';

@@ -13,7 +13,7 @@ import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import type { PostReply, Reply } from './eventStreams.js';
-import { resultMessage, withId, type RequestId } from './jsonRpc.js';
+import { resultMessage, withId, type RequestId } from '../protocol/jsonRpc.js';
 import { notAsked, openQuestion, takenBack, type OpenQuestion } from './openQuestion.js';
 import type { CallTarget, Parking } from './parking.js';
 

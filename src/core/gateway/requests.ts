@@ -24,7 +24,7 @@ import { errorIn, isAtLeast, statusOf } from './dialect.js';
 import type { Reply } from './eventStreams.js';
 import { handleKey } from './handles.js';
 import { namedBy } from './identities.js';
-import { errorMessage, isRequestId, notificationMessage, resultMessage, type RequestId } from './jsonRpc.js';
+import { errorMessage, isRequestId, notificationMessage, resultMessage, type RequestId } from '../protocol/jsonRpc.js';
 import { modernVersion } from '../protocol/versions.js';
 import { withPagesOpened } from './requiredPages.js';
 import { type CallInFlight, type Session, SessionClient } from './session.js';

@@ -15,7 +15,7 @@ import type { AskOptions, Audience, ClientKind, Fields, ServerClient } from '../
 import type { Cancellation } from '../base/cancellation.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import { TransientMap } from '../base/transientMap.js';
-import { notificationMessage, type RequestId } from './jsonRpc.js';
+import { notificationMessage, type RequestId } from '../protocol/jsonRpc.js';
 import { Links } from './links.js';
 import {
   changedMessages,

@@ -23,7 +23,7 @@ import type { Conversations } from './conversations.js';
 import { isOfHandle } from './conversationIds.js';
 import { errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf, toolResult } from './dialect.js';
 import { PostReply, type Heartbeat } from './eventStreams.js';
-import { errorMessage, resultMessage, type Message } from './jsonRpc.js';
+import { errorMessage, resultMessage, type Message } from '../protocol/jsonRpc.js';
 import type { ListenStreams } from './listenStreams.js';
 import { ParkableCall } from './parkableCall.js';
 import { Parking } from './parking.js';

@@ -10,7 +10,7 @@ import { isLogLevel } from '../protocol/logLevels.js';
 import { fromHeader, namedParams } from '../protocol/mirroredParams.js';
 import { metaKeys, metaOf } from '../protocol/requestMeta.js';
 import { modernVersion, protocolVersions } from '../protocol/versions.js';
-import type { Message } from './jsonRpc.js';
+import type { Message } from '../protocol/jsonRpc.js';
 
 type Request = Extract<Message, { kind: 'request' }>;
 

@@ -10,7 +10,6 @@ import { toDisposable, type Disposable } from '../base/disposables.js';
 import { assertNever } from '../base/assertNever.js';
 import { launchHashOf } from '../config/hash.js';
 import { boundedLog } from '../connections/logging.js';
-import { longestMs } from '../connections/callLimits.js';
 import type { ConnectOutcome, Connector, ConnectRequest } from '../connections/connection.js';
 import { Guardian } from '../processes/guardian.js';
 import { Jobs } from '../processes/jobs.js';
@@ -76,7 +75,7 @@ export function createConnector(deps: ConnectorDeps): Connector {
     }
     const limit = new AbortController();
     let isUp = false;
-    const timer = clock.after(Math.min(timeoutMs, longestMs), () => {
+    const timer = clock.after(timeoutMs, () => {
       isUp = !unwanted.aborted;
       limit.abort();
     });

@@ -1,6 +1,4 @@
-/**
- * Finds which commands PATH offers, to tell a typing error from a program that is not installed. It reads folders only.
- */
+/** Finds the commands of PATH, to distinguish a typing error from a missing program. It only reads folders. */
 import { readdir } from 'node:fs/promises';
 import { delimiter } from 'node:path';
 import { distance } from '../base/nearest.js';
@@ -11,7 +9,7 @@ const mostFolders = 200;
 
 export interface PathSearch {
   readonly folders: number;
-  /** Resolves with the command on PATH whose name is nearest, if one is near. */
+  /** Resolves to the command on PATH with the nearest name, if one is near. */
   readonly nearest: string | undefined;
 }
 

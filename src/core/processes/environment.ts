@@ -1,4 +1,4 @@
-/** Reads variables of an environment. Windows does not tell `Path` from `PATH`. */
+/** Reads variables of an environment. On Windows, `Path` and `PATH` are the same. */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -13,8 +13,8 @@ export function variable(env: Environment, name: string): string | undefined {
 }
 
 /**
- * Returns `env` overlaid with `own`, each name once. Where Windows takes two names of `own` for one, their order in the file
- * must not decide which counts: it is no part of what was approved (S1).
+ * Returns `env` overlaid with `own`, each name once. If Windows treats two names of `own` as one, their order in the
+ * file must not decide, because nobody approved the order (S1).
  */
 export function overlaid(
   env: Environment,

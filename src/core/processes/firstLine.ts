@@ -1,15 +1,15 @@
-/** Reads the first line of a script, which names the program that runs it. */
+/** Reads the first line of a script, with the program for the script. */
 import { closeSync, openSync, readSync } from 'node:fs';
 
 export interface FirstLine {
   /** The path of the interpreter. */
   readonly program: string;
   readonly argument: string | undefined;
-  /** The line ends with a carriage return, which the system takes for a part of the path. */
+  /** The line ends with a carriage return, and the system takes it for a part of the path. */
   readonly isOfWindows: boolean;
 }
 
-/** Returns undefined where a file does not begin with `#!`. Throws what the file system says. */
+/** Returns undefined if a file does not begin with `#!`. Throws the errors of the file system. */
 export function firstLineOf(file: string): FirstLine | undefined {
   const start = Buffer.alloc(150);
   const opened = openSync(file, 'r');

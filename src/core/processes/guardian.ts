@@ -1,13 +1,14 @@
 /**
- * Keeps process trees on POSIX: nothing outlives this process, even if it is killed (X5). A process of its own holds
- * the read end of a pipe and knows the groups of all servers; when the pipe ends, the host is gone, and it ends what is
- * left. Windows does that by itself, see jobs.ts.
+ * Keeps process trees on POSIX: nothing outlives this process, even if it is killed (X5). A second process holds the
+ * read end of a pipe and knows the groups of all servers. When the pipe ends, the host has gone, and the guardian ends
+ * the rest. Windows does this without help, see jobs.ts.
  *
- * It is /bin/sh, which costs next to nothing while all is well; for the end it starts Node on guardianMain, which finds
- * whole trees, and without that ends the groups and the marked by itself. A host that goes without a word may have
- * started what it had no time to tell of: then the marked are looked for, though none is registered. Invariants: there
- * is at most one guardian at a time; it is told of a server in the turn in which that comes into being; it is in a
- * session of its own, so that a signal for the host's group does not reach it; it is gone when `dispose` resolves.
+ * It is /bin/sh, because a shell costs almost nothing in normal times. At the end it starts Node on guardianMain to
+ * find whole trees; without Node, the shell ends the groups and the marked processes. A host may go before it can
+ * register a new server, so the guardian looks for marked processes even if none is registered.
+ *
+ * Invariants: there is at most one guardian at a time; it learns of a server in the turn of its creation; it has a
+ * separate session, so a signal for the host's group does not reach it; it is gone when `dispose` resolves.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -16,16 +17,16 @@ import { parseProcStat } from './processTable.js';
 import type { TreeKeeper, TreeMembers } from './treeMembers.js';
 
 interface GuardianOptions {
-  /** The start of the marks of all servers, which ends in a dot. */
+  /** The common start of the marks of all servers. It ends in a dot. */
   readonly mark: string;
-  /** The path of the bundled guardianMain. Without it the shell makes do. */
+  /** The path of the bundled guardianMain. Without it the shell does the work. */
   readonly script: string | undefined;
-  /** Node, or Electron, which is told to be Node. */
+  /** Node, or Electron running as Node. */
   readonly execPath: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** `$1` is the mark as it stands in an environment, `$2` Node, `$3` guardianMain and `$4` the mark for it. */
+/** `$1` is the mark as in an environment, `$2` Node, `$3` guardianMain and `$4` the mark for it. */
 const shellScript = `
 trap '' HUP INT QUIT TERM PIPE
 groups= calm=
@@ -55,7 +56,7 @@ sleep 1
 end KILL "$1"
 `;
 
-/** Servers still registered at `dispose` are ended by the guardian, which takes it this long at worst. */
+/** The guardian ends servers still registered at `dispose`. This is its longest time for it. */
 const endLimitMs = 6000;
 const mostRestarts = 3;
 
@@ -67,7 +68,7 @@ export class Guardian implements TreeKeeper {
 
   constructor(private readonly options: GuardianOptions) {}
 
-  /** The input of the running guardian. */
+  /** The process id of the running guardian. */
   get pid(): number | undefined {
     return this.child?.pid;
   }
@@ -113,7 +114,7 @@ export class Guardian implements TreeKeeper {
     child.once('exit', () => {
       if (this.child === child) this.ended();
     });
-    // Neither the process nor the pipe keeps the host from ending by itself.
+    // Neither the process nor the pipe keeps the host alive.
     child.unref();
     (child.stdin as Partial<{ unref(): void }> | null)?.unref?.();
     for (const group of this.groups) this.tell(`add ${group}`);
@@ -146,7 +147,7 @@ export class Guardian implements TreeKeeper {
   }
 }
 
-/** Returns when the process started, in the terms of /proc, or undefined on other systems. */
+/** Returns the start time of the process, in units of /proc; undefined on other systems. */
 function startedAt(pid: number): string | undefined {
   if (process.platform !== 'linux') return undefined;
   try {

@@ -1,5 +1,5 @@
 /**
- * Calls Windows' job objects through koffi. Nothing here is loaded on another system.
+ * Calls Windows' job objects through koffi. No other system loads anything here.
  * https://learn.microsoft.com/windows/win32/procthread/job-objects
  */
 import type koffi from 'koffi';
@@ -20,7 +20,7 @@ interface Kernel {
   readonly close: KoffiFunction;
 }
 
-/** JOBOBJECT_EXTENDED_LIMIT_INFORMATION of a 64-bit system, whose LimitFlags stand at 16. */
+/** JOBOBJECT_EXTENDED_LIMIT_INFORMATION of a 64-bit system, with LimitFlags at 16. */
 const extendedLimits = { class: 9, size: 144, flagsAt: 16, killOnClose: 0x2000 } as const;
 /** JOBOBJECT_BASIC_PROCESS_ID_LIST: two counts of four bytes, then ids of eight. */
 const processIdList = { class: 3, idsAt: 8, idSize: 8, most: 65536 } as const;
@@ -30,7 +30,7 @@ const accessToEnter = 0x0101;
 let kernel: Kernel | undefined;
 let missing: string | undefined;
 
-/** Loads what is needed. Returns why job objects cannot be had, or undefined when they can. */
+/** Loads the library. Returns the reason why job objects are unavailable, or undefined. */
 export function jobsMissing(): string | undefined {
   if (kernel !== undefined || missing !== undefined) return missing;
   try {
@@ -42,8 +42,7 @@ export function jobsMissing(): string | undefined {
 }
 
 function loadKernel(): Kernel {
-  // Loads the binary of this processor alone; koffi's own loader would look for it in ways that do not survive
-  // bundling.
+  // Loads only the binary of this processor, because koffi's loader does not survive bundling.
   const binding = createRequire(__filename)(`@koromix/koffi-win32-${process.arch}`) as typeof koffi;
   const library = binding.load('kernel32.dll');
   const func = (name: string, result: string, args: string[]): KoffiFunction => library.func(name, result, args);
@@ -70,7 +69,7 @@ export function createJob(): Job | undefined {
   return undefined;
 }
 
-/** @returns whether the process is in the job now */
+/** @returns true if the process is in the job now */
 export function enterJob(job: Job, pid: number): boolean {
   const opened = kernel?.open(accessToEnter, false, pid) as object | null | undefined;
   if (!kernel || !opened) return false;
@@ -79,7 +78,7 @@ export function enterJob(job: Job, pid: number): boolean {
   return entered;
 }
 
-/** Returns the ids of those that live, or undefined when the system does not tell. */
+/** Returns the ids of living members, or undefined if the system does not say. */
 export function jobMembers(job: Job): number[] | undefined {
   for (let room = 64; room <= processIdList.most; room *= 2) {
     const list = Buffer.alloc(processIdList.idsAt + room * processIdList.idSize);

@@ -1,10 +1,10 @@
 /**
- * Keeps process trees on Windows: each tree is a job object (X5). All that a member starts is a member, whatever
- * becomes of its parent; the system lists the members, ends them in one call, and ends them when the last handle to the
- * job is closed, which it is when this process dies, however it dies.
+ * Keeps process trees on Windows: each tree is a job object (X5). Everything started by a member is a member, whatever
+ * becomes of its parent. The system lists the members, ends them in one call, and ends them when the last handle to
+ * the job is closed. The end of this process closes it, in every case.
  *
- * A process enters its job right after it came into being, in the same turn; what it could start before that is not
- * found. Where job objects cannot be had, `taskkill` ends what it finds below the first process while that lives.
+ * A process enters its job in the turn of its creation; children started before that are not found. Without job
+ * objects, `taskkill` ends the processes below the first one while that lives.
  */
 import { execFile } from 'node:child_process';
 import path from 'node:path';
@@ -70,7 +70,7 @@ class JobTree implements TreeMembers {
 
   signal(): void {
     if (this.job !== undefined) terminateJob(this.job);
-    // Until Node reports its end, it holds the process, and the id is nobody else's.
+    // Until Node reports its end, it holds the process, so the id cannot belong to another.
     if (this.caution === undefined || this.hasEnded) return;
     const args = ['/pid', String(this.pid), '/T', '/F'];
     execFile(

@@ -1,26 +1,24 @@
 /**
- * Finds what still lives of one or more process trees on POSIX, and signals it (X5). The stop of a server and the
- * guardian share this file, and the guardian runs in a process of its own, so it imports nothing but the process table.
+ * Finds the living members of process trees on POSIX, and signals them (X5). The stop of a server and the guardian
+ * share this file. The guardian is a separate process, so this imports nothing but the process table.
  *
- * A process belongs to a tree when it is in the group or session of the tree's first process, descends from one that
- * belongs, is in a group that such a one leads, or carries the tree's mark in its environment; the last finds those
- * whose parents are gone and who made a session of their own. A process that belonged once belongs for good.
+ * A process belongs to a tree if it is in the group or session of the tree's first process, descends from a member, is
+ * in a group led by a member, or carries the tree's mark in its environment. The mark finds processes with a separate
+ * session after the end of their parents. A member stays a member for good.
  */
 import { isAlive } from '../base/isAlive.js';
 import { carryingMark, readProcessTable, type ProcessEntry, type ProcessTable } from './processTable.js';
 import { pollUntilGone, type TreeMembers } from './treeMembers.js';
 
-/**
- * The variable that marks every process of a tree. Its value ends in a dot, so that one is never the start of another.
- */
+/** The variable with the mark of a tree. Its value ends in a dot, so no mark is the start of another. */
 export const markVariable = 'MCP_TOOLSETS_TREE';
 
 interface TreeTarget {
-  /** The ids of the first processes, which are those of their groups, too. */
+  /** The ids of the first processes. Their groups have the same ids. */
   readonly groups: readonly number[];
   /** The beginning of the mark's value. */
   readonly mark: string;
-  /** No process that started before this counts as marked, which saves reading those (Linux only). */
+  /** Processes started earlier do not count as marked, which saves reading them (Linux only). */
   readonly since?: string | undefined;
 }
 
@@ -33,10 +31,10 @@ export class LivingTree implements TreeMembers {
     private readonly readTable = readProcessTable,
   ) {}
 
-  /** Finds who belongs now. With `marks` it looks at environments, too, which costs more. */
+  /** Finds the present members. With `marks` it also looks at environments, at a higher cost. */
   async look(marks = false): Promise<number> {
     const table = await this.readTable();
-    // A table in which this process itself is missing is none: the listing failed.
+    // A table without this process is invalid: the listing failed.
     if (!table.has(process.pid)) return this.someAnswer() ? Math.max(1, this.known.size) : 0;
     const find = (known: ReadonlyMap<number, ProcessEntry>): Map<number, ProcessEntry> =>
       belonging(table, this.target.groups, this.ended, known);
@@ -54,25 +52,25 @@ export class LivingTree implements TreeMembers {
   }
 
   /**
-   * Notes that the first processes ended: their ids may be others' from now on. The id of a group is not, while it has
-   * members.
+   * Notes the end of the first processes: their ids may be reused from now on. The id of a group is not reused while
+   * it has members.
    */
   firstEnded(): void {
     for (const pid of this.target.groups) this.ended.add(pid);
   }
 
-  /** The ids of those that lived at the last look. */
+  /** The ids of the members living at the last look. */
   get pids(): number[] {
     return [...this.known.keys()];
   }
 
-  /** Signals the groups at once, and one by one those outside of them. */
+  /** Signals the groups at once, and processes outside of them one by one. */
   signal(name: 'SIGTERM' | 'SIGKILL'): void {
     for (const group of this.target.groups) send(-group, name);
     for (const { pid, group } of this.known.values()) if (!this.target.groups.includes(group)) send(pid, name);
   }
 
-  /** Signal 0 also reaches the dead who wait for their parent, so a look is due now and then. */
+  /** Signal 0 also reaches dead processes waiting for their parent, so a look is needed now and then. */
   goneBefore(deadline: () => number): Promise<boolean> {
     return pollUntilGone(async (turn, quick) => {
       const lookDue = !quick && turn % 4 === 0;
@@ -90,7 +88,7 @@ export class LivingTree implements TreeMembers {
   }
 }
 
-/** Finds who belongs, by id; `known` holds those who belonged at an earlier look. */
+/** Finds the members, by id; `known` holds the members of earlier looks. */
 export function belonging(
   table: ProcessTable,
   groups: readonly number[],
@@ -134,6 +132,6 @@ function send(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // The process is gone, or was never ours to signal; the next look shows what is left.
+    // The process has gone, or was never ours to signal. The next look shows the rest.
   }
 }

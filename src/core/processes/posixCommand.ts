@@ -1,6 +1,6 @@
 /**
- * Finds the program that a command is where the system is not Windows (X1). A name is found here and not by the system,
- * which looks in the server's folder where an entry of PATH is empty or relative.
+ * Finds the program of a command on systems other than Windows (X1). It searches PATH here, because the system would
+ * look in the server's folder if an entry of PATH is empty or relative.
  */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
@@ -15,7 +15,10 @@ interface Where {
 
 const defaultPath = '/bin:/usr/bin';
 
-/** Returns the path of the program, which is relative to the folder it starts in where the command is. Throws as a spawn would. */
+/**
+ * Returns the path of the program. If the command is relative to the start folder, so is the path. Throws as a spawn
+ * would.
+ */
 export function posixProgram(command: string, env: Environment): string {
   if (command.includes('/')) return command;
   let forbidden = false;
@@ -33,14 +36,14 @@ export function posixProgram(command: string, env: Environment): string {
   throw spawnError(forbidden ? 'EACCES' : 'ENOENT', command);
 }
 
-/** The system says ENOENT of a file that is there if the program is not that has to run it. */
+/** For an existing file, ENOENT means that its interpreter or loader is missing. */
 export interface Unstartable {
   readonly file: string;
-  /** Undefined if it is no script. */
+  /** Undefined for a file other than a script. */
   readonly firstLine: FirstLine | undefined;
 }
 
-/** Returns the file that a command is, if it is there. */
+/** Returns the file of a command, if it exists. */
 export function fileOf(command: string, { cwd, env }: Where): Unstartable | undefined {
   try {
     const file = resolve(cwd, posixProgram(command, env));

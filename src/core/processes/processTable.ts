@@ -1,7 +1,7 @@
 /**
- * Reads who runs on this machine, afresh each time, which is the base for finding what a server left behind (X5). It
- * signals nothing and keeps nothing. Linux is read from /proc, other POSIX systems by `ps`; Windows has jobs.ts
- * instead. Processes that have ended and wait for their parent are not listed.
+ * Reads the running processes of this machine, each time from the system, to find the rest of a server (X5). It
+ * signals nothing and keeps nothing. It reads /proc on Linux and runs `ps` on other POSIX systems; Windows has jobs.ts
+ * instead. Ended processes waiting for their parent are not listed.
  */
 import { execFile } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
@@ -10,18 +10,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
-  /** The process group and the session; 0 where the system has none or does not tell. */
+  /** The process group and the session; 0 if the system has none or does not say. */
   readonly group: number;
   readonly session: number;
-  /** Tells a process from a later one that got the same id. */
+  /** Distinguishes a process from a later one with the same id. */
   readonly started: string;
 }
 
 export type ProcessTable = ReadonlyMap<number, ProcessEntry>;
 
-/** A listing takes some 20 ms; one that takes longer than this is given up, and the table is empty. */
+/** A listing takes some 20 ms. After this limit it is given up, and the table is empty. */
 const listingLimitMs = 5000;
-/** The number of processes that are read before the event loop gets a turn. */
+/** The number of processes read before the event loop gets a turn. */
 const readAtOnce = 250;
 
 export async function readProcessTable(): Promise<ProcessTable> {
@@ -76,7 +76,7 @@ export function parseProcStat(text: string): ProcessEntry | undefined {
   };
 }
 
-/** By POSIX, an equals sign would make all that follows it in one `-o` the header. */
+/** In POSIX `ps`, everything after `=` in one `-o` is the header, so each column has its `-o`. */
 export async function psTable(): Promise<ProcessTable> {
   const columns = ['pid=', 'ppid=', 'pgid=', 'stat=', 'lstart='].flatMap((column) => ['-o', column]);
   return parsePs(await output('ps', ['-ax', ...columns]));
@@ -94,10 +94,7 @@ export function parsePs(text: string): ProcessTable {
   return table;
 }
 
-/**
- * Finds the processes that were started with this text in their environment. The processes of other users cannot be
- * read.
- */
+/** Finds the processes with this text in their environment. Processes of other users are unreadable. */
 export async function carryingMark(mark: string, candidates: Iterable<ProcessEntry>): Promise<ProcessEntry[]> {
   const found: ProcessEntry[] = [];
   if (process.platform === 'linux') {

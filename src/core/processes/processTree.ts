@@ -1,10 +1,10 @@
 /**
- * A server's process and everything it starts (X1, X5). It spawns without a shell, on POSIX in a session and group of
- * its own, on Windows in a job object, and ends the whole tree: end of input, then TERM, then KILL.
+ * A server's process and everything it starts (X1, X5). It spawns without a shell, in a new session and group on POSIX
+ * and in a job object on Windows, and ends the whole tree: end of input, then TERM, then KILL.
  *
- * It does not read the streams and does not know the protocol. Invariants: the end of the direct child is told by its
- * `exit`, never by its streams, which a grandchild may hold; `stop` resolves when no member of the tree lives, or lists
- * those that could not be killed.
+ * It does not read the streams and does not know the protocol. Invariants: the direct child ends with its `exit`,
+ * never with its streams, because a grandchild may hold them; `stop` resolves when no member of the tree lives, or
+ * lists the ones it could not kill.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -19,12 +19,12 @@ export interface ProcessStart {
   readonly cwd: string;
   /** The whole environment of the child. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The value of the mark that all processes of the tree carry, which ends in a dot. */
+  /** The value of the mark of all processes of the tree. It ends in a dot. */
   readonly mark: string;
   readonly keeper: TreeKeeper;
 }
 
-/** How the direct child ended. */
+/** The end of the direct child. */
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -38,11 +38,11 @@ type StartedProcess =
 const graces = {
   /** The time from the end of input to TERM. */
   endOfInput: 950,
-  /** The time for what is left when the direct child has ended. */
+  /** The time for the rest of the tree after the end of the direct child. */
   leftBehind: 150,
   /** The time from TERM to KILL. */
   term: 950,
-  /** What KILL does not end in this time cannot be ended. */
+  /** Processes alive after this time cannot be ended. */
   kill: 2000,
 } as const;
 
@@ -66,7 +66,7 @@ export async function startProcess(start: ProcessStart): Promise<StartedProcess>
       detached: !isWindows,
     });
   } catch (error) {
-    // A NUL in an argument or E2BIG does this, for example.
+    // For example, a NUL in an argument, or E2BIG.
     return { kind: 'notStarted', error: error as NodeJS.ErrnoException };
   }
   if (child.pid === undefined) {
@@ -97,7 +97,7 @@ export class ProcessTree {
     this.stdin = stdin;
     this.stdout = stdout;
     this.stderr = stderr;
-    // A broken pipe is told by the exit, or by the write that failed.
+    // The exit or the failed write reports a broken pipe.
     for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {});
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
@@ -109,19 +109,19 @@ export class ProcessTree {
     child.on('error', () => {}); // a signal that could not be sent
   }
 
-  /** Ends the whole tree. Resolves with the ids of those that could not be ended, of which there are none as a rule. */
+  /** Ends the whole tree. Resolves to the ids of processes it could not end, usually none. */
   stop(): Promise<readonly number[]> {
     this.stopping ??= this.end().finally(() => this.keeper.release(this.pid));
     return this.stopping;
   }
 
-  /** Says why what the server starts may outlive it; undefined as a rule. */
+  /** The reason why processes of the server may outlive it; usually undefined. */
   get caution(): string | undefined {
     return this.members.caution;
   }
 
   private async end(): Promise<readonly number[]> {
-    // This comes before the end of input, as processes that lose their parent by that can still be found now.
+    // This comes before the end of input, because processes about to lose their parent can still be found now.
     await this.members.look();
     const begun = performance.now();
     this.stdin.end();
@@ -140,7 +140,7 @@ export class ProcessTree {
     const deadline = performance.now() + graces.kill;
     const between = 100;
     do {
-      // This is repeated, because what forks while it is killed leaves children that the last look did not see.
+      // This is repeated, because a process forking while it is killed leaves children unseen by the last look.
       this.members.signal('SIGKILL');
       const turn = performance.now() + between;
       if (await this.members.goneBefore(() => Math.min(turn, deadline))) return;

@@ -1,4 +1,4 @@
-/** Makes what `spawn` would throw where a command is looked for here. */
+/** Makes the error `spawn` would throw, for commands searched here. */
 export function spawnError(code: string, command: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`spawn ${command} ${code}`), { code });
 }

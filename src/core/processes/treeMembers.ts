@@ -1,38 +1,40 @@
-/** Declares what a stop needs of the members of a server's process tree, however the system tells them (X5). */
+/** The members of a server's process tree, as a stop needs them on any system (X5). */
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface TreeMembers {
-  /** Finds who belongs now, so that who loses its parent later stays known. */
+  /** Finds the present members, so a member stays known after it loses its parent. */
   look(): Promise<unknown>;
-  /** The ids of those that lived at the last look. */
+  /** The ids of the members living at the last look. */
   readonly pids: readonly number[];
-  /** Notes that the first process has ended. */
+  /** Notes the end of the first process. */
   firstEnded(): void;
-  /** Windows knows no request to end: there, either signal ends them all. */
+  /** Windows has no request to end: there, either signal ends all members. */
   signal(name: 'SIGTERM' | 'SIGKILL'): void;
-  /** Resolves with whether all are gone before `deadline()` (in the time of `performance.now`), which may move. */
+  /** Resolves to true if all are gone before `deadline()` (in the time of `performance.now`), which may move. */
   goneBefore(deadline: () => number): Promise<boolean>;
-  /** Says why some members may not be found; undefined when all are. */
+  /** The reason why some members may not be found; undefined if all are. */
   readonly caution?: string | undefined;
 }
 
-/** Sees to it that no process tree outlives this process. */
+/** Makes sure process trees do not outlive this process. */
 export interface TreeKeeper {
-  /** Called before the process comes into being, to load what takes time. */
+  /** Called before the process comes into being, to load slow parts. */
   prepare(): void;
-  /** Called in the turn in which the process comes into being. All of its tree carry `mark`. */
+  /** Called in the turn of the process's creation. All of its tree carry `mark`. */
   admit(pid: number, mark: string): TreeMembers;
   /** Called when nothing of the tree is left. */
   release(pid: number): void;
-  /** Ends what was not released. */
+  /** Ends all trees not released. */
   dispose(): Promise<void>;
 }
 
-/** The first waits are short, so that a server that goes at once is seen to be gone at once. */
+/** The first waits are short, to notice a fast end at once. */
 const pollsMs = [2, 3, 5, 5, 10, 10, 20];
 const slowestPollMs = 40;
 
-/** Asks until `gone` says yes. `quick` is true in the first turns, in which an expensive look does not pay yet. */
+/**
+ * Repeats until `gone` returns true. `quick` is true in the first turns, because an expensive look does not pay then.
+ */
 export async function pollUntilGone(
   gone: (turn: number, quick: boolean) => Promise<boolean> | boolean,
   deadline: () => number,

@@ -1,10 +1,10 @@
 /**
- * Finds what Windows has to start for a command (X1): the full path of a program and its arguments. It is found here,
- * because Windows would look in the server's folder before PATH, and Node starts programs alone.
+ * Finds the program for a command on Windows (X1): its full path and its arguments. It searches PATH here, because
+ * Windows would look in the server's folder first, and Node starts only programs.
  *
- * A batch file has no arguments, only a line that the shell reads again each time the file mentions it. So every
- * argument stands in quotation marks in which nothing has a meaning, at the first reading and at each later one. npm
- * and npx are started as the Node programs that they are.
+ * A batch file has no arguments, only a line read by the shell at each mention in the file. So every argument is in
+ * quotation marks, with no special meaning inside at the first reading and at later ones. npm and npx start as the
+ * Node programs they are.
  */
 import { statSync } from 'node:fs';
 import { win32 as path } from 'node:path';
@@ -15,7 +15,7 @@ import { spawnError } from './spawnError.js';
 interface WindowsProgram {
   readonly file: string;
   readonly args: readonly string[];
-  /** The arguments are quoted already. */
+  /** True if the arguments are quoted already. */
   readonly verbatim: boolean;
 }
 
@@ -28,7 +28,9 @@ const programs = ['.com', '.exe'];
 const batchFiles = ['.bat', '.cmd'];
 const defaultExtensions = '.COM;.EXE;.BAT;.CMD';
 
-/** Throws as a spawn would: ENOENT, EACCES (a folder), ENOEXEC (no program), EINVAL (an argument that cannot be given). */
+/**
+ * Throws as a spawn would: ENOENT, EACCES (a folder), ENOEXEC (not a program), EINVAL (an argument with a line break).
+ */
 export function windowsProgram(command: string, args: readonly string[], where: Where): WindowsProgram {
   const found = findCommand(command, where);
   const kind = path.extname(found).toLowerCase();
@@ -45,13 +47,13 @@ export function windowsProgram(command: string, args: readonly string[], where: 
 
 function findCommand(command: string, { cwd, env }: Where): string {
   const named = /[\\/]|^[a-z]:|^\.\.?$/i.test(command);
-  // An entry of PATH may stand in quotation marks. A relative one would be looked for in the server's folder.
+  // An entry of PATH may be in quotation marks. A relative one would mean the server's folder.
   const entries = (variable(env, 'PATH') ?? '').split(path.delimiter).map((entry) => entry.replace(/^"(.*)"$/, '$1'));
   const folders = named ? [cwd] : entries.filter((folder) => path.isAbsolute(folder));
   const extensions = (variable(env, 'PATHEXT') ?? defaultExtensions)
     .split(path.delimiter)
     .filter((extension) => [...programs, ...batchFiles].includes(extension.toLowerCase()));
-  // A name without an extension is a shell script of npm's where a batch file stands beside it.
+  // A name without an extension is a shell script of npm's if there is a batch file beside it.
   const endings = path.extname(command) === '' ? [...extensions, ''] : ['', ...extensions];
   let folder = false;
   for (const each of folders) {
@@ -72,7 +74,7 @@ function interpreterOf(file: string): string | undefined {
   return (name === 'env' ? argument : name) || undefined;
 }
 
-/** npm's own batch files start `node` with the file of the same name beside them. */
+/** npm's batch files start `node` with the file of the same name beside them. */
 function npmProgram(batch: string, args: readonly string[], where: Where): WindowsProgram | undefined {
   const name = /^(npm|npx)\.cmd$/i.exec(path.basename(batch))?.[1]?.toLowerCase();
   if (name === undefined) return undefined;
@@ -90,9 +92,9 @@ function batchProgram(batch: string, args: readonly string[], env: Environment):
 }
 
 /**
- * A quotation mark is doubled, which the shell takes for the end of one quotation and the start of the next, and the
- * program for one mark. Backslashes before a mark are doubled for the program. `%` is followed by a variable that is
- * empty, so that no name stands between two of them.
+ * A quotation mark is doubled: the shell sees the end of one quotation and the start of the next, the program one
+ * mark. Backslashes before a mark are doubled for the program. `%` is followed by an empty variable, so there is no
+ * name between two of them.
  */
 function quotedForBatch(argument: string): string {
   if (/[\r\n]/.test(argument)) throw spawnError('EINVAL', argument);

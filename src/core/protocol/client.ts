@@ -1,7 +1,7 @@
 /**
- * Describes who stands behind a request to a server: one session of an agent, which the server may ask something in its
- * turn (sampling, elicitation, roots) and tell something (G4). It also says which of a client's capabilities are
- * declared to servers: those that we forward, and no more. It is pure but for what a client does itself.
+ * The client behind a request to a server: one session of an agent. The server may send it requests (sampling,
+ * elicitation, roots) and notifications (G4). Servers learn only the capabilities we forward. Everything here is pure
+ * except a client's own methods.
  */
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { canonicalJson } from '../base/canonicalJson.js';
@@ -12,57 +12,59 @@ import { tasksExtension } from './tasks.js';
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * How a toolset is served: `editor` gets short names, and results made up for what the editor drops (V1, G3a); `plain`
- * gets published names. `agentHost` is an agent that the editor runs outside its window and gives its own addresses: it
- * gets what the editor gets, and each of its sessions is a conversation.
+ * The form of a toolset for a client. `editor` gets short names and replacements for results dropped by the editor
+ * (V1, G3a). `plain` gets published names. `agentHost` is an agent outside the editor's window with separate
+ * addresses. It gets the same as the editor, and each of its sessions is a conversation.
  */
 export type ClientKind = 'editor' | 'agentHost' | 'plain';
 
-/** For whom a list of tools is made (G3); where there is none, it is for all who are offered the catalogue. */
+/** A conversation with its own list of tools (G3). Without one, a client gets the common offer. */
 export interface Audience {
   readonly conversation: string;
-  /** Equal for clients that declared the same (`capabilitiesKey`). */
+  /** Equal for clients with the same declared capabilities (`capabilitiesKey`). */
   readonly declares: string;
 }
 
 export interface AskOptions {
   readonly onProgress?: ((progress: Fields) => void) | undefined;
-  /** The key under which a server of the modern era asks it. */
+  /** The key of the request in a result of 2026-07-28 requiring input. */
   readonly key?: string | undefined;
 }
 
 export interface ServerClient {
-  /** The same object identifies everything of one session. */
+  /** The same object for all requests of one session. */
   readonly session: object;
-  /** The capabilities that the session declared. */
+  /** The capabilities declared by the session. */
   readonly capabilities: Fields;
-  /** The lowest level of log messages that the client wants, or undefined if it did not say. */
+  /** The lowest level of log messages for the client; undefined if it did not say. */
   readonly logLevel: string | undefined;
-  /** The conversation within the session, where it tells them apart. */
+  /** The conversation within the session, if the session has several. */
   readonly conversation?: string | undefined;
-  /** Is there where the session is offered what its own instances offer, whatever others are offered. */
+  /** Present if the session gets the offer of its own instances, whatever others get. */
   readonly audience?: Audience | undefined;
-  /** A clause that says why what its conversation held before this session is gone, where there may have been something. */
+  /** A clause with the reason why earlier state of its conversation is gone, if there may have been any. */
   readonly lostBefore?: string | undefined;
-  /** The arguments that each call of its conversation has to have, so that it is told apart (G3). */
+  /** The arguments every call must carry to identify its conversation (G3). */
   readonly passes?: Fields | undefined;
-  /** Says whether its conversation may have had another session before, of which nothing is known. */
+  /** True if its conversation may have had an earlier session, unknown here. */
   readonly mayHaveLost?: boolean;
-  /** The time in epoch milliseconds since when its request waits for answers, once that is so long that it gives way (G4). */
+  /**
+   * The time in epoch milliseconds since when its request waits for answers; undefined until it may be evicted (G4).
+   */
   readonly waitsSince?: number | undefined;
-  /** Says whether its session has ended. */
+  /** True if its session has ended. */
   readonly isGone?: boolean;
-  /** Rejects with an error that may have a JSON-RPC `code` and `data`. Aborting tells the client. */
+  /** Rejects with an error, perhaps with a JSON-RPC `code` and `data`. Aborting cancels the request at the client. */
   ask(method: string, params: Fields | undefined, signal: AbortSignal, options?: AskOptions): Promise<Fields>;
   tell(method: string, params: Fields): void;
-  /** What it was told of has ended, and nothing more will come. */
+  /** The subject of its notifications has ended. */
   end?(): void;
 }
 
-/** Fires when a session has other roots, wants other log messages, or has ended. */
+/** A session has other roots, wants another log level, or has ended. */
 export type ClientChange = 'roots' | 'logLevel' | 'gone';
 
-/** A client as it is expected before there is one: what it declares, and what is known of it already. */
+/** The expected client of an instance started early: its capabilities and its roots. */
 export interface ExpectedClient {
   readonly capabilities: Fields;
   readonly roots: () => readonly { readonly uri: string; readonly name: string }[];
@@ -70,7 +72,7 @@ export interface ExpectedClient {
 
 export const noClient: ExpectedClient = { capabilities: {}, roots: () => [] };
 
-/** The client that is asked while nobody uses an instance. It knows its roots and can be asked nothing else. */
+/** The client to ask while no conversation uses an instance. It answers only `roots/list`. */
 export function expectedClient(expected: ExpectedClient): ServerClient {
   return {
     session: expected,
@@ -87,16 +89,16 @@ export function expectedClient(expected: ExpectedClient): ServerClient {
 }
 
 export const uiExtension = 'io.modelcontextprotocol/ui';
-/** By which a server asks nothing of a client that does not pass through here. */
+/** Servers send these clients only requests we forward. */
 const forwardedExtensions = [uiExtension, tasksExtension];
 
-/** Returns what a server is told of these capabilities: only what it may then use through us. */
+/** Returns the part of these capabilities a server may use through us. */
 export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
   const { roots, sampling, elicitation, extensions } = capabilities;
   const said: Record<string, unknown> = {};
   if (isObject(roots)) said['roots'] = roots['listChanged'] === true ? { listChanged: true } : {};
   if (isObject(sampling)) said['sampling'] = parts(sampling, ['tools', 'context']);
-  // Before there were two kinds, an empty object meant the form.
+  // In versions with one kind only, an empty object meant the form.
   if (isObject(elicitation)) {
     const kinds = parts(elicitation, ['form', 'url']);
     said['elicitation'] = 'url' in kinds || 'form' in kinds ? kinds : { form: {} };
@@ -108,7 +110,7 @@ export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
   return said;
 }
 
-/** Says whether a client that declared this shows the apps of servers (G8). */
+/** True if a client with these capabilities shows the apps of servers (G8). */
 export function showsApps({ extensions }: Fields): boolean {
   return isObject(extensions) && isObject(extensions[uiExtension]);
 }
@@ -117,12 +119,12 @@ function parts(of: Fields, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.filter((name) => isObject(of[name])).map((name) => [name, {}]));
 }
 
-/** Returns a text that is equal where two clients declare the same. */
+/** Returns an equal text for clients with the same capabilities. */
 export function capabilitiesKey(capabilities: Fields): string {
   return canonicalJson(declaredCapabilities(capabilities));
 }
 
-/** Returns what covers both. Where they exclude each other, what `a` says stays, so that two clients never undo each other. */
+/** Returns capabilities covering both. If they conflict, those of `a` stay, so two clients never undo each other. */
 export function union(a: Fields, b: Fields): Fields {
   return together(declaredCapabilities(a), declaredCapabilities(b));
 }
@@ -142,12 +144,12 @@ function eitherOf(own: unknown, other: unknown): unknown {
   return own === undefined || own === false ? other : own;
 }
 
-/** Says whether `a` declares all that `b` does. */
+/** True if `a` declares everything that `b` does. */
 export function covers(a: Fields, b: Fields): boolean {
   return capabilitiesKey(union(a, b)) === capabilitiesKey(a);
 }
 
-/** Returns the error that the server gets, or undefined if the client may be asked this. */
+/** Returns the error for the server, or undefined if the client may be asked this. */
 export function refusal(capabilities: Fields, method: string, params: Fields | undefined): RpcFailure | undefined {
   const said = declaredCapabilities(capabilities);
   switch (method) {

@@ -1,6 +1,6 @@
-/** Names conversations for people: by the beginning of what makes each one unique, which is enough to tell a few apart. */
+/** Names conversations for people by the beginning of their unique part, enough to distinguish a few. */
 
-/** The conversations of `@minds`, and those of MCP sessions. */
+/** Prefixes of conversations of `@minds` and of MCP sessions. */
 const kinds = ['minds-', 'mcp-session:'] as const;
 
 export function conversationLabel(conversation: string): string {

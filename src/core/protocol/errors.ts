@@ -1,4 +1,4 @@
-/** Declares errors of JSON-RPC: the codes of its specification and of MCP, and an error as the answer to a request. */
+/** Errors of JSON-RPC: the codes of its specification and of MCP, and an error as the answer to a request. */
 
 export const errorCodes = {
   parse: -32700,
@@ -6,15 +6,15 @@ export const errorCodes = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
-  /** JSON-RPC leaves this one to implementations: no room, no session, a connection that failed. */
+  /** JSON-RPC leaves this code to implementations. Here: no room, no session, a connection that failed. */
   server: -32000,
-  /** MCP's code for a resource that does not exist. */
+  /** MCP's code for a missing resource. */
   resourceNotFound: -32002,
-  /** In 2025-11-25 alone: a person has to open pages before the call. */
+  /** Only in 2025-11-25: a person must open pages before the call. */
   pagesRequired: -32042,
-  /** Since 2026-07-28: the headers of an HTTP request say something else than its body. */
+  /** Since 2026-07-28: the headers of an HTTP request differ from its body. */
   headerMismatch: -32020,
-  /** Since 2026-07-28: the client has not declared what the request needs of it. */
+  /** Since 2026-07-28: the client has not declared a capability needed by the request. */
   missingCapability: -32021,
   /** Since 2026-07-28. */
   unsupportedVersion: -32022,
@@ -22,12 +22,12 @@ export const errorCodes = {
 
 export interface RpcError {
   readonly code: number;
-  /** The other side reads it: nothing of this machine belongs in it. */
+  /** The other side reads it, so it must contain nothing about this machine. */
   readonly message: string;
   readonly data?: unknown;
 }
 
-/** Thrown where the answer to a request is an error. */
+/** Thrown if the answer to a request is an error. */
 export class RpcFailure extends Error implements RpcError {
   override readonly name = 'RpcFailure';
 

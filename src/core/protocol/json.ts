@@ -1,14 +1,14 @@
 /**
- * Reads JSON that comes from outside, within bounds (S2): a value that `parseFlattened` has let through may be walked by
- * recursion and takes memory in proportion to its text. Everything here is pure.
+ * Reads foreign JSON within bounds (S2). Recursion over a value from `parseFlattened` is safe, and its memory is in
+ * proportion to its text. Everything here is pure.
  */
 
-/** What is nested deeper is refused by whoever reads it. */
+/** Readers refuse more deeply nested values. */
 export const deepestValue = 256;
-/** Empty lists take some twenty times the memory of their text. */
+/** An empty list takes some twenty times the memory of its text. */
 export const mostContainers = 2_000_000;
 
-/** Throws a `SyntaxError` for what is not JSON, and for more lists and objects than anyone has use for. */
+/** Throws a `SyntaxError` for invalid JSON, and for too many lists and objects. */
 export function parseJson(text: string): unknown {
   if (text.length > 2 * mostContainers && holdsMore(text, mostContainers, Infinity)) {
     throw tooManyContainers();
@@ -20,7 +20,10 @@ export function tooManyContainers(): SyntaxError {
   return new SyntaxError(`It has more than ${mostContainers} lists and objects.`);
 }
 
-/** Reads what we have stored and anybody may have changed. Returns undefined for what `parseJson` refuses and what is too deep. */
+/**
+ * Reads our own stored text after possible changes by others. Returns undefined if `parseJson` refuses it or it is too
+ * deep.
+ */
 export function storedJson(text: string): unknown {
   try {
     const value = parseJson(text);
@@ -31,9 +34,8 @@ export function storedJson(text: string): unknown {
 }
 
 /**
- * Reads what is passed on in parts. Where it is nested to twice the depth that anybody accepts, it is cut off: so one part of
- * an answer that is too deep costs that part only, and whoever reads that part still sees that it is too deep. Throws as
- * `parseJson` does.
+ * Reads a value with separate parts for others. Parts below twice the accepted depth are cut off. So a part of too
+ * great a depth costs only itself, and its reader still sees the depth. Throws as `parseJson` does.
  */
 export function parseFlattened(text: string): unknown {
   const value = parseJson(text);
@@ -41,18 +43,18 @@ export function parseFlattened(text: string): unknown {
   return value;
 }
 
-/** Whether a text that parses is nested too deep; its value may be less deep only where a key stands in an object twice. */
+/** True if valid JSON is nested too deep. Its value may be less deep only if an object has a key twice. */
 export function nestsTooDeep(text: string): boolean {
   return nestsDeeper(text, deepestValue);
 }
 
-/** Told by the text, because to walk a value takes as long as to parse it. */
+/** Reads the text, because a walk through the value takes as long as parsing it. */
 function nestsDeeper(text: string, limit: number): boolean {
   // Each level has two brackets.
   return text.length > 2 * limit && holdsMore(text, Infinity, limit);
 }
 
-/** Whether a text has more lists and objects than that, or more of them in one another. */
+/** True if a text has more lists and objects than `mostInAll`, or is nested deeper than `deepest`. */
 function holdsMore(text: string, mostInAll: number, deepest: number): boolean {
   let [inAll, depth] = [0, 0];
   for (let at = 0; at < text.length && inAll <= mostInAll && depth <= deepest; at++) {
@@ -66,7 +68,7 @@ function holdsMore(text: string, mostInAll: number, deepest: number): boolean {
   return inAll > mostInAll || depth > deepest;
 }
 
-/** Returns the place of the closing quotation mark, or the end of the text. */
+/** Returns the index of the closing quotation mark, or the end of the text. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
@@ -78,7 +80,7 @@ function endOfString(text: string, start: number): number {
 
 export type Container = unknown[] | Record<string, unknown>;
 
-/** Of these it is known that they are not too deep, so that what is large need not be walked through. */
+/** Values known not to be too deep, so nobody has to walk through large ones. */
 const shallow = new WeakSet<object>();
 
 export function knowShallow(value: object): void {
@@ -90,12 +92,12 @@ export function isTooDeep(value: unknown): boolean {
   return isContainer(value) && someInner(value, (inner) => reaches(inner, deepestValue - 1));
 }
 
-/** Says whether a container has others in it to this depth. Recurses no deeper than that. */
+/** True if a container is nested to this depth. Recurses no deeper. */
 function reaches(container: Container, depth: number): boolean {
   return depth === 0 || someInner(container, (inner) => reaches(inner, depth - 1));
 }
 
-/** Empties what has others in it at this depth. Recurses no deeper than that. */
+/** Empties containers with others in them at this depth. Recurses no deeper. */
 export function cutBelow(container: Container, depth: number): void {
   const isCut = someInner(container, (inner) => {
     if (depth === 1) return true;
@@ -107,7 +109,7 @@ export function cutBelow(container: Container, depth: number): void {
   else for (const key of Object.keys(container)) delete container[key];
 }
 
-/** Makes no list of what is in the container: every result passes here (P3). */
+/** Makes no list of the members, because every result passes here (P3). */
 function someInner(container: Container, test: (inner: Container) => boolean): boolean {
   if (Array.isArray(container)) return container.some((inner) => isContainer(inner) && test(inner));
   for (const key in container) {
@@ -119,40 +121,4 @@ function someInner(container: Container, test: (inner: Container) => boolean): b
 
 export function isContainer(value: unknown): value is Container {
   return typeof value === 'object' && value !== null;
-}
-
-/** Below this depth a text for people says nothing. */
-const deepestInBrief = 16;
-
-/**
- * Returns the JSON of a value for people, which is cut off at about `most` characters whatever the size of the value; the
- * cut itself is the caller's.
- */
-export function jsonInBrief(value: unknown, most: number): string {
-  const pieces: string[] = [];
-  let left = most;
-  const put = (text: string): void => {
-    left -= text.length;
-    pieces.push(text);
-  };
-  const write = (inner: unknown, depth: number): void => {
-    if (left <= 0) return;
-    if (typeof inner === 'string') return put(JSON.stringify(inner.length > left ? inner.slice(0, left) : inner));
-    if (typeof inner !== 'object' || inner === null) return put(JSON.stringify(inner) ?? 'null');
-    const isList = Array.isArray(inner);
-    if (depth > deepestInBrief) return put(isList ? '[…]' : '{…}');
-    const keys = isList ? undefined : Object.keys(inner);
-    const size = keys?.length ?? (inner as unknown[]).length;
-    put(keys ? '{' : '[');
-    for (let index = 0; index < size; index++) {
-      if (left <= 0) return;
-      if (index > 0) put(',');
-      const key = keys?.[index];
-      if (key !== undefined) put(`${JSON.stringify(key.slice(0, left))}:`);
-      write(key === undefined ? (inner as unknown[])[index] : (inner as Record<string, unknown>)[key], depth + 1);
-    }
-    put(keys ? '}' : ']');
-  };
-  write(value, 0);
-  return pieces.join('');
 }

@@ -1,9 +1,9 @@
 /**
- * Says which of the names that the other side gives to things of its own are kept (S2): many are kept at a time, and a name
- * may be as long as a message. Everything here is pure.
+ * Bounds the names given by the other side to its own things (S2). Many are kept at a time, and a name may be as long
+ * as a message. Everything here is pure.
  */
 
-/** In characters; those that are random have some forty. */
+/** In characters; random names have some forty. */
 const longest = 1_024;
 
 export function isKeptId(value: unknown): value is string {

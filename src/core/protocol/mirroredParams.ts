@@ -1,6 +1,6 @@
 /**
- * The headers in which a request of the modern era says over HTTP what its body says: its method, whom it is for, and
- * the parameters that the definition of a tool wants to have mirrored. Both sides of MCP need it. Everything here is pure.
+ * Over HTTP, headers of a modern request repeat parts of its body: its method, its target, and the parameters marked
+ * for this in the definition of a tool. Both sides of MCP need them. Everything here is pure.
  */
 import { isObject } from '../base/isObject.js';
 import { deepestValue } from './json.js';
@@ -9,7 +9,7 @@ import { taskMethods } from './tasks.js';
 export interface MirroredParam {
   /** The name of its header after `Mcp-Param-`. */
   readonly header: string;
-  /** The keys that lead to its value. */
+  /** The keys on the path to its value. */
   readonly path: readonly string[];
 }
 
@@ -21,10 +21,10 @@ type Mirrored =
 const annotation = 'x-mcp-header';
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const mirroredTypes = ['string', 'integer', 'boolean'];
-/** The keywords whose values are data and no schemas. */
+/** Keywords with data as their values, not schemas. */
 const dataKeywords = ['default', 'const', 'enum', 'examples'];
 
-/** By method: the parameter that the header `Mcp-Name` repeats. */
+/** By method: the parameter in the header `Mcp-Name`. */
 export const namedParams: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -32,13 +32,13 @@ export const namedParams: ReadonlyMap<string, string> = new Map([
   ...taskMethods.map((method): [string, string] => [method, 'taskId']),
 ]);
 
-/** Returns what a parameter of a call has to be mirrored as; undefined where there is nothing to mirror. */
+/** Returns the value of a parameter for its header; undefined if it has none. */
 export function mirroredValue({ path }: MirroredParam, args: unknown): string | number | boolean | undefined {
   const value = path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), args);
   return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' ? value : undefined;
 }
 
-/** What is no plain text of ASCII, and what looks as if it were encoded, is encoded. */
+/** Encodes everything but plain ASCII, and seemingly encoded text. */
 export function toHeader(value: string): string {
   const isMarked = value.startsWith('=?base64?') && value.endsWith('?=');
   const isPlain = plain.test(value) && value === value.trim();
@@ -47,17 +47,20 @@ export function toHeader(value: string): string {
 
 const plain = /^[\t\x20-\x7e]*$/;
 
-/** Returns undefined where the header has what it may not have. */
+/** Returns undefined if the header is invalid. */
 export function fromHeader(header: string): string | undefined {
   if (!plain.test(header)) return undefined;
   const [, encoded] = /^=\?base64\?(.*)\?=$/s.exec(header) ?? [];
   if (encoded === undefined) return header;
   const bytes = Buffer.from(encoded, 'base64');
-  // Node's reader passes over what is no base64, such as missing padding.
+  // Node's reader accepts invalid base64, for example without padding.
   return bytes.toString('base64') === encoded ? bytes.toString('utf8') : undefined;
 }
 
-/** Says which mirrored parameter of a call is missing in the headers, or says something else there; undefined where none is. */
+/**
+ * Returns the first mirrored parameter of a call missing in the headers or different there; undefined if there is
+ * none.
+ */
 export function mirrorMismatch(
   params: readonly MirroredParam[],
   args: unknown,
@@ -95,7 +98,7 @@ export function mirroredParams(schema: unknown): Mirrored {
     seen.add(lower);
     params.push({ header, path });
   };
-  /** @param path undefined where anything but `properties` has led here */
+  /** @param path undefined below any keyword but `properties` */
   const walk = (node: unknown, path: readonly string[] | undefined, depth: number): void => {
     if (depth > deepestValue) return;
     if (Array.isArray(node)) return node.forEach((item) => walk(item, undefined, depth + 1));
@@ -111,7 +114,7 @@ export function mirroredParams(schema: unknown): Mirrored {
   return detail === undefined ? { kind: 'right', params } : { kind: 'wrong', detail };
 }
 
-/** Returns the schema without the wish that any of its parameters be mirrored. */
+/** Returns the schema without its marks for mirrored parameters. */
 export function withoutMirroring(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutMirroring);
   if (!isObject(schema)) return schema;

@@ -1,6 +1,6 @@
 /**
- * Describes one request to a server, from the session of a client to the connection that carries it, and what becomes
- * of it. Gateway, host, instances and connections share these types; a layer adds only what it alone knows. Types only.
+ * Types of one request to a server, from the session of a client to the connection to the server, and of its outcome.
+ * Gateway, host, instances and connections share them. A layer adds only fields unknown above it.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { CancelSignal } from '../base/cancellation.js';
@@ -12,31 +12,31 @@ export interface Progress {
   readonly message?: string;
 }
 
-/** Every request comes with these. */
+/** The common part of all requests. */
 export interface RequestTerms {
-  /** The `_meta` for the server, without a progress token, because the connection sets its own. */
+  /** The `_meta` for the server. The connection adds the progress token. */
   readonly meta?: Fields | undefined;
   /** Aborting it sends `notifications/cancelled` to the server. */
   readonly signal: CancelSignal;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** The client that the server may ask something meanwhile. */
+  /** The client for questions of the server during the request. */
   readonly client?: ServerClient | undefined;
   /**
-   * The instance that may serve it. Absent: that of the conversation, which is started if there is none. `held`: that of the
-   * conversation if it holds one, and no other (G8). `any`: whichever lives, where each would answer the same. `unheld`: one that no
-   * conversation holds, so that nobody's state is in the answer (G3).
+   * The instance for it. Absent: the instance of the conversation, started if there is none. `held`: the instance of
+   * the conversation, if it holds one (G8). `any`: any instance, because all answer the same. `unheld`: an instance
+   * without a conversation, so no conversation's state is in the answer (G3).
    */
   readonly instance?: 'held' | 'any' | 'unheld' | undefined;
 }
 
 /** A request `tools/call`. */
 export interface ToolCall extends RequestTerms {
-  /** The name as the side that is called knows it: the client's name before the host, the server's own name after it. */
+  /** The client's name for the tool above the host, the server's name below it. */
   readonly tool: string;
   readonly arguments: Fields | undefined;
 }
 
-/** Any other request that an instance answers: `prompts/get`, `resources/read`, `completion/complete` and the like. */
+/** Any other request to an instance: `prompts/get`, `resources/read`, `completion/complete` and so on. */
 export interface OtherRequest extends RequestTerms {
   readonly method: string;
   /** The parameters without `_meta`. */
@@ -46,59 +46,59 @@ export interface OtherRequest extends RequestTerms {
 /** The destination of a request. */
 export interface Destination {
   readonly toolset: string;
-  /** The conversation whose instance is meant (G3). */
+  /** The conversation with the instance for the request (G3). */
   readonly conversation: string;
 }
 
 export interface ToolsetCall extends ToolCall, Destination {
-  /** The kind of client whose name for the tool is used; by default `plain`, which is the published name. */
+  /** The kind of client, for its names of tools; by default `plain`, with published names. */
   readonly clientKind?: ClientKind;
-  /** An app calls, which knows tools by their original names (G8). */
+  /** True if an app calls, because apps know tools by their original names (G8). */
   readonly fromApp?: true | undefined;
-  /** The client was told that a person is asked here about calls of the tool, so that it asks nobody (S4). */
+  /** True if the client relies on us to ask a person about calls of the tool (S4). */
   readonly isPromised?: true | undefined;
   /**
-   * The original name of the tool of which a person has seen this very call and wants it, so `ask` of the tool policy is
-   * answered. No other tool is called.
+   * The original name of the tool, if a person has seen this very call and wants it. It answers `ask` of the
+   * permissions, and no other tool is called.
    */
   readonly consented?: string;
 }
 
 export interface ToolsetRequest extends OtherRequest, Destination {}
 
-/** @typeParam Beside what is told together with a result. */
+/** @typeParam Beside further fields of a result */
 export type Outcome<Result, Beside = unknown> =
   | ({ readonly kind: 'result'; readonly result: Result } & Beside)
   /** The answer is a JSON-RPC error. */
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
   | { readonly kind: 'cancelled' };
 
-/** What becomes of a request on one connection. */
+/** The outcome of a request on one connection. */
 export type ServerOutcome<Result> =
   | Outcome<Result>
   /** The connection ended first: the result is unknown, and the call is never sent again (X4). */
   | { readonly kind: 'lost'; readonly cause: string }
   | { readonly kind: 'timedOut'; readonly limit: 'call' | 'callMax'; readonly ms: number };
 
-/** What the conversation that leases an instance has to be told, once, with a result (L3, X4). */
+/** A notice for the conversation leasing an instance, given once with a result (L3, X4). */
 export type LeaseNews =
   | { readonly kind: 'new' }
-  /** The same, where nothing tells whether the conversation had another session, and an instance, before. */
+  /** The same, if the conversation may have had another session and another instance before. */
   | { readonly kind: 'newHere' }
-  /** What an earlier instance of the conversation held is gone. */
+  /** The state of an earlier instance of the conversation is gone. */
   | { readonly kind: 'replaced'; readonly cause: string };
 
 export type ToolOutcome = Outcome<
   CallToolResult,
   {
     readonly news?: LeaseNews | undefined;
-    /** The toolset that has the tool, where the call did not name it. */
+    /** The toolset of the tool, if the call did not name it. */
     readonly toolset?: string;
-    /** The tool's published name, where the client calls it by another. */
+    /** The tool's published name, if the client calls it by another. */
     readonly publishedName?: string;
-    /** The result is the host's own: it says why no server answered the call. */
+    /** Present if no server answered the call and the host explains why. */
     readonly unanswered?: true;
-    /** Lines for the agent that come after the tool's own result (L3). */
+    /** Lines for the agent after the tool's own result (L3). */
     readonly notes?: readonly string[];
   }
 >;
@@ -106,9 +106,9 @@ export type ToolOutcome = Outcome<
 export type OtherOutcome = Outcome<
   Fields,
   {
-    /** The published name of the tool that began the task, where the request is about one. */
+    /** The published name of the tool behind a task, if the request is about one. */
     readonly tool?: string | undefined;
-    /** The toolset that answered, where the request did not name it. */
+    /** The answering toolset, if the request did not name it. */
     readonly toolset?: string;
   }
 >;

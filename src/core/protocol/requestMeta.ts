@@ -1,7 +1,7 @@
 import { isObject } from '../base/isObject.js';
 import type { Fields } from './client.js';
 
-/** What requests, results and notifications say of themselves in `_meta` since 2026-07-28. */
+/** Keys in `_meta` of requests, results and notifications since 2026-07-28. */
 export const metaKeys = {
   protocolVersion: 'io.modelcontextprotocol/protocolVersion',
   clientInfo: 'io.modelcontextprotocol/clientInfo',
@@ -11,7 +11,7 @@ export const metaKeys = {
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
 } as const;
 
-/** Returns the `_meta` of parameters or of a result; empty where there is none. */
+/** Returns the `_meta` of parameters or of a result; empty if there is none. */
 export function metaOf(fields: Fields | undefined): Fields {
   const meta = fields?.['_meta'];
   return isObject(meta) ? meta : {};

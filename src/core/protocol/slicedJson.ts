@@ -1,8 +1,9 @@
 /**
- * Reads and writes JSON in slices (P10). The text is looked through once for its brackets; what is complete of it after each slice is
- * left to `JSON.parse`, and what is open by then is put together here. So every value is the one that `JSON.parse` gives of
- * the whole text, in about its time. A thread of its own would be no help: taking its result over takes longer than parsing.
+ * Reads and writes JSON in slices (P10). One pass over the text finds its brackets. Parts complete after a slice go to
+ * `JSON.parse`; open ones are put together here. So every value equals the one of `JSON.parse`, in about the same
+ * time. A worker would not help, because taking over its result takes longer than parsing.
  */
+import { StringDecoder } from 'node:string_decoder';
 import type { Sliced } from '../base/turns.js';
 import {
   cutBelow,
@@ -14,41 +15,43 @@ import {
   type Container,
 } from './json.js';
 
-/** So much is parsed at a time, in characters. */
+/** The size of one piece for `JSON.parse`, in characters. */
 const pieceLength = 16 * 1024;
 /** Longer strings are read in pieces. */
 const longString = 4 * pieceLength;
-/** What cannot be taken apart is refused where it is longer: a key, a number, a blank. */
+/** Longer indivisible tokens are refused: a key, a number, white space. */
 const longestToken = 1024 * 1024;
 const mostKeys = 100_000;
-/** Where strings are short or have many quotes in them, so many of them make a slice. */
+/** If strings are short or have many quotes, this many quotes make a slice. */
 const quotesOfSlice = 4096;
 
 const [quote, comma, colon, backslash, opensList, closesList, opensObject, closesObject] = [
   0x22, 0x2c, 0x3a, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
 ];
 
-/** A list or an object that is open. */
+/** An open list or object. */
 interface Open {
   readonly start: number;
   readonly isList: boolean;
-  /** Is there from the end of the first slice in which it is open; then those around it have theirs, too. */
+  /**
+   * Present from the end of the first slice with this container open. The containers around it then have theirs too.
+   */
   value: Container | undefined;
-  /** The key under which the container around it gets it. */
+  /** Its key in the container around it. */
   key: string | undefined;
-  /** Up to here, its members are in the value. */
+  /** Members up to this index are in the value. */
   done: number;
-  /** The last comma behind that; -1 if there is none. */
+  /** The last comma after `done`; -1 if there is none. */
   comma: number;
-  /** How many keys the value has, as each of very many costs more than the one before. */
+  /** The number of keys in the value. Among very many keys, each costs more than the one before. */
   keys: number;
-  /** What may come at `done`: `next` is a member that must come. */
+  /** The next token at `done`: `next` is a required member. */
   awaits: 'any' | 'next' | 'commaOrEnd';
 }
 
 /**
- * Gives what `parseFlattened` gives of a text with a list or an object, and throws a `SyntaxError` where that throws one, and
- * for a token that is longer than anybody writes.
+ * Gives the value of `parseFlattened` for a list or an object. Throws a `SyntaxError` for the same texts, and for too
+ * long a token.
  */
 export function* parsedInSlices(text: string): Sliced<unknown> {
   const open: Open[] = [];
@@ -74,7 +77,7 @@ export function* parsedInSlices(text: string): Sliced<unknown> {
     if (one.keys > mostKeys) throw new SyntaxError(`It has an object with more than ${mostKeys} keys.`);
   }
 
-  /** Makes containers of all that is open, so that nothing before this place is needed as text any more. */
+  /** Makes a container for everything open, so the text before this index is no longer needed. */
   function settle(): void {
     if (open.length > 2 * deepestValue) throw misplaced(at);
     for (const [index, one] of open.entries()) {
@@ -92,7 +95,7 @@ export function* parsedInSlices(text: string): Sliced<unknown> {
     sliceStart = at;
   }
 
-  /** Reads what stands before a member that is taken apart: nothing in a list, its key in an object. */
+  /** Reads the text before a member read in pieces: nothing in a list, its key in an object. */
   function keyOf(one: Open, to: number): string | undefined {
     if (one.awaits === 'commaOrEnd' || to - one.done > longestToken) throw misplaced(one.done);
     const before = text.slice(one.done, to);
@@ -136,7 +139,7 @@ export function* parsedInSlices(text: string): Sliced<unknown> {
   for (; at < text.length; at++) {
     if (at - sliceStart >= pieceLength || quotes >= quotesOfSlice) {
       quotes = 0;
-      // What is deeper is cut off in the end, and is left together until then.
+      // Deeper values are cut off at the end, so they stay together until then.
       if (open.length <= 2 * deepestValue || at - sliceStart > longestToken) settle();
       yield;
     }
@@ -212,13 +215,13 @@ export function* parsedInSlices(text: string): Sliced<unknown> {
   return result;
 }
 
-/** Does as `JSON.parse` does with a key that means something to an assignment. */
+/** Sets a key as `JSON.parse` does, even if an assignment to it would mean something else. */
 function put(to: Container, key: string, value: unknown): void {
   if (key !== '__proto__') (to as Record<string, unknown>)[key] = value;
   else Object.defineProperty(to, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** @param from where nothing is escaped */
+/** @param from an index outside of escapes */
 function isEscaped(text: string, at: number, from: number): boolean {
   let slashes = 0;
   while (at - 1 - slashes >= from && text.charCodeAt(at - 1 - slashes) === backslash) slashes++;
@@ -232,7 +235,7 @@ function isKey(text: string, behind: number, { isList }: Open): boolean {
   return text.charCodeAt(at) === colon;
 }
 
-/** Finds where a piece of a string may end, which is in no escape. */
+/** Finds the end of a piece of a string, outside of escapes. */
 function pieceEnd(text: string, from: number, behind: number): number {
   let end = from + pieceLength;
   if (end >= behind) return behind;
@@ -250,15 +253,15 @@ function misplaced(at: number): SyntaxError {
   return new SyntaxError(`It is no JSON at or behind character ${at}.`);
 }
 
-/** Whether a value is so large that it is to be written in slices. Looks at no more of it than that takes. */
+/** True if a value is large enough for writing in slices. Looks at no more of it than necessary. */
 export function isLarge(value: unknown): boolean {
   return weightOf(value, longValue) > longValue;
 }
 
-/** What is smaller is written at once, in characters. */
+/** Smaller values are written at once, in characters. */
 const longValue = 256 * 1024;
 
-/** Gives about the length of a value's JSON; where that is more than `most`, some number that is more. */
+/** Returns about the length of a value's JSON. Above `most`, the number is only known to be greater. */
 function weightOf(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 4;
@@ -275,7 +278,7 @@ function weightOf(value: unknown, most: number): number {
   return weight;
 }
 
-/** Gives what `JSON.stringify` gives of an object or a list that is not deep and has nothing but JSON in it. */
+/** Gives the text of `JSON.stringify` for an object or a list with only JSON in it and no great depth. */
 export function* jsonInSlices(value: unknown): Sliced<string> {
   const pieces: string[] = [];
   yield* write(value, pieces);
@@ -308,7 +311,7 @@ function* writeList(list: readonly unknown[], pieces: string[]): Sliced<void> {
     const isHeavy = own > pieceLength;
     weight += own;
     if (!isHeavy && weight <= pieceLength && at < list.length) continue;
-    // What is light up to here is written at once.
+    // Small members up to here are written at once.
     if (at > from) {
       pieces.push(before, JSON.stringify(list.slice(from, at)).slice(1, -1));
       before = ',';
@@ -339,4 +342,16 @@ function* writeObject(fields: Readonly<Record<string, unknown>>, pieces: string[
     if (++written % 256 === 0) yield;
   }
   pieces.push(before === '{' ? '{}' : '}');
+}
+
+/** Decodes UTF-8 from pieces. */
+export function* decodedInSlices(pieces: readonly Buffer[]): Sliced<string> {
+  const decoder = new StringDecoder('utf8');
+  const texts: string[] = [];
+  for (const piece of pieces) {
+    texts.push(decoder.write(piece));
+    yield;
+  }
+  texts.push(decoder.end());
+  return texts.join('');
 }

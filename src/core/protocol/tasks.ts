@@ -1,6 +1,6 @@
 /**
- * Tasks, by which a server of 2026-07-28 answers a call before it is done (the extension `io.modelcontextprotocol/tasks`).
- * Everything here is pure.
+ * Tasks: a server of 2026-07-28 answers a call with one before its result (the extension
+ * `io.modelcontextprotocol/tasks`). Everything here is pure.
  */
 import { isObject } from '../base/isObject.js';
 import { errorCodes, type RpcError } from './errors.js';
@@ -10,20 +10,20 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
 
-/** What a client asks of a task, by its id in `taskId`. */
+/** Requests of clients about the task in `taskId`. */
 export const taskMethods: readonly string[] = ['tasks/get', 'tasks/update', 'tasks/cancel'];
 
 /**
- * By these a client begins and ceases to be told of a task, in `taskId`. They stand for what clients and servers say by
- * `subscriptions/listen`, and neither knows them.
+ * A client begins and ends to watch the task in `taskId` with these. They replace `subscriptions/listen` inside this
+ * program; neither clients nor servers know them.
  */
 export const watchTask = 'tasks/watch';
 export const unwatchTask = 'tasks/unwatch';
 
-/** What is told of a task, with all that `tasks/get` says of it. */
+/** Reports a task, with all fields of `tasks/get`. */
 export const taskChanged = 'notifications/tasks';
 
-/** Says whether a request is about one task. */
+/** True if a request is about one task. */
 export function isAboutTask(method: string): boolean {
   return method === watchTask || taskMethods.includes(method);
 }
@@ -35,41 +35,41 @@ export function knowsTasks({ extensions }: { readonly extensions?: unknown }): b
   return isObject(extensions) && isObject(extensions[tasksExtension]);
 }
 
-/** Returns the id of the task as which a call was answered; undefined where it has its result. */
+/** Returns the id of the task answering a call; undefined if the answer is a result. */
 export function taskIn(result: object): string | undefined {
   const { resultType, taskId } = result as { resultType?: unknown; taskId?: unknown };
   return resultType === 'task' && isKeptId(taskId) ? taskId : undefined;
 }
 
-/** Says whether a tool of a server of 2025-11-25 has to be called as a task of that version, which was another thing. */
+/** True if a tool of a 2025-11-25 server must be called as a task, a different feature in this version. */
 export function needsTask({ execution }: { readonly execution?: unknown }): boolean {
   return isObject(execution) && execution['taskSupport'] === 'required';
 }
 
-/** Says whether a call was answered with something else than its result, as extensions allow. */
+/** True if an extension answers a call in place of its result. */
 export function isOtherType(result: object): boolean {
   const { resultType } = result as { resultType?: unknown };
   return typeof resultType === 'string' && resultType !== 'complete';
 }
 
-/** Says whether what `tasks/get` was answered with is the last that will be said of the task. */
+/** True if an answer to `tasks/get` is the last report of the task. */
 export function isFinal({ status }: Fields): boolean {
   return finalStates.includes(status);
 }
 
-/** Returns the result with which a task ended; undefined where it has none. */
+/** Returns the result of a finished task; undefined if it has none. */
 export function resultOfTask({ status, result }: Fields): Fields | undefined {
   return status === 'completed' && isObject(result) ? result : undefined;
 }
 
-/** Returns what a client declared, without tasks. */
+/** Returns the capabilities of a client without tasks. */
 export function withoutTasks(declared: Fields): Fields {
   if (!knowsTasks(declared)) return declared;
   const others = Object.entries(declared['extensions'] as Fields).filter(([id]) => id !== tasksExtension);
   return { ...declared, extensions: Object.fromEntries(others) };
 }
 
-/** The error that a request about a task gets from a client that has not declared that it knows tasks. */
+/** The error for a client asking about a task without having declared tasks. */
 export const tasksNotDeclared: RpcError = {
   code: errorCodes.missingCapability,
   message: 'The client has not declared that it supports tasks.',

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { unlessAborted } from '../../../src/core/base/events.js';
 import type { HttpEndpoint, PostOptions } from '../../../src/core/connections/http/endpoint.js';
 import type { HttpReply } from '../../../src/core/connections/http/exchange.js';
-import { TransportFailure } from '../../../src/core/connections/transport.js';
+import { TransportFailure } from '../../../src/core/failures/transportFailure.js';
 
 export interface Sent {
   readonly id?: number | string;

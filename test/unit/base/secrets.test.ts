@@ -5,7 +5,7 @@ import path from 'node:path';
 import ts from 'typescript-ast';
 import { Redactor } from '../../../src/core/base/log.js';
 import { isSecret, withoutArgumentSecrets, withoutSecrets } from '../../../src/core/base/secrets.js';
-import { shortened } from '../../../src/core/connections/jsonRpc.js';
+import { shortened } from '../../../src/core/protocol/inBrief.js';
 import { Random } from '../stress/random.js';
 
 const canary = 'k4n4ry5ca1ab1e';
@@ -336,8 +336,8 @@ describe('house', () => {
     // A review masks less, because a mask must not hide what runs (S1e).
     'core/approval/reviewMask.ts': [/Bearer\|Basic/, /TOKEN\|SECRET\|PASSWORD/],
     'core/connections/http/session.ts': [/^\/session\/i$/],
-    'core/connections/http/startFailures.ts': [/HTTP_TOKEN/],
-    'core/connections/stdio/likelyCause.ts': [/missing/, /Unexpected token/],
+    'core/failures/http.ts': [/HTTP_TOKEN/],
+    'core/failures/likelyCause.ts': [/missing/, /Unexpected token/],
     'core/minds/modelFailures.ts': [/invalid|unauthori|quota/],
     'core/gateway/access.ts': [/bearer/],
     'core/import/secretSpans.ts': [/\(\?:Bearer\|Basic\|Token\)/],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PostReply } from '../../../src/core/gateway/eventStreams.js';
-import { resultMessage } from '../../../src/core/gateway/jsonRpc.js';
+import { resultMessage } from '../../../src/core/protocol/jsonRpc.js';
 import { ParkableCall } from '../../../src/core/gateway/parkableCall.js';
 import { Parking, type CallTarget } from '../../../src/core/gateway/parking.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';

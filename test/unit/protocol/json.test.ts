@@ -1,12 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  deepestValue,
-  isTooDeep,
-  jsonInBrief,
-  nestsTooDeep,
-  parseFlattened,
-  parseJson,
-} from '../../../src/core/protocol/json.js';
+import { deepestValue, isTooDeep, nestsTooDeep, parseFlattened, parseJson } from '../../../src/core/protocol/json.js';
 import { threadTime } from '../../support/core/threadTime.js';
 import { collect } from '../../support/heap.js';
 
@@ -60,13 +53,5 @@ describe('JSON from outside (S2)', () => {
     const text = JSON.stringify({ a: '[\\"{'.repeat(900_000), b: '\\' });
     assert.equal(JSON.stringify(parseJson(text)), text);
     assert.throws(() => parseJson(`"${'x'.repeat(5_000_000)}`), SyntaxError);
-  });
-
-  it('is told to people in brief, whatever its size and depth', () => {
-    assert.equal(jsonInBrief({ a: [1, 'b', null, undefined], 'c"': true }, 100), '{"a":[1,"b",null,null],"c\\"":true}');
-    assert.equal(jsonInBrief(undefined, 10), 'null');
-    assert.ok(jsonInBrief({ ['k'.repeat(1e6)]: 'x'.repeat(1e6) }, 100).length < 250);
-    assert.ok(jsonInBrief(JSON.parse(nested(20_000)), 1_000).length < 1_000);
-    assert.ok(jsonInBrief(new Array(1e6).fill('x'), 100).length < 120);
   });
 });

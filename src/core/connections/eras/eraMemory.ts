@@ -1,8 +1,8 @@
-/** Which era each launch was seen to speak (X8), while this process lives. What it spoke before comes from outside. */
+/** The era of each launch (X8), remembered while this process lives. Earlier knowledge comes from outside. */
 import { BoundedMap } from '../../base/boundedMap.js';
 import type { Era } from '../../protocol/versions.js';
 
-/** What is known of one launch from one start of it to the next. */
+/** The memory of one launch from one start to the next. */
 export interface EraMemory {
   readonly expected: Era;
   readonly onSeen: (era: Era) => void;
@@ -15,7 +15,7 @@ export class EraMemories {
 
   /**
    * @param launch its hash
-   * @param before what it spoke in an earlier process; what was seen in this one counts more
+   * @param before its era in an earlier process; the one seen in this process counts more
    */
   of(launch: string, before: Era = 'legacy'): EraMemory {
     return { expected: this.seen.get(launch) ?? before, onSeen: (era) => this.seen.set(launch, era) };

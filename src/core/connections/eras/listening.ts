@@ -1,30 +1,34 @@
 /**
- * Hears from a modern server what changed: on one subscription of its lists, on others of the resources and the tasks to
- * which somebody has subscribed, in the words of the legacy era where there are any.
+ * Receives a modern server's notifications about changes: on one subscription for its lists, on others for watched
+ * resources and tasks. It reports them in the format of the legacy era if there is one.
  */
 import { createHash } from 'node:crypto';
-import type { JSONRPCMessage, JSONRPCNotification, JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
 import { delay, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
+import type { Peer } from '../../peer/peer.js';
 import type { Fields } from '../../protocol/client.js';
+import type { RpcFailure } from '../../protocol/errors.js';
+import { inBrief } from '../../protocol/inBrief.js';
 import { metaKeys } from '../../protocol/requestMeta.js';
-import { inBrief } from '../jsonRpc.js';
 import { taskChanged } from '../../protocol/tasks.js';
-import type { ServerTransport } from '../transport.js';
-import { isSubscriptionId, Subscription } from './subscription.js';
+import { Subscription } from './subscription.js';
 import { WatchedItems } from './watchedItems.js';
 
 interface ListeningDeps {
-  readonly transport: Pick<ServerTransport, 'hasHeaders'>;
-  readonly send: (message: JSONRPCMessage) => Promise<void>;
+  readonly peer: Peer;
+  /** True if each request has its own stream. */
+  readonly hasStreams: boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** What requests say of their client. */
+  /** The `_meta` of requests without a client. */
   readonly meta: Fields;
-  /** What the server declared. */
+  /** The capabilities of the server. */
   readonly capabilities: Fields;
-  readonly deliver: (message: JSONRPCMessage) => void;
+  readonly report: (notification: JSONRPCNotification) => void;
+  /** Called when the server refuses a subscription. */
+  readonly onRefused: (error: RpcFailure) => void;
 }
 
 /** The tools are listed without the subscription if the server has not agreed to it by then. */
@@ -47,19 +51,12 @@ export class Listening {
   private readonly all: readonly Subscription[];
 
   constructor(private readonly deps: ListeningDeps) {
-    const { clock, meta, send, capabilities, transport } = deps;
+    const { capabilities } = deps;
     this.told = lists.filter(([kind]) => {
       const capability = capabilities[kind];
       return isObject(capability) && capability['listChanged'] === true;
     });
-    const common = {
-      clock,
-      meta,
-      signal: this.closing.signal,
-      send,
-      // Each request of HTTP is answered by a stream of its own.
-      hasStreams: transport.hasHeaders === true,
-    };
+    const common = { ...deps, signal: this.closing.signal };
     this.ofLists = new Subscription({
       ...common,
       wanted: () => Object.fromEntries(this.told.map(([, key]) => [key, true])),
@@ -70,19 +67,17 @@ export class Listening {
     this.resources = new WatchedItems({
       ...common,
       key: 'resourceSubscriptions',
-      param: 'uri',
       onGap: (uri) => this.tell('notifications/resources/updated', { uri }),
     });
     this.tasks = new WatchedItems({
       ...common,
       key: 'taskIds',
-      param: 'taskId',
       onGap: (taskId) => this.tell(taskChanged, { taskId }),
     });
     this.all = [this.ofLists, this.resources.subscription, this.tasks.subscription];
   }
 
-  /** Resolves when changes of the lists are told from now on, or will not be told. */
+  /** Resolves when the server reports changes of its lists, or is known not to. */
   async start(): Promise<void> {
     if (this.told.length === 0) return;
     const limit = new AbortController();
@@ -99,15 +94,7 @@ export class Listening {
     this.closing.abort();
   }
 
-  /** Whether the answer is the end of a subscription. */
-  hearsAnswer(answer: JSONRPCResponse): boolean {
-    if (!isSubscriptionId(answer.id)) return false;
-    const error = 'error' in answer ? answer.error : undefined;
-    for (const one of this.all) one.ended(answer.id, error);
-    return true;
-  }
-
-  /** Whether the notification is about a subscription itself, or comes by one that holds no more. */
+  /** True if it concerns a subscription itself, or arrived on an ended one. */
   hears({ method, params = {} }: JSONRPCNotification): boolean {
     switch (method) {
       case 'notifications/subscriptions/acknowledged':
@@ -126,11 +113,11 @@ export class Listening {
   }
 
   private tell(method: string, params: Record<string, unknown>): void {
-    if (!this.closing.signal.aborted) this.deps.deliver({ jsonrpc: '2.0', method, params });
+    if (!this.closing.signal.aborted) this.deps.report({ jsonrpc: '2.0', method, params });
   }
 }
 
-/** The same for what two subscriptions tell alike, and short however long that is. */
+/** Returns an equal and short text for the same notification on two subscriptions. */
 function printOf(method: string, { _meta: { [metaKeys.subscriptionId]: _, ...meta } = {}, ...rest }: Params): string {
   return createHash('sha256')
     .update(JSON.stringify([method, rest, meta]))

@@ -1,4 +1,6 @@
-/** The headers of requests to one server of the modern era, or to the gateway. Pure but for the tools that it has seen. */
+/**
+ * The headers of requests to one server of the modern era, or to the gateway. Its only state is the tools it has seen.
+ */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { BoundedMap } from '../../base/boundedMap.js';
 import { isObject } from '../../base/isObject.js';
@@ -11,13 +13,13 @@ import {
   type MirroredParam,
 } from '../../protocol/mirroredParams.js';
 
-/** A call of any other goes without such headers, and the server says so. */
+/** A call of any other tool goes without such headers, and the server reports it. */
 const mostTools = 10_000;
 
 const none: readonly MirroredParam[] = [];
 
 export class RequestHeaders {
-  /** A server may list others each time it is asked. */
+  /** A server may list different tools each time. */
   private readonly tools = new BoundedMap<string, readonly MirroredParam[]>(mostTools);
 
   /** @param result of `tools/list` */
@@ -31,12 +33,12 @@ export class RequestHeaders {
     }
   }
 
-  /** Returns the parameters of a tool that go into headers now. */
+  /** Returns the parameters of a tool for headers. */
   mirroredBy(tool: unknown): readonly MirroredParam[] {
     return (typeof tool === 'string' ? this.tools.get(tool) : undefined) ?? none;
   }
 
-  /** @param mirrored the parameters of its tool that go into headers; by default those that do now */
+  /** @param mirrored the parameters of its tool for headers; by default the present ones */
   of(message: JSONRPCMessage, mirrored?: readonly MirroredParam[]): Record<string, string> {
     if (!('method' in message)) return {};
     const { method } = message;

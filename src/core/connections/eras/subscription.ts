@@ -1,78 +1,67 @@
 /**
- * One `subscriptions/listen` to a modern server, which is begun again when it ends or when something else is wanted.
+ * One `subscriptions/listen` to a modern server. It begins again when it ends or the filter changes.
  *
- * Invariants: the one before ends only when its successor has begun; where each comes by a stream of its own, what was on
- * its way by the one before is heard, and what both say is heard once; one that ended is begun again at growing intervals,
- * and `onGap` says then that nobody knows what happened meanwhile; one that the server refuses is left alone.
+ * Invariants: the old one ends only when its successor has begun. If each has a separate stream, messages still in
+ * flight on the old one are delivered, and duplicates once. An ended subscription begins again at growing intervals,
+ * and `onGap` reports possibly missed notifications. If the server refuses it, it is not repeated.
  */
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { delay, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
 import { asText } from '../../base/text.js';
+import { TransportFailure } from '../../failures/transportFailure.js';
+import { rpcErrorOf, type Exchange, type Peer } from '../../peer/peer.js';
 import type { Fields } from '../../protocol/client.js';
-import { errorCodes } from '../../protocol/errors.js';
-import { TransportFailure } from '../transport.js';
+import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 
 export interface SubscriptionDeps {
   readonly clock: Clock;
-  readonly send: (message: JSONRPCMessage) => Promise<void>;
-  /** What requests say of their client. */
+  readonly peer: Pick<Peer, 'begin'>;
+  /** The `_meta` of requests without a client. */
   readonly meta: Fields;
-  /** Whether each subscription comes by a stream of its own; otherwise all come by one, in order. */
+  /** True if each subscription has its own stream; otherwise all share one, in order. */
   readonly hasStreams: boolean;
-  /** Returns what is to be listened to from now on, or undefined for nothing. */
+  /** Returns the filter to listen with from now on; undefined for nothing. */
   readonly wanted: () => Fields | undefined;
   readonly onGap: () => void;
+  readonly onRefused: (error: RpcFailure) => void;
   readonly signal: AbortSignal;
 }
 
-interface Refused {
-  readonly code: number;
-  readonly message: string;
-  readonly data?: unknown;
-}
-
-/** One that has a successor, and from which something may still be on its way. */
+/** A subscription with a successor. Its messages may still be in flight. */
 interface Leaving {
   readonly request: Request;
-  /** How often each was told since: by this one, and by its successor. */
+  /** How often each notification has come since: on this one, and on its successor. */
   readonly told: Map<string, { before: number; after: number }>;
 }
 
 type Begun =
   | { readonly kind: 'agreed'; readonly filter: Fields }
-  | { readonly kind: 'refused'; readonly error: Refused };
+  | { readonly kind: 'refused'; readonly error: RpcFailure };
 
 interface Request {
-  readonly id: RequestId;
+  readonly id: string;
+  readonly exchange: Exchange;
   readonly begun: (begun: Begun) => void;
   hasBegun: boolean;
 }
 
-const idPrefix = 'listen-';
 const firstDelayMs = 1_000;
 const longestDelayMs = 30_000;
-/** What a server has said by one stream has come when this time has passed, in milliseconds. */
+/** After this time, in milliseconds, all messages of the old stream have come. */
 const underWayMs = 1_000;
-let nextId = 1;
-
-/** Whether a subscription was asked for under this id, even if it is long over. */
-export function isSubscriptionId(id: unknown): boolean {
-  return typeof id === 'string' && id.startsWith(idPrefix);
-}
 
 export class Subscription {
-  /** The one that was asked for last. */
+  /** The request sent last. */
   private current: Request | undefined;
-  /** The one that the server agreed to last, so that what two say at once is heard once. */
+  /** The request last acknowledged by the server. */
   private holding: Request | undefined;
   private leaving: Leaving | undefined;
   private turn: Promise<unknown> = Promise.resolve();
-  private readonly requests = new Map<unknown, Request>();
+  private readonly requests = new Map<string, Request>();
 
   constructor(private readonly deps: SubscriptionDeps) {}
 
-  /** Begins with what is wanted when its turn comes. */
+  /** Begins with the present filter, after earlier renewals. */
   renew(): Promise<Begun> {
     const turn = this.turn.then(() => this.renewNow());
     this.turn = turn;
@@ -89,31 +78,38 @@ export class Subscription {
       for (const request of [before, leaving]) if (request) this.cancel(request);
       return { kind: 'agreed', filter: {} };
     }
-    const id = `${idPrefix}${nextId++}`;
-    const begun = await new Promise<Begun>((resolve) => {
-      const request = { id, begun: resolve, hasBegun: false };
-      this.current = request;
-      this.requests.set(id, request);
-      const params = { notifications: filter, _meta: meta };
-      this.deps.send({ jsonrpc: '2.0', id, method: 'subscriptions/listen', params }).catch((error: unknown) => {
-        this.ended(id, { code: errorCodes.server, message: asText(error) });
-      });
-    });
+    const begun = await new Promise<Begun>((resolve) => this.ask({ notifications: filter, _meta: meta }, resolve));
     if (!before) return begun;
     if (begun.kind === 'agreed') {
       if (before !== this.leaving?.request) this.cancel(before);
     } else if (this.requests.has(before.id)) this.current = before;
-    // It ended while it had a successor to be, which came to nothing.
+    // The old one ended during the failed request for its successor.
     else void this.beginAgain();
     return begun;
   }
 
+  private ask(params: Fields, begun: Request['begun']): void {
+    const exchange = this.deps.peer.begin();
+    const request = { id: String(exchange.token), exchange, begun, hasBegun: false };
+    this.current = request;
+    this.requests.set(request.id, request);
+    const ended = exchange.send('subscriptions/listen', params).then(
+      () => this.ended(request.id),
+      (error: unknown) => {
+        const { code, message, data } = rpcErrorOf(error);
+        this.ended(request.id, new RpcFailure(code, message, data));
+      },
+    );
+    void ended.finally(() => exchange.dispose());
+  }
+
   /**
-   * Whether this subscription tells by this id, and tells something new.
-   * @param what the same text for the same thing
+   * True if the id belongs to this subscription, and the notification is new.
+   * @param what the same text for the same notification
    */
-  tells(id: unknown, what: () => string): boolean {
+  tells(given: unknown, what: () => string): boolean {
     const { holding, leaving } = this;
+    const id = asText(given);
     const isBefore = leaving?.request.id === id;
     if (!isBefore && holding?.id !== id) return false;
     if (!leaving) return true;
@@ -125,7 +121,7 @@ export class Subscription {
   }
 
   acknowledged(id: unknown, filter: unknown): void {
-    const request = this.requests.get(id);
+    const request = this.requests.get(asText(id));
     if (!request || request.hasBegun) return;
     request.hasBegun = true;
     if (this.deps.hasStreams && this.holding) this.leave(this.holding);
@@ -134,10 +130,11 @@ export class Subscription {
   }
 
   /** @param error undefined: the server ended it in good order */
-  ended(id: unknown, error?: Refused): void {
-    const request = this.requests.get(id);
+  ended(id: unknown, error?: RpcFailure): void {
+    const request = this.requests.get(asText(id));
     if (!request) return;
-    this.requests.delete(id);
+    this.requests.delete(request.id);
+    if (error) this.deps.onRefused(error);
     const wasCurrent = this.current === request;
     if (wasCurrent) this.current = undefined;
     if (this.holding === request) this.holding = undefined;
@@ -146,7 +143,7 @@ export class Subscription {
       if (wasCurrent) void this.beginAgain();
       return;
     }
-    const atOnce = { code: errorCodes.internal, message: 'The server ended the subscription at once.' };
+    const atOnce = new RpcFailure(errorCodes.internal, 'The server ended the subscription at once.');
     request.begun({ kind: 'refused', error: error ?? atOnce });
   }
 
@@ -163,7 +160,7 @@ export class Subscription {
 
   private leave(request: Request): void {
     const { clock, signal } = this.deps;
-    // The one before has had the time in which its successor's successor began.
+    // Its messages had time to come while the successor of its successor began.
     if (this.leaving) this.cancel(this.leaving.request);
     const leaving = { request, told: new Map() };
     this.leaving = leaving;
@@ -175,10 +172,7 @@ export class Subscription {
     delay(clock, underWayMs, signal).then(end, () => undefined);
   }
 
-  private cancel({ id }: Request): void {
-    if (!this.requests.delete(id)) return;
-    const params = { requestId: id };
-    // A transport that has ended has ended the subscription too.
-    this.deps.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => undefined);
+  private cancel({ id, exchange }: Request): void {
+    if (this.requests.delete(id)) exchange.stop('Nobody listens to it.');
   }
 }

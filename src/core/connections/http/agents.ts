@@ -1,14 +1,13 @@
 /**
- * Makes the sockets of HTTP requests and decides which way they take. The default agents go straight to the server: the
- * editor itself applies its proxy settings and certificates to all that goes through `node:http`, whatever agent is
- * given. The command line gives agents of its own.
+ * Makes the sockets of HTTP requests and chooses their route. The default agents connect directly, because the editor
+ * applies its proxy settings and certificates to everything in `node:http`. The command line gives other agents.
  */
 import http from 'node:http';
 import https from 'node:https';
 
 export interface HttpAgents {
   for(url: URL): http.Agent;
-  /** Returns host and port of the proxy on the way to it, for messages; undefined if none is known here. */
+  /** Returns host and port of the proxy on the way, for messages; undefined if none is known here. */
   proxyFor(url: URL): string | undefined;
   /** Ends every socket. */
   destroy(): void;

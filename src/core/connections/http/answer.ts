@@ -1,44 +1,46 @@
 /**
- * Reads what a server answers to one posted message: JSON, or events that end with the answer. It delivers every
- * message as it comes, says how the reading ended, and does not ask again.
+ * Reads a server's answer to one posted message: JSON, or events with the answer as the last one. It delivers each
+ * message at once, reports how the reading ended, and does not ask again.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { LongBody } from './longBody.js';
 import { broken, type HttpReply, inShort, readPieces, readShort, readText, shown } from './exchange.js';
 import type { Log } from '../../base/log.js';
 import type { LoopShare } from '../../base/turns.js';
-import { decodedInSlices, messagesInSlices, parseMessages, shortened } from '../jsonRpc.js';
+import { shortened } from '../../protocol/inBrief.js';
+import { parseLongMessages, parseMessages } from '../../protocol/jsonRpc.js';
+import { decodedInSlices } from '../../protocol/slicedJson.js';
 import { exchangeMs, largestAnswer, largestUnasked, longMessage, unaskedMs } from '../unasked.js';
-import { TransportFailure } from '../transport.js';
+import { TransportFailure } from '../../failures/transportFailure.js';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
 const refusalLimit = 1024 * 1024;
 
-/** Whoever is told to ask at once would do nothing else, and whoever is told to ask in a month would hear no more. */
+/** Bounds on the server's retry delay: without them it could keep us busy, or silence us for a month. */
 const shortestRetryMs = 100;
 const longestRetryMs = 10 * 60_000;
 
 export interface AnswerReader {
   readonly deliver: (message: JSONRPCMessage) => void;
   readonly onRetry: (ms: number) => void;
-  /** Called for what an event stream has that is not JSON-RPC. */
+  /** Called with an event in place of JSON-RPC. */
   readonly onStray: (text: string) => void;
-  /** What all that the server says is charged to. */
+  /** The account charged for everything the server says. */
   readonly share: LoopShare;
 }
 
 type AnswerEnd =
   | { readonly kind: 'answered' }
-  /** The stream ended or broke off before the answer; it can be taken up after this event. */
+  /** The stream ended or broke off before the answer; it can be resumed after this event. */
   | {
       readonly kind: 'resumable';
       readonly lastEventId: string;
       readonly failure: TransportFailure;
-      /** Whether events came, or the server itself ended it, as one does that wants to be asked again later. */
+      /** True if events came, or the server itself ended the stream to be asked again later. */
       readonly getsOn: boolean;
     };
 
-/** Rejects with a `TransportFailure` when there is no answer and will be none. */
+/** Rejects with a `TransportFailure` if no answer can come. */
 export async function readAnswer(reply: HttpReply, id: RequestId, reader: AnswerReader): Promise<AnswerEnd> {
   if (reply.status < 200 || reply.status > 299) return await readRefusal(reply, id, reader);
   switch (reply.contentType) {
@@ -56,7 +58,7 @@ export async function readAnswer(reply: HttpReply, id: RequestId, reader: Answer
   }
 }
 
-/** Makes the failure that a status stands for, and reads the body for it. */
+/** Makes the failure of a status, and reads the body for it. */
 export async function statusFailure(reply: HttpReply): Promise<TransportFailure> {
   return failureWith(reply, await readShort(reply));
 }
@@ -65,7 +67,7 @@ function failureWith({ status, contentType, url }: HttpReply, body: string): Tra
   return new TransportFailure({ kind: 'status', status, body, contentType, url: shown(url) });
 }
 
-/** Some servers send their JSON-RPC errors with a status of their own. */
+/** Some servers send their JSON-RPC errors with an HTTP status. */
 async function readRefusal(reply: HttpReply, id: RequestId, { deliver }: AnswerReader): Promise<AnswerEnd> {
   const text = await readRefusalText(reply);
   const answer = answerIn(reply, text, id);
@@ -74,7 +76,7 @@ async function readRefusal(reply: HttpReply, id: RequestId, { deliver }: AnswerR
   return { kind: 'answered' };
 }
 
-/** Resolves with what a refusal says: all of it if it may be JSON-RPC, and its beginning otherwise. */
+/** Resolves to the text of a refusal: all of it if it may be JSON-RPC, its beginning otherwise. */
 export async function readRefusalText(reply: HttpReply): Promise<string> {
   if (reply.contentType !== 'application/json') return await readShort(reply);
   return await readText(reply, refusalLimit).catch(() => '');
@@ -105,8 +107,7 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: Ans
       deliverAll();
     } else {
       text = await share.run(decodedInSlices(pieces));
-      messages = await share.run(messagesInSlices(text));
-      for (const message of messages ?? []) if ('result' in message) share.owns(message.result);
+      messages = await parseLongMessages(share, text);
       await share.chargeTurn(deliverAll);
     }
   } finally {
@@ -117,10 +118,7 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: Ans
   throw new TransportFailure({ kind: 'notMcp', contentType: reply.contentType, body, url: shown(reply.url) });
 }
 
-/**
- * This reads the stream with which an answer is taken up, too.
- * @param after the event after which it is taken up
- */
+/** Reads the stream of an answer, also when it is resumed. @param after the event to resume after */
 export async function readStream(
   reply: HttpReply,
   id: RequestId,
@@ -159,31 +157,31 @@ export function logStrayEvent(log: Log, text: string): void {
   log.write('warn', `[http] event that is not JSON-RPC: ${shortened(text, 2000)}`);
 }
 
-/** Some servers answer with the number as a text. */
+/** Some servers write the number as a text. */
 export function answers(message: JSONRPCMessage, id: RequestId): boolean {
   return !('method' in message) && message.id !== undefined && String(message.id) === String(id);
 }
 
 interface EventStreamReader {
   readonly deliver: (message: JSONRPCMessage) => void;
-  /** Called for an event of messages that is not JSON-RPC. */
+  /** Called with an event in place of JSON-RPC. */
   readonly onStray: (text: string) => void;
-  /** Says of an answer whether it is one that we wait for. */
+  /** True if the message is an answer to an open request. */
   readonly isAsked: (message: JSONRPCMessage) => boolean;
   readonly share: LoopShare;
-  /** The most characters of an event; by default, as many as an answer may have. */
+  /** The most characters of an event; by default, the limit of an answer. */
   readonly most?: number;
   /** Called for an event of another kind. */
   readonly onOther?: (event: string, data: string) => void;
-  /** Called for an id that can be given back in a header. */
+  /** Called with an id fit for a header. */
   readonly onId?: (id: string) => void;
-  /** The server says how long to wait before asking again, in milliseconds; what it says is bounded. */
+  /** The server's delay before we may ask again, in milliseconds and bounded. */
   readonly onRetry?: (ms: number) => void;
 }
 
 /**
  * Reads server-sent events in bounded memory. Resolves when the server ends the stream; rejects with a
- * `TransportFailure` when it breaks off.
+ * `TransportFailure` if it breaks off.
  */
 export async function readEvents(reply: HttpReply, reader: EventStreamReader): Promise<void> {
   const { body, url } = reply;
@@ -192,7 +190,7 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
   const long = new LongBody(share, body);
   const events: EventSourceMessage[] = [];
   let excess = false;
-  // What was read for an answer that was asked for, and is short, whoever asked pays for.
+  // The reading of a short, expected answer is charged to the caller, not to the server.
   let fed = 0;
   const spend = (messages: readonly JSONRPCMessage[] | undefined, ms: number, isLong: boolean): void => {
     const asked = (messages ?? []).filter((message) => reader.isAsked(message)).length;
@@ -209,19 +207,18 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
   const takeShort = (event: EventSourceMessage): void => {
     const since = share.now();
     const messages = (event.event ?? 'message') === 'message' ? parseMessages(event.data) : undefined;
-    // The listener strikes an answer off as it is asked, and hears it then.
+    // The listener removes an answer from its open requests on the question, so it is delivered after it.
     const ms = share.now() - since + fed;
     spend(messages, ms, false);
     hear(event, messages);
   };
   const takeLong = async (event: EventSourceMessage): Promise<void> => {
     share.spend(fed);
-    const messages = await share.run(messagesInSlices(event.data));
+    const messages = await parseLongMessages(share, event.data);
     if (event.data.length > largestUnasked && !messages?.some((message) => reader.isAsked(message))) {
       return reader.onStray(`A message of more than ${largestUnasked / 1024 / 1024} MiB, which nobody asked for`);
     }
     spend(messages, 0, true);
-    for (const message of messages ?? []) if ('result' in message) share.owns(message.result);
     await share.chargeTurn(() => hear(event, messages));
   };
   const parser = createParser({

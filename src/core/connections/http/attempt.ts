@@ -1,77 +1,32 @@
-/** Makes one attempt to connect to a server over HTTP, and says why when it fails (X2, X3). */
+/** Makes one attempt to connect to a server over HTTP (X2, X3). */
 import type { HttpLaunch } from '../../config/model.js';
-import type { ConnectOutcome, StartFailure } from '../connection.js';
+import { httpFailure, neverAnsweredHttp, urlUnusable } from '../../failures/http.js';
+import type { ConnectOutcome } from '../connection.js';
+import { connectOver, type OpeningDeps } from '../eras/opening.js';
 import type { MakeAgents } from './agents.js';
-import { shown } from './exchange.js';
-import { httpFailure, neverAnsweredHttp, urlUnusable } from './startFailures.js';
-import { HttpTransport } from './transport.js';
-import { openConnection, type Opening, type OpeningDeps } from '../opening.js';
 import type { HttpAccess } from './endpoint.js';
-import type { EraMemory } from '../eras/eraMemory.js';
-import { EraTransport } from '../eras/eraTransport.js';
-import { loadSdk } from '../sdk.js';
-import type { SdkConnection } from '../sdkConnection.js';
-import { initializeRefused, listFailed, wrongInitializeAnswer } from '../openingFailures.js';
+import { shown } from './exchange.js';
+import { HttpTransport } from './transport.js';
 
-export interface HttpAttemptDeps extends Omit<
-  OpeningDeps,
-  'transport' | 'pid' | 'causeOfEnd' | 'sdk' | 'onConnection'
-> {
+interface HttpAttemptDeps extends Omit<OpeningDeps, 'transport'> {
   readonly launch: HttpLaunch;
-  readonly era: EraMemory;
   readonly access?: HttpAccess | undefined;
   readonly agents?: MakeAgents | undefined;
 }
 
-/** Resolves with `cancelled` when the caller aborted the signal; `timedOut` tells the time limit from that. */
+/** Resolves to `cancelled` if the caller aborted the signal; `timedOut` is true if the time limit did. */
 export async function attemptHttp(deps: HttpAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
   const { launch } = deps;
   if (!/^https?:$/.test(URL.canParse(launch.url) ? new URL(launch.url).protocol : '')) {
     return { kind: 'failed', failure: urlUnusable(launch.url) };
   }
-  const made: { connection?: SdkConnection } = {};
-  const transport = new HttpTransport({ ...deps, onRenewed: () => made.connection?.renewed() });
-  const sdk = await loadSdk();
-  const { clock, log, era } = deps;
-  const opening = deps.signal.aborted
-    ? ({ kind: 'stopped', during: 'initialize' } as const)
-    : await openConnection({
-        ...deps,
-        transport: new EraTransport({ transport, clock, log, era }),
-        sdk,
-        pid: undefined,
-        causeOfEnd: () => transport.causeOfEnd,
-        onConnection: (connection) => (made.connection = connection),
-      });
-  if (opening.kind === 'opened') {
-    const { connection, listing } = opening;
-    return { kind: 'connected', connection, listing };
-  }
-  const cause = transport.causeOfEnd;
-  await transport.close();
-  if (opening.kind === 'stopped' && !timedOut()) return { kind: 'cancelled' };
-  return { kind: 'failed', failure: explain(opening, deps, cause) };
-}
-
-function explain(
-  opening: Exclude<Opening, { kind: 'opened' }>,
-  { launch, timeoutMs }: HttpAttemptDeps,
-  causeOfEnd: string,
-): StartFailure {
-  switch (opening.kind) {
-    case 'stopped':
-      return opening.during === 'list'
-        ? listFailed(`They did not come within ${timeoutMs / 1000} s of the first request.`)
-        : neverAnsweredHttp(timeoutMs);
-    case 'wrongAnswer':
-      return wrongInitializeAnswer(opening.detail);
-    case 'refused':
-      return initializeRefused(opening);
-    case 'listFailed':
-      return listFailed(opening.reason);
-    case 'transport': {
-      const ended = { kind: 'broken', detail: causeOfEnd, url: shown(new URL(launch.url)) } as const;
-      return httpFailure(launch, opening.failure?.reason ?? ended);
-    }
-  }
+  const transport = new HttpTransport(deps);
+  return await connectOver({ ...deps, transport }, timedOut, {
+    beginning: 'the first request',
+    neverAnswered: neverAnsweredHttp,
+    ended: (failure) => {
+      const ended = { kind: 'broken', detail: transport.causeOfEnd, url: shown(new URL(launch.url)) } as const;
+      return httpFailure(launch, failure?.reason ?? ended);
+    },
+  });
 }

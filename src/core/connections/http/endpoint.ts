@@ -1,13 +1,14 @@
 /**
- * Knows where a server is spoken to over HTTP, and with which headers: session, protocol version and the configured
- * ones. It does not know what the messages mean. There are two sets of sockets, so that calls that take all of theirs
- * cannot keep a cancellation from being sent.
+ * The address of a server over HTTP and the headers for it: session, protocol version and the configured ones. It does
+ * not know the meaning of the messages. It has two sets of sockets, so calls using all of theirs cannot block a
+ * cancellation.
  */
 import type { AgentOptions } from 'node:http';
 import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
 import { broken, discard, exchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
-import { TransportFailure, wasNotDelivered, type ServerSendOptions } from '../transport.js';
+import { TransportFailure, wasNotDelivered } from '../../failures/transportFailure.js';
+import type { ServerSendOptions } from '../../peer/transport.js';
 import { setMaxListeners } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { limited, type Clock } from '../../base/clock.js';
@@ -18,10 +19,10 @@ import type { LoopShare } from '../../base/turns.js';
 /** A call holds its socket until it is answered. */
 const mostCallSockets = 256;
 const mostOtherSockets = 16;
-/** Servers commonly close an idle socket after 5 s; a request on one that is just being closed would be lost. */
+/** Servers commonly close an idle socket after 5 s. A request on a closing socket would be lost. */
 const idleSocketMs = 4000;
 
-/** The reply that refused a request. */
+/** The reply to a refused request. */
 export interface Refusal {
   readonly status: number;
   /** The header `WWW-Authenticate`. */
@@ -30,20 +31,20 @@ export interface Refusal {
 
 /** The meaning of a refusal. */
 export type Verdict =
-  /** It has nothing to do with signing in. */
+  /** Unrelated to signing in. */
   | { readonly kind: 'other' }
-  /** There is another token now: the request may go out once more. */
+  /** There is another token now, so the request may go out once more. */
   | { readonly kind: 'renewed' }
   | { readonly kind: 'signIn'; readonly why: string }
-  /** The authorization server cannot be asked. */
+  /** The authorization server cannot be reached. */
   | { readonly kind: 'notRenewed'; readonly why: string };
 
-/** The right to use a server, where a person or a program has to sign in to it. */
+/** The right to use a server after a person or a program has signed in to it. */
 export interface HttpAccess {
-  /** Resolves with the token that goes out with the next request. */
+  /** Resolves to the token of the next request. */
   token(): Promise<string | undefined>;
   /**
-   * @param used the token of the request that was refused
+   * @param used the token of the refused request
    * @param again a new token was tried already
    */
   refused(refusal: Refusal, used: string | undefined, again: boolean): Promise<Verdict>;
@@ -54,7 +55,7 @@ interface EndpointRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** The sockets that the request uses. */
+  /** The sockets of the request. */
   readonly kind: 'call' | 'other';
   readonly signal: AbortSignal;
   readonly onDelivery?: PostOptions['onDelivery'] | undefined;
@@ -62,9 +63,9 @@ interface EndpointRequest {
 
 export interface PostOptions {
   readonly url?: URL | undefined;
-  /** Headers of this message alone. */
+  /** Headers of this message only. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Told whether the server may have the message; it has not acted on one that it refused for its token or session. */
+  /** Called with true once the server may have the message, and with false if it refused the token or the session. */
   readonly onDelivery?: ((isDelivered: boolean) => void) | undefined;
 }
 
@@ -73,7 +74,7 @@ export class HttpEndpoint {
   /** The place to which redirects of initialize led. */
   url: URL;
   sessionId: string | undefined;
-  /** The value of its header; undefined before there is a version, and for versions that have no such header. */
+  /** The value of its header; undefined before there is a version, and for versions without the header. */
   protocolVersion: string | undefined;
   private readonly own: Readonly<Record<string, string>>;
   private readonly calls: HttpAgents;
@@ -93,7 +94,7 @@ export class HttpEndpoint {
     this.own = Object.fromEntries([...launch.headers].map(([name, { value }]) => [name.toLowerCase(), value]));
   }
 
-  /** @param kind the sockets that it uses */
+  /** @param kind the sockets to use */
   post(body: string, kind: 'call' | 'other', signal: AbortSignal, own: PostOptions = {}): Promise<HttpReply> {
     const { url = this.url, onDelivery } = own;
     const headers = {
@@ -106,14 +107,14 @@ export class HttpEndpoint {
 
   /** Opens an event stream. */
   get(lastEventId: string | undefined, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
-    // Node writes each character of a header as one byte, and the id goes back in UTF-8, as it came.
+    // Node writes each character of a header as one byte. The id must go back as UTF-8.
     const id = lastEventId === undefined ? undefined : Buffer.from(lastEventId).toString('latin1');
     const resumption = id === undefined ? {} : { 'last-event-id': id };
     const headers = { accept: 'text/event-stream', ...resumption };
     return this.exchange({ method: 'GET', url: this.url, headers, body: undefined, kind, signal });
   }
 
-  /** Says that the session is not needed any more. */
+  /** Ends the session at the server. */
   remove(signal: AbortSignal): Promise<HttpReply> {
     const headers = { accept: 'application/json' };
     return this.exchange({ method: 'DELETE', url: this.url, headers, body: undefined, kind: 'other', signal });
@@ -124,7 +125,7 @@ export class HttpEndpoint {
     this.others.destroy();
   }
 
-  /** Sends once more what was refused for its token, if there is another token: the server has not acted on it. */
+  /** Sends a request refused for its token once more if there is another token: the server has not acted on it. */
   private async exchange(request: EndpointRequest): Promise<HttpReply> {
     const { access } = this;
     const { signal, onDelivery } = request;
@@ -151,7 +152,7 @@ export class HttpEndpoint {
       ...headers,
       ...version,
     };
-    // Configured headers and tokens are for the configured origin; a session belongs to the origin that gave it.
+    // Configured headers and tokens are for the configured origin; a session belongs to the origin of its server.
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const own = isWithinOrigin(this.configured, url) ? { ...this.own, ...authorization } : {};
     return exchange({
@@ -172,31 +173,32 @@ function agentOptions(maxSockets: number): AgentOptions {
   return { keepAlive: true, maxSockets, maxFreeSockets: 4, timeout: idleSocketMs };
 }
 
-/** The two ways of speaking over HTTP report to this. */
+/** The receiver of both HTTP channels. */
 export interface HttpChannelDeps {
   readonly log: Log;
   readonly clock: Clock;
-  /** What all that the server says is charged to. */
+  /** The account charged for everything the server says. */
   readonly share: LoopShare;
-  /** `origin` is the request on whose stream the message came. */
+  /** `origin` is the id of the request whose stream brought the message. */
   readonly deliver: (message: JSONRPCMessage, origin?: RequestId) => void;
-  /** Called with the cause in words when the server cannot be reached any more or has gone. */
+  /** Called with the cause in words when the server cannot be reached or has gone. */
   readonly die: (cause: string) => void;
 }
 
 export interface HttpChannel {
   /**
-   * Resolves at once for a request, whose outcome is delivered, and for other messages when the server has taken them.
+   * Resolves at once for a request, because its outcome is delivered. For other messages, it resolves when the server
+   * has taken them.
    */
   send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void>;
-  /** Ends every exchange. Nothing is delivered afterwards, and no death is reported. */
+  /** Ends every exchange. After it, nothing is delivered and no death reported. */
   close(): Promise<void>;
 }
 
-/** A server that takes longer to hear of a cancellation is not waited for. */
+/** We do not wait longer for a server to take a cancellation. */
 const cancelLimitMs = 10_000;
 
-/** A request that is under way, and can be taken back as long as the server does not have it. */
+/** An open request. It can be taken back until the server has it. */
 export class OpenRequest {
   private readonly controller = new AbortController();
   readonly signal = this.controller.signal;
@@ -207,8 +209,8 @@ export class OpenRequest {
   };
 
   /**
-   * Ends it. A server that may have it is told before that, because the end of an exchange alone cancels nothing (X6).
-   * Rejects when the server does not take that.
+   * Ends it. If the server may have it, the server gets the cancellation first, because the end of an exchange cancels
+   * nothing (X6). Rejects if the server does not take the cancellation.
    */
   async cancel(clock: Clock, closing: AbortSignal, tell: (signal: AbortSignal) => Promise<void>): Promise<void> {
     try {
@@ -222,7 +224,7 @@ export class OpenRequest {
     this.controller.abort();
   }
 
-  /** Returns why it has no answer, after an error. */
+  /** Returns the reason for the missing answer, after an error. */
   failure(error: unknown, url: URL): TransportFailure {
     const failure = broken(error, url);
     if (!this.signal.aborted || wasNotDelivered(failure)) return failure;
@@ -230,7 +232,7 @@ export class OpenRequest {
   }
 }
 
-/** Makes a signal that many exchanges may listen to at a time; each takes its listener back when it ends. */
+/** Makes a signal for many exchanges at a time; each removes its listener at its end. */
 export function sharedController(): AbortController {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);

@@ -1,10 +1,10 @@
 /**
- * Carries out one HTTP exchange on node:http: request, redirects and decoded body (X2). It does not use fetch, which
- * costs twice as much and hides why it failed; the editor's proxy and certificate settings are known to reach
- * node:http.
+ * Carries out one HTTP exchange on node:http: request, redirects and decoded body (X2). It does not use fetch, because
+ * fetch costs twice as much and hides the causes of failures. The editor's proxy and certificate settings are known to
+ * reach node:http.
  *
- * It knows nothing of MCP. Invariants: neither body nor headers go to another origin than was asked; what fails is a
- * `TransportFailure` that tells whether the request was delivered.
+ * It knows nothing of MCP. Invariants: neither body nor headers go to another origin than requested; a failure is a
+ * `TransportFailure` with the information whether the request was delivered.
  */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import http from 'node:http';
@@ -15,24 +15,24 @@ import { TLSSocket } from 'node:tls';
 import zlib from 'node:zlib';
 import { systemClock, type Clock } from '../../base/clock.js';
 import type { HttpAgents } from './agents.js';
-import { shortened } from '../jsonRpc.js';
-import { TransportFailure, type TransportFailureReason } from '../transport.js';
+import { shortened } from '../../protocol/inBrief.js';
+import { TransportFailure, type TransportFailureReason } from '../../failures/transportFailure.js';
 
 interface HttpExchange {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;
-  /** The headers that describe the message itself and may go anywhere, by lower-case names. */
+  /** Headers about the message itself, which may go anywhere, by lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The headers that are sent only within `origin`, by lower-case names. */
+  /** Headers for `origin` only, by lower-case names. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly origin: URL;
   readonly body?: string | undefined;
   readonly agents: HttpAgents;
   /** With `leave`, a redirect is the reply. The default is `follow`. */
   readonly redirects?: 'follow' | 'leave';
-  /** A signal of this exchange alone. Aborting it also ends the reading of the body. */
+  /** The signal of this exchange only. Aborting it also ends the reading of the body. */
   readonly signal: AbortSignal;
-  /** Called when the request goes out, after which the server may act on it. */
+  /** Called when the request goes out. From then on the server may act on it. */
   readonly onDelivered?: (() => void) | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface HttpReply {
   readonly headers: http.IncomingHttpHeaders;
   /** The media type in lower case, without parameters. */
   readonly contentType: string;
-  /** Where the last redirect led. */
+  /** The target of the last redirect. */
   readonly url: URL;
   readonly body: Readable;
 }
@@ -72,34 +72,31 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
   }
 }
 
-/** Says whether scheme, host and port are the same, or one is the encrypted form of the other on the default ports. */
+/** True if scheme, host and port are the same, or one is the encrypted form of the other on the default ports. */
 export function isWithinOrigin(origin: URL, url: URL): boolean {
   if (origin.origin === url.origin) return true;
   const upgraded = origin.protocol === 'http:' && url.protocol === 'https:';
   return upgraded && origin.hostname === url.hostname && origin.port === '' && url.port === '';
 }
 
-/** Returns the address without user, password, query and fragment, so that it is fit for messages. */
+/** Returns the address without user, password, query and fragment, for messages. */
 export function shown(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
 
-/**
- * Says whether the server refuses for the time being. One that has not noticed yet that a stream broke off answers 409
- * to who asks for it again.
- */
+/** True if the server refuses only for now. A server unaware of a broken stream answers 409 to the reconnect. */
 export function isForNow({ status }: HttpReply): boolean {
   return [408, 409, 425, 429].includes(status) || (status >= 500 && status !== 501);
 }
 
-/** Resolves with the whole body as text. Rejects when it breaks off or is larger than `limit` bytes. */
+/** Resolves to the whole body as text. Rejects if it breaks off or is larger than `limit` bytes. */
 export async function readText(reply: HttpReply, limit: number): Promise<string> {
   return withoutMark(Buffer.concat(await readPieces(reply, limit)).toString('utf8'));
 }
 
 /**
- * Resolves with the whole body; rejects as `readText` does.
- * @param mayGrow is asked before more is read, with the bytes that there are
+ * Resolves to the whole body; rejects as `readText` does.
+ * @param mayGrow awaited before more is read, with the number of bytes so far
  */
 export async function readPieces(
   { body, url }: HttpReply,
@@ -121,19 +118,19 @@ export async function readPieces(
   return chunks;
 }
 
-/** This much of a body that nobody reads, in bytes, is taken in for the sake of its socket. */
+/** This many bytes of an unwanted body are read to keep its socket. */
 const mostDiscarded = 64 * 1024;
 
-/** A body that is read for nothing but its socket, or for a message, is waited for this long. */
+/** The limit for reading a body for its socket or for a message. */
 const unwantedLimitMs = 2000;
 
-/** Closes a body that does not end: the socket would be missing for other messages. */
+/** Closes an endless body, because other messages would lack its socket. */
 function limitTime(body: Readable, clock: Clock): void {
   const limit = clock.after(unwantedLimitMs, () => void body.destroy());
   body.once('close', () => limit.dispose());
 }
 
-/** Throws away what is left of a body, so that its socket can be used again; if there is no end of it, the socket is closed. */
+/** Reads the rest of a body away, so its socket can be used again. If the rest is endless, the socket is closed. */
 export function discard(body: Readable, clock: Clock = systemClock): Readable {
   let left = mostDiscarded;
   limitTime(body, clock);
@@ -143,10 +140,10 @@ export function discard(body: Readable, clock: Clock = systemClock): Readable {
   });
 }
 
-/** This much of a body is looked at for a message, in bytes or characters. */
+/** The part of a body that may appear in a message, in bytes or characters. */
 const lookedAt = 8 * 1024;
 
-/** Resolves with the beginning of a body, for a message. */
+/** Resolves to the beginning of a body, for a message. */
 export async function readShort(reply: HttpReply, clock: Clock = systemClock): Promise<string> {
   limitTime(reply.body, clock);
   const chunks: Buffer[] = [];
@@ -158,7 +155,7 @@ export async function readShort(reply: HttpReply, clock: Clock = systemClock): P
       if (length >= lookedAt) break; // This destroys the body.
     }
   } catch {
-    // What came is enough.
+    // The part received is enough.
   }
   return inShort(Buffer.concat(chunks).toString('utf8'));
 }
@@ -177,7 +174,7 @@ function pageText(page: string): string {
   return title === undefined ? text : `${title}. ${text}`;
 }
 
-/** Makes an error that came while an answer was awaited or read into a `TransportFailure`, unless it is one. */
+/** Turns an error of an awaited or half-read answer into a `TransportFailure`, unless it is one. */
 export function broken(error: unknown, url: URL): TransportFailure {
   if (error instanceof TransportFailure) return error;
   const { code, message } = error as NodeJS.ErrnoException;
@@ -208,7 +205,7 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
         },
       });
     } catch (error) {
-      // A line break in a header does this, for example.
+      // For example, a line break in a header.
       reject(new TransportFailure(undelivered(error as NodeJS.ErrnoException, url, undefined)));
       return;
     }
@@ -217,17 +214,17 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
       request.onDelivered?.();
     };
     outgoing.once('socket', (socket) => {
-      // The probes find out that the other machine is gone, even while nothing is said.
+      // Keep-alive probes find out if the other machine has gone, even in silence.
       socket.setKeepAlive(true, keepAliveProbeMs);
       if (outgoing.reusedSocket || isUp(socket)) deliver();
       else socket.once(secure ? 'secureConnect' : 'connect', deliver);
     });
-    // No error is given, because nobody would hear it on a socket that has just been given back.
+    // No error is given, because a socket just given back has no listener for it.
     const abort = (): void => void outgoing.destroy();
     signal.addEventListener('abort', abort, { once: true });
     outgoing.once('close', () => signal.removeEventListener('abort', abort));
     outgoing.once('response', resolve);
-    // Where nobody hears this, Node closes the socket and says nothing of it.
+    // Without a listener, Node closes the socket silently.
     outgoing.once('upgrade', ({ statusCode: status = 101 }, socket) => {
       socket.destroy();
       reject(new TransportFailure({ kind: 'status', status, body: '', contentType: '', url: shown(url) }));
@@ -241,10 +238,10 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
   });
 }
 
-/** Says whether what is written goes out, that is, whether the socket is neither connecting nor shaking hands. */
+/** True if written bytes go out: the socket is neither connecting nor in a TLS handshake. */
 function isUp(socket: Socket): boolean {
   if (socket.connecting) return false;
-  // One of them is set when the hands are shaken; through a proxy the handshake begins on a socket that is connected.
+  // One of them is set after the handshake. Through a proxy, the handshake begins on a connected socket.
   return !(socket instanceof TLSSocket) || socket.authorized || Boolean(socket.authorizationError);
 }
 
@@ -252,10 +249,10 @@ function undelivered(error: NodeJS.ErrnoException, url: URL, proxy: string | und
   const first = error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException | undefined) : undefined;
   const code = error.code ?? first?.code ?? 'UNKNOWN';
   const message = error.message === '' ? (first?.message ?? code) : error.message;
-  // Newer versions of Node add advice that does not fit the editor.
+  // Newer versions of Node add advice unfit for the editor.
   const plain = message.replace(/; if the root CA is installed locally.*$/, '');
   const isRefused = code === 'ECONNREFUSED';
-  // A server that dies resets those that wait for it to take their connection.
+  // A dying server resets the connections it has not accepted.
   const isReset = plain.startsWith('connect ECONNRESET');
   const detail = isRefused ? 'the connection was refused' : isReset ? 'the connection was reset' : plain;
   const way = proxy === undefined ? '' : ` (through the proxy ${proxy})`;
@@ -271,14 +268,14 @@ function redirectTarget(response: http.IncomingMessage, url: URL): URL | undefin
 function reply(response: http.IncomingMessage, url: URL): HttpReply {
   const contentType = (response.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const decoder = decoderOf(response.headers['content-encoding']);
-  // An error of the response becomes one of the decoder; the reader hears it there.
+  // An error of the response becomes one of the decoder, and the reader gets it there.
   const body = decoder ? pipeline(response, decoder, () => {}) : response;
   return { status: response.statusCode ?? 0, headers: response.headers, contentType, url, body };
 }
 
-/** Each decoder flushes what it has, so that an event stream arrives event by event. */
+/** Each decoder flushes its output, so an event stream arrives event by event. */
 function decoderOf(encoding: string | undefined): (NodeJS.ReadWriteStream & Readable) | undefined {
-  // Each piece that is decoded takes a turn of its own, however small it is.
+  // Each decoded piece takes a turn of the event loop, however small it is.
   const chunkSize = 64 * 1024;
   const flush = { chunkSize, flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
   switch (encoding?.trim().toLowerCase()) {

@@ -1,6 +1,7 @@
 /**
- * Speaks HTTP+SSE as protocol 2024-11-05 had it (X2): one event stream, opened by GET, whose first event says where to
- * post; all answers come on the stream. When the stream ends, the connection is over: nothing can be taken up.
+ * Speaks HTTP+SSE of protocol 2024-11-05 (X2): one event stream, opened by GET. Its first event names the address for
+ * posts, and all answers come on the stream. When the stream ends, the connection is over, because nothing can be
+ * resumed.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { logStrayEvent, readEvents, statusFailure } from './answer.js';
@@ -15,8 +16,8 @@ import {
 } from './endpoint.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { broken, discard, isWithinOrigin, shown, type HttpReply } from './exchange.js';
-import { shortened } from '../jsonRpc.js';
-import { failureAnswer, TransportFailure } from '../transport.js';
+import { shortened } from '../../protocol/inBrief.js';
+import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
 
 interface LegacySseChannelDeps extends HttpChannelDeps {
   readonly endpoint: HttpEndpoint;
@@ -27,14 +28,17 @@ const endpointLimitMs = 10_000;
 export class LegacySseChannel implements HttpChannel {
   private readonly closing = sharedController();
   private target: URL | undefined;
-  /** Requests whose exchanges the server has not ended yet. */
+  /** Requests with an exchange still open at the server. */
   private readonly posting = new TransientMap<RequestId, OpenRequest>();
-  /** The ids of those that have no answer yet, as texts: some servers answer with the number as one. */
+  /** The ids of requests without an answer, as texts, because some servers answer with the number as a text. */
   private readonly asked = new TransientMap<string, true>();
 
   constructor(private readonly deps: LegacySseChannelDeps) {}
 
-  /** Resolves with undefined when the server has said where to post, and otherwise with why it is no such server. */
+  /**
+   * Resolves to undefined when the server has named the address for posts, or to the reason why it is no HTTP+SSE
+   * server.
+   */
   async open(): Promise<TransportFailure | undefined> {
     const { endpoint, clock } = this.deps;
     endpoint.url = endpoint.configured;
@@ -85,7 +89,7 @@ export class LegacySseChannel implements HttpChannel {
     }
   }
 
-  /** @param kind the sockets that it uses: some servers hold those of calls until these are answered */
+  /** @param kind the sockets to use: some servers hold those of calls until the calls are answered */
   private async post(
     message: JSONRPCMessage,
     kind: 'call' | 'other',

@@ -1,10 +1,10 @@
 /**
- * Finds out whether anything still listens after an exchange broke off (X4). Invariants: one probe at a time; no answer
- * within the limit is no proof of death; a server that cannot be reached is dead at once.
+ * Finds out if anything still listens after an exchange broke off (X4). Invariants: one probe at a time; silence
+ * within the limit does not prove death; an unreachable server is dead at once.
  */
 import { delay, limited, type Clock } from '../../base/clock.js';
 import { inNextTurn } from '../../base/nextTurn.js';
-import type { TransportFailure } from '../transport.js';
+import type { TransportFailure } from '../../failures/transportFailure.js';
 import type { HttpEndpoint } from './endpoint.js';
 import { broken, discard } from './exchange.js';
 
@@ -12,7 +12,7 @@ interface LivenessDeps {
   readonly endpoint: HttpEndpoint;
   readonly clock: Clock;
   readonly die: (cause: string) => void;
-  /** Aborted when the connection is closed, after which nothing is probed or dies. */
+  /** Aborted when the connection is closed. After it, nothing is probed or dies. */
   readonly signal: AbortSignal;
 }
 
@@ -26,8 +26,8 @@ export class Liveness {
   constructor(private readonly deps: LivenessDeps) {}
 
   /**
-   * Takes note of what a failed exchange says of the connection. Whoever has failed by the same cause says so before the
-   * connection ends, because of what that cuts off nobody knows whether the server has acted on it.
+   * Considers the meaning of a failed exchange for the connection. Requests with the same cause of failure report
+   * first, because the end of the connection makes the results of the others unknown.
    */
   judge({ reason, message }: TransportFailure): void {
     const { signal, die } = this.deps;
@@ -44,7 +44,7 @@ export class Liveness {
     );
   }
 
-  /** Resolves to whether the server answers a ping in the present session. */
+  /** Resolves to true if the server answers a ping in the present session. */
   async answersPing(): Promise<boolean> {
     const { endpoint, signal } = this.deps;
     const reply = await endpoint.post(this.ping(), 'other', signal).catch(() => undefined);
@@ -61,7 +61,7 @@ export class Liveness {
         return;
       } catch (error) {
         const { reason, message } = broken(error, endpoint.url);
-        // One that wants a sign-in or leads elsewhere lives.
+        // A server lives if it wants a sign-in or redirects.
         if (signal.aborted || (reason.kind !== 'unreachable' && reason.kind !== 'broken')) return;
         if (reason.kind === 'unreachable' || attempt === mostAttempts) return die(message);
         await delay(clock, 20 * attempt, signal).catch(() => undefined);

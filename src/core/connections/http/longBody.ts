@@ -1,4 +1,4 @@
-/** Reads one body as its server may be read (S2): long parts of it where there is a place, and all of it within its share. */
+/** Reads one body within the server's share of the event loop (S2). A long message also waits for a place. */
 import type { Readable } from 'node:stream';
 import type { Disposable } from '../../base/disposables.js';
 import type { LoopShare } from '../../base/turns.js';
@@ -16,7 +16,7 @@ export class LongBody implements Disposable {
     return this.place !== undefined;
   }
 
-  /** Is awaited before more is read of a message of which so many bytes are there. */
+  /** Awaited before more is read of a message with this many bytes so far. */
   grow(length: number): Promise<void> | undefined {
     if (length <= longMessage || this.place) return undefined;
     return this.untilClosed(async (closed) => {
@@ -24,12 +24,12 @@ export class LongBody implements Disposable {
     });
   }
 
-  /** Is awaited before more is read. */
+  /** Awaited before more is read. */
   rest(): Promise<void> | undefined {
     return this.share.waitMs === 0 ? undefined : this.untilClosed((closed) => this.share.rest(closed));
   }
 
-  /** The message has been heard. */
+  /** The message has been delivered. */
   dispose(): void {
     this.place?.dispose();
     this.place = undefined;

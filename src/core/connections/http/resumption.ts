@@ -1,7 +1,6 @@
 /**
- * Reads the answer to one request to its end (X2, X4): an event stream that breaks off is taken up after its last
- * event, never by asking anew, and as often as the server ends it in good order; one that stays open after the answer is
- * closed.
+ * Reads the answer to one request to its end (X2, X4). A broken event stream is resumed after its last event, never by
+ * a second request, and as often as the server ends it in good order. A stream still open after the answer is closed.
  */
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { delay, type Clock } from '../../base/clock.js';
@@ -21,12 +20,12 @@ interface ResumptionDeps {
 
 const mostResumptions = 5;
 const firstDelayMs = 1000;
-/** A stream that stays open after its answer gives its socket back after this. */
+/** A stream still open after its answer is closed after this. */
 const afterAnswerMs = 2000;
 
 /**
- * Rejects with a `TransportFailure` when there is no answer and will be none.
- * @param signal also ends the reading of `reply`, which was asked for with it.
+ * Rejects with a `TransportFailure` if no answer can come.
+ * @param signal also ends the reading of `reply`, requested with it
  */
 export async function readWholeAnswer(
   { endpoint, clock, log, share }: ResumptionDeps,
@@ -58,7 +57,7 @@ export async function readWholeAnswer(
       log.write('debug', `Taking up the answer to request ${id} after event ${lastEventId}`);
       const taken = await endpoint.get(lastEventId, 'call', signal).catch((error: unknown) => {
         if (broken(error, endpoint.url).reason.kind === 'broken') return undefined;
-        // That is about this request alone: the server may have acted on the one before (X4).
+        // This failure concerns only the resumption: the server may have acted on the first request (X4).
         throw failure;
       });
       if (!taken) continue;

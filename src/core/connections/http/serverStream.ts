@@ -1,7 +1,7 @@
 /**
- * Keeps the stream on which a Streamable HTTP server says what nobody asked for: it is opened by GET, and opened again
- * when it ends (X2). A server may have none. Invariants: there is at most one stream at a time; it never waits less than
- * the server says, within the bounds of `readEvents`; that the session is lost is believed only of a stream that was there.
+ * The stream for unrequested messages of a Streamable HTTP server. It is opened by GET, and again when it ends (X2). A
+ * server may have none. Invariants: there is at most one stream at a time; the server's delay is respected, within the
+ * bounds of `readEvents`; a lost session is believed only of a stream that existed.
  */
 import { delay } from '../../base/clock.js';
 import { logStrayEvent, readEvents } from './answer.js';
@@ -26,7 +26,7 @@ export class ServerStream {
   private current: AbortController | undefined;
   private retryMs: number | undefined;
   private lastEventId: string | undefined;
-  /** The session in which there was a stream last. */
+  /** The session of the last stream. */
   private streamedIn: string | undefined;
 
   constructor(private readonly deps: ServerStreamDeps) {
@@ -50,7 +50,7 @@ export class ServerStream {
       if (signal.aborted || outcome === 'none') return;
       failures = outcome === 'ended' ? 0 : failures + 1;
       const growing = Math.min(firstDelayMs * 2 ** Math.max(0, failures - 1), longestDelayMs);
-      // What the server says is for a stream that ended, and one that refuses is not to be asked ten times a second.
+      // The server's delay is for an ended stream. A refusing server must not be asked ten times a second.
       const wait = outcome === 'refused' ? Math.max(growing, this.retryMs ?? 0) : (this.retryMs ?? growing);
       await delay(clock, wait, signal).catch(() => undefined);
     }
@@ -75,14 +75,14 @@ export class ServerStream {
         return 'ended';
       }
       reply.body.destroy();
-      // Else the server has no such address, and a session that is lost shows with the next message.
+      // Otherwise the server has no such address, and the next message shows a lost session.
       if (reply.status === 404 && session !== undefined && this.streamedIn === session) {
         await this.deps.session.renew(session); // That opens the stream of the new session.
         return 'none';
       }
       if (isForNow(reply)) return 'refused';
       if (this.lastEventId !== undefined && reply.status !== 405) {
-        // The server may have forgotten the event; what came since is lost either way.
+        // The server may have forgotten the event. Later messages are lost either way.
         this.lastEventId = undefined;
         return 'refused';
       }

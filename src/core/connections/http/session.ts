@@ -1,8 +1,8 @@
 /**
- * Posts messages within the session of Streamable HTTP (X2): takes the session from the answer to initialize, sees when
- * the server has forgotten it, and begins a new one. Invariants: a message is posted once, and a second time only when
- * the first was refused for its session, on which the server has not acted; several refusals of one session make one
- * new session; a session that was configured is not ended here, as it is someone else's.
+ * Posts messages within the session of Streamable HTTP (X2): takes the session from the answer to initialize, notices
+ * when the server has forgotten it, and begins a new one. Invariants: a message is posted once, and a second time only
+ * if it was refused for its session, because then the server has not acted on it; several refusals of one session make
+ * one new session; a configured session belongs to someone else, so it is not ended here.
  */
 import { Readable } from 'node:stream';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
@@ -17,31 +17,31 @@ import { answerIn, answers, readRefusalText } from './answer.js';
 import { requestId, type HttpEndpoint, type PostOptions } from './endpoint.js';
 import { readWholeAnswer } from './resumption.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
-import { TransportFailure } from '../transport.js';
+import { TransportFailure } from '../../failures/transportFailure.js';
 
 interface HttpSessionDeps {
   readonly endpoint: HttpEndpoint;
   readonly clock: Clock;
   readonly log: Log;
   readonly share: LoopShare;
-  /** The limit for beginning a new session, in milliseconds: everything that is sent meanwhile waits for it. */
+  /** The limit for beginning a new session, in milliseconds. All messages wait for it. */
   readonly timeoutMs: number;
-  /** Takes what a server says beside the answer to a new initialize. */
+  /** Receives messages other than the answer to the repeated `initialize`. */
   readonly deliver: (message: JSONRPCMessage) => void;
-  /** Called when the server gave no new session, whether or not anybody still waits for it. */
+  /** Called when the server gave no new session, even if no request waits for it. */
   readonly onLost: (failure: TransportFailure) => void;
   readonly signal: AbortSignal;
 }
 
-/** Servers made after the SDK's examples say this with 400 when they mean 404. */
+/** Servers made after the SDK's examples answer 400 with such words in place of 404. */
 const sessionUnknown = /session/i;
 const saysUnknown = /no valid|invalid|unknown|not found|expired|missing|does not exist|required/i;
 
 export class HttpSession {
   private readonly renewed = new Emitter<void>();
-  /** Called when the server forgot the session and gave another: what the old one held is gone. */
+  /** Called when the server forgot the session and gave another. The state of the old one is gone. */
   readonly onDidRenew = this.renewed.event;
-  /** The client's initialize, which may have to be sent again. */
+  /** The connection's initialize, for a repetition. */
   private first: JSONRPCMessage | undefined;
   private renewing: Promise<void> | undefined;
   private renewals = 0;
@@ -49,7 +49,7 @@ export class HttpSession {
 
   constructor(private readonly deps: HttpSessionDeps) {}
 
-  /** @param kind the sockets that it uses */
+  /** @param kind the sockets to use */
   async post(
     message: JSONRPCMessage,
     kind: 'call' | 'other',
@@ -76,7 +76,7 @@ export class HttpSession {
     return await endpoint.post(body, kind, signal, own);
   }
 
-  /** Takes what the answer to initialize says about session and place. */
+  /** Takes session and address from the answer to initialize. */
   private async initialize(message: JSONRPCMessage, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
     const { endpoint } = this.deps;
     this.first = message;
@@ -91,10 +91,7 @@ export class HttpSession {
     return reply;
   }
 
-  /**
-   * Resolves with undefined when the reply to a message with a session says that there is no such session, and
-   * otherwise with the reply.
-   */
+  /** Resolves to undefined if the reply denies the session of the message, and to the reply otherwise. */
   private async unlessRefused(reply: HttpReply, id: RequestId | undefined): Promise<HttpReply | undefined> {
     if (reply.status === 404) {
       discard(reply.body);
@@ -103,13 +100,13 @@ export class HttpSession {
     if (reply.status !== 400) return reply;
     const text = await readRefusalText(reply);
     const short = inShort(text);
-    // What answers the request itself is about what was asked, whatever its words.
+    // An answer to the request itself is not about the session, whatever its words.
     const isAnswer = answerIn(reply, text, id) !== undefined;
     if (!isAnswer && sessionUnknown.test(short) && saysUnknown.test(short)) return undefined;
     return { ...reply, body: Readable.from([Buffer.from(text)]) };
   }
 
-  /** Resolves when there is a session that is not `expired`. Rejects when the server gives none. */
+  /** Resolves when there is a session other than `expired`. Rejects if the server gives none. */
   renew(expired: string): Promise<void> {
     if (this.deps.endpoint.sessionId !== expired) return this.renewing ?? Promise.resolve();
     this.renewing ??= this.begin().finally(() => (this.renewing = undefined));
@@ -150,7 +147,7 @@ export class HttpSession {
     discard(reply.body);
   }
 
-  /** Resolves with the answer to initialize, which goes to nobody else. */
+  /** Resolves to the answer to initialize, which is delivered to nobody else. */
   private async answerTo(request: JSONRPCRequest, signal: AbortSignal): Promise<JSONRPCMessage | undefined> {
     const { id } = request;
     const reply = await this.initialize(request, 'call', signal);
@@ -163,14 +160,14 @@ export class HttpSession {
     return answer;
   }
 
-  /** Tells the server that the session is over; never rejects. */
+  /** Ends the session at the server; never rejects. */
   async remove(signal: AbortSignal): Promise<void> {
     if (!this.given) return;
     try {
       const reply = await this.deps.endpoint.remove(signal);
       discard(reply.body);
     } catch {
-      // The server is gone or does not answer; it will forget the session by itself.
+      // The server has gone or does not answer. It will forget the session.
     }
   }
 }

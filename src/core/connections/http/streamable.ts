@@ -1,6 +1,6 @@
 /**
- * Speaks Streamable HTTP as a client (X2, X4): every message is posted; answers come as JSON or events; a stream of its
- * own brings what the server says unasked.
+ * Speaks Streamable HTTP as a client (X2, X4): every message is posted; answers come as JSON or events; one more
+ * stream brings unrequested messages.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { finished } from 'node:stream/promises';
@@ -23,13 +23,14 @@ import { readWholeAnswer } from './resumption.js';
 import { ServerStream } from './serverStream.js';
 import { HttpSession } from './session.js';
 import { modernVersion } from '../../protocol/versions.js';
-import { failureAnswer, TransportFailure, type ServerSendOptions } from '../transport.js';
+import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
+import type { ServerSendOptions } from '../../peer/transport.js';
 
 interface StreamableChannelDeps extends HttpChannelDeps {
   readonly endpoint: HttpEndpoint;
   /** The limit for beginning a new session, in milliseconds. */
   readonly timeoutMs: number;
-  /** Called when the server forgot the session and gave another: what the old one held is gone. */
+  /** Called when the server forgot the session and gave another. The state of the old one is gone. */
   readonly onRenewed: () => void;
 }
 
@@ -65,12 +66,12 @@ export class StreamableChannel implements HttpChannel {
     if ('method' in message && message.method === 'notifications/initialized') this.stream.restart();
   }
 
-  /** Opens the way for the first message. Resolves with the failure instead of delivering it. */
+  /** Sends the first message. Resolves to the failure in place of delivering it. */
   async initialize(id: RequestId, message: JSONRPCMessage): Promise<TransportFailure | undefined> {
     return await this.answerTo(id, message);
   }
 
-  /** Resolves to whether the server answers a ping in the present session. */
+  /** Resolves to true if the server answers a ping in the present session. */
   async isAlive(): Promise<boolean> {
     return await this.liveness.answersPing();
   }
@@ -83,7 +84,7 @@ export class StreamableChannel implements HttpChannel {
   }
 
   private async cancel(request: OpenRequest, message: JSONRPCMessage): Promise<void> {
-    // A modern server takes the end of the answer's stream for the cancellation.
+    // For a modern server, the end of the answer's stream is the cancellation.
     if (this.deps.endpoint.protocolVersion === modernVersion) return request.abort();
     await request.cancel(this.deps.clock, this.closing.signal, (signal) => this.tell(message, signal));
   }
@@ -95,7 +96,7 @@ export class StreamableChannel implements HttpChannel {
     this.liveness.judge(failure);
   }
 
-  /** Delivers the answer, or resolves with why there is none. */
+  /** Delivers the answer, or resolves to the reason why there is none. */
   private async answerTo(
     id: RequestId,
     message: JSONRPCMessage,
@@ -116,7 +117,7 @@ export class StreamableChannel implements HttpChannel {
     }
   }
 
-  /** Posts what has no answer. Rejects when the server does not take it. */
+  /** Posts a message without an answer. Rejects if the server does not take it. */
   private async tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
     try {
       const reply = await this.session.post(message, 'other', signal);
@@ -129,8 +130,8 @@ export class StreamableChannel implements HttpChannel {
   }
 
   /**
-   * Gives back the socket of a reply that says nothing before more is sent, because the next request then goes out on
-   * it at once. So the server's stream is asked for before the first call, and needs no connection of its own.
+   * Gives back the socket of an empty reply before more is sent, because the next request then goes out on it at once.
+   * So the server's stream is opened before the first call, and needs no further connection.
    */
   private async handBack({ body }: HttpReply): Promise<void> {
     const limit = new AbortController();

@@ -1,10 +1,10 @@
 /**
- * The SDK's transport over HTTP (X2): Streamable HTTP, or HTTP+SSE where a server knows only that, which shows with
- * the first message. It does not load the SDK.
+ * The SDK's transport over HTTP (X2): Streamable HTTP, or HTTP+SSE if the server knows only that. The first message
+ * shows which. It does not load the SDK.
  *
- * Invariants: a request's failure is delivered as its answer (see `failureAnswer`), `send` rejects for others only;
- * `onclose` is called once, and `causeOfEnd` is known by then; after it nothing is delivered, and `onlate` alone hears the
- * answers, which say of each request that the end cut off whether it had been delivered.
+ * Invariants: the failure of a request is delivered as its answer (see `failureAnswer`), and `send` rejects only for
+ * other messages; `onclose` is called once, with `causeOfEnd` known; after it only `onlate` gets answers, which say of
+ * each interrupted request whether it was delivered.
  */
 import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
@@ -17,19 +17,19 @@ import { requestId, type HttpAccess, type HttpChannel, type HttpChannelDeps, Htt
 import { versionHeader } from '../handshake.js';
 import { LegacySseChannel } from './legacySse.js';
 import { StreamableChannel } from './streamable.js';
-import { failureAnswer, type ServerSendOptions, type ServerTransport } from '../transport.js';
+import { failureAnswer } from '../../failures/transportFailure.js';
+import type { ServerSendOptions, ServerTransport } from '../../peer/transport.js';
 
 interface HttpTransportDeps {
   readonly launch: HttpLaunch;
   readonly log: Log;
   readonly clock: Clock;
-  /** That of the server, whichever connections it has; by default one of its own. */
+  /** The server's account for all its connections; by default a new one. */
   readonly share?: LoopShare | undefined;
   readonly clientVersion: string;
   /** The limit for beginning a new session, in milliseconds. */
   readonly timeoutMs: number;
-  readonly onRenewed: () => void;
-  /** The tokens of a sign-in, where the server may want one. */
+  /** The tokens of a sign-in, if the server may want one. */
   readonly access?: HttpAccess | undefined;
   readonly agents?: MakeAgents | undefined;
 }
@@ -39,9 +39,9 @@ type State =
   | { readonly kind: 'open'; readonly channel: HttpChannel }
   | { readonly kind: 'ended'; readonly cause: string };
 
-/** By the specification, a server that knows no Streamable HTTP answers a posted initialize with these. */
+/** By the specification, a server without Streamable HTTP answers a posted initialize with these. */
 const legacyStatuses = [400, 404, 405];
-/** This many answers wait for a server to take them; one that asks on and on gets no more. */
+/** This many answers wait for a server to take them. A server asking on and on gets no more. */
 const mostAnswering = 256;
 
 export class HttpTransport implements ServerTransport {
@@ -49,13 +49,13 @@ export class HttpTransport implements ServerTransport {
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: (<T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void) | undefined;
   onlate?: ((answer: JSONRPCMessage) => void) | undefined;
-  onsend?: ((message: JSONRPCMessage) => void) | undefined;
+  onrenewed?: (() => void) | undefined;
   readonly hasHeaders = true;
 
   private state: State = { kind: 'idle' };
   private readonly origins = new WeakMap<object, RequestId>();
   private sessionTried = false;
-  /** The number of answers to the server that it has not taken yet. */
+  /** The number of our answers not yet taken by the server. */
   private answering = 0;
   private ending: Promise<void> | undefined;
   private readonly endpoint: HttpEndpoint;
@@ -98,7 +98,6 @@ export class HttpTransport implements ServerTransport {
 
   async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
     if (this.state.kind === 'ended') throw new Error(this.state.cause);
-    this.onsend?.(message);
     const id = requestId(message);
     if (id !== undefined && 'method' in message && message.method === 'initialize') {
       void this.initialize(id, message);
@@ -147,7 +146,8 @@ export class HttpTransport implements ServerTransport {
 
   private openStreamable(): StreamableChannel {
     const { channelDeps, endpoint } = this;
-    const { timeoutMs, onRenewed } = this.deps;
+    const { timeoutMs } = this.deps;
+    const onRenewed = (): void => this.onrenewed?.();
     const channel = new StreamableChannel({ ...channelDeps, endpoint, timeoutMs, onRenewed });
     this.state = { kind: 'open', channel };
     return channel;

@@ -1,4 +1,4 @@
-/** Makes one attempt to start a stdio server, and says why when it fails (X1, X3). */
+/** Makes one attempt to start a stdio server (X1, X3). */
 import { stat } from 'node:fs/promises';
 import { tokenVariable } from '../../base/tokenVariable.js';
 import type { StdioLaunch } from '../../config/model.js';
@@ -6,14 +6,9 @@ import { searchPath } from '../../processes/commandSearch.js';
 import { fileOf } from '../../processes/posixCommand.js';
 import { overlaid, type Environment } from '../../processes/environment.js';
 import type { ConnectOutcome, StartFailure } from '../connection.js';
-import { initializeRefused, listFailed, wrongInitializeAnswer } from '../openingFailures.js';
-import type { EraMemory } from '../eras/eraMemory.js';
-import { EraTransport } from '../eras/eraTransport.js';
-import { openConnection, type Opening, type OpeningDeps } from '../opening.js';
+import { connectOver, type OpeningDeps } from '../eras/opening.js';
 import { startProcess, type ProcessStart } from '../../processes/processTree.js';
-import { loadSdk } from '../sdk.js';
 import {
-  causeOfDeath,
   commandLine,
   commandNotFound,
   commandNotStarted,
@@ -21,20 +16,20 @@ import {
   endedBeforeAnswer,
   folderMissing,
   neverAnswered,
-} from './startFailures.js';
+  type StdioFacts,
+} from '../../failures/stdio.js';
 import { StdioTransport } from './transport.js';
 
-interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport' | 'pid' | 'causeOfEnd' | 'sdk'> {
+interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport'> {
   readonly launch: StdioLaunch;
-  readonly era: EraMemory;
   /** The host's environment. */
   readonly hostEnv: Environment;
   readonly process: Pick<ProcessStart, 'mark' | 'keeper'>;
 }
 
-/** Resolves with `cancelled` when the caller aborted the signal; `timedOut` tells the time limit from that. */
+/** Resolves to `cancelled` if the caller aborted the signal; `timedOut` is true if the time limit did. */
 export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
-  const { launch, log, signal } = deps;
+  const { launch, log } = deps;
   const env = childEnvironment(deps.hostEnv, launch);
   const { command, args, cwd } = launch;
   const started = await startProcess({ ...deps.process, command, args, cwd, env });
@@ -43,53 +38,18 @@ export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boole
   log.write('info', `Started ${commandLine(launch)} as process ${tree.pid}`);
   if (tree.caution !== undefined) log.write('warn', `${tree.caution} What this server starts may outlive it.`);
   const transport = new StdioTransport({ tree, log, share: deps.share });
-  const { clock, era } = deps;
-  const causeOfEnd = (): string => causeOfDeath(transport.ending ?? { kind: 'closed' }, transport.remains);
-  const pid = tree.pid;
-  const opening = signal.aborted
-    ? ({ kind: 'stopped', during: 'initialize' } as const)
-    : await openConnection({
-        ...deps,
-        transport: new EraTransport({ transport, clock, log, era }),
-        pid,
-        causeOfEnd,
-        sdk: await loadSdk(),
-      });
-  if (opening.kind === 'opened') {
-    const { connection, listing } = opening;
-    return { kind: 'connected', connection, listing };
-  }
-  const failure = await explain(opening, deps, transport);
-  await transport.close();
-  if (opening.kind === 'stopped' && !timedOut()) return { kind: 'cancelled' };
-  return failed(failure);
+  const facts = (): StdioFacts => ({ launch, remains: transport.remains });
+  return await connectOver({ ...deps, transport }, timedOut, {
+    beginning: 'its start',
+    neverAnswered: (timeoutMs) => neverAnswered(facts(), timeoutMs),
+    ended: async () => {
+      const ending = await transport.ended;
+      return endedBeforeAnswer(facts(), ending.kind === 'closed' ? { kind: 'streamClosed', stream: 'output' } : ending);
+    },
+  });
 }
 
-async function explain(
-  opening: Exclude<Opening, { kind: 'opened' }>,
-  { launch, timeoutMs }: StdioAttemptDeps,
-  transport: StdioTransport,
-): Promise<StartFailure> {
-  const facts = { launch, remains: transport.remains };
-  switch (opening.kind) {
-    case 'stopped':
-      return opening.during === 'list'
-        ? listFailed(`They did not come within ${timeoutMs / 1000} s of its start.`)
-        : neverAnswered(facts, timeoutMs);
-    case 'wrongAnswer':
-      return wrongInitializeAnswer(opening.detail);
-    case 'refused':
-      return initializeRefused(opening);
-    case 'listFailed':
-      return listFailed(opening.reason);
-    case 'transport': {
-      const ending = transport.ending ?? (await transport.ended);
-      return endedBeforeAnswer(facts, ending.kind === 'closed' ? { kind: 'streamClosed', stream: 'output' } : ending);
-    }
-  }
-}
-
-/** ENOENT may mean that the command is not there, or that the folder is not there. */
+/** ENOENT may mean a missing command or a missing folder. */
 async function notStarted(launch: StdioLaunch, error: NodeJS.ErrnoException, env: Environment): Promise<StartFailure> {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') return commandNotStarted(launch, error);
   const folder = await stat(launch.cwd).catch(() => undefined);

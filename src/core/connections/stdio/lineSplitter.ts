@@ -1,35 +1,35 @@
 /**
- * Splits bytes into lines, in linear time however the bytes arrive, in bounded memory. A character split between two
- * chunks comes out whole. The line break is `\n`; one `\r` before it is taken off.
+ * Splits bytes into lines, in linear time and bounded memory however the bytes arrive. A character split between two
+ * chunks comes out whole. The line break is `\n`; one `\r` before it is removed.
  */
 interface LineSplitterDeps {
-  /** The limit of a line in bytes, without its break; a function is asked as it comes. */
+  /** The limit of a line in bytes, without its break; a function is called for each line. */
   readonly limit: number | (() => number);
   readonly onLine: (line: string) => void;
-  /** Gets lines that are longer than this, in bytes, as the pieces in which they came. */
+  /** Gets lines longer than this, in bytes, as pieces. */
   readonly long?: { readonly from: number; readonly onLine: (pieces: readonly Buffer[]) => void };
   /**
    * Called when a line grows over the limit: `cut` gives its pieces as lines, cut between words; `stop` ends all
    * reading; `skip` leaves the line out.
    */
   readonly onExcess: () => 'cut' | 'stop' | 'skip';
-  /** Called at the end of a line that was left out, with its beginning and its end. */
+  /** Called at the end of a skipped line, with its beginning and its end. */
   readonly onSkipped?: (head: string, tail: string) => void;
 }
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const space = 0x20;
-/** Pieces of more bytes than this are kept as they came. */
+/** Larger pieces, in bytes, are kept unchanged. */
 const smallPiece = 32 * 1024;
-/** So much is kept of each end of a line that is left out, in bytes. */
+/** The part kept of each end of a skipped line, in bytes. */
 export const endLength = 4 * 1024;
 
 export class LineSplitter {
   private pieces: Buffer[] = [];
   private length = 0;
   private stopped = false;
-  /** The beginning of a line that is left out; its end is `pieces`. */
+  /** The beginning of a skipped line; its end is in `pieces`. */
   private skipped: Buffer | undefined;
 
   constructor(private readonly deps: LineSplitterDeps) {}
@@ -55,17 +55,17 @@ export class LineSplitter {
     return typeof limit === 'number' ? limit : limit();
   }
 
-  /** Gives what came after the last break, if anything did. */
+  /** Gives the text after the last break, if there is any. */
   end(): void {
     if (this.length > 0 && !this.stopped) this.flush();
   }
 
-  /** A piece takes much memory besides its bytes, and a server may write them one by one: small ones are joined. */
+  /** Joins small pieces, because a piece takes much memory besides its bytes and a server may write single bytes. */
   private keep(piece: Buffer): void {
     const joined = [piece];
     let length = piece.length;
     for (let before = this.pieces.at(-1); before; before = this.pieces.at(-1)) {
-      // Joined only with what is about as long, each byte is copied a few times at most.
+      // Pieces join only with others about as long, so each byte is copied a few times at most.
       if (before.length >= smallPiece || before.length >= 2 * length) break;
       this.pieces.pop();
       joined.unshift(before);
@@ -75,7 +75,7 @@ export class LineSplitter {
     this.length += piece.length;
   }
 
-  /** Takes what fits; returns how much of `rest` was taken. */
+  /** Takes the part within the limit; returns the number of bytes taken from `rest`. */
   private exceed(rest: Buffer): number {
     const what = this.deps.onExcess();
     if (what !== 'cut') {

@@ -15,7 +15,7 @@ export class ReadPace {
     private readonly clock: Clock,
   ) {}
 
-  /** @param waitMs reads nothing for so long; 0 changes nothing */
+  /** @param waitMs the pause before reading goes on; 0 changes nothing */
   rest(waitMs: number): void {
     if (this.ended || waitMs === 0 || this.timer) return;
     this.stream.pause();
@@ -32,7 +32,7 @@ export class ReadPace {
     else this.resume();
   }
 
-  /** Lets everything be read as it comes from now on. */
+  /** Ends all pauses. */
   dispose(): void {
     this.ended = true;
     this.isHeld = false;

@@ -1,10 +1,8 @@
 /**
- * The SDK's transport over a process tree (X1): a line is a message. It does not load the SDK, so that
- * the process is up while that still loads.
+ * The SDK's transport over a process tree (X1): a line is a message. It does not load the SDK.
  *
- * It does not start the process. Invariants: the exit of the direct child ends the transport, after what stdout already
- * held has been read; whatever ends the transport ends the tree; `onclose` is called once, and `ending` is known by
- * then.
+ * It does not start the process. Invariants: the exit of the direct child ends the transport, after the rest of stdout
+ * has been read; every end of the transport ends the tree; `onclose` is called once, with `causeOfEnd` known.
  */
 import type { JSONRPCMessage, MessageExtraInfo } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
@@ -12,40 +10,26 @@ import type { Log } from '../../base/log.js';
 import { systemClock } from '../../base/clock.js';
 import { TokenBucket } from '../../base/tokenBucket.js';
 import { inTurns, LoopShare } from '../../base/turns.js';
-import { isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
+import { decodedInSlices, isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
 import { TransientMap } from '../../base/transientMap.js';
-import { EarlyMessages } from '../earlyMessages.js';
-import { decodedInSlices, idInEnds, messagesInSlices, parseMessages, shortened } from '../jsonRpc.js';
+import { shortened } from '../../protocol/inBrief.js';
+import { parseLongMessages, parseMessages } from '../../protocol/jsonRpc.js';
 import { endLength, LineSplitter } from './lineSplitter.js';
-import type { ProcessExit, ProcessTree } from '../../processes/processTree.js';
+import type { ProcessTree } from '../../processes/processTree.js';
+import { causeOfDeath, type StdioEnding, type StdioRemains } from '../../failures/stdio.js';
 import { ReadPace } from './readPace.js';
-import { failureAnswer, TransportFailure, type ServerTransport } from '../transport.js';
+import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
+import type { ServerTransport } from '../../peer/transport.js';
 import { largestAnswer, largestUnasked, longMessage, unaskedMs } from '../unasked.js';
-
-/** Says why the transport ended; `closed` means by `close()`. */
-export type StdioEnding =
-  | { readonly kind: 'closed' }
-  | { readonly kind: 'exited'; readonly exit: ProcessExit }
-  /** The process lives, but does not listen or speak any more. */
-  | { readonly kind: 'streamClosed'; readonly stream: 'input' | 'output' };
-
-/** What the process wrote besides the protocol, bounded. */
-export interface StdioRemains {
-  /** The last lines of stderr, oldest first. */
-  readonly stderr: readonly string[];
-  /** The first lines of stdout that were not JSON-RPC. */
-  readonly stray: readonly string[];
-  readonly sawMessage: boolean;
-}
 
 interface StdioTransportDeps {
   readonly tree: Pick<ProcessTree, 'pid' | 'stdin' | 'stdout' | 'stderr' | 'exited' | 'stop'>;
   readonly log: Log;
-  /** What all that the server says is charged to. */
+  /** The account charged for everything the server says. */
   readonly share?: LoopShare | undefined;
   /**
-   * The exit is waited for this long when a stream ends first, because it says more, and on a busy machine it takes its
-   * time. In milliseconds; by default 2,000.
+   * If a stream ends first, the exit is awaited this long, because it says more, and takes its time on a busy machine.
+   * In milliseconds; by default 2,000.
    */
   readonly exitGraceMs?: number;
 }
@@ -55,14 +39,14 @@ const keptStderrLines = 20;
 const keptStrayLines = 5;
 const keptLineLength = 500;
 const loggedLineLength = 2000;
-/** As many requests in a row say that the next ones come by themselves, too. */
+/** After this many requests in a row without overlap, the next ones are expected to be single too. */
 const whileAlone = 8;
 const usualExitGraceMs = 2000;
-/** This much of stderr, in bytes, is read in a second at full speed. */
+/** This many bytes of stderr are read in a second at full speed. */
 const stderrRate = 4 * 1024 * 1024;
-/** When this many bytes wait for a server that reads nothing, it gets no more answers to its own requests. */
+/** With this many unread bytes, a server gets no more answers to its requests. */
 const answerBacklog = 1024 * 1024;
-/** What a grandchild writes after the exit is not waited for longer than this. */
+/** The limit for reading the output of a grandchild after the exit. */
 const drainLimitMs = 30;
 
 export class StdioTransport implements ServerTransport {
@@ -70,26 +54,18 @@ export class StdioTransport implements ServerTransport {
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: (<T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void) | undefined;
 
-  onsend?: ((message: JSONRPCMessage) => void) | undefined;
-
-  private started = false;
-  /** What the server says before it is asked; it is kept until somebody listens. */
-  private readonly early = new EarlyMessages();
   private readonly stderr: string[] = [];
   private readonly stray: string[] = [];
   private sawMessage = false;
-  /** A long line and those behind it, until what it says has been heard. */
+  /** A long line and the lines after it, until they have been delivered. */
   private readonly lines: (string | readonly Buffer[])[] = [];
   private reading: Promise<void> | undefined;
-  /**
-   * Whether the line of stderr that comes now is too long, and whether the one before was, so that this is the rest of
-   * it.
-   */
+  /** `exceeds`: the present line of stderr is too long. `isRest`: this is the rest of a line cut before. */
   private exceeds = false;
   private isRest = false;
   private hasExited = false;
   private finished: StdioEnding | undefined;
-  /** How many requests were sent one after the other since two were in flight. */
+  /** The number of requests sent one after the other since two were in flight. */
   private inARow = 0;
   private quietTurns = 0;
   private drained: Promise<void> | undefined;
@@ -99,10 +75,10 @@ export class StdioTransport implements ServerTransport {
   private readonly share: LoopShare;
   private readonly stdoutPace: ReadPace;
   private readonly stderrPace: ReadPace;
-  /** The ids of our requests that have no answer yet, as texts: some servers answer with the number as one. */
+  /** The ids of our open requests, as texts, because some servers answer with the number as a text. */
   private readonly asked = new TransientMap<string, true>();
   private resolveEnded: (ending: StdioEnding) => void = () => {};
-  /** Resolves when the transport has ended, also before it was started. */
+  /** Resolves when the transport has ended, even if it was never started. */
   readonly ended = new Promise<StdioEnding>((resolve) => {
     this.resolveEnded = resolve;
   });
@@ -158,8 +134,8 @@ export class StdioTransport implements ServerTransport {
     return this.finished !== undefined || !this.deps.tree.stdin.writable;
   }
 
-  get ending(): StdioEnding | undefined {
-    return this.finished;
+  get causeOfEnd(): string {
+    return causeOfDeath(this.finished ?? { kind: 'closed' }, this.remains);
   }
 
   get remains(): StdioRemains {
@@ -167,20 +143,15 @@ export class StdioTransport implements ServerTransport {
   }
 
   start(): Promise<void> {
-    const early = this.early.take();
-    this.started = true;
-    queueMicrotask(() => {
-      for (const message of early) this.onmessage?.(message);
-      if (this.finished) this.onclose?.();
-    });
+    if (this.finished) queueMicrotask(() => this.onclose?.());
     return Promise.resolve();
   }
 
-  /** Resolves when the pipe has taken the message; rejects when the transport has ended. */
+  /** Resolves when the pipe has taken the message; rejects if the transport has ended. */
   async send(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.deps.tree;
     if (this.isOver) {
-      // The pipe is closed before it is told why, and whoever sends would close the rest and never know.
+      // Node closes the pipe before it reports the exit. A sender failing now would close the rest and hide the cause.
       await this.ended;
       throw new Error('The server takes no more input');
     }
@@ -192,7 +163,6 @@ export class StdioTransport implements ServerTransport {
     } else if (stdin.writableLength > answerBacklog) {
       return this.deps.log.write('warn', 'The server reads no input, so it gets no more answers to its requests.');
     }
-    this.onsend?.(message);
     const line = isLarge(message) ? oneLine(await inTurns(jsonInSlices(message))) : oneLine(JSON.stringify(message));
     if (!this.isAlone) this.gather();
     if (stdin.write(`${line}\n`)) return;
@@ -206,8 +176,8 @@ export class StdioTransport implements ServerTransport {
   }
 
   /**
-   * What is sent within one turn of the event loop goes into the pipe as one write, and wakes the server once. With several
-   * calls in flight, a write for each is most of what they cost more than by the bare gateway (P3).
+   * Messages of one turn of the event loop go into the pipe as one write and wake the server once. With several calls
+   * in flight, separate writes are most of their cost above the bare gateway (P3).
    */
   private gather(): void {
     const { stdin } = this.deps.tree;
@@ -217,8 +187,8 @@ export class StdioTransport implements ServerTransport {
   }
 
   /**
-   * Where no two calls were in flight for a while, none waits for the end of the turn. Elsewhere others follow in this turn as
-   * a rule: written at once, the first would go ahead of them and break them up.
+   * If no two calls overlapped for a while, a message does not wait for the end of the turn. Otherwise others usually
+   * follow in this turn: the first, written at once, would separate from them.
    */
   private get isAlone(): boolean {
     return this.asked.size <= 1 && this.inARow > whileAlone;
@@ -262,17 +232,17 @@ export class StdioTransport implements ServerTransport {
     const grace = pause(this.deps.exitGraceMs ?? usualExitGraceMs, undefined, waiting).catch(() => undefined);
     await Promise.race([this.ended, grace]);
     waiting.abort();
-    // A loop that was held up all the time hears of the exit in this turn.
+    // After a blocked event loop, the exit is reported in this turn.
     await nextTurn();
     if (!this.hasExited) this.finish({ kind: 'streamClosed', stream });
   }
 
-  /** Lets the event loop turn until turns bring nothing, which means that the pipes are empty. */
+  /** Lets the event loop turn until turns bring nothing, because then the pipes are empty. */
   private async readTheRest(): Promise<void> {
     const { stdout, stderr } = this.deps.tree;
     const deadline = performance.now() + drainLimitMs;
     this.quietTurns = 0;
-    // On a busy machine a few turns take long; the limit is for a grandchild that goes on and on.
+    // On a busy machine a few turns take long. The limit is for a grandchild writing on and on.
     for (let turn = 0; this.quietTurns < 3 && (turn < 10 || performance.now() < deadline); turn++) {
       this.quietTurns += 1;
       await nextTurn();
@@ -302,8 +272,7 @@ export class StdioTransport implements ServerTransport {
         continue;
       }
       const text = await this.share.run(decodedInSlices(line));
-      const messages = await this.share.run(messagesInSlices(text));
-      for (const message of messages ?? []) if ('result' in message) this.share.owns(message.result);
+      const messages = await parseLongMessages(this.share, text);
       await this.share.chargeTurn(() => this.hear(text, messages));
     }
     this.stdoutPace.hold(false);
@@ -314,7 +283,7 @@ export class StdioTransport implements ServerTransport {
     if (line.trim() === '') return this.spend(unaskedMs);
     const since = this.share.now();
     const unasked = this.hear(line, parseMessages(line));
-    // What was asked for, and is short, whoever asked pays for.
+    // The reading of a short, expected answer is charged to the caller, not to the server.
     if (unasked > 0) this.spend(Math.max(this.share.now() - since, unasked * unaskedMs));
   }
 
@@ -323,7 +292,7 @@ export class StdioTransport implements ServerTransport {
     this.stdoutPace.rest(this.share.waitMs);
   }
 
-  /** Returns how many of the messages answer nothing that we asked; a line that has none counts as one. */
+  /** Returns the number of messages without an open request of ours; a line without messages counts as one. */
   private hear(line: string, messages: readonly JSONRPCMessage[] | undefined): number {
     if (this.finished) return 0;
     if (!messages) {
@@ -338,7 +307,7 @@ export class StdioTransport implements ServerTransport {
     return unasked;
   }
 
-  /** A line that is too long costs the call that it answers. */
+  /** A line over the limit costs the call it answers. */
   private leaveOut(head: string, tail: string): void {
     const id = this.askedIn(head, tail);
     this.spend(unaskedMs);
@@ -353,24 +322,21 @@ export class StdioTransport implements ServerTransport {
     return 'skip';
   }
 
-  /** Returns the id of the request that a line answers of which only the ends are known. */
+  /** Returns the id of the request answered by a line with only its ends known. */
   private askedIn(head: string, tail: string): string | undefined {
     const id = idInEnds(head, tail) ?? (this.asked.size === 1 ? this.asked.keys()[0] : undefined);
     return id !== undefined && this.asked.has(id) && !head.includes('"method"') ? id : undefined;
   }
 
   private deliver(messages: readonly JSONRPCMessage[]): void {
-    for (const message of messages) {
-      if (this.started) this.onmessage?.(message);
-      else this.early.add(message);
-    }
+    for (const message of messages) this.onmessage?.(message);
   }
 
   private readStderr(line: string): void {
     const { isRest } = this;
     this.isRest = this.exceeds;
     this.exceeds = false;
-    // What is left of a line that was cut may begin in the middle of a secret (E4).
+    // The rest of a cut line may begin in the middle of a secret (E4).
     if (isRest || line.trim() === '') return;
     if (this.isRest) this.deps.log.write('warn', 'The rest of a very long line of stderr is left out.');
     this.deps.log.write('info', `[stderr] ${shortened(line, loggedLineLength)}`);
@@ -383,11 +349,22 @@ function lengthOf(pieces: readonly Buffer[]): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Some readers, Node's own among them, take these for line breaks too. Escaped they are the same JSON. */
+/** Some readers, Node's among them, take these for line breaks too. Escaped, they are the same JSON. */
 function oneLine(json: string): string {
-  // A pattern would be carried out by the runtime of V8, which takes several times as long (P3).
+  // A pattern would run in the runtime of V8, several times as slow (P3).
   if (!json.includes('\u0085') && !json.includes('\u2028') && !json.includes('\u2029')) return json;
-  // Of all ways to replace each of a million, this takes the least time.
+  // The fastest way to replace each of a million.
   const escaped = json.split('\u0085').join('\\u0085').split('\u2028').join('\\u2028');
   return escaped.split('\u2029').join('\\u2029');
+}
+
+const id = String.raw`"id"\s*:\s*("[^"\\]*"|\d+)`;
+const version = String.raw`"jsonrpc"\s*:\s*"2\.0"`;
+const atHead = new RegExp(String.raw`^\s*\{\s*(?:${version}\s*,\s*)?${id}\s*,`);
+const atTail = new RegExp(String.raw`,\s*${id}\s*(?:,\s*${version}\s*)?\}\s*$`);
+
+/** Finds the id of a message in its beginning and its end, as a text; undefined if neither has it. */
+function idInEnds(head: string, tail: string): string | undefined {
+  const found = (atHead.exec(head) ?? atTail.exec(tail))?.[1];
+  return found?.startsWith('"') ? found.slice(1, -1) : found;
 }

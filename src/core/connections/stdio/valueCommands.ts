@@ -1,9 +1,9 @@
 /**
- * Runs the programs that print values, such as `op` and `pass` (C2), with the same care as servers: without a shell, in a
- * tree of their own that is ended with them. What they print is a secret and goes into no log.
+ * Runs programs for values, such as `op` and `pass` (C2), with the same care as servers: without a shell, in a process
+ * tree ended with them. Their output is a secret and goes into no log.
  *
- * Invariants: starts that want the same output while its program runs share that run; a run ends when nobody wants it any
- * more; when `outputsFor` resolves, nothing is left of the runs that only it wanted.
+ * Invariants: starts share the run of a program if they want its output while it runs; a run ends when nobody wants
+ * it; when `outputsFor` resolves, nothing is left of runs for it only.
  */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Readable } from 'node:stream';
@@ -12,18 +12,18 @@ import { untilAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import type { CommandReference, CommandSource } from '../../config/read/launchReferences.js';
 import type { StartFailure } from '../connection.js';
-import { shortened } from '../jsonRpc.js';
+import { shortened } from '../../protocol/inBrief.js';
 import { searchPath } from '../../processes/commandSearch.js';
 import { fileOf } from '../../processes/posixCommand.js';
 import type { Environment } from '../../processes/environment.js';
 import { startProcess, type ProcessStart } from '../../processes/processTree.js';
-import { commandLine, withoutInterpreter } from './startFailures.js';
+import { commandLine, withoutInterpreter } from '../../failures/stdio.js';
 
 interface ValueCommandsDeps {
   /** The environment of the programs. */
   readonly env: Environment;
   readonly clock: Clock;
-  /** Returns what the tree of a process is marked with, anew for each. */
+  /** Returns a new mark for the tree of a process. */
   readonly process: () => Pick<ProcessStart, 'mark' | 'keeper'>;
 }
 
@@ -31,12 +31,12 @@ interface ValueCommandsDeps {
 const limitMs = 60_000;
 const largestOutput = 64 * 1024;
 const quotedLines = 3;
-/** How long what is left in the pipe is waited for when the program has ended. */
+/** The limit for reading the rest of the pipe after the end of the program. */
 const drainMs = 200;
 
 type Output =
   | { readonly kind: 'printed'; readonly value: string }
-  /** `why` is a predicate, such as `printed nothing`, with what the program wrote behind it. */
+  /** `why` is a predicate, such as `printed nothing`, followed by the output of the program. */
   | { readonly kind: 'failed'; readonly why: string }
   | { readonly kind: 'stopped' };
 
@@ -56,7 +56,7 @@ export class ValueCommands {
 
   constructor(private readonly deps: ValueCommandsDeps) {}
 
-  /** Returns what the programs of these references print, or why one did not. Never rejects for what a program does. */
+  /** Returns the output of the programs, or why one failed. Never rejects for a program's faults. */
   async outputsFor(references: readonly CommandReference[], log: Log, signal: AbortSignal): Promise<Outputs> {
     const sources = new Map(references.map(({ source }) => [keyOf(source), source]));
     const outputs = new Map<string, Output>();
@@ -78,7 +78,7 @@ export class ValueCommands {
     await Promise.race([run.output, untilAborted(signal)]);
     if (--run.wanted > 0 && signal.aborted) return { kind: 'stopped' };
     if (run.wanted === 0) {
-      // Whoever comes now starts another run.
+      // A later request starts another run.
       this.forget(key, run);
       run.stop.abort();
     }
@@ -112,7 +112,7 @@ export class ValueCommands {
     const timer = clock.after(limitMs, () => over.abort('late'));
     const stdout = new Captured(tree.stdout, () => over.abort('large'));
     const stderr = new Captured(tree.stderr);
-    // A program that asks at its input learns that nobody is there.
+    // A program with a question at its input sees the end of input.
     tree.stdin.end();
     try {
       const exit = await Promise.race([tree.exited, untilAborted(AbortSignal.any([signal, over.signal]))]);
@@ -133,14 +133,14 @@ export class ValueCommands {
   }
 }
 
-/** What a stream carries: all of it up to a limit, or its end. */
+/** The content of a stream: all of it up to a limit, or its end. */
 class Captured {
   private readonly pieces: Buffer[] = [];
   private size = 0;
   private isCut = false;
   readonly ended: Promise<void>;
 
-  /** @param onTooMuch absent where the end is kept of what is too much */
+  /** @param onTooMuch absent if the end of too long a content is kept */
   constructor(stream: Readable, onTooMuch?: () => void) {
     this.ended = new Promise((resolve) => {
       stream.once('end', resolve);
@@ -159,7 +159,7 @@ class Captured {
 
   get text(): string {
     const text = Buffer.concat(this.pieces).toString('utf8');
-    // The end of a secret would not be known as one.
+    // The end of a secret could not be recognised.
     return this.isCut ? text.slice(text.indexOf('\n') + 1 || text.length) : withoutMark(text);
   }
 }

@@ -1,17 +1,30 @@
 import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { Subscription } from '../../../../src/core/connections/eras/subscription.js';
-import { TransportFailure } from '../../../../src/core/connections/transport.js';
+import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
+import { Peer } from '../../../../src/core/peer/peer.js';
+import type { ServerTransport } from '../../../../src/core/peer/transport.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
+import { silentLog } from '../../../support/fakes/silentLog.js';
 
 describe('a subscription to a server of the modern era (X8)', () => {
   let clock: FakeClock;
+  let transport: ServerTransport;
+  let peer: Peer;
   let sent: JSONRPCMessage[];
   let wanted: object | undefined;
   let closing: AbortController;
 
   beforeEach(() => {
     clock = new FakeClock();
+    transport = {
+      causeOfEnd: '',
+      start: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+      send: (message) => Promise.resolve(void sent.push(message)),
+    };
+    const nothing = { answer: () => Promise.resolve(undefined), hear: () => {}, ended: () => {} };
+    peer = new Peer({ transport, clock, log: silentLog }, nothing);
     sent = [];
     wanted = { resourceSubscriptions: ['test://one'] };
     closing = new AbortController();
@@ -22,7 +35,8 @@ describe('a subscription to a server of the modern era (X8)', () => {
       clock,
       hasStreams,
       meta: {},
-      send: (message) => Promise.resolve(void sent.push(message)),
+      peer,
+      onRefused: () => {},
       wanted: () => wanted as Record<string, unknown> | undefined,
       onGap,
       signal: closing.signal,
@@ -40,6 +54,7 @@ describe('a subscription to a server of the modern era (X8)', () => {
     return asked.id;
   }
 
+  const says = (message: object): void => transport.onmessage?.({ jsonrpc: '2.0', ...message } as JSONRPCMessage);
   const cancelled = (): unknown[] =>
     sent.flatMap((message) =>
       'method' in message && message.method === 'notifications/cancelled' ? [message.params?.['requestId']] : [],
@@ -47,7 +62,7 @@ describe('a subscription to a server of the modern era (X8)', () => {
   const a = (): string => 'a';
   const b = (): string => 'b';
 
-  it('in one stream, ends as soon as its successor has begun', async () => {
+  it('ends as soon as its successor has begun if both share one stream', async () => {
     const one = subscription(false);
     const [first, second] = [await begun(one), await begun(one)];
     assert.deepEqual(cancelled(), [first]);
@@ -55,7 +70,7 @@ describe('a subscription to a server of the modern era (X8)', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('in a stream of its own, is heard beside its successor for a while, and what both tell is told once', async () => {
+  it('is heard beside its successor for a while if each has a stream, and duplicates count once', async () => {
     const one = subscription(true);
     const [first, second] = [await begun(one), await begun(one)];
     assert.deepEqual(cancelled(), []);
@@ -69,7 +84,7 @@ describe('a subscription to a server of the modern era (X8)', () => {
     assert.deepEqual([one.tells(first, a), one.tells(second, a), one.tells(second, a)], [false, true, true]);
   });
 
-  it('leaves at most one behind', async () => {
+  it('leaves at most one earlier subscription open', async () => {
     const one = subscription(true);
     const [first, second, third] = [await begun(one), await begun(one), await begun(one)];
     assert.deepEqual(cancelled(), [first]);
@@ -92,15 +107,15 @@ describe('a subscription to a server of the modern era (X8)', () => {
     ['failed too', new TransportFailure({ kind: 'broken', detail: 'gone', url: 'http://server.test/mcp' })],
     ['was refused', undefined],
   ] as const) {
-    it(`is begun again when it ended while its successor was asked for, which ${what}`, async () => {
+    it(`begins again if it ended while its successor was asked for, which ${what}`, async () => {
       let gaps = 0;
       const one = subscription(true, () => (gaps += 1));
       const lastId = (): unknown => (sent.at(-1) as { id?: unknown }).id;
       const first = await begun(one);
       const renewed = one.renew();
       await rest();
-      one.ended(first);
-      one.ended(lastId(), { code: -32000, message: 'no', data });
+      says({ id: first, result: {} });
+      says({ id: lastId(), error: { code: -32000, message: 'no', data } });
       assert.equal((await renewed).kind, 'refused');
       const before = sent.length;
       await clock.flow(1_000);
@@ -112,7 +127,7 @@ describe('a subscription to a server of the modern era (X8)', () => {
     });
   }
 
-  it('waits for nothing once the session is over', async () => {
+  it('sets no timer after the end of the connection', async () => {
     const one = subscription(true);
     await begun(one);
     await begun(one);

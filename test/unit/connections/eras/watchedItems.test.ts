@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { WatchedItems } from '../../../../src/core/connections/eras/watchedItems.js';
+import { Peer } from '../../../../src/core/peer/peer.js';
+import type { ServerTransport } from '../../../../src/core/peer/transport.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
+import { silentLog } from '../../../support/fakes/silentLog.js';
 
 describe('resources of a server of the modern era that several watch (X8)', () => {
   let sent: { readonly id?: unknown; readonly params?: Readonly<Record<string, unknown>> }[];
@@ -9,20 +11,25 @@ describe('resources of a server of the modern era that several watch (X8)', () =
 
   beforeEach(() => {
     sent = [];
+    const clock = new FakeClock();
+    const transport: ServerTransport = {
+      causeOfEnd: '',
+      start: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+      send: (message) => Promise.resolve(void sent.push(message as (typeof sent)[number])),
+    };
+    const nothing = { answer: () => Promise.resolve(undefined), hear: () => {}, ended: () => {} };
     items = new WatchedItems({
-      clock: new FakeClock(),
+      clock,
       hasStreams: false,
       meta: {},
-      send: (message) => Promise.resolve(void sent.push(message as (typeof sent)[number])),
+      peer: new Peer({ transport, clock, log: silentLog }, nothing),
+      onRefused: () => {},
       signal: new AbortController().signal,
       key: 'resourceSubscriptions',
-      param: 'uri',
       onGap: () => assert.fail('there is no gap'),
     });
   });
-
-  const add = (id: number, uri: string): Promise<JSONRPCMessage> =>
-    items.add({ jsonrpc: '2.0', id, method: 'resources/subscribe', params: { uri } });
 
   /** The server agrees to these, of what it was asked for last. */
   async function agree(...resourceSubscriptions: string[]): Promise<void> {
@@ -30,27 +37,23 @@ describe('resources of a server of the modern era that several watch (X8)', () =
     items.subscription.acknowledged(sent.at(-1)?.id, { resourceSubscriptions });
   }
 
-  it('are asked for once, and each is told what came of it', async () => {
-    const both = Promise.all([add(1, 'a:1'), add(2, 'a:1')]);
+  it('are asked for once, and all who ask get the answer', async () => {
+    const both = Promise.all([items.add('a:1'), items.add('a:1')]);
     await agree('a:1');
-    assert.deepEqual(
-      await both,
-      [1, 2].map((id) => ({ jsonrpc: '2.0', id, result: {} })),
-    );
+    assert.deepEqual(await both, [{}, {}]);
     assert.equal(sent.length, 1);
   });
 
-  it('are not watched by any of them where the server does not tell of them', async () => {
-    const both = Promise.all([add(1, 'a:1'), add(2, 'a:1')]);
+  it('are watched by nobody if the server does not report them, and may be asked for again', async () => {
+    const both = Promise.allSettled([items.add('a:1'), items.add('a:1')]);
     await agree();
-    const answers = await both;
     assert.deepEqual(
-      answers.map((answer) => 'error' in answer && answer.error.code),
+      (await both).map((one) => one.status === 'rejected' && (one.reason as { code: unknown }).code),
       [-32602, -32602],
     );
     await rest();
-    const again = add(3, 'a:1');
+    const again = items.add('a:1');
     await agree('a:1');
-    assert.deepEqual(await again, { jsonrpc: '2.0', id: 3, result: {} });
+    assert.deepEqual(await again, {});
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import type { HttpReply } from '../../../../src/core/connections/http/exchange.js';
-import { TransportFailure } from '../../../../src/core/connections/transport.js';
+import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
 import { basics, ChannelStage } from '../../../support/fakes/channelStage.js';
 import { events, FakeEndpoint, status, unreachable } from '../../../support/fakes/fakeEndpoint.js';
 

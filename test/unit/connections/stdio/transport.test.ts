@@ -202,16 +202,6 @@ describe('stdio transport', () => {
     assert.equal(await isHeldUp('\n'.repeat(10_000)), true);
   });
 
-  it('takes a hundred of half a million messages that come at once before anybody listens', async () => {
-    const heard: string[] = [];
-    stdout.write(batch(nTimes(500, { method: 'm' })).repeat(1000));
-    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
-    transport.onmessage = (message) => heard.push('method' in message ? message.method : 'answer');
-    await transport.start();
-    await new Promise(setImmediate);
-    assert.equal(heard.length, 100);
-  });
-
   describe('the exit of the process', () => {
     const code = { code: 3, signal: null };
 

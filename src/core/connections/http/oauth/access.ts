@@ -1,10 +1,10 @@
 /**
- * The right to use one HTTP server (X7): it decides which token goes out with a request, what a refusal means and when
- * a token is renewed. Only `signIn` opens a browser.
+ * The right to use one HTTP server (X7): it chooses the token of a request, interprets refusals and decides when to
+ * renew. Only `signIn` opens a browser.
  *
- * Invariants: one renewal of a token at a time, and never with tokens that another window has renewed meanwhile; its
- * outcome changes nothing where the token is no longer the one of the sign-in; a token that was refused for good is
- * forgotten; the status changes before those who asked go on.
+ * Invariants: one renewal of a token at a time, and never with tokens already renewed by another window; its outcome
+ * changes nothing if the sign-in has another token now; a token refused for good is forgotten; the status changes
+ * before waiting requests go on.
  */
 import { limited, type Clock } from '../../../base/clock.js';
 import type { Log } from '../../../base/log.js';
@@ -51,24 +51,24 @@ const signInLimitMs = 10 * 60_000;
 export class OAuthAccess implements HttpAccess {
   private kept: Kept = nothingKept;
   private reading: Promise<void> | undefined;
-  /** What is being written to the store. */
+  /** The value being written to the store. */
   private writing: Promise<void> = Promise.resolve();
   private writes = 0;
-  /** The renewal of the token that is kept now. */
+  /** The renewal of the present token. */
   private renewing: Promise<void> | undefined;
   private status_: SignInStatus = { kind: 'none' };
-  /** The challenge of the last refused token, with the address of the metadata that was named last. */
+  /** The challenge of the last refused token, with the latest address of the metadata. */
   private challenge: Challenge = readChallenge(undefined);
-  /** What the server has wanted beyond the grant since the last sign-in; it need not say which scopes. */
+  /** Scopes wanted beyond the grant since the last sign-in; the server need not name them. */
   private lacking: { readonly scope: string | undefined } | undefined;
   /** The last sign-in did not come back: the authorization server may have forgotten this client. */
   private registrationDoubted = false;
-  /** Whether the store cannot be used, so that what is kept here is all there is. */
+  /** True if the store is unusable, so the grant exists only here. */
   private storeFails = false;
   private secrets: { dispose(): void }[] = [];
   private readonly ending = new AbortController();
   private readonly agents: HttpAgents;
-  /** The launch that connected last. */
+  /** The launch of the last connection. */
   launch: HttpLaunch;
 
   constructor(private readonly deps: OAuthAccessDeps) {
@@ -80,7 +80,7 @@ export class OAuthAccess implements HttpAccess {
     return this.status_;
   }
 
-  /** Resolves with the token that goes out now. It may have ended; then the server says so. */
+  /** Resolves to the present token. It may have ended; then the server says so. */
   async token(): Promise<string | undefined> {
     await (this.reading ??= this.reread());
     const { grant } = this.kept;
@@ -91,7 +91,7 @@ export class OAuthAccess implements HttpAccess {
   }
 
   /**
-   * @param used the token of the request that was refused.
+   * @param used the token of the refused request.
    * @param again a new token was tried already.
    */
   async refused(reply: Refusal, used: string | undefined, again: boolean): Promise<Verdict> {
@@ -110,7 +110,7 @@ export class OAuthAccess implements HttpAccess {
     );
     const needed = this.status_.kind === 'needed' ? this.status_.why : undefined;
     const why = failure?.message ?? needed ?? (used === undefined ? await this.advertised() : ended);
-    // A person may have signed in meanwhile.
+    // A person may have signed in since.
     if (this.hasOther(used)) return { kind: 'renewed' };
     if (why === undefined) return { kind: 'other' };
     return failure && !(failure instanceof SignInFailure) ? { kind: 'notRenewed', why } : this.need(why);
@@ -156,7 +156,7 @@ export class OAuthAccess implements HttpAccess {
     if (grant) await this.revoke(grant);
   }
 
-  /** Reads the store, which another window may have changed. */
+  /** Reads the store, because another window may have changed it. */
   async reread(): Promise<void> {
     const { secrets, key, clock } = this.deps;
     if (this.storeFails) return;
@@ -164,10 +164,10 @@ export class OAuthAccess implements HttpAccess {
       await this.writing;
       const { writes } = this;
       const text = await Promise.resolve(secrets.get(key)).catch(() => undefined);
-      // What is written by now is newer.
+      // A value written since is newer.
       if (this.writes === writes) this.take(parseKept(text));
     };
-    // What the store answers too late is taken then.
+    // A late answer of the store is taken then.
     await timelyAnswer(clock, read()).catch(() => undefined);
   }
 
@@ -181,7 +181,7 @@ export class OAuthAccess implements HttpAccess {
     return this.kept.grant?.tokens.access_token;
   }
 
-  /** Whether there is another token than the one that was used. */
+  /** True if there is another token than the used one. */
   private hasOther(used: string | undefined): boolean {
     return this.current !== undefined && this.current !== used;
   }
@@ -197,7 +197,7 @@ export class OAuthAccess implements HttpAccess {
     return { kind: 'signIn', why };
   }
 
-  /** Returns the scopes to ask for, as far as the server has said any. */
+  /** Returns the scopes to request, as far as the server has named any. */
   private wantedScope({ scopes }: Authority): string | undefined {
     if (!this.lacking) return this.challenge.scope;
     const all = scopes?.join(' ');
@@ -210,7 +210,7 @@ export class OAuthAccess implements HttpAccess {
     return { kind: 'signIn', why };
   }
 
-  /** Afterwards there is another token than `used`, unless there is none to be had without a person. */
+  /** Afterwards there is another token than `used`, unless only a person can get one. */
   private renewOnce(used: string | undefined): Promise<void> {
     if (this.renewing) return this.renewing;
     const renewing = this.renew(used).finally(() => {
@@ -233,7 +233,7 @@ export class OAuthAccess implements HttpAccess {
     if (renewal.kind === 'renewed') {
       this.deps.log.write('debug', `[oauth] the token of ${host} was renewed`);
       if (isSame) await this.keep({ registration, grant: renewal.grant });
-      // Whoever signed out meanwhile meant these tokens too; those that a sign-in has replaced end by themselves.
+      // A person signing out in the meantime meant these tokens too. Tokens replaced by a sign-in end without help.
       else if (!this.kept.grant) await this.revoke(renewal.grant);
       return;
     }
@@ -243,7 +243,7 @@ export class OAuthAccess implements HttpAccess {
     await this.keep({ registration: isUnknown ? undefined : registration, grant: undefined });
   }
 
-  /** Resolves with undefined where that takes a person. */
+  /** Resolves to undefined if a person must sign in. */
   private async renewal(grant: Grant | undefined, signal: AbortSignal): Promise<Renewal | undefined> {
     const { launch } = this;
     const { clock } = this.deps;
@@ -270,12 +270,12 @@ export class OAuthAccess implements HttpAccess {
     return limited(this.deps.clock, renewalLimitMs, this.ending.signal, run);
   }
 
-  /** Resolves with why a person is needed, or with undefined where the server does not say that it wants OAuth. */
+  /** Resolves to the reason why a person must sign in, or to undefined if the server does not ask for OAuth. */
   private async advertised(): Promise<string | undefined> {
     try {
       const sdk = await loadOAuthSdk();
       const authority = await this.limited((signal) => this.discovered(sdk, signal, false));
-      // Metadata on another origin is not read before a person acts; that the server names it says enough.
+      // Metadata on another origin is not read before a person acts. Its name in the challenge is enough.
       if (this.challenge.metadataUrl) return nobody;
       return isAdvertised(authority) ? nobody : undefined;
     } catch (error) {
@@ -285,7 +285,7 @@ export class OAuthAccess implements HttpAccess {
     }
   }
 
-  /** @param byPerson a person has asked for it */
+  /** @param byPerson true if a person requested it */
   private discovered(sdk: OAuthSdk, signal: AbortSignal, byPerson: boolean): Promise<Authority> {
     const { url, oauth } = this.launch;
     const { metadataUrl } = this.challenge;
@@ -319,7 +319,7 @@ export class OAuthAccess implements HttpAccess {
   private take(kept: Kept): void {
     const secrets = this.deps.keepSecret(secretsOfKept(kept));
     this.secrets.push(secrets);
-    // A server may still quote what was renewed just now.
+    // A server may still quote the token from before the renewal.
     if (this.secrets.length > 3) this.secrets.shift()?.dispose();
     const before = this.current;
     this.kept = kept;
@@ -348,21 +348,18 @@ export class OAuthAccess implements HttpAccess {
   }
 }
 
-/**
- * Reads what a server says in `WWW-Authenticate` when it refuses a request (RFC 6750, RFC 9728). Everything here is
- * pure.
- */
+/** Reads the header `WWW-Authenticate` of a refusal (RFC 6750, RFC 9728). Everything here is pure. */
 
 interface Challenge {
   readonly isBearer: boolean;
   /** The address of the protected resource metadata. */
   readonly metadataUrl: URL | undefined;
-  /** The scopes that the request needs. */
+  /** The scopes needed by the request. */
   readonly scope: string | undefined;
   readonly error: string | undefined;
 }
 
-/** Returns the first Bearer challenge, as the header may have several. */
+/** Returns the first Bearer challenge, because the header may have several. */
 export function readChallenge(header: string | undefined): Challenge {
   const bearer = /(?:^|,)\s*bearer(?=\s|,|$)/i.exec(header ?? '');
   if (!bearer) return { isBearer: false, metadataUrl: undefined, scope: undefined, error: undefined };

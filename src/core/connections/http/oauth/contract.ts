@@ -1,21 +1,21 @@
-/** What signing in to HTTP servers (X7) needs of a shell, and what the rest of the core sees of it. */
+/** The needs of signing in to HTTP servers (X7) from a shell, and its face for the rest of the core. */
 import { delay, type Clock } from '../../../base/clock.js';
 import type { Event } from '../../../base/events.js';
 import type { Launch } from '../../../config/model.js';
 
-/** The store in which grants are kept; the editor's secret storage has this shape. */
+/** The store of grants; the editor's secret storage has this shape. */
 export interface SecretStore {
   get(key: string): PromiseLike<string | undefined>;
   store(key: string, value: string): PromiseLike<void>;
   delete(key: string): PromiseLike<void>;
-  /** Fires also for changes that other windows make. */
+  /** Fires also for changes by other windows. */
   readonly onDidChange: (listener: (change: { readonly key: string }) => void) => { dispose(): unknown };
 }
 
 /** The limit for an answer of the store in milliseconds. The store may ask a person to unlock it. */
 const answerLimitMs = 3_000;
 
-/** Resolves or rejects as the store does. Rejects where it does not answer in time, and what it answers later is left to the caller. */
+/** Settles as the store does. Rejects if it does not answer in time, and leaves a late answer to the caller. */
 export async function timelyAnswer<Answer>(clock: Clock, answer: Promise<Answer>): Promise<Answer> {
   const over = new AbortController();
   const limit = delay(clock, answerLimitMs, over.signal).then(() =>
@@ -29,50 +29,50 @@ export async function timelyAnswer<Answer>(clock: Clock, answer: Promise<Answer>
   }
 }
 
-/** The place that the browser comes back to after a sign-in. */
+/** The browser comes back here after a sign-in. */
 export interface Redirect {
-  /** The address as the authorization server is told. */
+  /** The address for the authorization server. */
   readonly url: string;
   /** The port, if the redirect leads to this machine. */
   readonly port: number | undefined;
-  /** Resolves with the parameters that come back with this state. Rejects with the signal's reason. */
+  /** Resolves to the parameters of the return with this state. Rejects with the signal's reason. */
   comesBack(state: string, signal: AbortSignal): Promise<URLSearchParams>;
   close(): Promise<void>;
 }
 
-/** Who takes part in a sign-in, by origins. A person has to see both the page and the server. */
+/** The parties of a sign-in, by origins. A person must see both the page and the server. */
 export interface SignInParties {
   /** The MCP server, which gets the token: its address without secrets. */
   readonly server: string;
   readonly issuer: string;
-  /** Where the person signs in. */
+  /** The site of the sign-in page. */
   readonly page: string;
-  /** Who is sent the code and gives the token. */
+  /** The site for exchanging the code for the token. */
   readonly tokens: string;
-  /** Who else than the issuer's site the authorization server names. */
+  /** Further sites named by the authorization server, besides the issuer's. */
   readonly elsewhere: readonly string[];
 }
 
 /** The person's browser. */
 export interface SignInBrowser {
-  /** Resolves with true if the person agrees that these belong together, which nothing else shows. */
+  /** Resolves to true if the person agrees: these belong together, though nothing else shows it. */
   confirm(parties: SignInParties): Promise<boolean>;
-  /** Rejects when there is none. */
+  /** Rejects if there is no browser. */
   show(url: URL, parties: SignInParties): Promise<void>;
   /**
    * Begins to wait for the browser to come back.
-   * @param port of this machine, where the authorization server knows one.
+   * @param port of this machine, if the authorization server knows one.
    * @param isFixed it takes no other.
    */
   waitForReturn(port: number | undefined, isFixed: boolean): Promise<Redirect>;
 }
 
 export type SignInStatus =
-  /** The server has not asked for it. */
+  /** The server has not asked for a sign-in. */
   | { readonly kind: 'none' }
   /** `why` is a sentence for a person; `since` is in epoch milliseconds. */
   | { readonly kind: 'needed'; readonly why: string; readonly since: number }
-  /** `lacks` holds the scopes that the server wants in addition for some of what it does. */
+  /** `lacks` holds further scopes the server wants for some of its work. */
   | { readonly kind: 'signedIn'; readonly lacks: string | undefined };
 
 export interface SignIns {
@@ -82,11 +82,11 @@ export interface SignIns {
   readonly onDidChange: Event<void>;
   /** Rejects with `SignInFailure`, or with the signal's reason. */
   signIn(launch: Launch, browser: SignInBrowser, signal: AbortSignal): Promise<void>;
-  /** Forgets the tokens, and tells the authorization server where it takes that. */
+  /** Forgets the tokens, and revokes them if the authorization server can. */
   signOut(launch: Launch): Promise<void>;
 }
 
-/** A sign-in that failed. Once it is redacted, its message is fit for a person. */
+/** A failed sign-in. Once it is redacted, its message is fit for a person. */
 export class SignInFailure extends Error {
   override readonly name = 'SignInFailure';
 }

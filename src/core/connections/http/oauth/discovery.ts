@@ -1,11 +1,11 @@
 /**
- * Finds out who gives tokens for a server, and how: by protected resource metadata (RFC 9728), then the authorization
- * server's own (RFC 8414, OpenID Connect Discovery), with the fall-backs of the protocol of 2025-03-26. It asks nothing
- * of a person.
+ * Finds the authorization server of a resource and its ways: by protected resource metadata (RFC 9728), then by the
+ * authorization server's metadata (RFC 8414, OpenID Connect Discovery), with the fallbacks of protocol 2025-03-26. It
+ * does not ask a person.
  *
- * Invariants: while no person has acted, only the server's own origin is asked, and the issuer of the file, which was
- * approved; nothing is asked that is not encrypted, but on this machine by a server of this machine; metadata counts
- * only for the issuer at which it was found (RFC 8414 section 3.3).
+ * Invariants: until a person acts, only the server's origin and the issuer approved in the file get requests; all
+ * requests are encrypted, except from a server on this machine to this machine; metadata counts only for the issuer of
+ * its address (RFC 8414 section 3.3).
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js';
@@ -18,24 +18,24 @@ import type { OAuthSdk } from './sdk.js';
 
 /** An authorization server, for one resource. */
 export interface Authority {
-  /** The issuer as the server names it; what is registered there is bound to it. */
+  /** The issuer as the server names it; a registration is bound to it. */
   readonly issuer: string;
-  /** The metadata; absent where it publishes none or was not asked. */
+  /** The metadata; absent if it publishes none or was not asked. */
   readonly metadata: AuthorizationServerMetadata | undefined;
-  /** The resource indicator (RFC 8707), as the server writes it; absent where it publishes no metadata. */
+  /** The resource indicator (RFC 8707), as the server writes it; absent if it publishes no metadata. */
   readonly resource: string | undefined;
-  /** The scopes that the server says it has. */
+  /** The scopes listed by the server. */
   readonly scopes: readonly string[] | undefined;
 }
 
 interface Discovery {
   readonly sdk: OAuthSdk;
   readonly server: URL;
-  /** The address that the server's challenge named; where nothing is there, the well-known places are tried. */
+  /** The address in the server's challenge; if nothing is there, the well-known addresses are tried. */
   readonly metadataUrl: URL | undefined;
-  /** The issuer that the config file names. */
+  /** The issuer in the config file. */
   readonly issuer: string | undefined;
-  /** Whether a person has asked for it. */
+  /** True if a person requested it. */
   readonly byPerson: boolean;
   readonly fetchFn: FetchLike;
 }
@@ -83,7 +83,7 @@ export async function discover(discovery: Discovery): Promise<Authority> {
   return found;
 }
 
-/** A slash at the end, which metadata may have or lack, names no other server. */
+/** Ignores a slash at the end, because metadata may have or lack it. */
 function isSameResource(resource: string, server: URL): boolean {
   const [one, other] = [new URL(resource), new URL(server)];
   for (const url of [one, other]) url.pathname = url.pathname.replace(/\/$/, '');
@@ -91,8 +91,8 @@ function isSameResource(resource: string, server: URL): boolean {
 }
 
 /**
- * Returns the well-known place (RFC 9728 section 3.1) of a resource that the server is part of. A token for such a resource
- * is good at the server's neighbours, so the resource has to say itself who gives it.
+ * Returns the well-known address (RFC 9728 section 3.1) of a resource around the server. A token for it is good at the
+ * server's neighbours, so the resource must name its authorization server.
  */
 function placeOfParent(resource: string, { origin, pathname }: URL): URL | undefined {
   const parent = new URL(resource);
@@ -108,22 +108,22 @@ function isOfOrigin(issuer: string, { origin }: URL): boolean {
 function mayAsk(url: URL, { server, issuer, byPerson }: Discovery): boolean {
   if (url.origin === server.origin) return true;
   if (issuer !== undefined && url.origin === new URL(issuer).origin) return true;
-  // A server elsewhere must not make us ask what listens on this machine.
+  // A remote server must not make us send requests to programs on this machine.
   if (isLoopback(url.hostname)) return byPerson && isLoopback(server.hostname);
   return byPerson && url.protocol === 'https:';
 }
 
-/** Says whether two addresses differ at most by a slash at the end, which resource metadata may or may not have. */
+/** True if two addresses differ at most by a slash at the end, because resource metadata may have or lack it. */
 export function isSameIssuer(one: string, other: string): boolean {
   return one.replace(/\/$/, '') === other.replace(/\/$/, '');
 }
 
-/** Tells whether the server publishes that it wants OAuth, so that signing in can be offered. */
+/** True if the server publishes its need of OAuth, so we can offer to sign in. */
 export function isAdvertised({ metadata, resource }: Authority): boolean {
   return resource !== undefined || metadata !== undefined;
 }
 
-/** Throws for what must not be trusted with a code or a token. */
+/** Throws for servers we must not trust with a code or a token. */
 export function checkAuthority(authority: Authority): void {
   const { issuer, metadata } = authority;
   checkIssuer(authority);
@@ -134,15 +134,15 @@ export function checkAuthority(authority: Authority): void {
   }
 }
 
-/** True if each answer that the browser brings back has to name the authorization server (RFC 9207). */
+/** True if each answer from the browser must name the authorization server (RFC 9207). */
 export function isNamedInAnswers({ metadata }: Authority): boolean {
   const says = metadata && 'authorization_response_iss_parameter_supported' in metadata;
   return says === true && metadata.authorization_response_iss_parameter_supported === true;
 }
 
 /**
- * Returns the origins of endpoints that are not of the issuer's site, which is its origin and the encrypted hosts below its
- * host, because only its owner names these. A host above or beside may be another's, and no name tells.
+ * Returns the origins of endpoints outside the issuer's site. The site is its origin and the encrypted hosts below its
+ * host, because only its owner names these. A host above or beside may belong to another, and no name shows it.
  */
 export function originsElsewhere({ issuer, metadata }: Authority): string[] {
   const { authorization_endpoint, token_endpoint, registration_endpoint, ...others } = metadata ?? {};
@@ -161,7 +161,7 @@ export function originsElsewhere({ issuer, metadata }: Authority): string[] {
   return [...new Set(urls.filter((url) => !isOfSite(url)).map(({ origin }) => origin))];
 }
 
-/** Throws where what is sent to an address could be read on its way, or goes to this machine at a stranger's word. */
+/** Throws if a message to an address could be read on the way, or a stranger directs it to this machine. */
 export function checkAddress({ issuer }: Authority, address: string): void {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const isHere = url !== undefined && isLoopback(url.hostname);
@@ -174,7 +174,7 @@ export function checkAddress({ issuer }: Authority, address: string): void {
   throw notEncrypted(issuer, address);
 }
 
-/** Throws for metadata that says that it is of another issuer than the one that was asked. */
+/** Throws for metadata of another issuer than requested. */
 function checkIssuer({ issuer, metadata }: Authority): void {
   if (!metadata || isSameIssuer(metadata.issuer, issuer)) return;
   throw new SignInFailure(
@@ -194,7 +194,7 @@ export function checkSignInPage({ issuer, metadata }: Authority): void {
   );
 }
 
-/** Throws where the authorization server cannot take a proof key, without which others could use the code. */
+/** Throws if the authorization server takes no proof key, because others could use the code then. */
 export function checkProofKey({ issuer, metadata }: Authority): void {
   if (!metadata || metadata.code_challenge_methods_supported?.includes('S256')) return;
   throw new SignInFailure(
@@ -202,7 +202,7 @@ export function checkProofKey({ issuer, metadata }: Authority): void {
   );
 }
 
-/** Throws where the file has a secret of the client and does not say for whom it is. */
+/** Throws if the file has a secret of the client without its issuer. */
 export function checkSecretRecipient(oauth: OAuthSettings | undefined, { issuer }: Authority): void {
   if (!oauth?.clientSecret && !oauth?.privateKey) return;
   if (oauth.issuer !== undefined && isSameIssuer(oauth.issuer, issuer)) return;

@@ -1,6 +1,6 @@
 /**
- * Provides `fetch` as the SDK's OAuth functions want it, over our own exchange, so that proxies, certificates and
- * failures are those of every other request. It follows no redirect by itself; bodies are small.
+ * Gives the SDK's OAuth functions a `fetch` over our HTTP exchange, so proxies, certificates and failures are the same
+ * as for other requests. It follows no redirect; bodies are small.
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { HttpAgents } from '../agents.js';
@@ -10,7 +10,7 @@ import { readableAnswer } from './answers.js';
 const bodyLimit = 1024 * 1024;
 const bodiless = [101, 204, 205, 304];
 
-/** @param signal ends whatever is under way. */
+/** @param signal ends everything in progress. */
 export function oauthFetch(agents: HttpAgents, userAgent: string, signal: AbortSignal): FetchLike {
   return async (target, init) => {
     const url = new URL(target);

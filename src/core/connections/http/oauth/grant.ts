@@ -1,6 +1,6 @@
 /**
- * Holds what is kept of a sign-in from one window to the next: who the authorization server is, as whom this client is
- * registered there, and the tokens. It is written as JSON; what is not understood counts as nothing.
+ * The kept part of a sign-in from one window to the next: the authorization server, the registration of this client
+ * there, and the tokens. It is written as JSON; an unreadable text counts as nothing.
  */
 import { createHash } from 'node:crypto';
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
@@ -8,36 +8,36 @@ import type { HttpLaunch } from '../../../config/model.js';
 import type { Authority } from './discovery.js';
 
 export interface Registration {
-  /** The issuer of the authorization server that knows it. */
+  /** The issuer of the authorization server with this registration. */
   readonly issuer: string;
   readonly client: OAuthClientInformationMixed;
-  /** The address that the browser is sent back to; absent for a client that we did not register. */
+  /** The redirect address; absent for a client not registered by us. */
   readonly redirect: { readonly url: string; readonly port: number | undefined } | undefined;
-  /** The scopes for which it was registered: authorization servers refuse it others. */
+  /** The registered scopes: authorization servers refuse it others. */
   readonly scope: string | undefined;
 }
 
 export interface Grant {
   readonly authority: Authority;
-  /** The client that it was given to, and that alone can renew it; absent for a program's, which is not renewed. */
+  /** The client of the token, the only one able to renew it; absent for a program's token, because nobody renews it. */
   readonly client: OAuthClientInformationMixed | undefined;
   readonly tokens: OAuthTokens;
-  /** The end in epoch milliseconds; absent where the server did not say. */
+  /** The end in epoch milliseconds; absent if the server did not say. */
   readonly expiresAt: number | undefined;
-  /** The scopes as they were asked for; what was given may be less. */
+  /** The requested scopes; the token may have less. */
   readonly scope: string | undefined;
 }
 
-/** The content of the store. After signing out it is the registration alone. */
+/** The content of the store. After signing out it is only the registration. */
 export interface Kept {
-  /** The registration for the next sign-in, which may be another than that of the grant. */
+  /** The registration for the next sign-in, perhaps another than the grant's. */
   readonly registration: Registration | undefined;
   readonly grant: Grant | undefined;
 }
 
 export const nothingKept: Kept = { registration: undefined, grant: undefined };
 
-/** Makes a key that does not show the address, which may hold secrets. */
+/** Makes a key without the address, because the address may hold secrets. */
 export function grantKey({ url, oauth }: HttpLaunch): string {
   const identity = [new URL(url).href, oauth?.clientId ?? '', ...(oauth?.issuer === undefined ? [] : [oauth.issuer])];
   return `mcpToolsets.oauth.${createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 32)}`;
@@ -66,7 +66,7 @@ export function secretsOfKept({ registration, grant }: Kept): string[] {
   return [...all].filter((value): value is string => value !== undefined);
 }
 
-/** Tokens are renewed this long before they end, so that none ends on its way. */
+/** Tokens are renewed this long before they end, so none ends on its way. */
 const earlyMs = 30_000;
 
 export function isStale(grant: Grant, now: number): boolean {

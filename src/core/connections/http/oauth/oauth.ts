@@ -1,9 +1,9 @@
 /**
- * Signing in to HTTP servers (X7): what the rest of the core and the shells see of it. The work is in `oauthAccess`,
- * `oauthSignIn` and what they use. It does not load the SDK.
+ * Signing in to HTTP servers (X7), as the rest of the core and the shells see it. The work is in `access`, `signIn`
+ * and their imports. It does not load the SDK.
  *
- * Invariants: a browser is opened by `signIn` alone, which only a person's action calls; a server with an
- * `Authorization` header of its own has no OAuth; what is secret is told to `keepSecret` before it is used.
+ * Invariants: only `signIn` opens a browser, and only a person's action calls it; a server with a configured
+ * `Authorization` header has no OAuth; secrets go to `keepSecret` before they are used.
  */
 import type { Clock } from '../../../base/clock.js';
 import { Emitter } from '../../../base/events.js';
@@ -18,7 +18,7 @@ interface OAuthDeps {
   readonly secrets: SecretStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told of what must never be shown; disposing of the result takes it back. */
+  /** Called with values we must never show; disposing of the result takes them back. */
   readonly keepSecret: (values: readonly string[]) => { dispose(): void };
   readonly clientVersion: string;
   /** The default is `directAgents`. */
@@ -27,7 +27,7 @@ interface OAuthDeps {
 
 const none: SignInStatus = { kind: 'none' };
 
-/** There is one for all servers of a window: those with one address and one client have one sign-in. */
+/** There is one for all servers of a window: servers with one address and one client have one sign-in. */
 export class OAuth implements SignIns {
   private readonly changes = new Emitter<void>();
   private readonly accesses = new Map<string, OAuthAccess>();
@@ -40,9 +40,9 @@ export class OAuth implements SignIns {
   }
 
   /**
-   * Returns undefined where the file itself says what to send.
+   * Returns undefined if the file itself has the credentials.
    *
-   * @param launch complete, with what programs print for it
+   * @param launch complete, with the output of its programs
    */
   accessFor(launch: HttpLaunch): OAuthAccess | undefined {
     const access = this.accessOf(launch);
@@ -75,7 +75,7 @@ export class OAuth implements SignIns {
 
   private accessOf(launch: HttpLaunch): OAuthAccess | undefined {
     if ([...launch.headers.keys()].some((name) => name.toLowerCase() === 'authorization')) return undefined;
-    // What a program prints is known when the server starts.
+    // The output of a program is known when the server starts.
     if (!URL.canParse(launch.url)) return undefined;
     const key = grantKey(launch);
     const known = this.accesses.get(key);

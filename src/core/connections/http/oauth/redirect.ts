@@ -1,19 +1,19 @@
 /**
- * Where the browser comes back to after a sign-in: a listener on the loopback interface (RFC 8252), open for one
- * sign-in. It answers with a short page and does not judge what came back.
+ * The browser comes back here after a sign-in: a listener on the loopback interface (RFC 8252), open for one sign-in.
+ * It answers with a short page and does not judge the parameters.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Redirect } from './contract.js';
 
 const path = '/callback';
-/** What a browser asks for is read relative to this. */
+/** The base for reading a browser's request. */
 const base = 'http://localhost';
 
 /**
- * @param preferred the port of an earlier sign-in, which the authorization server knows; another if it is taken.
+ * @param preferred the port of an earlier sign-in, known to the authorization server; another if it is taken.
  * @param isFixed rejects if it is taken.
- * @param reach the address under which the browser reaches a port of this machine.
+ * @param reach the browser's address for a port of this machine.
  */
 export async function listenForRedirect(
   preferred: number | undefined,
@@ -26,7 +26,7 @@ export async function listenForRedirect(
     const asked = request.url ?? '/';
     const target = new URL(URL.canParse(asked, base) ? asked : '/', base);
     const heard = waiting.get(target.searchParams.get('state') ?? '');
-    // Where the port is forwarded, something may stand before the path.
+    // A forwarded port may have a prefix before the path.
     lastAnswer = new Promise((resolve) => response.once('close', resolve));
     if (request.method !== 'GET' || !target.pathname.endsWith(path) || !heard) return answer(response, 404, gone);
     answer(response, 200, target.searchParams.has('code') ? done : refused);
@@ -62,7 +62,7 @@ export async function listenForRedirect(
       }),
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // The page has to arrive; sockets that a browser opened in advance are not waited for.
+      // The page must arrive. Sockets opened by a browser in advance are not awaited.
       await lastAnswer;
       server.closeAllConnections();
       await closed;

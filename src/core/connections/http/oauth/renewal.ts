@@ -1,4 +1,4 @@
-/** Renews, gets and revokes tokens without a person. It does not know when that is due. */
+/** Renews, gets and revokes tokens without a person. It does not know the time for it. */
 import { createPrivateKey } from 'node:crypto';
 import type {
   OAuthClientInformationMixed,
@@ -16,10 +16,10 @@ import { privateKeyProof, type OAuthSdk } from './sdk.js';
 
 export type Renewal =
   | { readonly kind: 'renewed'; readonly grant: Grant }
-  /** A person has to sign in again; with `clientUnknown`, this client has to be registered again, too. */
+  /** A person must sign in again. With `clientUnknown`, this client must also be registered again. */
   | { readonly kind: 'refused'; readonly why: string; readonly clientUnknown: boolean };
 
-/** Rejects when the authorization server could not be asked, or failed. */
+/** Rejects if the authorization server could not be reached, or failed. */
 export async function renewed(
   sdk: OAuthSdk,
   grant: Grant & { readonly client: OAuthClientInformationMixed },
@@ -66,7 +66,7 @@ function withScope(fetchFn: FetchLike, scope: string | undefined): FetchLike {
   };
 }
 
-/** Revokes a token (RFC 7009). It does nothing where the authorization server has no place for it. */
+/** Revokes a token (RFC 7009). It does nothing if the authorization server has no endpoint for it. */
 export async function revoke(sdk: OAuthSdk, { authority, client, tokens }: Grant, fetchFn: FetchLike): Promise<void> {
   const { metadata } = authority;
   const endpoint = metadata && 'revocation_endpoint' in metadata ? metadata.revocation_endpoint : undefined;
@@ -97,13 +97,13 @@ interface ProgramSignIn {
   readonly sdk: OAuthSdk;
   readonly authority: Authority;
   readonly launch: HttpLaunch;
-  /** The scopes that the server named. */
+  /** The scopes named by the server. */
   readonly scope: string | undefined;
   readonly fetchFn: FetchLike;
   readonly clock: Clock;
 }
 
-/** Gets tokens by the grant `client_credentials`, in which the client itself signs in. Rejects with `SignInFailure`. */
+/** Gets tokens by the grant `client_credentials`: the client itself signs in. Rejects with `SignInFailure`. */
 export async function signedInAsProgram({
   sdk,
   authority,

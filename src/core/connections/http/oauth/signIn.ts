@@ -2,10 +2,10 @@
  * Signs a person in (X7): the authorization code grant of OAuth 2.1, with a proof key (PKCE) and a redirect to this
  * machine. The client's id comes from the file or from an earlier sign-in, or is registered now.
  *
- * Invariants: the browser is opened once, and a second time only when the authorization server does not know this
- * client any more; a code is used only if it came back with our state, from the server that was asked. If answers do not
- * name that server, its addresses are of one site or the person has agreed, because otherwise it may have named the page
- * of another, whose codes it would be sent.
+ * Invariants: the browser is opened once, and a second time only if the authorization server has forgotten this
+ * client; a code is used only if it came back with our state, from the right server. If answers do not name the
+ * server, its addresses belong to one site or the person has agreed. Otherwise it could name the page of another
+ * server and receive codes of that one.
  */
 import { randomBytes } from 'node:crypto';
 import type { OAuthClientInformationMixed } from '@modelcontextprotocol/sdk/shared/auth.js';
@@ -35,17 +35,17 @@ interface SignInDeps {
   readonly clock: Clock;
   /** The registration of an earlier sign-in. */
   readonly registration: Registration | undefined;
-  /** The scopes that the server has asked for. */
+  /** The scopes requested by the server. */
   readonly scope: string | undefined;
   readonly fetchFn: FetchLike;
   readonly signal: AbortSignal;
-  /** Called with what has to be kept, whatever becomes of the sign-in. */
+  /** Called with data to keep, whatever becomes of the sign-in. */
   readonly onRegistered: (registration: Registration) => Promise<void>;
   /** Called when the person is with the authorization server. */
   readonly onShown: () => void;
 }
 
-/** Rejects with `SignInFailure`, with the signal's reason, or with what the network says. */
+/** Rejects with `SignInFailure`, with the signal's reason, or with an error of the network. */
 export async function signIn(deps: SignInDeps): Promise<Kept> {
   const { authority, launch, registration } = deps;
   checkAuthority(authority);
@@ -88,7 +88,7 @@ function partiesOf({ launch, authority }: SignInDeps): SignInParties {
 
 type Attempt =
   | { readonly kind: 'signedIn'; readonly kept: Kept }
-  /** `isGiven` means that the file names the client, so that registering another is no remedy. */
+  /** `isGiven`: the file names the client, so registering another would not help. */
   | { readonly kind: 'clientUnknown'; readonly why: string; readonly isGiven: boolean };
 
 async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registration | undefined): Promise<Attempt> {
@@ -136,8 +136,8 @@ async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registrati
 }
 
 /**
- * Returns the scopes that the file names, else those that the server has asked for, else those that it has, with the
- * right to stay signed in.
+ * Returns the scopes of the file, else the ones requested by the server, else all its scopes, with the right to stay
+ * signed in.
  */
 function scopeOf({ launch, scope, authority }: SignInDeps): string | undefined {
   const own = launch.oauth?.scopes ?? [];
@@ -198,7 +198,7 @@ async function clientFor(
   return registration;
 }
 
-/** The ways stand in the order of preference: what runs on a person's machine keeps no secret of its maker. */
+/** In the order of preference: a program on a person's machine keeps no secret of its maker. */
 const methods = ['none', 'client_secret_basic', 'client_secret_post'];
 
 type Code = { readonly kind: 'code'; readonly code: string } | { readonly kind: 'clientUnknown'; readonly why: string };
@@ -208,7 +208,7 @@ function codeOf(parameters: URLSearchParams, authority: Authority): Code {
   const { issuer, metadata } = authority;
   const from = parameters.get('iss');
   if (from !== null || isNamedInAnswers(authority)) {
-    // Its metadata has the name to the letter, and any other is another server's.
+    // Its metadata has the name to the letter. Any other name belongs to another server.
     if (from === null || (metadata ? from !== metadata.issuer : !isSameIssuer(from, issuer))) {
       throw new SignInFailure(
         `The browser returned an answer that is not from ${issuer}, where the sign-in began, so the sign-in was stopped.`,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { httpFailure } from '../../../../src/core/connections/http/startFailures.js';
+import { httpFailure } from '../../../src/core/failures/http.js';
 
 describe('words of failed connecting', () => {
   it('of encryption', () => {

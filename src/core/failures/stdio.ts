@@ -1,18 +1,34 @@
 /**
- * Says why a stdio server did not start (X3). Each cause has a factory that makes words of facts: what was tried, what
- * came back and the likely cause; `fix` is the next step. HTTP has a catalogue of its own. Everything here is pure.
+ * Explains why a stdio server did not start (X3). Each cause has a factory for its text: the attempt, the reply and
+ * the likely cause; `fix` is the next step. Everything here is pure.
  */
-import type { ProblemCode } from '../../base/problem.js';
-import { mask, withoutArgumentSecrets } from '../../base/secrets.js';
-import type { StdioLaunch } from '../../config/model.js';
-import type { PathSearch } from '../../processes/commandSearch.js';
-import type { StartFailure } from '../connection.js';
-import { shortened } from '../jsonRpc.js';
+import type { ProblemCode } from '../base/problem.js';
+import { mask, withoutArgumentSecrets } from '../base/secrets.js';
+import type { StdioLaunch } from '../config/model.js';
+import type { PathSearch } from '../processes/commandSearch.js';
+import type { ProcessExit } from '../processes/processTree.js';
+import { shortened } from '../protocol/inBrief.js';
 import { likelyCause } from './likelyCause.js';
-import type { StdioEnding, StdioRemains } from './transport.js';
-import type { Unstartable } from '../../processes/posixCommand.js';
+import type { Unstartable } from '../processes/posixCommand.js';
+import type { StartFailure } from './startFailure.js';
 
-interface StdioFacts {
+/** The cause of a transport's end; `closed` means by `close()`. */
+export type StdioEnding =
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'exited'; readonly exit: ProcessExit }
+  /** The process lives, but one of its streams has ended. */
+  | { readonly kind: 'streamClosed'; readonly stream: 'input' | 'output' };
+
+/** The output of the process besides the protocol, bounded. */
+export interface StdioRemains {
+  /** The last lines of stderr, oldest first. */
+  readonly stderr: readonly string[];
+  /** The first lines of stdout other than JSON-RPC. */
+  readonly stray: readonly string[];
+  readonly sawMessage: boolean;
+}
+
+export interface StdioFacts {
   readonly launch: StdioLaunch;
   readonly remains: StdioRemains;
 }
@@ -20,7 +36,7 @@ interface StdioFacts {
 const quotedLines = 6;
 const commandLineLength = 200;
 
-/** Programs that are not servers but start them. */
+/** Programs for starting servers. */
 const launchers: Readonly<Record<string, { readonly comesWith: string; readonly install: string }>> = {
   node: { comesWith: 'Node.js', install: 'Install Node.js' },
   npx: { comesWith: 'Node.js', install: 'Install Node.js' },
@@ -74,7 +90,7 @@ export function folderMissing(launch: StdioLaunch): StartFailure {
   });
 }
 
-/** Says which program is not there. */
+/** Names the missing program. */
 export function withoutInterpreter({ file, firstLine }: Unstartable): string {
   if (!firstLine)
     return `The file ${file} exists, but the loader that it needs does not: it was made for another system.`;
@@ -93,7 +109,7 @@ export function interpreterMissing(launch: StdioLaunch, found: Unstartable): Sta
   );
 }
 
-/** Is made when the system knows the command and does not start it: EACCES, ENOEXEC, E2BIG … */
+/** For commands known to the system but not startable: EACCES, ENOEXEC, E2BIG … */
 export function commandNotStarted(launch: StdioLaunch, error: NodeJS.ErrnoException): StartFailure {
   const code = error.code ?? error.message;
   const { cause, fix } = spawnErrors[code] ?? {
@@ -160,7 +176,7 @@ export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailur
   return failure('server-silent', [], details(what, facts, cause), { fix });
 }
 
-/** Returns the line that says best why a program ended: its first error, or else its last words. */
+/** Returns the line with the best reason for the end of a program: its first error, or else its last words. */
 function tellingLine(lines: readonly string[]): string | undefined {
   const isError = (line: string): boolean =>
     /^\W*(?:uncaught )?(?:[\w.]*(?:error|exception)\b|fatal\b|panic\b|npm err)/i.test(line);
@@ -168,12 +184,12 @@ function tellingLine(lines: readonly string[]): string | undefined {
   return line === undefined ? undefined : shortened(line.trim(), 150);
 }
 
-/** Puts the command behind the first line, because it is long and known. */
+/** Puts the command after the first line, because it is long and known. */
 function details(what: string, { launch, remains }: StdioFacts, cause = ''): string {
   return `${what}\n${sentences(`Command: ${commandLine(launch)}.`, outputWords(remains), cause)}`;
 }
 
-/** Returns what was started, in one line; secrets in its arguments are masked (E4). */
+/** Returns the command in one line; secrets in its arguments are masked (E4). */
 export function commandLine(launch: Pick<StdioLaunch, 'command' | 'args' | 'argReferences'>): string {
   const args = withoutArgumentSecrets(launch.args).args.map((arg, index) => {
     const reference = launch.argReferences?.get(index);
@@ -185,7 +201,7 @@ export function commandLine(launch: Pick<StdioLaunch, 'command' | 'args' | 'argR
   return `\`${shortened(words.join(' '), commandLineLength)}\``;
 }
 
-/** Says in sentences what ended a connection that was up. */
+/** Explains in sentences the end of a working connection. */
 export function causeOfDeath(ending: StdioEnding, remains: StdioRemains): string {
   const last = remains.stderr.at(-1);
   return sentences(
@@ -215,12 +231,12 @@ function outputWords({ stderr, stray }: StdioRemains): string {
   return [out, err].filter((part) => part !== '').join('\n') + '\n';
 }
 
-/** Marks where each line begins and ends, because a message may be shown on one line. */
+/** Marks the beginning and the end of each line, because a message may be shown on one line. */
 function quote(lines: readonly string[]): string {
   return lines.map((line) => `  “${shortened(line, 300)}”`).join('\n');
 }
 
-/** Joins the parts by spaces; one that ends in a line break stands by itself. */
+/** Joins the parts by spaces, except after a line break. */
 function sentences(...parts: string[]): string {
   let text = '';
   for (const part of parts) text += text === '' || text.endsWith('\n') || part === '' ? part : ` ${part}`;

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
-import { oneLine } from '../../../../src/core/base/inert.js';
-import type { StdioLaunch } from '../../../../src/core/config/model.js';
-import {
-  causeOfDeath,
-  commandLine,
-  commandNotStarted,
-  endedBeforeAnswer,
-} from '../../../../src/core/connections/stdio/startFailures.js';
+import { oneLine } from '../../../src/core/base/inert.js';
+import type { StdioLaunch } from '../../../src/core/config/model.js';
+import { causeOfDeath, commandLine, commandNotStarted, endedBeforeAnswer } from '../../../src/core/failures/stdio.js';
 
 const launch: StdioLaunch = { transport: 'stdio', command: 'server', args: ['-v'], cwd: '/project', env: new Map() };
 

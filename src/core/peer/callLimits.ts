@@ -1,30 +1,33 @@
 /**
- * What can end a call before its answer (X6): the limit since the last sign of life, the limit in all, and the caller.
- * The first of them wins, is kept as the call's outcome, and is told once.
+ * Everything able to end a call before its answer (X6): the limit since the last sign of life, the limit in all, and
+ * the caller. The first of them counts as the call's outcome, and is reported once.
  */
 import type { CancelSignal } from '../base/cancellation.js';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import type { ServerOutcome } from '../protocol/request.js';
-import type { TimedTerms } from './connection.js';
 
-export type CallEnd = Extract<ServerOutcome<unknown>, { kind: 'timedOut' | 'cancelled' }>;
+/** The time limits of one request in milliseconds (X6). */
+export interface Timeouts {
+  readonly call: number;
+  readonly callMax: number;
+}
 
-/** Node fires a timer at once that is set for longer than this. */
-export const longestMs = 2 ** 31 - 1;
+type CallEnd = Extract<ServerOutcome<unknown>, { kind: 'timedOut' | 'cancelled' }>;
 
 export class CallLimits implements Disposable {
-  /** Called when something of it ends the call, with a reason that the server may read. */
-  onEnd: ((reason: string) => void) | undefined;
   private readonly whole: Disposable;
   private silence: Disposable;
   private holds = 0;
+  private isDisposed = false;
   private first: CallEnd | undefined;
 
   constructor(
     private readonly clock: Clock,
-    private readonly timeouts: TimedTerms['timeouts'],
+    private readonly timeouts: Timeouts,
     private readonly caller: CancelSignal,
+    /** Called when one of them ends the call, with a reason for the server. */
+    private readonly onEnd: (reason: string) => void,
   ) {
     this.whole = this.after('callMax');
     this.silence = this.after('call');
@@ -36,12 +39,12 @@ export class CallLimits implements Disposable {
   }
 
   signOfLife(): void {
-    if (this.first || this.holds > 0) return;
+    if (this.isDisposed || this.holds > 0) return;
     this.silence.dispose();
     this.silence = this.after('call');
   }
 
-  /** Silence is not counted until this is disposed, because the server waits for us. The limit in all goes on. */
+  /** Stops the limit for silence until it is disposed, because the server waits for us. The limit in all goes on. */
   hold(): Disposable {
     this.holds++;
     this.silence.dispose();
@@ -57,13 +60,14 @@ export class CallLimits implements Disposable {
   }
 
   dispose(): void {
+    this.isDisposed = true;
     this.whole.dispose();
     this.silence.dispose();
     this.caller.removeEventListener('abort', this.cancelled);
   }
 
   private after(limit: 'call' | 'callMax'): Disposable {
-    return this.clock.after(Math.min(this.timeouts[limit], longestMs), () => this.timedOut(limit));
+    return this.clock.after(this.timeouts[limit], () => this.timedOut(limit));
   }
 
   private timedOut(limit: 'call' | 'callMax'): void {
@@ -78,6 +82,6 @@ export class CallLimits implements Disposable {
     if (this.first) return;
     this.first = end;
     this.dispose();
-    this.onEnd?.(reason);
+    this.onEnd(reason);
   }
 }

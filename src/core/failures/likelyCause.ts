@@ -1,6 +1,6 @@
 /**
- * Says what the last words of a process usually mean, and what to do about it. Everything here is pure; a guess is
- * worded as one.
+ * Explains the usual meaning of a process's last words, with a next step. Everything here is pure; a guess is worded
+ * as one.
  */
 
 interface LikelyCause {
@@ -34,7 +34,7 @@ const clues: readonly Clue[] = [
     }),
   ],
   [
-    // The error names the file that wanted the other one, or the one that is missing: either may be in npx's cache.
+    // The error names the importing file or the missing one: either may be in npx's cache.
     /(?:Cannot find (?:module|package)|ERR_INVALID_PACKAGE_CONFIG|ENOTEMPTY)[^]{0,600}?((?:\/|\b[A-Za-z]:\\)[^\s'"][^'"\n]{0,300}?[\\/]_npx[\\/][0-9a-f]{8,64})(?=[\\/'"\s]|$)/,
     (match) => ({
       cause: `The npx installation in ${match[1]} is incomplete, perhaps because it was interrupted.`,

@@ -1,43 +1,12 @@
-/** Declares what both transports share, and how they say that a message came to nothing. It does not load the SDK. */
-import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
+/** Why a message to a server got no answer, as a value and in words. */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
-
-export interface ServerSendOptions extends TransportSendOptions {
-  /** Headers of this message alone, with lower-case names; for a transport that has headers. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-export interface ServerTransport extends Transport {
-  send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void>;
-  /** Whether it sends headers with each message. */
-  readonly hasHeaders?: boolean;
-  /** Completes "The tool …" for a tool that this transport cannot call. */
-  whatIsWrongWithTool?(tool: Fields): string | undefined;
-  /** Hears every message that is sent; for the trace. */
-  onsend?: ((message: JSONRPCMessage) => void) | undefined;
-  /** Hears every message that comes, as it comes; for the trace. */
-  onreceive?: ((message: JSONRPCMessage) => void) | undefined;
-  /** Ends a transport whose other side has become another, for a cause in words. */
-  fail?(cause: string): void;
-  /** The transport takes no more messages; `onclose` was called or will be. */
-  readonly isOver?: boolean;
-  /** Names the request of ours on whose stream a message of the server came; absent where the transport cannot tell. */
-  originOf?: ((message: object) => RequestId | undefined) | undefined;
-  /** Returns the key under which a server of the modern era asks something, which its request does not say itself. */
-  keyOf?(request: object): string | undefined;
-  /** The version that the server is spoken to in, where that is another than its answer to initialize said (X8). */
-  readonly speaks?: string | undefined;
-  /** Returns what a request for this client must say of it in `_meta`; undefined where it need not. */
-  metaFor?(client: ServerClient | undefined): Fields | undefined;
-}
 
 /** The reason why a message got no answer. */
 export type TransportFailureReason =
   /** The message was not delivered: refused, no such host, TLS, no route. `code` is Node's. */
   | { readonly kind: 'unreachable'; readonly code: string; readonly detail: string; readonly url: string }
-  /** The message was delivered, and the answer broke off or never began. Whether the server acted on it is unknown. */
+  /** The message was delivered, and the answer broke off or never began. The server may have acted on it. */
   | { readonly kind: 'broken'; readonly detail: string; readonly url: string }
   | {
       readonly kind: 'status';
@@ -68,15 +37,15 @@ export class TransportFailure extends Error {
   }
 }
 
-/** Says whether the message was never looked at by the server, which cannot have acted on it then. */
+/** True if the server never saw the message, so it cannot have acted on it. */
 export function wasNotDelivered({ reason }: TransportFailure): boolean {
   if (reason.kind === 'closed') return !reason.wasDelivered;
   return reason.kind === 'unreachable' || reason.kind === 'sessionLost';
 }
 
 /**
- * The failure as the answer to a request. The SDK forgets a request when it is answered, but not when its sending
- * fails; and as an object of this class in `data` it cannot be mistaken for something that a server wrote.
+ * The failure as the answer to a request. As an object of this class in `data`, it cannot be confused with a server's
+ * answer.
  */
 export function failureAnswer(id: RequestId, failure: TransportFailure): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: errorCodes.server, message: failure.message, data: failure } };
@@ -112,7 +81,7 @@ export function describeReason(reason: TransportFailureReason): string {
   }
 }
 
-/** Adds a full stop, as what others wrote may end without one. */
+/** Adds a full stop, because foreign text may end without one. */
 function sentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

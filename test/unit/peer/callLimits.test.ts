@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { CallLimits } from '../../../src/core/connections/callLimits.js';
+import { CallLimits } from '../../../src/core/peer/callLimits.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 describe('limits of a call', () => {
@@ -10,9 +10,8 @@ describe('limits of a call', () => {
   beforeEach(() => {
     clock = new FakeClock();
     caller = new AbortController();
-    limits = new CallLimits(clock, { call: 100, callMax: 250 }, caller.signal);
     reasons = [];
-    limits.onEnd = (reason) => reasons.push(reason);
+    limits = new CallLimits(clock, { call: 100, callMax: 250 }, caller.signal, (reason) => reasons.push(reason));
   });
 
   it('end it after silence', () => {

@@ -1,14 +1,14 @@
 /**
- * Says why a server could not be reached over HTTP or did not answer as one (X3); each cause has a factory. Everything
- * here is pure.
+ * Explains why a server could not be reached over HTTP or did not answer with MCP (X3). Each cause has a factory.
+ * Everything here is pure.
  */
-import type { ProblemCode } from '../../base/problem.js';
-import { isSecretName } from '../../base/secrets.js';
-import type { HttpLaunch } from '../../config/model.js';
-import type { StartFailure } from '../connection.js';
-import { describeReason, type TransportFailureReason } from '../transport.js';
+import type { ProblemCode } from '../base/problem.js';
+import { isSecretName } from '../base/secrets.js';
+import type { HttpLaunch } from '../config/model.js';
+import type { StartFailure } from './startFailure.js';
+import { describeReason, type TransportFailureReason } from './transportFailure.js';
 
-/** What the server did, for the first line, and what came back. */
+/** The action of the server, for the first line, and its reply. */
 interface Attempt {
   readonly did: string;
   readonly back: string;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { likelyCause } from '../../../../src/core/connections/stdio/likelyCause.js';
+import { likelyCause } from '../../../src/core/failures/likelyCause.js';
 
 describe('likely cause', () => {
   const cases: [words: string, cause: RegExp][] = [

@@ -1,0 +1,294 @@
+/**
+ * Makes a transport into a connection with listed tools (X3), under one signal. It is the same for both transports and
+ * starts neither.
+ *
+ * It finds the era of the server first (X8). A server known as modern gets `server/discover`. Every other one gets
+ * `initialize`, because some legacy servers end at anything else, and `server/discover` only after a refusal.
+ * Invariant: a legacy server gets no other messages, unless it was modern before.
+ */
+import type { ClientCapabilities, JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
+import type { Clock } from '../../base/clock.js';
+import { untilAborted } from '../../base/events.js';
+import type { Log } from '../../base/log.js';
+import type { LoopShare } from '../../base/turns.js';
+import { startFailure, type FailedOpening, type TransportFailures } from '../../failures/startFailure.js';
+import { TransportFailure } from '../../failures/transportFailure.js';
+import { ConnectionEnded, Peer, type PeerListener, type Result } from '../../peer/peer.js';
+import type { ServerTransport } from '../../peer/transport.js';
+import { declaredCapabilities, type Fields } from '../../protocol/client.js';
+import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
+import { modernVersion, protocolVersions } from '../../protocol/versions.js';
+import { ListError, type ConnectOutcome, type ToolListing } from '../connection.js';
+import { readInitializeAnswer } from '../handshake.js';
+import { LiveConnection } from '../liveConnection.js';
+import { logMessage, TrafficTrace } from '../logging.js';
+import type { Protocol } from '../protocol.js';
+import { ServerRequests } from '../serverRequests.js';
+import { discover, inTime, mayBeModern, type Discovery } from './discovery.js';
+import type { EraMemory } from './eraMemory.js';
+import { LegacyProtocol } from './legacy.js';
+import { ModernProtocol, ownMeta } from './modern.js';
+import { RequestHeaders } from './requestHeaders.js';
+
+export interface OpeningDeps {
+  readonly transport: ServerTransport;
+  readonly era: EraMemory;
+  readonly clientVersion: string;
+  /** The capabilities of its clients. */
+  readonly capabilities: Fields;
+  readonly clock: Clock;
+  /** The account charged for everything the server says. */
+  readonly share: LoopShare;
+  readonly log: Log;
+  readonly trace: () => boolean;
+  readonly timeoutMs: number;
+  /** Aborted when the time is up or nobody wants the connection. */
+  readonly signal: AbortSignal;
+}
+
+export type Opening =
+  | { readonly kind: 'opened'; readonly connection: LiveConnection; readonly listing: ToolListing }
+  | FailedOpening;
+
+/** Tools changing during the list are listed again, this often at most. */
+const mostListings = 3;
+/** Missing prompts and resources are a separate problem; the tools do not wait longer for them. */
+const othersLimitMs = 5_000;
+/** The last version without a header for the version. */
+const beforeInitialize = '2024-11-05';
+
+/** Opens a connection, or ends its transport and explains why. */
+export async function connectOver(
+  deps: OpeningDeps,
+  timedOut: () => boolean,
+  failures: TransportFailures,
+): Promise<ConnectOutcome> {
+  const opening = await openConnection(deps);
+  if (opening.kind === 'opened') {
+    const { connection, listing } = opening;
+    return { kind: 'connected', connection, listing };
+  }
+  const failure = await startFailure(opening, deps.timeoutMs, failures);
+  await deps.transport.close();
+  return opening.kind === 'stopped' && !timedOut() ? { kind: 'cancelled' } : { kind: 'failed', failure };
+}
+
+export async function openConnection(deps: OpeningDeps): Promise<Opening> {
+  const { transport, signal, clock, log } = deps;
+  if (signal.aborted) return { kind: 'stopped', during: 'initialize' };
+  const unopened = new Unopened(log);
+  const trace = new TrafficTrace({ log, clock, enabled: deps.trace });
+  const peer = new Peer({ transport, clock, log, trace }, unopened);
+  const opening = openProtocol(deps, peer, unopened);
+  const opened = await Promise.race([opening, untilAborted(signal)]);
+  if (!opened || signal.aborted) return { kind: 'stopped', during: 'initialize' };
+  return opened instanceof LiveConnection ? await list(opened, deps) : opened;
+}
+
+/** Listens to a server until there is a connection. */
+class Unopened implements PeerListener {
+  /** An error of the server about an unreadable request. */
+  error: RpcError | undefined;
+  hasEnded = false;
+
+  constructor(private readonly log: Log) {}
+
+  answer({ method }: { readonly method: string }): Promise<Fields> {
+    if (method === 'ping') return Promise.resolve({});
+    return Promise.reject(new RpcFailure(errorCodes.methodNotFound, 'Method not found'));
+  }
+
+  hear({ method, params = {} }: JSONRPCNotification): void {
+    if (method === 'notifications/message') logMessage(this.log, params);
+  }
+
+  failed(error: RpcError): void {
+    this.error ??= error;
+  }
+
+  ended(): void {
+    this.hasEnded = true;
+  }
+}
+
+async function openProtocol(
+  deps: OpeningDeps,
+  peer: Peer,
+  unopened: Unopened,
+): Promise<LiveConnection | FailedOpening> {
+  try {
+    await peer.start();
+    const made: { connection?: LiveConnection } = {};
+    const notify = (method: string, params?: Fields): void => made.connection?.notify(method, params);
+    const serverRequests = new ServerRequests(peer, deps.transport, notify);
+    const protocol = await new ProtocolChoice(deps, peer, serverRequests).choose();
+    if ('kind' in protocol) return protocol;
+    const connection = new LiveConnection({ ...deps, peer, protocol, serverRequests });
+    made.connection = connection;
+    peer.listener = connection;
+    await protocol.begin((notification) => connection.handle(notification));
+    return unopened.hasEnded || connection.isOver ? { kind: 'transport', failure: undefined } : connection;
+  } catch (error) {
+    // The words of the server before its end explain more than its end.
+    if (error instanceof ConnectionEnded && unopened.error) return refused(unopened.error);
+    return { kind: 'transport', failure: error instanceof TransportFailure ? error : undefined };
+  }
+}
+
+type Answer = { readonly result: Result } | { readonly error: RpcFailure };
+
+class ProtocolChoice {
+  private readonly headers = new RequestHeaders();
+  private readonly declared: ClientCapabilities;
+  private readonly clientInfo: Fields;
+  private readonly meta: Fields;
+
+  constructor(
+    private readonly deps: OpeningDeps,
+    private readonly peer: Peer,
+    private readonly serverRequests: ServerRequests,
+  ) {
+    this.declared = declaredCapabilities(deps.capabilities);
+    this.clientInfo = { name: 'mcp-toolsets', version: deps.clientVersion };
+    this.meta = ownMeta(this.clientInfo, this.declared as Fields);
+  }
+
+  async choose(): Promise<Protocol | FailedOpening> {
+    const { era, clock } = this.deps;
+    const opened = era.expected === 'modern' ? await this.doubt() : {};
+    if (opened.protocol) return opened.protocol;
+    const answer = opened.answer ?? (await this.initialize());
+    if (!('result' in answer ? namesModern(answer) : mayBeModern(answer.error))) return this.legacy(answer);
+    const discovery = await inTime(
+      clock,
+      this.discover().catch((error: unknown) => {
+        if (error instanceof ConnectionEnded) return { kind: 'none' as const };
+        throw error;
+      }),
+    );
+    return (discovery && this.modern(discovery)) ?? this.legacy(answer);
+  }
+
+  /** Asks a modern server for its present era. */
+  private async doubt(): Promise<{ readonly protocol?: Protocol | FailedOpening; readonly answer?: Answer }> {
+    const { era, clock } = this.deps;
+    try {
+      const discovery = this.discover();
+      let opened: Promise<Answer> | undefined;
+      let found = await inTime(clock, discovery);
+      if (!found) {
+        this.speak(beforeInitialize);
+        opened = this.initialize();
+        // Only an answer with a legacy session proves a legacy server; a slow one goes on with discovery.
+        found = await Promise.race([discovery, opened.then((answer) => (isOpened(answer) ? undefined : discovery))]);
+      }
+      const protocol = found && this.modern(found);
+      if (protocol) return { protocol };
+      era.onSeen('legacy');
+      this.speak(beforeInitialize);
+      return opened ? { answer: await opened } : {};
+    } catch (error) {
+      if (error instanceof ConnectionEnded) era.onSeen('legacy');
+      throw error;
+    }
+  }
+
+  private discover(): Promise<Discovery> {
+    return discover({ peer: this.peer, meta: this.meta, speak: (version) => this.speak(version) });
+  }
+
+  private speak(version: string): void {
+    const { transport } = this.deps;
+    transport.setProtocolVersion?.(version);
+    const hasHeaders = version === modernVersion && transport.hasHeaders === true;
+    this.peer.headersOf = hasHeaders ? (message) => this.headers.of(message) : undefined;
+  }
+
+  private async initialize(): Promise<Answer> {
+    const { declared: capabilities, clientInfo } = this;
+    const params = { protocolVersion: protocolVersions[0], capabilities, clientInfo };
+    try {
+      return { result: await this.peer.request('initialize', params) };
+    } catch (error) {
+      if (error instanceof RpcFailure && !(error instanceof ConnectionEnded)) return { error };
+      throw error;
+    }
+  }
+
+  private legacy(answer: Answer): Protocol | FailedOpening {
+    if ('error' in answer) return refused(answer.error);
+    const read = readInitializeAnswer(answer.result);
+    if (read.kind === 'wrong') return { kind: 'wrongAnswer', detail: read.detail };
+    this.deps.transport.setProtocolVersion?.(read.facts.protocolVersion);
+    return new LegacyProtocol(this.peer, read.facts, this.serverRequests, this.declared);
+  }
+
+  /** Returns undefined if the server may be a legacy one. */
+  private modern(discovery: Discovery): Protocol | FailedOpening | undefined {
+    switch (discovery.kind) {
+      case 'none':
+        return undefined;
+      case 'unasked':
+        return refused(discovery.error);
+      case 'otherVersions':
+        return { kind: 'refused', code: errorCodes.unsupportedVersion, message: discovery.message };
+      case 'modern': {
+        const { answer, capabilities } = discovery;
+        this.deps.era.onSeen('modern');
+        if (answer.kind === 'wrong') return { kind: 'wrongAnswer', detail: answer.detail };
+        this.speak(modernVersion);
+        const { deps, peer, headers, meta, serverRequests } = this;
+        const speak = (version: string): void => this.speak(version);
+        const parts = { ...deps, peer, headers, meta, serverRequests, speak };
+        return new ModernProtocol(parts, answer.facts, capabilities);
+      }
+    }
+  }
+}
+
+function refused({ code, message, data }: RpcError): FailedOpening {
+  return data instanceof TransportFailure ? { kind: 'transport', failure: data } : { kind: 'refused', code, message };
+}
+
+function isOpened(answer: Answer): boolean {
+  const version = versionIn(answer);
+  return typeof version === 'string' && version !== modernVersion;
+}
+
+/** An answer naming a version without sessions opens none. */
+function namesModern(answer: Answer): boolean {
+  return versionIn(answer) === modernVersion;
+}
+
+function versionIn(answer: Answer): unknown {
+  return 'result' in answer ? answer.result['protocolVersion'] : undefined;
+}
+
+async function list(connection: LiveConnection, { signal, timeoutMs }: OpeningDeps): Promise<Opening> {
+  try {
+    for (let listings = 1; ; listings++) {
+      const changes = connection.toolChanges;
+      // They are listed at once, because other lists must not delay the tools.
+      const [listing, prompts, resources] = await Promise.all([
+        connection.listTools({ signal, timeoutMs }),
+        connection.listPrompts({ signal, timeoutMs: Math.min(timeoutMs, othersLimitMs) }),
+        connection.listResources({ signal, timeoutMs: Math.min(timeoutMs, othersLimitMs) }),
+      ]);
+      const changed = connection.toolChanges !== changes;
+      if (changed && listings < mostListings) continue;
+      if (changed) connection.leaveChangeUnheard();
+      return {
+        kind: 'opened',
+        connection,
+        listing: { ...listing, ...(prompts && { prompts }), ...(resources && { resources }) },
+      };
+    }
+  } catch (error) {
+    if (signal.aborted) return { kind: 'stopped', during: 'list' };
+    if (!(error instanceof ListError)) throw error;
+    // Some servers let anyone initialize, and ask for a sign-in then.
+    const failure = (error.cause as { data?: unknown } | undefined)?.data;
+    const wantsSignIn = failure instanceof TransportFailure && failure.reason.kind === 'signIn';
+    return wantsSignIn ? { kind: 'transport', failure } : { kind: 'listFailed', reason: error.message };
+  }
+}

@@ -1,0 +1,330 @@
+/**
+ * A connection to a server in either era, on either transport. Results and tools pass through as the server gave them.
+ *
+ * It does not start or restart anything. Invariants: a call has one outcome, and is never sent twice; the outcomes of
+ * all calls in flight are settled before `onDidDie` fires; progress reaches the call before its result does.
+ */
+import type {
+  CallToolResult,
+  JSONRPCNotification,
+  JSONRPCRequest,
+  ServerCapabilities,
+} from '@modelcontextprotocol/sdk/types.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../base/clock.js';
+import { Emitter, type Event } from '../base/events.js';
+import type { Log } from '../base/log.js';
+import { messageOf } from '../base/text.js';
+import type { LoopShare } from '../base/turns.js';
+import { TransportFailure } from '../failures/transportFailure.js';
+import type { Exchange, Peer, PeerListener } from '../peer/peer.js';
+import type { ServerTransport } from '../peer/transport.js';
+import type { Fields, ServerClient } from '../protocol/client.js';
+import { mayBeToldByExtension } from '../protocol/extensions.js';
+import type { ServerOutcome } from '../protocol/request.js';
+import { taskChanged } from '../protocol/tasks.js';
+import { modernVersion } from '../protocol/versions.js';
+import type {
+  Connection,
+  ListOptions,
+  OfferKind,
+  PromptListing,
+  ResourceListing,
+  TimedCall,
+  TimedRequest,
+  TimedTerms,
+  ToolListing,
+} from './connection.js';
+import { OfferLister } from './listing.js';
+import { logMessage } from './logging.js';
+import { outcomeOfFailure, readCallResult, readOtherResult, readProgress } from './outcomes.js';
+import type { Protocol } from './protocol.js';
+import type { ServerRequests } from './serverRequests.js';
+
+interface LiveConnectionDeps {
+  readonly peer: Peer;
+  readonly protocol: Protocol;
+  readonly serverRequests: ServerRequests;
+  readonly transport: ServerTransport;
+  readonly clock: Clock;
+  readonly share: LoopShare;
+  readonly log: Log;
+}
+
+type Failure = Exclude<ServerOutcome<unknown>, { kind: 'result' }>;
+type State =
+  | { readonly kind: 'live' }
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'dead'; readonly cause: string };
+
+export class LiveConnection implements Connection, PeerListener {
+  readonly serverInfo: Connection['serverInfo'];
+  readonly instructions: string | undefined;
+  readonly capabilities: ServerCapabilities;
+  readonly protocolVersion: string;
+  readonly pid: number | undefined;
+  readonly share: LoopShare;
+  private readonly offerChanged = new Emitter<OfferKind>();
+  private readonly resourceUpdated = new Emitter<Fields>();
+  private readonly died = new Emitter<string>();
+  private readonly sessionRenewed = new Emitter<void>();
+  private readonly taskUpdated = new Emitter<Fields>();
+  readonly onDidUpdateResource = this.resourceUpdated.event;
+  readonly onDidUpdateTask = this.taskUpdated.event;
+  readonly onDidChangeOffer: Event<OfferKind> = (listener) => {
+    const subscription = this.offerChanged.event(listener);
+    if (this.changedUnheard) queueMicrotask(() => this.offerChanged.fire('tools'));
+    this.changedUnheard = false;
+    return subscription;
+  };
+  readonly onDidRenewSession = this.sessionRenewed.event;
+  /** A listener that subscribes after the death is called too. */
+  readonly onDidDie: Event<string> = (listener) => {
+    const { told } = this;
+    if (told === undefined) return this.died.event(listener);
+    let wanted = true;
+    queueMicrotask(() => wanted && listener(told));
+    return { dispose: () => (wanted = false) };
+  };
+
+  private announceGone: () => void = () => {};
+  readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
+
+  private state: State = { kind: 'live' };
+  private changedUnheard = false;
+  private told: string | undefined;
+  private readonly lister: OfferLister;
+  /** Counts each `list_changed`. */
+  private changes = 0;
+
+  constructor(private readonly deps: LiveConnectionDeps) {
+    const { protocol, transport, clock, share } = deps;
+    ({
+      serverInfo: this.serverInfo,
+      instructions: this.instructions,
+      capabilities: this.capabilities,
+      protocolVersion: this.protocolVersion,
+    } = protocol.facts);
+    this.pid = transport.pid;
+    this.share = share;
+    transport.onrenewed = () => this.renewed();
+    this.lister = new OfferLister({
+      capabilities: this.capabilities,
+      clock,
+      share,
+      send: (method, params, signal) => protocol.list(method, params, signal),
+      whatIsWrongWithTool: (tool) => protocol.whatIsWrongWithTool(tool),
+      causeOfEnd: () => (this.state.kind === 'dead' ? this.state.cause : undefined),
+    });
+  }
+
+  get isOver(): boolean {
+    return this.state.kind !== 'live' || this.deps.transport.isOver === true;
+  }
+
+  get toolChanges(): number {
+    return this.changes;
+  }
+
+  /** The first listener learns that the tools changed while they were listed. */
+  leaveChangeUnheard(): void {
+    this.changedUnheard = true;
+  }
+
+  answer(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields | undefined> {
+    return this.deps.protocol.answer(request, signal);
+  }
+
+  hear(received: JSONRPCNotification): void {
+    const notification = this.deps.protocol.read(received);
+    if (notification) this.handle(notification);
+  }
+
+  handle(notification: JSONRPCNotification): void {
+    const { method, params = {} } = notification;
+    switch (method) {
+      case 'notifications/tools/list_changed':
+        this.changes += 1;
+        this.offerChanged.fire('tools');
+        break;
+      case 'notifications/prompts/list_changed':
+        this.offerChanged.fire('prompts');
+        break;
+      case 'notifications/resources/list_changed':
+        this.offerChanged.fire('resources');
+        break;
+      case 'notifications/resources/updated':
+        this.resourceUpdated.fire(params);
+        break;
+      case taskChanged:
+        this.taskUpdated.fire(params);
+        break;
+      case 'notifications/message':
+        logMessage(this.deps.log, params);
+        this.deps.serverRequests.tell(notification);
+        break;
+      case 'notifications/elicitation/complete':
+        this.deps.serverRequests.tell(notification);
+        break;
+      default:
+        if (this.protocolVersion === modernVersion && mayBeToldByExtension(method, this.capabilities))
+          this.deps.serverRequests.tell(notification);
+    }
+  }
+
+  belongsTo(client: ServerClient): void {
+    this.deps.serverRequests.belongsTo(client);
+  }
+
+  private renewed(): void {
+    this.sessionRenewed.fire();
+    this.changes += 1;
+    this.offerChanged.fire('tools');
+    for (const kind of ['prompts', 'resources'] as const) if (this.capabilities[kind]) this.offerChanged.fire(kind);
+  }
+
+  ended(): void {
+    this.deps.protocol.dispose();
+    if (this.state.kind !== 'live') return;
+    const cause = this.deps.transport.causeOfEnd;
+    this.state = { kind: 'dead', cause };
+    void this.tell(cause);
+  }
+
+  /** The open requests fail in this turn, so the calls, and those that wait for them, settle before the next. */
+  private async tell(cause: string): Promise<void> {
+    await nextTurn();
+    this.told = cause;
+    this.died.fire(cause);
+    this.disposeEvents();
+  }
+
+  listTools(options: ListOptions): Promise<ToolListing> {
+    return this.lister.listTools(options);
+  }
+
+  listPrompts(options: ListOptions): Promise<PromptListing | undefined> {
+    return this.lister.listPrompts(options);
+  }
+
+  listResources(options: ListOptions): Promise<ResourceListing | undefined> {
+    return this.lister.listResources(options);
+  }
+
+  takeStale(): readonly OfferKind[] {
+    return this.lister.takeStale();
+  }
+
+  callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
+    const { tool: name, arguments: args } = request;
+    if (request.asTask === true && this.capabilities.tasks?.requests?.tools?.call) return this.callAsTask(request);
+    const params = args ? { name, arguments: args } : { name };
+    return this.exchange('tools/call', params, request, (result) => readCallResult(result, this.protocolVersion));
+  }
+
+  /** Begins a task of 2025-11-25 and waits for it; cancels it if nobody waits any longer (X8). */
+  private async callAsTask(request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
+    const { tool: name, arguments: args, timeouts } = request;
+    const { clock, peer } = this.deps;
+    const since = clock.now();
+    const params = { name, ...(args && { arguments: args }), task: {} };
+    // A caller who cancels must wait for the id of the task.
+    const { signal } = new AbortController();
+    // Progress goes by the token of the first request until the end of the task.
+    const token = peer.nextId();
+    const begun = await this.exchange('tools/call', params, { ...request, signal }, readOtherResult, token);
+    if (begun.kind !== 'result') return begun;
+    const { taskId } = (begun.result['task'] ?? {}) as { taskId?: unknown };
+    if (typeof taskId !== 'string') return readCallResult(begun.result, this.protocolVersion);
+    // A server that is asked for the result is silent until the task has ended.
+    const callMax = Math.max(0, timeouts.callMax - (clock.now() - since));
+    const terms = { ...request, timeouts: { call: callMax, callMax } };
+    const read = (result: unknown): ServerOutcome<CallToolResult> => readCallResult(result, this.protocolVersion);
+    const outcome = await this.exchange('tasks/result', { taskId }, terms, read, token);
+    if (outcome.kind === 'cancelled' || outcome.kind === 'timedOut')
+      peer.request('tasks/cancel', { taskId }).catch(() => undefined);
+    return outcome;
+  }
+
+  request(request: TimedRequest): Promise<ServerOutcome<Fields>> {
+    const { method, params } = request;
+    return this.exchange(method, params, request, readOtherResult);
+  }
+
+  notify(method: string, params?: Fields): void {
+    if (this.state.kind === 'live' && this.deps.protocol.takes(method)) void this.deps.peer.notify(method, params);
+  }
+
+  async close(): Promise<void> {
+    if (this.state.kind === 'live') this.state = { kind: 'closed' };
+    this.deps.protocol.dispose();
+    try {
+      await this.deps.transport.close();
+      await nextTurn();
+    } finally {
+      this.announceGone();
+      this.disposeEvents();
+    }
+  }
+
+  private disposeEvents(): void {
+    const { died, offerChanged, resourceUpdated, taskUpdated, sessionRenewed } = this;
+    for (const emitter of [died, offerChanged, resourceUpdated, taskUpdated, sessionRenewed]) emitter.dispose();
+  }
+
+  private exchange<Outcome>(
+    method: string,
+    params: Fields,
+    terms: TimedTerms,
+    read: (result: unknown) => ServerOutcome<Outcome>,
+    token?: number,
+  ): Promise<ServerOutcome<Outcome>> {
+    if (this.state.kind !== 'live') return Promise.resolve(this.lost());
+    if (terms.signal.aborted) return Promise.resolve({ kind: 'cancelled' });
+    const { timeouts, signal, client, onProgress } = terms;
+    const exchange = this.deps.peer.begin({
+      timeouts,
+      signal,
+      client,
+      token,
+      onProgress: onProgress && ((progress) => onProgress(readProgress(progress))),
+    });
+    return this.callOn(exchange, method, { ...params, _meta: this.metaOf(terms, exchange) }, read);
+  }
+
+  private async callOn<Outcome>(
+    exchange: Exchange,
+    method: string,
+    params: Fields,
+    read: (result: unknown) => ServerOutcome<Outcome>,
+  ): Promise<ServerOutcome<Outcome>> {
+    try {
+      return read(await this.deps.protocol.call(exchange, method, params));
+    } catch (error) {
+      const outcome = this.outcomeOf(error, exchange);
+      if (outcome.kind === 'error') this.deps.serverRequests.noteRequired(outcome.data, exchange.client);
+      return outcome;
+    } finally {
+      exchange.dispose();
+    }
+  }
+
+  private metaOf({ meta, client }: TimedTerms, { token }: Exchange): Fields {
+    return { ...meta, ...this.deps.protocol.metaFor(client), progressToken: token };
+  }
+
+  private outcomeOf(error: unknown, { limits }: Exchange): Failure {
+    if (limits?.end) return limits.end;
+    const { code, data } = error as { code?: unknown; data?: unknown };
+    if (data instanceof TransportFailure) return outcomeOfFailure(data);
+    if (this.state.kind !== 'live' || typeof code !== 'number') return this.lost(error);
+    return { kind: 'error', code, message: messageOf(error), ...(data !== undefined && { data }) };
+  }
+
+  private lost(error?: unknown): Failure {
+    const { state } = this;
+    if (state.kind === 'dead') return { kind: 'lost', cause: state.cause };
+    if (state.kind === 'closed') return { kind: 'lost', cause: 'The connection was closed.' };
+    return { kind: 'lost', cause: `The call could not be sent: ${messageOf(error)}` };
+  }
+}

@@ -1,0 +1,88 @@
+/** A start failure, and the failures common to both transports (X3). Everything here is pure. */
+import type { ProblemCode } from '../base/problem.js';
+import { errorCodes } from '../protocol/errors.js';
+import { shortened } from '../protocol/inBrief.js';
+import type { TransportFailure } from './transportFailure.js';
+
+/** A failed start with a next step; no secrets are removed here. */
+export interface StartFailure {
+  readonly code: ProblemCode;
+  /** Completes `"server" …`. The first line names the cause; the attempt and the reply may follow. */
+  readonly message: string;
+  readonly fix: string;
+  /** The place of the cause in the server's entry, as a path for `ServerPlaces`; an empty path means the server's key. */
+  readonly path: readonly (string | number)[];
+  /** The value the person probably meant to write there. */
+  readonly instead?: string;
+}
+
+/** How a server that was started did not become a connection. */
+export type FailedOpening =
+  /** The signal was aborted. */
+  | { readonly kind: 'stopped'; readonly during: 'initialize' | 'list' }
+  | { readonly kind: 'wrongAnswer'; readonly detail: string }
+  | { readonly kind: 'refused'; readonly code: number; readonly message: string }
+  /** The transport has ended, or knows why the message got no answer. */
+  | { readonly kind: 'transport'; readonly failure: TransportFailure | undefined }
+  | { readonly kind: 'listFailed'; readonly reason: string };
+
+/** The failures with different explanations for each transport. */
+export interface TransportFailures {
+  /** Completes "They did not come within 5 s of …". */
+  readonly beginning: string;
+  neverAnswered(timeoutMs: number): StartFailure;
+  ended(failure: TransportFailure | undefined): StartFailure | Promise<StartFailure>;
+}
+
+export async function startFailure(
+  opening: FailedOpening,
+  timeoutMs: number,
+  failures: TransportFailures,
+): Promise<StartFailure> {
+  switch (opening.kind) {
+    case 'stopped':
+      return opening.during === 'list'
+        ? listFailed(`They did not come within ${timeoutMs / 1000} s of ${failures.beginning}.`)
+        : failures.neverAnswered(timeoutMs);
+    case 'wrongAnswer':
+      return {
+        code: 'server-protocol',
+        message: `answered, but its answer to initialize ${opening.detail}.`,
+        fix: 'Update the server, or ask its author: the answer does not follow the MCP specification.',
+        path: [],
+      };
+    case 'refused':
+      return initializeRefused(opening);
+    case 'listFailed':
+      return listFailed(opening.reason);
+    case 'transport':
+      return await failures.ended(opening.failure);
+  }
+}
+
+export function initializeRefused(error: { readonly code: number; readonly message: string }): StartFailure {
+  if (error.code === errorCodes.unsupportedVersion) {
+    return {
+      code: 'server-protocol',
+      message: `speaks another version of the protocol. ${shortened(error.message, 600)}`,
+      fix: 'Use a version of the server that speaks one of these, or update this extension.',
+      path: [],
+    };
+  }
+  return {
+    code: 'server-protocol',
+    message: `refused initialize with error ${error.code}: ${shortened(error.message, 300)}`,
+    fix: 'Look at the server’s log and documentation for what it needs before it starts.',
+    path: [],
+  };
+}
+
+/** @param reason the message of the `ListError` */
+export function listFailed(reason: string): StartFailure {
+  return {
+    code: 'list-failed',
+    message: `started, but its tools could not be listed. ${reason}`,
+    fix: 'Look at the server’s log; restart it, or update it if it happens again.',
+    path: [],
+  };
+}

@@ -1,0 +1,338 @@
+/**
+ * Our side of one JSON-RPC connection, over a transport of the SDK. It keeps one book of our open requests with their
+ * limits, and one of the other side's requests.
+ *
+ * It knows no methods of MCP but cancellation and progress. Invariants: an answer passes on as the same object;
+ * nothing is kept of an answered, cancelled or unsent request; messages are handled in their order.
+ */
+import type {
+  JSONRPCMessage,
+  JSONRPCNotification,
+  JSONRPCRequest,
+  JSONRPCResponse,
+  RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { CancelSignal } from '../base/cancellation.js';
+import type { Clock } from '../base/clock.js';
+import type { Disposable } from '../base/disposables.js';
+import { isObject } from '../base/isObject.js';
+import type { Log } from '../base/log.js';
+import { asText, messageOf } from '../base/text.js';
+import { TransientMap } from '../base/transientMap.js';
+import type { Fields, ServerClient } from '../protocol/client.js';
+import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
+import { shortened } from '../protocol/inBrief.js';
+import { CallLimits, type Timeouts } from './callLimits.js';
+import type { ServerTransport } from './transport.js';
+
+export type Result = Record<string, unknown>;
+
+/** Handles everything from the other side except answers. */
+export interface PeerListener {
+  /** Resolves to the result of a request; undefined if it gets no answer. */
+  answer(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields | undefined>;
+  hear(notification: JSONRPCNotification): void;
+  /** An error came without the id of a request. */
+  failed?(error: RpcError): void;
+  /** The transport has ended; the open requests fail next. */
+  ended(): void;
+}
+
+interface PeerDeps {
+  readonly transport: Pick<ServerTransport, 'send' | 'start' | 'onmessage' | 'onclose' | 'onerror'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly trace?: { sent(message: JSONRPCMessage): void; received(message: JSONRPCMessage): void };
+}
+
+interface ExchangeTerms {
+  readonly timeouts: Timeouts;
+  /** Aborting it cancels the request at the other side. */
+  readonly signal: CancelSignal;
+  readonly client?: ServerClient | undefined;
+  readonly onProgress?: ((params: Fields) => void) | undefined;
+  /** A progress token for several exchanges; by default, the id is the token. */
+  readonly token?: number | undefined;
+}
+
+export class Peer {
+  /** Headers of each message, if the transport has them and the protocol wants them. */
+  headersOf: ((message: JSONRPCMessage) => Record<string, string>) | undefined;
+  private lastId = -1;
+  private hasEnded = false;
+  private readonly open = new TransientMap<RequestId, Exchange>();
+  private readonly incoming = new TransientMap<RequestId, AbortController>();
+  private readonly book: Book = {
+    open: this.open,
+    nextId: () => this.nextId(),
+    send: (message) => this.send(message),
+    cancel: (requestId, reason) => this.notify('notifications/cancelled', { requestId, reason }),
+  };
+
+  constructor(
+    private readonly deps: PeerDeps,
+    public listener: PeerListener,
+  ) {
+    const { transport, log } = deps;
+    transport.onmessage = (message) => this.receive(message);
+    transport.onclose = () => this.end();
+    transport.onerror = (error) => log.write('debug', `[protocol] ${error.message}`);
+  }
+
+  start(): Promise<void> {
+    return this.deps.transport.start();
+  }
+
+  /** Takes an id for a request or a progress token. */
+  nextId(): number {
+    return ++this.lastId;
+  }
+
+  /** Begins one of our requests; whoever begins it disposes of it. */
+  begin(terms?: ExchangeTerms, id?: RequestId): Exchange {
+    const exchange = new Exchange(this.book, this.deps.clock, terms, id);
+    if (this.hasEnded) exchange.fail(new ConnectionEnded());
+    return exchange;
+  }
+
+  /** Sends a request without limits but the signal. */
+  request(method: string, params?: Fields, signal?: AbortSignal): Promise<Result> {
+    return this.during(signal, undefined, (exchange) => exchange.send(method, params));
+  }
+
+  /**
+   * Runs an exchange without limits but the signal.
+   * @param id of its first message; by default a new one
+   */
+  async during<T>(
+    signal: AbortSignal | undefined,
+    id: RequestId | undefined,
+    run: (exchange: Exchange) => Promise<T>,
+  ): Promise<T> {
+    signal?.throwIfAborted();
+    const exchange = this.begin(undefined, id);
+    const stop = (): void => exchange.stop(asText(signal?.reason));
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      return await run(exchange);
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      exchange.dispose();
+    }
+  }
+
+  /** Never rejects: an undelivered notification means nothing to anybody. */
+  async notify(method: string, params?: Fields): Promise<void> {
+    try {
+      await this.send(params ? { jsonrpc: '2.0', method, params } : { jsonrpc: '2.0', method });
+    } catch (error) {
+      this.deps.log.write('debug', `[protocol] ${method} was not sent: ${asText(error)}`);
+    }
+  }
+
+  /** Returns the exchange of one of our requests. Some servers write its number as a text. */
+  exchangeOf(id: unknown): Exchange | undefined {
+    return this.open.get(id as RequestId) ?? (typeof id === 'string' ? this.open.get(Number(id)) : undefined);
+  }
+
+  exchanges(): readonly Exchange[] {
+    return this.open.values();
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    this.deps.trace?.sent(message);
+    const headers = this.headersOf?.(message);
+    return this.deps.transport.send(message, headers && { headers });
+  }
+
+  private receive(message: JSONRPCMessage): void {
+    this.deps.trace?.received(message);
+    if (!('method' in message)) {
+      const exchange = this.exchangeOf(message.id);
+      if (exchange) exchange.answered(message);
+      else if (message.id === undefined && 'error' in message) this.listener.failed?.(message.error);
+      else
+        this.deps.log.write('debug', `[protocol] An answer to no open request: ${shortened(String(message.id), 60)}`);
+    } else if ('id' in message) {
+      void this.answer(message);
+    } else {
+      this.hear(message);
+    }
+  }
+
+  private hear(message: JSONRPCNotification): void {
+    const params = message.params ?? {};
+    try {
+      if (message.method === 'notifications/progress') this.exchangeOf(params['progressToken'])?.progressed(params);
+      const isCancelled = message.method === 'notifications/cancelled';
+      const cancelled = isCancelled ? this.incoming.get(params['requestId'] as RequestId) : undefined;
+      if (cancelled) cancelled.abort(params['reason'] ?? 'cancelled');
+      else this.listener.hear(message);
+    } catch (error) {
+      // The words of one server must not end others.
+      this.deps.log.write('error', `[protocol] ${message.method} could not be handled: ${asText(error)}`);
+    }
+  }
+
+  private async answer(request: JSONRPCRequest): Promise<void> {
+    const { id } = request;
+    const controller = new AbortController();
+    this.incoming.set(id, controller);
+    try {
+      const answer = await this.answerTo(request, controller.signal);
+      if (answer && !controller.signal.aborted) await this.send({ jsonrpc: '2.0', id, ...answer } as JSONRPCMessage);
+    } catch (error) {
+      this.deps.log.write('debug', `[protocol] The answer to ${request.method} was not sent: ${asText(error)}`);
+    } finally {
+      if (this.incoming.get(id) === controller) this.incoming.delete(id);
+    }
+  }
+
+  private async answerTo(request: JSONRPCRequest, signal: AbortSignal): Promise<object | undefined> {
+    try {
+      const result = await this.listener.answer(request, signal);
+      return result && { result };
+    } catch (error) {
+      return { error: rpcErrorOf(error) };
+    }
+  }
+
+  private end(): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.listener.ended();
+    for (const controller of this.incoming.values()) controller.abort();
+    for (const exchange of this.open.values()) exchange.fail(new ConnectionEnded());
+  }
+}
+
+/** The connection ended before the answer. */
+export class ConnectionEnded extends RpcFailure {
+  constructor() {
+    super(errorCodes.server, 'The connection has ended.');
+  }
+}
+
+/** The part of a peer for its exchanges. */
+interface Book {
+  readonly open: TransientMap<RequestId, Exchange>;
+  readonly nextId: () => number;
+  readonly send: (message: JSONRPCMessage) => Promise<void>;
+  readonly cancel: (id: RequestId, reason: string) => Promise<void>;
+}
+
+/**
+ * One of our requests until its result is known. It may take several messages, because a server may ask for more input
+ * first. The id of the first message is the progress token of all.
+ */
+export class Exchange implements Disposable {
+  readonly token: RequestId;
+  readonly client: ServerClient | undefined;
+  readonly limits: CallLimits | undefined;
+  /** Aborted at the end, for the requests of the server caused by this one. */
+  private caused: Set<AbortController> | undefined;
+  private readonly ids: RequestId[];
+  private sentAs: RequestId | undefined;
+  private resolve: ((result: Result) => void) | undefined;
+  private reject: ((error: Error) => void) | undefined;
+  private failure: Error | undefined;
+
+  constructor(
+    private readonly book: Book,
+    clock: Clock,
+    private readonly terms: ExchangeTerms | undefined,
+    id: RequestId | undefined,
+  ) {
+    this.token = terms?.token ?? id ?? book.nextId();
+    this.client = terms?.client;
+    this.ids = [this.token];
+    book.open.set(this.token, this);
+    this.limits = terms && new CallLimits(clock, terms.timeouts, terms.signal, (reason) => this.stop(reason));
+  }
+
+  /** Resolves to the result; rejects with an `RpcFailure` if the answer is an error or the exchange ends first. */
+  send(method: string, params?: Fields): Promise<Result> {
+    if (this.failure) return Promise.reject(this.failure);
+    const isFirst = this.sentAs === undefined && this.terms?.token === undefined;
+    const id = isFirst ? this.token : this.book.nextId();
+    this.sentAs = id;
+    if (!isFirst) {
+      this.ids.push(id);
+      this.book.open.set(id, this);
+    }
+    return new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+      this.book
+        .send((params ? { jsonrpc: '2.0', id, method, params } : { jsonrpc: '2.0', id, method }) as JSONRPCMessage)
+        .catch(reject);
+    });
+  }
+
+  /** Settles as the work does, or rejects if the exchange ends first. */
+  during<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.failure) return reject(this.failure);
+      this.reject = reject;
+      work.then(resolve, reject);
+    });
+  }
+
+  /** Runs a question of the server for this request, under a signal aborted with the exchange. */
+  async asking<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    const held = this.limits?.hold();
+    (this.caused ??= new Set()).add(controller);
+    try {
+      return await ask(controller.signal);
+    } finally {
+      this.caused.delete(controller);
+      held?.dispose();
+    }
+  }
+
+  answered(message: JSONRPCResponse): void {
+    if (String(message.id) !== String(this.sentAs)) return;
+    const { resolve, reject } = this;
+    this.resolve = undefined;
+    if ('result' in message) return resolve?.(message.result);
+    const { code, message: text, data } = message.error;
+    reject?.(new RpcFailure(code, text, data));
+  }
+
+  progressed(params: Fields): void {
+    this.limits?.signOfLife();
+    this.terms?.onProgress?.(params);
+  }
+
+  /** Ends it, and cancels an unanswered message. */
+  stop(reason: string): void {
+    if (this.failure) return;
+    if (this.resolve && this.sentAs !== undefined) void this.book.cancel(this.sentAs, reason);
+    this.fail(new RpcFailure(errorCodes.server, reason));
+  }
+
+  fail(error: Error): void {
+    this.failure ??= error;
+    this.dispose();
+    this.reject?.(this.failure);
+  }
+
+  /** Nothing more is awaited or asked for it. */
+  dispose(): void {
+    this.resolve = undefined;
+    this.limits?.dispose();
+    for (const each of this.caused ?? []) each.abort();
+    for (const id of this.ids) if (this.book.open.get(id) === this) this.book.open.delete(id);
+  }
+}
+
+/** Returns a thrown value as the error for the other side. */
+export function rpcErrorOf(error: unknown): RpcError {
+  const { code, data } = (isObject(error) ? error : {}) as { code?: unknown; data?: unknown };
+  return {
+    code: Number.isSafeInteger(code) ? (code as number) : errorCodes.internal,
+    message: messageOf(error),
+    ...(data !== undefined && { data }),
+  };
+}

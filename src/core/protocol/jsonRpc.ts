@@ -1,0 +1,250 @@
+/**
+ * Reads and writes JSON-RPC. Reading never throws: an unreadable message comes back as the error to answer. Clients
+ * are read strictly. Servers are read tolerantly, because a call would hang until its time limit without its answer.
+ * Messages are written by hand around existing JSON, to use cached lists.
+ */
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { withoutMark } from '../base/byteOrderMark.js';
+import { isObject } from '../base/isObject.js';
+import { clipped } from '../base/text.js';
+import type { LoopShare, Sliced } from '../base/turns.js';
+import type { Fields } from './client.js';
+import { errorCodes, type RpcError } from './errors.js';
+import { inBrief } from './inBrief.js';
+import { isTooDeep, nestsTooDeep, parseFlattened, parseJson } from './json.js';
+import { parsedInSlices } from './slicedJson.js';
+import { mostInBatch } from './versions.js';
+
+export type RequestId = string | number;
+
+interface Request {
+  readonly kind: 'request';
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: Fields | undefined;
+}
+
+interface Notification {
+  readonly kind: 'notification';
+  readonly method: string;
+  readonly params: Fields | undefined;
+}
+
+/** An answer. With neither a result nor an error, it is not a valid one. */
+interface Response {
+  readonly kind: 'response';
+  readonly id: RequestId | null;
+  readonly result?: Fields;
+  readonly error?: RpcError;
+}
+
+interface Invalid {
+  readonly kind: 'invalid';
+  readonly id: RequestId | null;
+  readonly error: RpcError;
+}
+
+export type Message = Request | Notification | Response | Invalid;
+
+export type Payload =
+  | { readonly kind: 'single'; readonly message: Message }
+  | { readonly kind: 'batch'; readonly messages: readonly Message[] }
+  | { readonly kind: 'unreadable'; readonly error: RpcError };
+
+/** Returns the messages of a readable body, one or many. */
+export function messagesOf(payload: Exclude<Payload, { kind: 'unreadable' }>): readonly Message[] {
+  return payload.kind === 'batch' ? payload.messages : [payload.message];
+}
+
+const notJson: Payload = {
+  kind: 'unreadable',
+  error: { code: errorCodes.parse, message: 'The body is not JSON.' },
+};
+
+export function parsePayload(text: string): Payload {
+  try {
+    return payloadOf(parseJson(text), nestsTooDeep(text));
+  } catch {
+    return notJson;
+  }
+}
+
+/** Does the same as `parsePayload`, in slices. */
+export function* payloadInSlices(text: string): Sliced<Payload> {
+  try {
+    return payloadOf(yield* parsedInSlices(text), true);
+  } catch {
+    return notJson;
+  }
+}
+
+function payloadOf(value: unknown, mayBeDeep: boolean): Payload {
+  const read = mayBeDeep ? readUnlessDeep : readStrictly;
+  if (!Array.isArray(value)) return { kind: 'single', message: read(value) };
+  if (value.length === 0) return { kind: 'unreadable', error: invalid('The batch is empty.') };
+  if (value.length > mostInBatch) {
+    return { kind: 'unreadable', error: invalid(`The batch has more than ${mostInBatch} messages.`) };
+  }
+  return { kind: 'batch', messages: value.map(read) };
+}
+
+function readUnlessDeep(value: unknown): Message {
+  if (!isTooDeep(value)) return readStrictly(value);
+  const { id, ...rest } = isObject(value) ? value : {};
+  const known = isRequestId(id) ? id : null;
+  const error = invalid('The message is nested too deep.');
+  return 'method' in rest ? { kind: 'invalid', id: known, error } : { kind: 'response', id: known, error };
+}
+
+/**
+ * Reads the messages of one line, body or event of a server. Protocol 2025-03-26 allows several. Returns undefined for
+ * anything but JSON-RPC, and for too many messages.
+ */
+export function parseMessages(text: string): JSONRPCMessage[] | undefined {
+  try {
+    // Some runtimes begin their output with a byte order mark.
+    return readMessages(parseFlattened(withoutMark(text)));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Does the same as `parseMessages` for a long text, in slices charged to the server's share. */
+export async function parseLongMessages(share: LoopShare, text: string): Promise<JSONRPCMessage[] | undefined> {
+  const messages = await share.run(messagesInSlices(text));
+  for (const message of messages ?? []) if ('result' in message) share.owns(message.result);
+  return messages;
+}
+
+function* messagesInSlices(text: string): Sliced<JSONRPCMessage[] | undefined> {
+  try {
+    return readMessages(yield* parsedInSlices(withoutMark(text)));
+  } catch {
+    return undefined;
+  }
+}
+
+export function readMessages(value: unknown): JSONRPCMessage[] | undefined {
+  const values: unknown[] = Array.isArray(value) ? value : [value];
+  if (values.length === 0 || values.length > mostInBatch) return undefined;
+  const messages: JSONRPCMessage[] = [];
+  for (const each of values) {
+    const message = wireMessage(readMessage(each, true));
+    if (!message) return undefined;
+    messages.push(message);
+  }
+  return messages;
+}
+
+/** Returns a message in the form of the SDK's transports; undefined if it means nothing. */
+export function wireMessage(message: Message): JSONRPCMessage | undefined {
+  const jsonrpc = '2.0';
+  switch (message.kind) {
+    case 'invalid':
+      return undefined;
+    case 'response': {
+      const { id, result, error } = message;
+      if (error) return id === null ? { jsonrpc, error } : { jsonrpc, id, error };
+      return id === null || !result ? undefined : { jsonrpc, id, result };
+    }
+    case 'notification': {
+      const { method, params } = message;
+      return params ? { jsonrpc, method, params } : { jsonrpc, method };
+    }
+    case 'request': {
+      const { id, method, params } = message;
+      return params ? { jsonrpc, id, method, params } : { jsonrpc, id, method };
+    }
+  }
+}
+
+const readStrictly = (value: unknown): Message => readMessage(value, false);
+
+/** @param isTolerant reads a message with faults if its meaning is clear */
+function readMessage(value: unknown, isTolerant: boolean): Message {
+  if (!isObject(value)) return { kind: 'invalid', id: null, error: invalid('A message is a JSON object.') };
+  const { jsonrpc, method } = value;
+  const id = isRequestId(value['id']) ? value['id'] : null;
+  if (jsonrpc !== '2.0') return { kind: 'invalid', id, error: invalid('`jsonrpc` must be "2.0".') };
+  const isAnswer = 'result' in value || 'error' in value;
+  if (typeof method !== 'string' && isAnswer && (isTolerant || method === undefined)) {
+    return isTolerant ? readServerResponse(id, value) : readClientResponse(id, value);
+  }
+  if (typeof method !== 'string') return { kind: 'invalid', id, error: invalid('`method` must be a string.') };
+  if ('id' in value && id === null && !isTolerant) {
+    return { kind: 'invalid', id, error: invalid('`id` must be a string or a number.') };
+  }
+  const params = isObject(value['params']) ? value['params'] : undefined;
+  if (value['params'] !== undefined && !params && !isTolerant) {
+    const error = { code: errorCodes.invalidParams, message: '`params` must be an object.' };
+    return { kind: 'invalid', id, error };
+  }
+  const read = isTolerant && params ? withRightMeta(params) : params;
+  return id === null ? { kind: 'notification', method, params: read } : { kind: 'request', id, method, params: read };
+}
+
+function readClientResponse(id: RequestId | null, { result, error }: Fields): Message {
+  if (isObject(error)) return { kind: 'response', id, error: readError(error, 'client') };
+  return isObject(result) ? { kind: 'response', id, result } : { kind: 'response', id };
+}
+
+function readServerResponse(id: RequestId | null, fields: Fields): Message {
+  const { result, error } = fields;
+  if (error !== null && error !== undefined) {
+    return { kind: 'response', id, error: readError(isObject(error) ? error : { message: error }, 'server') };
+  }
+  if (isObject(result)) return { kind: 'response', id, result: withRightMeta(result) };
+  // Without an id, it answers no request.
+  if (!('result' in fields) || id === null) return { kind: 'response', id };
+  const message = `The answer has a result that is not an object: ${inBrief(result, 100)}`;
+  return { kind: 'response', id, error: { code: errorCodes.internal, message } };
+}
+
+/** Some servers write `_meta: null`. */
+function withRightMeta(fields: Fields): Record<string, unknown> {
+  if (!('_meta' in fields) || isObject(fields['_meta'])) return fields as Record<string, unknown>;
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== '_meta'));
+}
+
+/** An agent gets this many characters of an error's message (S2). */
+const longestMessage = 64 * 1024;
+
+function readError({ code, message, data }: Fields, whose: 'client' | 'server'): RpcError {
+  return {
+    code: Number.isSafeInteger(code) ? (code as number) : errorCodes.internal,
+    message:
+      typeof message === 'string'
+        ? clipped(message, longestMessage)
+        : message === undefined
+          ? `The ${whose} gave no reason.`
+          : inBrief(message, 1000),
+    ...(data === undefined ? {} : { data }),
+  };
+}
+
+function invalid(message: string): RpcError {
+  return { code: errorCodes.invalidRequest, message };
+}
+
+export function resultMessage(id: RequestId, resultJson: string): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultJson}}`;
+}
+
+export function errorMessage(id: RequestId | null, error: RpcError): string {
+  const { code, message, data } = error;
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } });
+}
+
+/** Returns an answer with the id of another request. */
+export function withId(answer: string, from: RequestId, to: RequestId): string {
+  const head = (id: RequestId): string => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
+  return answer.startsWith(head(from)) ? head(to) + answer.slice(head(from).length) : answer;
+}
+
+export function notificationMessage(method: string, params?: Fields): string {
+  return JSON.stringify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
+}
+
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
+}
