@@ -16,7 +16,6 @@ import { withId } from '../../src/core/gateway/jsonRpc.js';
 import { sketch } from '../../src/core/yaml/sketch.js';
 import { outline } from '../../src/core/authoring/outline.js';
 import { curate, type CurationRules } from '../../src/core/tools/curate.js';
-import { toolsAlone } from '../../src/core/tools/features.js';
 import { compilePattern } from '../../src/core/tools/patterns.js';
 import { admitsResource, contentsRefused } from '../../src/core/tools/promptsAndResources.js';
 import { systemClock } from '../../src/core/base/clock.js';
@@ -26,18 +25,10 @@ import { logMessage, TrafficTrace } from '../../src/core/connections/logging.js'
 import { readProgress } from '../../src/core/connections/outcomes.js';
 import { AnswerLinks } from '../../src/core/minds/answerLinks.js';
 import { BearerCheck } from '../../src/core/gateway/access.js';
-import {
-  clientCapabilities,
-  extensionResult,
-  otherResult,
-  serverCapabilities,
-  toolResult,
-} from '../../src/core/gateway/dialect.js';
+import { clientCapabilities, otherResult, serverCapabilities, toolResult } from '../../src/core/gateway/dialect.js';
 import { deliveredTask } from '../../src/core/gateway/taskResults.js';
-import { isServed } from '../../src/core/gateway/methods.js';
 import { withoutCarriage } from '../../src/core/gateway/parking.js';
 import { capabilitiesKey, covers, declaredCapabilities, showsApps, union } from '../../src/core/protocol/client.js';
-import { mayBeOfExtension, mayBeToldByExtension } from '../../src/core/protocol/extensions.js';
 import { mirrorMismatch, toHeader } from '../../src/core/protocol/mirroredParams.js';
 import { metaOf } from '../../src/core/protocol/requestMeta.js';
 import { deliveryWithoutFiles } from '../../src/core/results/delivery.js';
@@ -144,10 +135,6 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       serverCapabilities('2025-06-18', declared),
       metaOf({ _meta: { [text]: text } }),
       withoutCarriage({ requestState: text, inputResponses: { [text]: text } }),
-      mayBeOfExtension(text, declared),
-      isServed(text, { features: { ...toolsAlone, extensions: { [text]: {} } } }),
-      mayBeToldByExtension(text, declared),
-      extensionResult({ [text]: text }, true),
     ];
   },
   'a parameter in a header': (text) => {

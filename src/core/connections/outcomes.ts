@@ -9,7 +9,7 @@ import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { deepestValue, isTooDeep } from '../protocol/json.js';
-import { isOtherType } from '../protocol/tasks.js';
+import { taskIn } from '../protocol/tasks.js';
 import { modernVersion } from '../protocol/versions.js';
 import type { TransportFailure } from './transport.js';
 
@@ -41,8 +41,8 @@ const noObject = {
 export function readCallResult(result: unknown, version: string): ServerOutcome<CallToolResult> {
   if (isTooDeep(result)) return tooDeep;
   if (!isObject(result)) return noObject;
-  // A task has no content yet, nor has what another extension answers; that the client knows it has been seen to.
-  if (version === modernVersion && isOtherType(result))
+  // A task has no content yet. `modernSession` lets it through only if the client knows tasks.
+  if (version === modernVersion && taskIn(result) !== undefined)
     return { kind: 'result', result: result as unknown as CallToolResult };
   // Before that version, the word meant nothing.
   if (result['resultType'] !== undefined) return readCallResult(withoutType(result), version);

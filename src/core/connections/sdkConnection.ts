@@ -35,11 +35,9 @@ import {
 import { type ServerFacts, requestParams } from './handshake.js';
 import { OfferLister } from './listing.js';
 import { outcomeOfFailure, readCallResult, readOtherResult, readProgress } from './outcomes.js';
-import { mayBeToldByExtension } from '../protocol/extensions.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { ServerOutcome } from '../protocol/request.js';
 import { taskChanged } from '../protocol/tasks.js';
-import { modernVersion } from '../protocol/versions.js';
 import { logMessage } from './logging.js';
 import { OwnRequests } from './ownRequests.js';
 import { ServerRequests } from './serverRequests.js';
@@ -200,8 +198,6 @@ export class SdkConnection implements Connection {
         this.serverRequests.tell(message);
         break;
       default:
-        if (this.protocolVersion === modernVersion && mayBeToldByExtension(message.method, this.capabilities))
-          this.serverRequests.tell(message);
     }
   }
 

@@ -9,7 +9,6 @@ import type { ServedToolset } from './backend.js';
 import { appOf } from '../apps/toolMeta.js';
 import { showsApps, capabilitiesKey, type Fields } from '../protocol/client.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
-import { mayBeOfExtension } from '../protocol/extensions.js';
 import { metaOf } from '../protocol/requestMeta.js';
 import { taskMethods } from '../protocol/tasks.js';
 import { modernVersion } from '../protocol/versions.js';
@@ -87,8 +86,7 @@ export class Attribution {
         addressConversation(route.address),
         traits.begunElsewhere ? restarted : undefined,
       );
-    const isOfInstance = ofInstances.includes(message.method) || mayBeOfExtension(message.method, served.features);
-    const isForInstance = isOfInstance && !isPageOfApp(message, served);
+    const isForInstance = ofInstances.includes(message.method) && !isPageOfApp(message, served);
     if (namer !== undefined) return isForInstance ? refused(400, unnamed) : this.anybody(asked, served);
     const handle = this.deps.handles.read(said[handleKey]);
     if (handle) return this.ofHandle(asked, handle);

@@ -12,10 +12,10 @@ import { errorCodes } from '../protocol/errors.js';
 import { metaOf } from '../protocol/requestMeta.js';
 import type { Destination, OtherOutcome, ToolOutcome, ToolsetCall } from '../protocol/request.js';
 import { withNotes } from '../results/notes.js';
-import { isOtherType, taskIn, taskMethods } from '../protocol/tasks.js';
+import { taskIn, taskMethods } from '../protocol/tasks.js';
 import { linkOfTask } from './conversationIds.js';
 import { askedBy } from './appRequests.js';
-import { extensionResult, otherResult, toolResult } from './dialect.js';
+import { otherResult, toolResult } from './dialect.js';
 import { conversationOf } from './conversationIds.js';
 import { withoutCarriage } from './parking.js';
 import { forward, invalidParams, type Answer, type ForwardTerms, type MethodContext } from './requests.js';
@@ -55,7 +55,7 @@ function callFromConversation(name: string, given: Fields | undefined, params: F
       { result, toolset = session.toolset, publishedName = name, notes = [] },
       { conversation, clientKind },
     ) => {
-      if (isOtherType(result)) return otherAnswer(result, session, { toolset, conversation });
+      if (taskIn(result) !== undefined) return taskAnswer(result, session, { toolset, conversation });
       session.links.note(result, { toolset, conversation });
       // An agent host shows an app what it was given itself, and its models read text beside structure (G8).
       const isShown = clientKind === 'agentHost' && (app !== undefined || session.listing.isForAppsAlone(name));
@@ -103,8 +103,8 @@ function written(result: object, sent: object): string | Promise<string> {
   return isLarge(sent) ? inTurns(jsonInSlices(sent), LoopShare.of(result)) : JSON.stringify(sent);
 }
 
-/** What an extension answers is no result yet, and may be a task. */
-function otherAnswer(result: object, session: Session, destination: Destination): string {
+/** A task has no result yet. */
+function taskAnswer(result: object, session: Session, destination: Destination): string {
   const task = taskIn(result);
   if (task !== undefined) session.links.set(linkOfTask(task), destination);
   return JSON.stringify(result);
@@ -120,7 +120,7 @@ function callFromApp(name: string, asked: Fields, destination: Destination, cont
     destination,
     send: (terms): Promise<ToolOutcome> => deps.backend.callTool(callOf(terms, name, given, true)),
     write: async ({ result, toolset = session.toolset, publishedName = name }, { conversation }) => {
-      if (isOtherType(result)) return otherAnswer(result, session, { toolset, conversation });
+      if (taskIn(result) !== undefined) return taskAnswer(result, session, { toolset, conversation });
       const origin = { server: toolset, tool: publishedName, conversation };
       return await written(result, toolResult(session.protocolVersion, await deps.delivery.forOthers(result, origin)));
     },
@@ -180,29 +180,6 @@ export function forwarded(method: string, check: Check): Forwarded {
       },
     });
   };
-}
-
-/** Makes a method of an extension that is not known here: all of it is the server's and the client's own business. */
-export function passedOn(method: string): Forwarded {
-  return (params, context) => {
-    const { session, deps } = context;
-    return forward(params, context, {
-      what: method,
-      cancelled: 'The request was cancelled.',
-      send: (terms): Promise<OtherOutcome> =>
-        deps.backend.request({
-          ...terms,
-          method,
-          params: withoutMeta(params),
-          instance: session.isNobodys ? 'unheld' : undefined,
-        }),
-      write: ({ result }) => written(result, extensionResult(result, session.listing.isLeased)),
-    });
-  };
-}
-
-function withoutMeta({ _meta: _, ...rest }: Fields): Fields {
-  return rest;
 }
 
 export const hasUri: Check = ({ uri }) =>

@@ -11,7 +11,7 @@ import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
-import { withoutTasks } from '../protocol/tasks.js';
+import { taskChanged, withoutTasks } from '../protocol/tasks.js';
 import { modernVersion, protocolVersions, type ProtocolVersion, type SpokenVersion } from '../protocol/versions.js';
 
 const [newest] = protocolVersions;
@@ -104,12 +104,6 @@ export function otherResult(version: SpokenVersion, result: Fields, isForOne: bo
     ...(Array.isArray(messages) && { messages: messages.map((message) => promptMessage(version, message)) }),
     ...(Array.isArray(contents) && { contents: contents.map((each) => resourceContents(version, each)) }),
   };
-}
-
-/** The result of a method of an extension that is not known here. */
-export function extensionResult(result: Fields, isForOne: boolean): Fields {
-  const isHinted = 'ttlMs' in result || 'cacheScope' in result;
-  return { resultType: 'complete', ...result, ...(isForOne && isHinted && notToBeKept) };
 }
 
 /** A server may say what makes no sense, or nothing, as those of older versions do. */
@@ -241,8 +235,8 @@ const toldToAll: readonly string[] = ['notifications/message', 'notifications/re
 
 /** Says whether a client of this version can be told this. */
 export function isToldTo(version: SpokenVersion, notification: string): boolean {
-  if (toldToAll.includes(notification)) return true;
-  return version === (notification === 'notifications/elicitation/complete' ? newest : modernVersion);
+  if (notification === 'notifications/elicitation/complete') return version === newest;
+  return toldToAll.includes(notification) || (notification === taskChanged && version === modernVersion);
 }
 
 function without(value: Fields, ...keys: readonly string[]): Fields {

@@ -8,11 +8,10 @@ import { invalidParams, refusal, type Answer, type MethodContext, type MethodDep
 import type { Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import { isRequestId } from './jsonRpc.js';
-import { mayBeOfExtension } from '../protocol/extensions.js';
 import { knowsTasks, taskMethods, tasksNotDeclared } from '../protocol/tasks.js';
 import { modernVersion } from '../protocol/versions.js';
 import { isLogLevel } from '../protocol/logLevels.js';
-import { hasName, hasReference, hasTask, hasUri, noCompletion, forwarded, callTool, passedOn } from './calls.js';
+import { hasName, hasReference, hasTask, hasUri, noCompletion, forwarded, callTool } from './calls.js';
 import type { ListName, Topic } from './listings.js';
 import type { ServedToolset } from './backend.js';
 import type { Session } from './session.js';
@@ -86,20 +85,13 @@ function ofTask(method: Method): Method {
   };
 }
 
-/** Says whether the table has an answer for it also since 2026-07-28. */
-function isOfModernEra(method: string): boolean {
+/** True if the table has an answer for it also since 2026-07-28. */
+export function isOfModernEra(method: string): boolean {
   return methods.has(method) && !legacyMethods.includes(method);
 }
 
-/** The same for a toolset: it may have methods of extensions that are not known here (X8). */
-export function isServed(method: string, { features }: Pick<ServedToolset, 'features'>): boolean {
-  return isOfModernEra(method) || mayBeOfExtension(method, features);
-}
-
 export function answerRequest(method: string, params: Fields | undefined, context: MethodContext): Answer {
-  const { protocolVersion, listing } = context.session;
-  const isOfExtension = protocolVersion === modernVersion && mayBeOfExtension(method, listing.features);
-  const answer = isOfExtension ? passedOn(method) : methods.get(method);
+  const answer = methods.get(method);
   return answer ? answer(params ?? {}, context) : unknownMethod();
 }
 

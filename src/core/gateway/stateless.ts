@@ -27,7 +27,7 @@ import { errorMessage, resultMessage, type Message } from './jsonRpc.js';
 import type { ListenStreams } from './listenStreams.js';
 import { ParkableCall } from './parkableCall.js';
 import { Parking } from './parking.js';
-import { answerRequest, capabilitiesOf, isServed } from './methods.js';
+import { answerRequest, capabilitiesOf, isOfModernEra } from './methods.js';
 import type { MethodDeps } from './requests.js';
 import { Session, type Asker } from './session.js';
 import { readEnvelope, type StatelessTraits } from './statelessRequest.js';
@@ -80,7 +80,7 @@ export class Stateless implements Disposable {
     const { declared } = envelope.traits;
     // A call is answered as a task only where the task can be asked for.
     const traits = { ...envelope.traits, declared: knowsTasks(served.features) ? declared : withoutTasks(declared) };
-    if (!isKnown(message.method, served)) return answerWith(response, 404, errorMessage(id, unknown));
+    if (!isKnown(message.method)) return answerWith(response, 404, errorMessage(id, unknown));
     const attributed = this.deps.attribution.of({ route, served, message, traits });
     switch (attributed.kind) {
       case 'refused':
@@ -259,8 +259,8 @@ const noneParked: RpcError = {
 
 const unknown: RpcError = { code: errorCodes.methodNotFound, message: 'Unknown method.' };
 
-function isKnown(method: string, served: ServedToolset): boolean {
-  return method === 'server/discover' || method === 'subscriptions/listen' || isServed(method, served);
+function isKnown(method: string): boolean {
+  return method === 'server/discover' || method === 'subscriptions/listen' || isOfModernEra(method);
 }
 
 function extensionsOf({ features: { extensions } }: ServedToolset): Fields {

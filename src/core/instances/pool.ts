@@ -22,7 +22,7 @@ import {
 } from '../protocol/client.js';
 import { abandonedLimitMs, replacedLimitMs } from './poolDeps.js';
 import type { CalledTool, PoolDeps, PoolFailure, PoolOutcome, Starting, StartOutcome } from './poolDeps.js';
-import { isAboutTask, isOtherType } from '../protocol/tasks.js';
+import { isAboutTask, taskIn } from '../protocol/tasks.js';
 import { Spare } from './spare.js';
 import { longestTaskMs, Tasks } from './tasks.js';
 
@@ -103,7 +103,7 @@ export class InstancePool {
       if (outcome.kind !== 'result') return outcome;
       this.tasks.begin(outcome.result, instance, conversation, published);
       // The news of a lease wait for a result with text.
-      if (isOtherType(outcome.result)) return outcome;
+      if (taskIn(outcome.result) !== undefined) return outcome;
       const { news } = instance;
       instance.news = undefined;
       return news ? { ...outcome, news } : outcome;

@@ -86,13 +86,18 @@ export function expectedClient(expected: ExpectedClient): ServerClient {
   };
 }
 
-export const uiExtension = 'io.modelcontextprotocol/ui';
-/** By which a server asks nothing of a client that does not pass through here. */
-const forwardedExtensions = [uiExtension, tasksExtension];
+const uiExtension = 'io.modelcontextprotocol/ui';
+
+/** Returns the extensions of a client or a server that MCP Toolsets knows. Neither side learns of another one (X8i). */
+export function knownExtensions({ extensions }: { readonly extensions?: unknown }): Fields {
+  if (!isObject(extensions)) return {};
+  const known = [uiExtension, tasksExtension].filter((id) => isObject(extensions[id]));
+  return Object.fromEntries(known.map((id) => [id, extensions[id]]));
+}
 
 /** Returns what a server is told of these capabilities: only what it may then use through us. */
 export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
-  const { roots, sampling, elicitation, extensions } = capabilities;
+  const { roots, sampling, elicitation } = capabilities;
   const said: Record<string, unknown> = {};
   if (isObject(roots)) said['roots'] = roots['listChanged'] === true ? { listChanged: true } : {};
   if (isObject(sampling)) said['sampling'] = parts(sampling, ['tools', 'context']);
@@ -101,10 +106,8 @@ export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
     const kinds = parts(elicitation, ['form', 'url']);
     said['elicitation'] = 'url' in kinds || 'form' in kinds ? kinds : { form: {} };
   }
-  const known = isObject(extensions) ? forwardedExtensions.filter((id) => isObject(extensions[id])) : [];
-  if (isObject(extensions) && known.length > 0) {
-    said['extensions'] = Object.fromEntries(known.map((id) => [id, extensions[id]]));
-  }
+  const extensions = knownExtensions(capabilities);
+  if (Object.keys(extensions).length > 0) said['extensions'] = extensions;
   return said;
 }
 

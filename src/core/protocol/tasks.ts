@@ -46,12 +46,6 @@ export function needsTask({ execution }: { readonly execution?: unknown }): bool
   return isObject(execution) && execution['taskSupport'] === 'required';
 }
 
-/** Says whether a call was answered with something else than its result, as extensions allow. */
-export function isOtherType(result: object): boolean {
-  const { resultType } = result as { resultType?: unknown };
-  return typeof resultType === 'string' && resultType !== 'complete';
-}
-
 /** Says whether what `tasks/get` was answered with is the last that will be said of the task. */
 export function isFinal({ status }: Fields): boolean {
   return finalStates.includes(status);

@@ -19,7 +19,6 @@ import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
 import type { Fields, ServerClient } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
-import { mayBeOfExtension, shareExtension } from '../../protocol/extensions.js';
 import type { MirroredParam } from '../../protocol/mirroredParams.js';
 import { metaKeys } from '../../protocol/requestMeta.js';
 import { knowsTasks, taskIn, unwatchTask, watchTask } from '../../protocol/tasks.js';
@@ -186,8 +185,6 @@ export class ModernSession {
 
   private take(exchange: Exchange, result: Readonly<Record<string, unknown>>): void {
     const { resultType = 'complete' } = result;
-    if (mayBeOfExtension(exchange.request.method, this.deps.capabilities))
-      return this.finish(exchange, { result: { ...withoutEnvelope(result), resultType } });
     switch (resultType) {
       case 'complete':
         if (exchange.request.method === 'tools/list' && this.deps.transport.hasHeaders === true)
@@ -196,21 +193,13 @@ export class ModernSession {
       case 'input_required':
         return this.askClient(exchange, result);
       default: {
-        if (this.mayAnswerSo(exchange.request, result)) {
+        if (isExpectedTask(exchange.request, result)) {
           return this.finish(exchange, { result: { ...withoutEnvelope(result), resultType } });
         }
         const message = `The server answered with a result of an unknown type: ${inBrief(resultType, 100)}.`;
         return this.finish(exchange, { error: { code: errorCodes.internal, message } });
       }
     }
-  }
-
-  /** Only calls are answered by an extension, as tasks or otherwise, and only those of clients that know it. */
-  private mayAnswerSo({ method, params }: JSONRPCRequest, result: Fields): boolean {
-    const declared = params?._meta?.[metaKeys.clientCapabilities];
-    if (method !== 'tools/call' || !isObject(declared)) return false;
-    if (result['resultType'] === 'task') return taskIn(result) !== undefined && knowsTasks(declared);
-    return typeof result['resultType'] === 'string' && shareExtension(declared, this.deps.capabilities);
   }
 
   private finish(
@@ -346,7 +335,13 @@ function withoutSubscription(message: JSONRPCNotification): JSONRPCNotification 
   return { ...message, params: withoutMeta(params, metaKeys.subscriptionId) };
 }
 
-/** What of a result is said to the connection alone is taken out. */
+/** True if a call was answered with a task and its client knows tasks. */
+function isExpectedTask({ method, params }: JSONRPCRequest, result: Fields): boolean {
+  const declared = params?._meta?.[metaKeys.clientCapabilities];
+  return method === 'tools/call' && isObject(declared) && taskIn(result) !== undefined && knowsTasks(declared);
+}
+
+/** Removes the fields that are meant for this connection only. */
 function withoutEnvelope(result: Fields): Fields {
   const { resultType, ...rest } = result;
   const whole = resultType === undefined ? result : rest;
