@@ -2,7 +2,7 @@
  * Every function that reads text of others is given a lot of it (S2). Those that take texts alone are found in the source
  * and fed by themselves; any other is fed here, or is named with the reason why it is not.
  */
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { keptFacts, readInitializeAnswer } from '../../src/core/connections/handshake.js';
 import { inShort } from '../../src/core/connections/http/exchange.js';
 import { readChallenge } from '../../src/core/connections/http/oauth/access.js';
@@ -10,7 +10,6 @@ import { inBrief, parseMessages, shortened } from '../../src/core/connections/js
 import { initializeRefused, listFailed } from '../../src/core/connections/openingFailures.js';
 import { likelyCause } from '../../src/core/connections/stdio/likelyCause.js';
 import { LineSplitter } from '../../src/core/connections/stdio/lineSplitter.js';
-import { handleNote, withoutHandle } from '../../src/core/gateway/handles.js';
 import { namedBy } from '../../src/core/gateway/identities.js';
 import { withId } from '../../src/core/gateway/jsonRpc.js';
 import { sketch } from '../../src/core/yaml/sketch.js';
@@ -69,15 +68,10 @@ const resources = { resources: [], templates: [], filter: { whitelist: ['file://
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'what a server lists': (text) => curated('*a*b*c*', text),
-  'what a client of 2026-07-28 says of its conversation': (text) => {
-    const tool: Tool = { name: 'x', inputSchema: { type: 'object', properties: { [text]: {} } } };
-    return [
-      namedBy('codex-mcp-client', { threadId: text }),
-      withoutHandle(tool, { [text]: text, conversation: text }),
-      handleNote(tool, text, 'minted'),
-      withId(text, 1, 2),
-    ];
-  },
+  'what a client of 2026-07-28 says of its conversation': (text) => [
+    namedBy('codex-mcp-client', { threadId: text }),
+    withId(text, 1, 2),
+  ],
   'what a server lists, and a pattern of the file': (text) => curated(text, 'a'.repeat(60)),
   'a pattern with many wildcards': (text) => compilePattern('*a*b*a*b*c*d*'.repeat(20)).matches(text),
   'a pattern that is long': (text) => compilePattern(`*${text}*`).matches(text.slice(0, 8 * 1024)),

@@ -13,13 +13,11 @@ import { metaOf } from '../protocol/requestMeta.js';
 import type { Destination, OtherOutcome, ToolOutcome, ToolsetCall } from '../protocol/request.js';
 import { withNotes } from '../results/notes.js';
 import { taskIn, taskMethods } from '../protocol/tasks.js';
-import { linkOfTask } from './conversationIds.js';
 import { askedBy } from './appRequests.js';
 import { otherResult, toolResult } from './dialect.js';
 import { conversationOf } from './conversationIds.js';
 import { withoutCarriage } from './parking.js';
 import { forward, invalidParams, type Answer, type ForwardTerms, type MethodContext } from './requests.js';
-import type { Session } from './session.js';
 import { deliveredTask, unknownTool } from './taskResults.js';
 
 export function callTool(params: Fields, context: MethodContext): Answer {
@@ -55,7 +53,8 @@ function callFromConversation(name: string, given: Fields | undefined, params: F
       { result, toolset = session.toolset, publishedName = name, notes = [] },
       { conversation, clientKind },
     ) => {
-      if (taskIn(result) !== undefined) return taskAnswer(result, session, { toolset, conversation });
+      // A task has no result yet.
+      if (taskIn(result) !== undefined) return JSON.stringify(result);
       session.links.note(result, { toolset, conversation });
       // An agent host shows an app what it was given itself, and its models read text beside structure (G8).
       const isShown = clientKind === 'agentHost' && (app !== undefined || session.listing.isForAppsAlone(name));
@@ -103,13 +102,6 @@ function written(result: object, sent: object): string | Promise<string> {
   return isLarge(sent) ? inTurns(jsonInSlices(sent), LoopShare.of(result)) : JSON.stringify(sent);
 }
 
-/** A task has no result yet. */
-function taskAnswer(result: object, session: Session, destination: Destination): string {
-  const task = taskIn(result);
-  if (task !== undefined) session.links.set(linkOfTask(task), destination);
-  return JSON.stringify(result);
-}
-
 /** An app gets the result as the server gave it. */
 function callFromApp(name: string, asked: Fields, destination: Destination, context: MethodContext): Answer {
   const { session, deps } = context;
@@ -120,7 +112,7 @@ function callFromApp(name: string, asked: Fields, destination: Destination, cont
     destination,
     send: (terms): Promise<ToolOutcome> => deps.backend.callTool(callOf(terms, name, given, true)),
     write: async ({ result, toolset = session.toolset, publishedName = name }, { conversation }) => {
-      if (taskIn(result) !== undefined) return taskAnswer(result, session, { toolset, conversation });
+      if (taskIn(result) !== undefined) return JSON.stringify(result);
       const origin = { server: toolset, tool: publishedName, conversation };
       return await written(result, toolResult(session.protocolVersion, await deps.delivery.forOthers(result, origin)));
     },
@@ -163,7 +155,7 @@ export function forwarded(method: string, check: Check): Forwarded {
           method,
           params: own,
           // The page of an app is the same wherever it is read, so nothing is started for it.
-          instance: isPage ? 'any' : by.kind === 'app' ? 'held' : session.isNobodys ? 'unheld' : undefined,
+          instance: isPage ? 'any' : by.kind === 'app' ? 'held' : undefined,
         });
         // No server declares completions under 2024-11-05, so only this error tells that it has none.
         const lacks = outcome.kind === 'error' && outcome.code === errorCodes.methodNotFound;

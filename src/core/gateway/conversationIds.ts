@@ -8,7 +8,6 @@ import type { Fields } from '../protocol/client.js';
 const prefixes = {
   session: 'mcp-session:',
   address: 'mcp-address:',
-  handle: 'mcp-handle:',
   named: 'mcp-named:',
 } as const;
 const conversationKey = 'vscode.conversationId';
@@ -23,14 +22,6 @@ export function addressConversation(address: string): string {
   return prefixes.address + address;
 }
 
-export function handleConversation(id: string): string {
-  return prefixes.handle + id;
-}
-
-export function isOfHandle(conversation: string): boolean {
-  return conversation.startsWith(prefixes.handle);
-}
-
 /** Returns the conversation of a conversation that a program names; it has no part in those of other programs. */
 export function namedConversation(program: string, name: string): string {
   return `${prefixes.named}${program}:${name}`;
@@ -41,9 +32,4 @@ export function conversationOf(meta: Fields | undefined): string | undefined {
   const conversation = meta?.[conversationKey];
   if (typeof conversation !== 'string' || conversation === '') return undefined;
   return Object.values(prefixes).some((prefix) => conversation.startsWith(prefix)) ? undefined : conversation;
-}
-
-/** Under this a conversation keeps what it was given as a task, among the links that it was given. */
-export function linkOfTask(id: string): string {
-  return `task ${id}`;
 }

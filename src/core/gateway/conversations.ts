@@ -9,7 +9,6 @@
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import type { ServerClient } from '../protocol/client.js';
-import { isOfHandle } from './conversationIds.js';
 import { Links } from './links.js';
 import type { Listing } from './listings.js';
 import { quietLimitMs } from './sessions.js';
@@ -72,14 +71,6 @@ export class Conversations implements Disposable {
     const made = new Conversation(traits, listing(), this.deps.clock.now());
     this.kept.set(key, made);
     return made;
-  }
-
-  /** Returns the conversations, of those that are told by a handle, that were given this link in a result. */
-  thatWasGiven(toolset: string, uri: unknown): readonly Conversation[] {
-    if (typeof uri !== 'string') return [];
-    return [...this.kept.values()].filter(
-      (one) => one.toolset === toolset && isOfHandle(one.conversationId) && one.links.holders(uri).length > 0,
-    );
   }
 
   /** Keeps a conversation in use while a request of it is served. */

@@ -27,7 +27,6 @@ import {
 import type { ConversationTraits, Conversations } from './conversations.js';
 import { ofInstances } from './attribution.js';
 import { addressConversation } from './conversationIds.js';
-import type { Fallbacks } from './fallbacks.js';
 import { namerOf } from './identities.js';
 import type { Listing, Listings } from './listings.js';
 import { answerRequest, capabilitiesOf, takeNotification } from './methods.js';
@@ -50,7 +49,6 @@ interface EndpointDeps {
   readonly editorName?: string;
   readonly stateless: Stateless;
   readonly conversations: Conversations;
-  readonly fallbacks: Fallbacks;
   readonly heartbeat: Heartbeat;
   readonly clock: Clock;
   readonly body: BodyLimits;
@@ -148,7 +146,6 @@ export class Endpoint {
     const { capabilities, clientInfo } = params;
     const declared = clientCapabilities(version, isObject(capabilities) ? capabilities : {});
     const agentHost = this.agentHost(route, clientInfo);
-    this.deps.fallbacks.noteSession(clientInfo);
     const traits = {
       declared,
       readsStructureAlone: readsStructureAlone(clientInfo),

@@ -27,8 +27,6 @@ import type { GatewayBackend } from './backend.js';
 import { Endpoint, refuse } from './endpoint.js';
 import { Conversations } from './conversations.js';
 import { Heartbeat } from './eventStreams.js';
-import { Fallbacks } from './fallbacks.js';
-import { Handles } from './handles.js';
 import { ListenStreams } from './listenStreams.js';
 import { Listings } from './listings.js';
 import { isRestPath, Rest, restRefusals, type RestBackend } from './rest.js';
@@ -189,7 +187,6 @@ class HttpGateway implements Gateway {
     };
     const heartbeat = this.store.add(new Heartbeat(clock, limits.keepAliveMs));
     const listenStreams = new ListenStreams({ methods, heartbeat });
-    const fallbacks = new Fallbacks(clock);
     const conversations = this.store.add(
       new Conversations({
         clock,
@@ -198,7 +195,7 @@ class HttpGateway implements Gateway {
         ended: (client) => backend.noteClient(client, 'gone'),
       }),
     );
-    const attribution = new Attribution({ conversations, listings, fallbacks, handles: new Handles(this.token) });
+    const attribution = new Attribution({ conversations, listings });
     const stateless = this.store.add(
       new Stateless({ methods, attribution, conversations, listenStreams, heartbeat, clock, version }),
     );
@@ -211,7 +208,6 @@ class HttpGateway implements Gateway {
       ...(deps.editorName !== undefined && { editorName: deps.editorName }),
       stateless,
       conversations,
-      fallbacks,
       heartbeat,
       clock,
       body: { maxBytes: limits.maxBodyBytes, timeoutMs: limits.bodyTimeoutMs },

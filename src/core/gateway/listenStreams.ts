@@ -47,7 +47,7 @@ interface Listening {
   readonly listing: Listing;
   readonly declared: Fields;
   /** The conversation whose instance it wants to hear; absent where all share one, or nothing tells which is meant. */
-  readonly conversation?: string;
+  readonly conversation: string | undefined;
 }
 
 const filterKeys: Readonly<Record<Topic, string>> = {

@@ -183,7 +183,7 @@ export class Listings implements Disposable {
     protocol: SpokenVersion = protocolVersions[0],
     client: ListedFor = {},
   ): Listing {
-    const { audience, as } = client;
+    const { audience } = client;
     const make = (): Listing =>
       new Listing(
         toolset,
@@ -198,7 +198,7 @@ export class Listings implements Disposable {
       this.own.add(listing);
       return listing;
     }
-    const key = `${clientKind}/${protocol}/${keyOf(client)}/${as !== undefined}/${toolset}`;
+    const key = `${clientKind}/${protocol}/${keyOf(client)}/${toolset}`;
     const known = this.shared.get(key);
     if (known) {
       known.refresh();
@@ -223,9 +223,8 @@ export class Listings implements Disposable {
   }
 
   private ask(toolset: string, clientKind: ClientKind, client: ListedFor): ServedToolset | undefined {
-    const { audience, readsStructureAlone, showsApps, as } = client;
-    const plain = this.deps.backend.toolset(toolset, clientKind, audience);
-    const served = plain && as ? as(plain) : plain;
+    const { audience, readsStructureAlone, showsApps } = client;
+    const served = this.deps.backend.toolset(toolset, clientKind, audience);
     if (!served || !(readsStructureAlone || (showsApps && served.appTools?.length))) return served;
     const made = this.adapted.get(served) ?? new Map<string, ServedToolset>();
     this.adapted.set(served, made);
@@ -280,8 +279,6 @@ interface ListedFor {
   readonly showsApps?: boolean;
   /** The session or conversation whose own listing this is. */
   readonly audience?: Audience | undefined;
-  /** Changes what it is listed; the same function for all who ask without an audience, and of a toolset always the same. */
-  readonly as?: ((served: ServedToolset) => ServedToolset) | undefined;
 }
 
 function keyOf({ readsStructureAlone = false, showsApps = false }: ListedFor): string {

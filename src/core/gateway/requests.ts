@@ -22,7 +22,6 @@ import type { GatewayBackend } from './backend.js';
 import { conversationOf } from './conversationIds.js';
 import { errorIn, isAtLeast, statusOf } from './dialect.js';
 import type { Reply } from './eventStreams.js';
-import { handleKey } from './handles.js';
 import { namedBy } from './identities.js';
 import { errorMessage, isRequestId, notificationMessage, resultMessage, type RequestId } from './jsonRpc.js';
 import { modernVersion } from '../protocol/versions.js';
@@ -215,7 +214,7 @@ async function toMessage<Result, Beside>(
   }
 }
 
-const ownKeys: readonly string[] = ['progressToken', handleKey, ...Object.values(metaKeys)];
+const ownKeys: readonly string[] = ['progressToken', ...Object.values(metaKeys)];
 
 /**
  * Returns what of a client's `_meta` goes on to the server: all but what holds between the client and the gateway, which

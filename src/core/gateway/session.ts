@@ -59,10 +59,6 @@ interface SessionStart {
   readonly mayHaveLost?: boolean;
   /** Where its client is asked, in place of the streams. */
   readonly asker?: Asker;
-  /** Whether nothing tells whose it is though each conversation has an instance of its own. */
-  readonly isNobodys?: boolean;
-  /** The argument by which its calls say whose they are. */
-  readonly passes?: Fields | undefined;
   /** What it shares with the others of its conversation, where it serves one request alone. */
   readonly partOf?: { readonly links: Links };
 }
@@ -88,8 +84,6 @@ export class Session {
   /** The same for everything of one client: the session itself, or the conversation that a request of its own is part of. */
   readonly identity: object;
   readonly asker: Asker | undefined;
-  readonly isNobodys: boolean;
-  readonly passes: Fields | undefined;
   /** The lowest level of log messages that the client wants; undefined until it says so. */
   logLevel: string | undefined;
   /** Says whether it has asked an instance for anything, so that its id may hold one. */
@@ -117,8 +111,6 @@ export class Session {
     this.conversation = start.conversation ?? sessionConversation(id);
     this.identity = start.partOf ?? this;
     this.asker = start.asker;
-    this.isNobodys = start.isNobodys === true;
-    this.passes = start.passes;
     this.links = start.partOf?.links ?? new Links();
     this.client = new SessionClient(this, undefined, this.conversation);
     this.toolset = listing.toolset;
@@ -287,10 +279,6 @@ export class SessionClient implements ServerClient {
 
   get lostBefore(): string | undefined {
     return this.owner.lostBefore;
-  }
-
-  get passes(): Fields | undefined {
-    return this.owner.passes;
   }
 
   get mayHaveLost(): boolean {

@@ -19,9 +19,8 @@ import { modernVersion, protocolVersions } from '../protocol/versions.js';
 import type { Route } from './access.js';
 import type { Attributed, Attribution } from './attribution.js';
 import type { ServedToolset } from './backend.js';
-import type { Conversations } from './conversations.js';
-import { isOfHandle } from './conversationIds.js';
-import { errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf, toolResult } from './dialect.js';
+import type { Conversation, Conversations } from './conversations.js';
+import { errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf } from './dialect.js';
 import { PostReply, type Heartbeat } from './eventStreams.js';
 import { errorMessage, resultMessage, type Message } from './jsonRpc.js';
 import type { ListenStreams } from './listenStreams.js';
@@ -45,8 +44,11 @@ interface StatelessDeps {
   readonly version: string;
 }
 
-/** Says for whom a request is served. */
-type Owned = Extract<Attributed, { readonly served: ServedToolset }>;
+/** A request with its toolset and its conversation. */
+type Asked = Extract<Attributed, { readonly kind: 'attributed' }> & {
+  readonly served: ServedToolset;
+  readonly message: Request;
+};
 
 /** An edit of the config file may change any list at once, and no hint of a server may hide that. */
 const cacheHints = JSON.stringify(notToBeKept).slice(1, -1);
@@ -82,26 +84,20 @@ export class Stateless implements Disposable {
     const traits = { ...envelope.traits, declared: knowsTasks(served.features) ? declared : withoutTasks(declared) };
     if (!isKnown(message.method)) return answerWith(response, 404, errorMessage(id, unknown));
     const attributed = this.deps.attribution.of({ route, served, message, traits });
-    switch (attributed.kind) {
-      case 'refused':
-        return answerWith(response, attributed.status, errorMessage(id, attributed.error));
-      case 'told':
-        return this.reply(response).settle(resultMessage(id, this.tool(attributed.text)));
-      case 'anybody':
-      case 'conversation':
-        return this.serve(request, response, attributed, traits);
-    }
+    if (attributed.kind === 'refused')
+      return answerWith(response, attributed.status, errorMessage(id, attributed.error));
+    this.serve(request, response, { ...attributed, served, message }, traits);
   }
 
-  private serve(request: IncomingMessage, response: ServerResponse, owned: Owned, traits: StatelessTraits): void {
-    const { message, served } = owned;
+  private serve(request: IncomingMessage, response: ServerResponse, asked: Asked, traits: StatelessTraits): void {
+    const { message, served, listing, conversation } = asked;
     const { id, method, params = {} } = message;
     if (method === 'server/discover') return this.reply(response).settle(resultMessage(id, this.discovery(served)));
-    const mismatch = traits.mirrors ? mirrorMismatchOf(request, owned) : undefined;
+    const mismatch = traits.mirrors ? mirrorMismatchOf(request, asked) : undefined;
     if (mismatch !== undefined) {
       return answerWith(response, 400, errorMessage(id, { code: errorCodes.headerMismatch, message: mismatch }));
     }
-    if (method !== 'subscriptions/listen') return this.call(response, owned, traits);
+    if (method !== 'subscriptions/listen') return this.call(response, asked, traits);
     const { notifications } = params;
     if (!isObject(notifications)) {
       const text = '`notifications` must be an object.';
@@ -110,21 +106,24 @@ export class Stateless implements Disposable {
     const { declared } = traits;
     if ('taskIds' in notifications && knowsTasks(served.features) && !knowsTasks(declared))
       return answerWith(response, 400, errorMessage(id, tasksNotDeclared));
-    const listening = { id, wanted: notifications, served, declared };
-    if (owned.kind === 'anybody')
-      return this.deps.listenStreams.open(response, { ...listening, listing: owned.listing });
-    this.useUntilClosed(response, owned);
-    const { listing, conversationId } = owned.conversation;
-    this.deps.listenStreams.open(response, { ...listening, listing, conversation: conversationId });
+    this.useUntilClosed(response, conversation);
+    this.deps.listenStreams.open(response, {
+      id,
+      wanted: notifications,
+      served,
+      declared,
+      listing,
+      conversation: conversation?.conversationId,
+    });
   }
 
-  private call(response: ServerResponse, owned: Owned, traits: StatelessTraits): void {
+  private call(response: ServerResponse, asked: Asked, traits: StatelessTraits): void {
     const { methods, clock } = this.deps;
-    const { id, method, params = {} } = owned.message;
-    const { toolset } = owned.kind === 'conversation' ? owned.conversation : owned.listing;
+    const { message, listing, conversation } = asked;
+    const { id, method, params = {} } = message;
+    const { toolset } = listing;
     const fail = (error: RpcError): void => answerWith(response, 200, errorMessage(id, errorIn(modernVersion, error)));
-    const conversationId = owned.kind === 'conversation' ? owned.conversation.conversationId : '';
-    const target = { toolset, conversation: conversationId, method, params };
+    const target = { toolset, conversation: conversation?.conversationId ?? '', method, params };
     const reply = this.reply(response);
     const carrier = { id, reply, progressToken: metaOf(params)['progressToken'] };
     const { requestState, inputResponses } = params;
@@ -133,7 +132,7 @@ export class Stateless implements Disposable {
     if (mayAsk && requestState !== undefined) {
       const parked = this.parking.take(requestState, target);
       if (!parked) return fail(noneParked);
-      this.useUntilClosed(response, owned);
+      this.useUntilClosed(response, conversation);
       response.once('close', () => parked.closed(carrier));
       return parked.goOn(carrier, responses);
     }
@@ -142,16 +141,16 @@ export class Stateless implements Disposable {
     if (this.callsInFlight(toolset) >= methods.maxCalls) {
       return fail({ code: errorCodes.server, message: 'Too many calls are in flight.' });
     }
-    this.useUntilClosed(response, owned);
+    this.useUntilClosed(response, conversation);
     this.count(toolset, 1);
     const end = (): void => {
       this.count(toolset, -1);
       session.close({ cancelCalls: true });
       // What a conversation holds outlives its requests.
-      if (owned.kind === 'anybody') methods.backend.noteClient(session.client, 'gone');
+      if (!conversation) methods.backend.noteClient(session.client, 'gone');
     };
     const call = new ParkableCall({ target, parking: this.parking, clock, end }, carrier, responses);
-    const session = this.sessionOf(owned, traits, mayAsk ? call : nobody);
+    const session = this.sessionOf(asked, traits, mayAsk ? call : nobody);
     response.once('close', () => call.closed(carrier));
     let error: RpcError;
     try {
@@ -170,20 +169,19 @@ export class Stateless implements Disposable {
   }
 
   /** Makes the session of one call alone. */
-  private sessionOf(owned: Owned, { clientInfo, declared, logLevel }: StatelessTraits, asker: Asker): Session {
+  private sessionOf(
+    { listing, conversation }: Asked,
+    { clientInfo, declared, logLevel }: StatelessTraits,
+    asker: Asker,
+  ): Session {
     const { clock } = this.deps;
     const traits = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
-    const conversation = owned.kind === 'conversation' ? owned.conversation : undefined;
-    const listing = owned.kind === 'conversation' ? owned.conversation.listing : owned.listing;
     const { conversationId, lostBefore } = conversation ?? {};
     const session = new Session(randomUUID(), listing, modernVersion, clock.now(), traits, {
       asker,
       lostBefore,
-      // A handle is of this run, or tells that it is of an earlier one.
-      mayHaveLost: conversationId !== undefined && !isOfHandle(conversationId),
+      mayHaveLost: conversation !== undefined,
       ...(conversationId !== undefined && { conversation: conversationId }),
-      isNobodys: !conversation && listing.isLeased,
-      passes: owned.kind === 'conversation' ? owned.passes : undefined,
       ...(conversation && { partOf: conversation }),
     });
     session.logLevel = logLevel;
@@ -191,9 +189,9 @@ export class Stateless implements Disposable {
   }
 
   /** A conversation is in use while a POST of it is answered, and not by a call that waits between two (L2a). */
-  private useUntilClosed(response: ServerResponse, owned: Owned): void {
-    if (owned.kind !== 'conversation') return;
-    const use = this.deps.conversations.use(owned.conversation);
+  private useUntilClosed(response: ServerResponse, conversation: Conversation | undefined): void {
+    if (!conversation) return;
+    const use = this.deps.conversations.use(conversation);
     response.once('close', () => use.dispose());
   }
 
@@ -207,10 +205,6 @@ export class Stateless implements Disposable {
   private listResult(method: string, json: string): string {
     const hints = method.endsWith('/list') ? `${cacheHints},` : '';
     return `{"resultType":"complete",${hints}"_meta":${JSON.stringify(this.serverMeta())},${json.slice(1)}`;
-  }
-
-  private tool(text: string): string {
-    return JSON.stringify(toolResult(modernVersion, { content: [{ type: 'text', text }], isError: true }));
   }
 
   private discovery(served: ServedToolset): string {
@@ -235,11 +229,9 @@ export class Stateless implements Disposable {
   }
 }
 
-/** The handle of a conversation may have been taken out of the arguments; it is never mirrored. */
-function mirrorMismatchOf({ headers }: IncomingMessage, owned: Owned): string | undefined {
-  const { method, params = {} } = owned.message;
+function mirrorMismatchOf({ headers }: IncomingMessage, { message, listing }: Asked): string | undefined {
+  const { method, params = {} } = message;
   if (method !== 'tools/call') return undefined;
-  const { listing } = owned.kind === 'conversation' ? owned.conversation : owned;
   listing.refreshIfStale();
   const mirrored = listing.mirrored.get(asText(params['name']));
   return mirrored && mirrorMismatch(mirrored, params['arguments'], headers);

@@ -100,10 +100,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   private releaseAdviceFor(call: ToolsetCall, toolset: string): string | undefined {
     const catalogue = this.host.catalogueFor(call.client?.audience);
     const known = toolsetIn(catalogue, toolset);
-    return (
-      known &&
-      releaseAdvice(known, catalogue.toolsets, { ...call, sees: call.toolset, passes: call.client?.passes ?? {} })
-    );
+    return known && releaseAdvice(known, catalogue.toolsets, { ...call, sees: call.toolset });
   }
 
   async request(request: ToolsetRequest): Promise<OtherOutcome> {

@@ -44,8 +44,6 @@ export interface ServerClient {
   readonly audience?: Audience | undefined;
   /** A clause that says why what its conversation held before this session is gone, where there may have been something. */
   readonly lostBefore?: string | undefined;
-  /** The arguments that each call of its conversation has to have, so that it is told apart (G3). */
-  readonly passes?: Fields | undefined;
   /** Says whether its conversation may have had another session before, of which nothing is known. */
   readonly mayHaveLost?: boolean;
   /** The time in epoch milliseconds since when its request waits for answers, once that is so long that it gives way (G4). */

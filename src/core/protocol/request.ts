@@ -22,11 +22,10 @@ export interface RequestTerms {
   /** The client that the server may ask something meanwhile. */
   readonly client?: ServerClient | undefined;
   /**
-   * The instance that may serve it. Absent: that of the conversation, which is started if there is none. `held`: that of the
-   * conversation if it holds one, and no other (G8). `any`: whichever lives, where each would answer the same. `unheld`: one that no
-   * conversation holds, so that nobody's state is in the answer (G3).
+   * The instance that may serve it. By default, the instance of the conversation, which is started if there is none.
+   * `held`: only an instance that the conversation holds already (G8). `any`: each living one, because all answer the same.
    */
-  readonly instance?: 'held' | 'any' | 'unheld' | undefined;
+  readonly instance?: 'held' | 'any' | undefined;
 }
 
 /** A request `tools/call`. */

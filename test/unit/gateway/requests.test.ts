@@ -14,7 +14,6 @@ describe('gateway: conversations (G3)', () => {
     ['an id that is no string', { 'vscode.conversationId': 5 }],
     ['an id that looks like a session', { 'vscode.conversationId': 'mcp-session:other' }],
     ['an id that looks like an address', { 'vscode.conversationId': 'mcp-address:other' }],
-    ['an id that looks like a handle', { 'vscode.conversationId': 'mcp-handle:other' }],
     ['an id that looks like a thread', { 'vscode.conversationId': 'mcp-named:codex-mcp-client:other' }],
   ] as const) {
     it(`with ${name} none is named`, () => assert.equal(conversationOf(meta), undefined));
