@@ -5,7 +5,7 @@
  */
 import type { ServedToolset } from './backend.js';
 import { appOf } from '../apps/toolMeta.js';
-import { showsApps, capabilitiesKey } from '../protocol/client.js';
+import { showsApps } from '../protocol/client.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { metaOf } from '../protocol/requestMeta.js';
 import { taskMethods } from '../protocol/tasks.js';
@@ -76,9 +76,8 @@ export class Attribution {
   private ofConversation(asked: Asked, conversationId: string, lostBefore?: string): Attributed {
     const { route, traits } = asked;
     const { toolset, clientKind } = route;
-    const audience = { conversation: conversationId, declares: capabilitiesKey(traits.declared) };
     const listing = (): Listing =>
-      this.deps.listings.of(toolset, clientKind, modernVersion, { ...readerOf(traits), audience });
+      this.deps.listings.of(toolset, clientKind, modernVersion, { ...readerOf(traits), conversation: conversationId });
     const conversation = this.deps.conversations.of({ toolset, conversationId, lostBefore }, listing);
     if (!conversation) {
       return refused(200, { code: errorCodes.server, message: 'Too many conversations are open.' });

@@ -2,7 +2,7 @@
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Event } from '../base/events.js';
 import type { ServerFeatures } from '../tools/features.js';
-import type { Audience, ClientChange, ClientKind, ServerClient } from '../protocol/client.js';
+import type { ClientChange, ClientKind, ServerClient } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 
 /** The id under which all toolsets are served as one, at `/mcp`; no server can have it. */
@@ -31,11 +31,11 @@ export interface ServedToolset {
 
 export interface GatewayBackend {
   /**
-   * Returns undefined where there is no such toolset, which the gateway answers with 404. What stays the same stays the
-   * same object.
-   * @param audience the session that asks, where it is offered what its own instances offer (G3)
+   * Returns undefined if there is no such toolset, which the gateway answers with 404. An unchanged toolset stays the same
+   * object.
+   * @param conversation gets the lists of its own instances (G3g); by default, the lists for all
    */
-  toolset(id: string, clientKind: ClientKind, audience?: Audience): ServedToolset | undefined;
+  toolset(id: string, clientKind: ClientKind, conversation?: string): ServedToolset | undefined;
   /**
    * Returns a configured toolset as it is while its server gives it nothing, or undefined where it is not configured.
    */
@@ -48,6 +48,6 @@ export interface GatewayBackend {
   /** Its parameters have the names that clients see. */
   request(request: ToolsetRequest): Promise<OtherOutcome>;
   noteClient(client: ServerClient, change: ClientChange): void;
-  /** A client lists what a toolset offers. What its server does not call fresh any more is asked for by the way (X8). */
-  noteListed(id: string, audience: Audience | undefined): void;
+  /** A client lists a toolset. The host then asks the server again for lists that are no longer fresh (X8e). */
+  noteListed(id: string, conversation: string | undefined): void;
 }

@@ -11,7 +11,7 @@ import { asText } from '../base/text.js';
 import type { Route } from './access.js';
 import type { ServedToolset } from './backend.js';
 import type { MethodDeps } from './requests.js';
-import { capabilitiesKey, showsApps, type ClientKind, type Fields } from '../protocol/client.js';
+import { showsApps, type ClientKind, type Fields } from '../protocol/client.js';
 import { clientCapabilities, readsStructureAlone, serverCapabilities } from './dialect.js';
 import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
@@ -328,8 +328,8 @@ export class Endpoint {
   ): Listing {
     const { declared, readsStructureAlone, agentHost } = traits;
     const clientKind = routed === 'editor' && agentHost !== undefined ? 'agentHost' : routed;
-    const audience = clientKind === 'editor' ? undefined : { conversation, declares: capabilitiesKey(declared) };
-    const client = { readsStructureAlone, showsApps: showsApps(declared), audience };
+    const own = clientKind === 'editor' ? undefined : conversation;
+    const client = { readsStructureAlone, showsApps: showsApps(declared), conversation: own };
     return this.deps.listings.of(toolset, clientKind, version, client);
   }
 

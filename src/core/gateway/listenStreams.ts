@@ -166,8 +166,8 @@ class ListeningClient implements ServerClient {
     this.turn = turn;
   }
 
-  get audience(): ServerClient['audience'] {
-    return this.listing.audience;
+  get listedFor(): string | undefined {
+    return this.listing.conversation;
   }
 
   ask(): Promise<never> {

@@ -14,7 +14,7 @@ import { type Disposable, DisposableStore } from '../base/disposables.js';
 import type { Log } from '../base/log.js';
 import { asText } from '../base/text.js';
 import { type ServerFeatures, toolsAlone } from '../tools/features.js';
-import type { Audience, ClientKind } from '../protocol/client.js';
+import type { ClientKind } from '../protocol/client.js';
 import type { GatewayBackend, ServedToolset } from './backend.js';
 import { entries } from './dialect.js';
 import { mirroredParams, type MirroredParam } from '../protocol/mirroredParams.js';
@@ -37,8 +37,8 @@ export class Listing {
   constructor(
     readonly toolset: string,
     readonly clientKind: ClientKind,
-    /** The session whose listing it is; absent: it is that of all who ask alike. */
-    readonly audience: Audience | undefined,
+    /** The conversation whose listing it is; undefined if it is for all clients of the same kind. */
+    readonly conversation: string | undefined,
     private readonly ask: () => ServedToolset | undefined,
     toPages: ToPages,
     nextVersion: () => number,
@@ -175,7 +175,7 @@ export class Listings implements Disposable {
 
   /**
    * Returns a fresh listing. For a toolset that was never there, it may be called only where the backend knows it.
-   * @param client with an audience where the listing is its own, to be given back with `forget`
+   * @param client with a conversation if the listing is only for it; give that back with `forget`
    */
   of(
     toolset: string,
@@ -183,17 +183,17 @@ export class Listings implements Disposable {
     protocol: SpokenVersion = protocolVersions[0],
     client: ListedFor = {},
   ): Listing {
-    const { audience } = client;
+    const { conversation } = client;
     const make = (): Listing =>
       new Listing(
         toolset,
         clientKind,
-        audience,
+        conversation,
         () => this.ask(toolset, clientKind, client),
         this.pagesIn(protocol),
         () => (this.versions += 1),
       );
-    if (audience) {
+    if (conversation !== undefined) {
       const listing = make();
       this.own.add(listing);
       return listing;
@@ -223,8 +223,8 @@ export class Listings implements Disposable {
   }
 
   private ask(toolset: string, clientKind: ClientKind, client: ListedFor): ServedToolset | undefined {
-    const { audience, readsStructureAlone, showsApps } = client;
-    const served = this.deps.backend.toolset(toolset, clientKind, audience);
+    const { conversation, readsStructureAlone, showsApps } = client;
+    const served = this.deps.backend.toolset(toolset, clientKind, conversation);
     if (!served || !(readsStructureAlone || (showsApps && served.appTools?.length))) return served;
     const made = this.adapted.get(served) ?? new Map<string, ServedToolset>();
     this.adapted.set(served, made);
@@ -277,8 +277,8 @@ interface ListedFor {
   readonly readsStructureAlone?: boolean;
   /** Says whether it shows apps, so that it gets what they alone call (G8). */
   readonly showsApps?: boolean;
-  /** The session or conversation whose own listing this is. */
-  readonly audience?: Audience | undefined;
+  /** The conversation whose listing it is. */
+  readonly conversation?: string | undefined;
 }
 
 function keyOf({ readsStructureAlone = false, showsApps = false }: ListedFor): string {

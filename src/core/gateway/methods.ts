@@ -162,7 +162,7 @@ function listOf(topic: Topic, list: ListName = topic): Method {
     if (json === undefined)
       return invalidParams('The cursor is invalid or has expired. List again from the beginning.');
     session.noteListed(topic, list);
-    deps.backend.noteListed(session.toolset, session.listing.audience);
+    deps.backend.noteListed(session.toolset, session.listing.conversation);
     if (topic === 'tools') deps.noteActivity(session.toolset);
     return { kind: 'result', json };
   };

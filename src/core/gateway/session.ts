@@ -11,7 +11,7 @@ import type { MessageStream, OpenStream, Reply } from './eventStreams.js';
 import { ClientRequests } from './clientRequests.js';
 import { sessionConversation } from './conversationIds.js';
 import type { SessionTraits } from './sessionId.js';
-import type { AskOptions, Audience, ClientKind, Fields, ServerClient } from '../protocol/client.js';
+import type { AskOptions, ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import type { Cancellation } from '../base/cancellation.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import { TransientMap } from '../base/transientMap.js';
@@ -273,8 +273,8 @@ export class SessionClient implements ServerClient {
     return this.owner.logLevel;
   }
 
-  get audience(): Audience | undefined {
-    return this.owner.listing.audience;
+  get listedFor(): string | undefined {
+    return this.owner.listing.conversation;
   }
 
   get lostBefore(): string | undefined {

@@ -5,7 +5,7 @@
 import { Emitter, nextEvent } from '../base/events.js';
 import type { Disposable } from '../base/disposables.js';
 import { everyToolset, type GatewayBackend, type ServedToolset } from '../gateway/backend.js';
-import type { Audience, ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
+import type { ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import { isAboutTask, watchTask } from '../protocol/tasks.js';
@@ -49,8 +49,8 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     });
   }
 
-  toolset(id: string, clientKind: ClientKind, audience?: Audience): ServedToolset | undefined {
-    const catalogue = this.host.catalogueFor(audience);
+  toolset(id: string, clientKind: ClientKind, conversation?: string): ServedToolset | undefined {
+    const catalogue = this.host.catalogueFor(conversation);
     if (id === everyToolset) {
       const kept = this.together.get(catalogue) ?? servedTogether(catalogue.toolsets);
       this.together.set(catalogue, kept);
@@ -81,7 +81,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   async callTool(call: ToolsetCall): Promise<ToolOutcome> {
     const isToAll = call.toolset === everyToolset;
     const toolset = isToAll
-      ? holderOfTool(this.host.catalogueFor(call.client?.audience).toolsets, call.tool)?.id
+      ? holderOfTool(this.host.catalogueFor(call.client?.listedFor).toolsets, call.tool)?.id
       : call.toolset;
     if (toolset === undefined) {
       return { kind: 'error', code: errorCodes.invalidParams, message: `No toolset has a tool "${call.tool}".` };
@@ -98,14 +98,14 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   }
 
   private releaseAdviceFor(call: ToolsetCall, toolset: string): string | undefined {
-    const catalogue = this.host.catalogueFor(call.client?.audience);
+    const catalogue = this.host.catalogueFor(call.client?.listedFor);
     const known = toolsetIn(catalogue, toolset);
     return known && releaseAdvice(known, catalogue.toolsets, { ...call, sees: call.toolset });
   }
 
   async request(request: ToolsetRequest): Promise<OtherOutcome> {
     const { toolset: id, method, client } = request;
-    const catalogue = this.host.catalogueFor(client?.audience);
+    const catalogue = this.host.catalogueFor(client?.listedFor);
     if (isAboutTask(method)) return this.requestOfTask(request, catalogue);
     const isToAll = id === everyToolset;
     const toolset = isToAll ? holderOfRequest(catalogue.toolsets, request) : toolsetIn(catalogue, id);
@@ -144,8 +144,8 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     this.host.noteClient(client, change);
   }
 
-  noteListed(id: string, audience: Audience | undefined): void {
-    this.host.noteListed(id === everyToolset ? undefined : id, audience);
+  noteListed(id: string, conversation: string | undefined): void {
+    this.host.noteListed(id === everyToolset ? undefined : id, conversation);
   }
 
   dispose(): void {

@@ -18,13 +18,6 @@ export type Fields = Readonly<Record<string, unknown>>;
  */
 export type ClientKind = 'editor' | 'agentHost' | 'plain';
 
-/** For whom a list of tools is made (G3); where there is none, it is for all who are offered the catalogue. */
-export interface Audience {
-  readonly conversation: string;
-  /** Equal for clients that declared the same (`capabilitiesKey`). */
-  readonly declares: string;
-}
-
 export interface AskOptions {
   readonly onProgress?: ((progress: Fields) => void) | undefined;
   /** The key under which a server of the modern era asks it. */
@@ -40,8 +33,8 @@ export interface ServerClient {
   readonly logLevel: string | undefined;
   /** The conversation within the session, where it tells them apart. */
   readonly conversation?: string | undefined;
-  /** Is there where the session is offered what its own instances offer, whatever others are offered. */
-  readonly audience?: Audience | undefined;
+  /** The conversation whose list the client sees (G3g); undefined if it sees the list for all. */
+  readonly listedFor?: string | undefined;
   /** A clause that says why what its conversation held before this session is gone, where there may have been something. */
   readonly lostBefore?: string | undefined;
   /** Says whether its conversation may have had another session before, of which nothing is known. */

@@ -4,7 +4,7 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter } from '../../../src/core/base/events.js';
 import type { Log, LogLevel } from '../../../src/core/base/log.js';
 import type { GatewayBackend, ServedToolset } from '../../../src/core/gateway/backend.js';
-import type { Audience, ClientChange, ClientKind, ServerClient } from '../../../src/core/protocol/client.js';
+import type { ClientChange, ClientKind, ServerClient } from '../../../src/core/protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../../../src/core/protocol/request.js';
 import type { Reply } from '../../../src/core/gateway/eventStreams.js';
 
@@ -36,10 +36,10 @@ export class FakeBackend implements GatewayBackend {
   /** The tools that one conversation is offered instead of those of the toolset. */
   readonly special = new Map<string, readonly Tool[]>();
 
-  toolset(id: string, _clientKind: ClientKind, audience?: Audience): ServedToolset | undefined {
+  toolset(id: string, _clientKind: ClientKind, conversation?: string): ServedToolset | undefined {
     if (this.broken.has(id)) throw new Error('no list');
     const served = this.toolsets.get(id);
-    const tools = audience && this.special.get(audience.conversation);
+    const tools = conversation !== undefined && this.special.get(conversation);
     return served && { id, ...served, ...(tools && { tools }) };
   }
 

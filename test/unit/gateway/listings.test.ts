@@ -155,8 +155,7 @@ describe('gateway: listings', () => {
   it('a session has a listing of its own, of what it is offered itself, until it is forgotten (G3)', () => {
     backend.set('t', ['a']);
     backend.special.set('d1', [tool('a'), tool('b')]);
-    const of = (conversation: string): Listing =>
-      listings.of('t', 'plain', '2025-11-25', { audience: { conversation, declares: '{}' } });
+    const of = (conversation: string): Listing => listings.of('t', 'plain', '2025-11-25', { conversation });
     const [one, two] = [of('d1'), of('d2')];
     assert.deepEqual([names(one), names(two)], [['a', 'b'], ['a']]);
     const { version } = two;

@@ -35,10 +35,9 @@ describe('tools that change (R6)', () => {
 
 describe('a list of one conversation that is not taken (R6, E1)', () => {
   const stage = hostStage();
-  const audience = { conversation: 'd1', declares: '{}' };
 
   const use = async (connection: FakeConnection): Promise<void> => {
-    const client = fakeClient({ conversation: 'd1', audience });
+    const client = fakeClient({ conversation: 'd1', listedFor: 'd1' });
     const { signal } = new AbortController();
     const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', client, signal });
     await answer(connection, '1');
@@ -51,7 +50,7 @@ describe('a list of one conversation that is not taken (R6, E1)', () => {
     return connection;
   };
   const offered = (): string[] | undefined =>
-    stage.host.catalogueFor(audience).toolsets[0]?.tools.map(({ published }) => published);
+    stage.host.catalogueFor('d1').toolsets[0]?.tools.map(({ published }) => published);
   const refused = [
     ['could not be had', 'command: a', new Error('busy')],
     ['gives two tools one name', "command: a, transform: [{ prefix: { remove: p_, add: '' } }]", listing('x', 'p_x')],

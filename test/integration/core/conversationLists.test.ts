@@ -1,4 +1,4 @@
-/** What a conversation is offered: what its own instance offers, or the one that listed for clients like it (G3). */
+/** The lists of a conversation: those of its own instance, or the common ones (G3g). */
 import assert from 'node:assert/strict';
 import { fixture, officialServer } from '../../support/core/configText.js';
 import { SessionClient, type SessionOptions } from '../../support/core/sessionClient.js';
@@ -10,7 +10,7 @@ const eliciting: SessionOptions = {
   elicit: () => ({ action: 'decline' }),
 };
 
-describe('what conversations are offered (G3)', () => {
+describe('lists of conversations (G3g)', () => {
   let stage: Stage;
   beforeEach(async () => (stage = await startStage()));
   afterEach(endStages);
@@ -30,7 +30,7 @@ describe('what conversations are offered (G3)', () => {
     await stage.edit({ e: officialServer('everything') });
     const usual = stage.publishedBy('e');
     const [poor, rich] = [await open('e'), await open('e', eliciting)];
-    assert.deepEqual(await names(rich), usual, 'nothing has listed for clients like it yet');
+    assert.deepEqual(await names(rich), usual, 'it has no instance yet');
     assert.match(await rich.text('echo', { message: 'hi' }), /hi/);
     await rich.next(changed);
     const more = await names(rich);
@@ -44,7 +44,10 @@ describe('what conversations are offered (G3)', () => {
     assert.deepEqual(poor.told, [], 'it was told of a change');
 
     const like = await open('e', eliciting);
-    assert.deepEqual(await names(like), more, 'a client like it sees it before it has an instance');
+    assert.deepEqual(await names(like), usual, 'it sees the common list until it has an instance');
+    await like.text('echo', { message: 'hi' });
+    await like.next(changed);
+    assert.deepEqual(await names(like), more);
     assert.ok(!(await names(await open('e'))).includes('trigger-elicitation-request'));
   });
 
