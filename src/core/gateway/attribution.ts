@@ -11,7 +11,8 @@ import { metaOf } from '../protocol/requestMeta.js';
 import { taskMethods } from '../protocol/tasks.js';
 import { modernVersion } from '../protocol/versions.js';
 import type { Route } from './access.js';
-import type { Conversation, Conversations } from './conversations.js';
+import type { Conversation } from './conversation.js';
+import type { Conversations } from './conversations.js';
 import { readsStructureAlone } from './dialect.js';
 import { addressConversation, namedConversation } from './conversationIds.js';
 import { namedBy, namerOf } from './identities.js';
@@ -73,12 +74,12 @@ export class Attribution {
     return namer === undefined || isForInstance ? refused(400, unnamed) : this.ofNobody(asked);
   }
 
-  private ofConversation(asked: Asked, conversationId: string, lostBefore?: string): Attributed {
+  private ofConversation(asked: Asked, id: string, lostBefore?: string): Attributed {
     const { route, traits } = asked;
     const { toolset, clientKind } = route;
     const listing = (): Listing =>
-      this.deps.listings.of(toolset, clientKind, modernVersion, { ...readerOf(traits), conversation: conversationId });
-    const conversation = this.deps.conversations.of({ toolset, conversationId, lostBefore }, listing);
+      this.deps.listings.of(toolset, clientKind, modernVersion, { ...readerOf(traits), conversation: id });
+    const conversation = this.deps.conversations.of({ toolset, id }, listing, lostBefore);
     if (!conversation) {
       return refused(200, { code: errorCodes.server, message: 'Too many conversations are open.' });
     }

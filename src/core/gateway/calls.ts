@@ -17,10 +17,10 @@ import { askedBy } from './appRequests.js';
 import { otherResult, toolResult } from './dialect.js';
 import { conversationOf } from './conversationIds.js';
 import { withoutCarriage } from './parking.js';
-import { forward, invalidParams, type Answer, type ForwardTerms, type MethodContext } from './requests.js';
+import { forward, invalidParams, type Answer, type ForwardTerms, type RequestContext } from './requests.js';
 import { deliveredTask, unknownTool } from './taskResults.js';
 
-export function callTool(params: Fields, context: MethodContext): Answer {
+export function callTool(params: Fields, context: RequestContext): Answer {
   const { name, arguments: given } = params;
   if (typeof name !== 'string' || name === '') return invalidParams('`name` must be a non-empty string.');
   if (given !== undefined && !isObject(given)) return invalidParams('`arguments` must be an object.');
@@ -37,42 +37,47 @@ export function callTool(params: Fields, context: MethodContext): Answer {
   }
 }
 
-function callFromConversation(name: string, given: Fields | undefined, params: Fields, context: MethodContext): Answer {
-  const { session, deps } = context;
-  const app = session.listing.apps.get(name);
+function callFromConversation(
+  name: string,
+  given: Fields | undefined,
+  params: Fields,
+  context: RequestContext,
+): Answer {
+  const { client, conversation: asking, listing, deps } = context;
+  const app = listing.apps.get(name);
   return forward(params, context, {
     what: name,
     cancelled: 'The call was cancelled.',
     send: (terms): Promise<ToolOutcome> => {
       // The editor may read the page while the tool runs.
-      if (app !== undefined) session.links.set(app, { toolset: session.toolset, conversation: terms.conversation });
+      if (app !== undefined) asking?.links.set(app, { toolset: listing.toolset, conversation: terms.conversation });
       const call = callOf(terms, name, given);
-      return deps.backend.callTool(session.promised?.has(name) ? { ...call, isPromised: true } : call);
+      return deps.backend.callTool(asking?.promised?.has(name) ? { ...call, isPromised: true } : call);
     },
     write: async (
-      { result, toolset = session.toolset, publishedName = name, notes = [] },
+      { result, toolset = listing.toolset, publishedName = name, notes = [] },
       { conversation, clientKind },
     ) => {
       // A task has no result yet.
       if (taskIn(result) !== undefined) return JSON.stringify(result);
-      session.links.note(result, { toolset, conversation });
+      asking?.links.note(result, { toolset, conversation });
       // An agent host shows an app what it was given itself, and its models read text beside structure (G8).
-      const isShown = clientKind === 'agentHost' && (app !== undefined || session.listing.isForAppsAlone(name));
+      const isShown = clientKind === 'agentHost' && (app !== undefined || listing.isForAppsAlone(name));
       // Otherwise, what is done for the editor suits the agents that it runs, too.
       const isEditor = clientKind !== 'plain' && !isShown;
       const origin = { server: toolset, tool: publishedName, conversation };
-      const opens = app !== undefined && clientKind === 'editor' && conversation !== session.conversation;
+      const opens = app !== undefined && clientKind === 'editor' && conversation !== asking?.id;
       const own = opens
         ? await deps.delivery.forEditorWithApp(
             result,
             origin,
-            deps.openings.open({ toolset: session.toolset, conversation }),
+            deps.openings.open({ toolset: listing.toolset, conversation }),
           )
         : await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
       return await written(
         result,
         // A note is no text of the tool that would stand for its structure.
-        withNotes(toolResult(session.protocolVersion, own), notes, isEditor || session.traits.readsStructureAlone),
+        withNotes(toolResult(client.protocolVersion, own), notes, isEditor || client.traits.readsStructureAlone),
       );
     },
   });
@@ -103,18 +108,18 @@ function written(result: object, sent: object): string | Promise<string> {
 }
 
 /** An app gets the result as the server gave it. */
-function callFromApp(name: string, asked: Fields, destination: Destination, context: MethodContext): Answer {
-  const { session, deps } = context;
+function callFromApp(name: string, asked: Fields, destination: Destination, context: RequestContext): Answer {
+  const { client, listing, deps } = context;
   const { arguments: given } = asked as { arguments?: Fields };
   return forward(asked, context, {
     what: name,
     cancelled: 'The call was cancelled.',
     destination,
     send: (terms): Promise<ToolOutcome> => deps.backend.callTool(callOf(terms, name, given, true)),
-    write: async ({ result, toolset = session.toolset, publishedName = name }, { conversation }) => {
+    write: async ({ result, toolset = listing.toolset, publishedName = name }, { conversation }) => {
       if (taskIn(result) !== undefined) return JSON.stringify(result);
       const origin = { server: toolset, tool: publishedName, conversation };
-      return await written(result, toolResult(session.protocolVersion, await deps.delivery.forOthers(result, origin)));
+      return await written(result, toolResult(client.protocolVersion, await deps.delivery.forOthers(result, origin)));
     },
   });
 }
@@ -126,14 +131,14 @@ export const noCompletion = JSON.stringify(emptyCompletion);
 /** Says what is wrong with parameters, or returns undefined where nothing is. */
 type Check = (params: Fields) => string | undefined;
 
-type Forwarded = (params: Fields, context: MethodContext) => Answer;
+type Forwarded = (params: Fields, context: RequestContext) => Answer;
 
 /** Makes a method that goes to the server as it came. */
 export function forwarded(method: string, check: Check): Forwarded {
   return (params, context) => {
     const wrong = check(params);
     if (wrong !== undefined) return invalidParams(wrong);
-    const { session, deps } = context;
+    const { client, listing, deps } = context;
     const by = askedBy(params, context);
     if (by.kind === 'refused') return by.answer;
     const asked = by.kind === 'app' ? by.asked : params;
@@ -142,8 +147,8 @@ export function forwarded(method: string, check: Check): Forwarded {
     const own = { ...withoutCarriage(asked), ...(method === 'tasks/update' && { inputResponses }) };
     const isNamed = deps.namesConversations && conversationOf(metaOf(params)) !== undefined;
     const { uri } = own as { uri?: unknown };
-    const isPage = !isNamed && session.listing.hasApp(uri);
-    const isForEditor = session.clientKind === 'editor';
+    const isPage = !isNamed && listing.hasApp(uri);
+    const isForEditor = listing.clientKind === 'editor';
     return forward(params, context, {
       what: method,
       cancelled: 'The request was cancelled.',
@@ -161,14 +166,14 @@ export function forwarded(method: string, check: Check): Forwarded {
         const lacks = outcome.kind === 'error' && outcome.code === errorCodes.methodNotFound;
         return lacks && method === 'completion/complete' ? { kind: 'result', result: emptyCompletion } : outcome;
       },
-      write: async ({ result, tool = unknownTool, toolset = session.toolset }, { conversation, clientKind }) => {
+      write: async ({ result, tool = unknownTool, toolset = listing.toolset }, { conversation, clientKind }) => {
         const { delivery } = deps;
         const own = taskMethods.includes(method)
           ? await deliveredTask(result, { delivery, clientKind, server: toolset, tool, conversation })
           : isPage && isForEditor
             ? withScript(result)
             : result;
-        return written(result, otherResult(session.protocolVersion, own, session.listing.isLeased));
+        return written(result, otherResult(client.protocolVersion, own, listing.isLeased));
       },
     });
   };

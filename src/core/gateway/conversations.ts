@@ -1,92 +1,79 @@
 /**
- * Keeps the conversations of the modern era, in which each request is served by itself and no session joins those of
- * one conversation (G3). What is kept is what its requests share: its id, its listing and the links that it was
- * given. Their number is bounded: the one that was idle the longest is forgotten, and is made anew when it calls again.
+ * Keeps the conversations of modern requests, which no session joins (G3). Their number is bounded: the conversation that
+ * was idle longest is forgotten, and is made again when it calls again.
  *
- * A conversation that has an address of its own can be ended there, and ends by itself when the program that attended
- * to it has gone (L2a). Others end as their leases do (L2).
+ * A conversation with its own address can be ended there. It also ends when the program that attended to it has gone
+ * (L2a). Others end as their leases do (L2).
  */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import type { ServerClient } from '../protocol/client.js';
-import { Links } from './links.js';
+import { Conversation, quietLimitMs } from './conversation.js';
 import type { Listing } from './listings.js';
-import { quietLimitMs } from './sessions.js';
 
-export interface ConversationTraits {
+export interface ConversationKey {
   readonly toolset: string;
-  readonly conversationId: string;
-  /** Why what its id held before is gone, if it may have held something (L2a). */
-  readonly lostBefore?: string | undefined;
+  /** The id of the conversation. */
+  readonly id: string;
 }
 
-export class Conversation {
-  readonly toolset: string;
-  readonly conversationId: string;
-  readonly lostBefore: string | undefined;
-  /** The links that it was given. */
-  readonly links = new Links();
+interface Kept {
+  readonly conversation: Conversation;
   /** The number of requests that are being served. */
-  inUse = 0;
-
-  constructor(
-    traits: ConversationTraits,
-    readonly listing: Listing,
-    /** The time of the last use in milliseconds since the epoch. */
-    public lastUsed: number,
-  ) {
-    ({ toolset: this.toolset, conversationId: this.conversationId, lostBefore: this.lostBefore } = traits);
-  }
+  inUse: number;
 }
 
 interface ConversationsDeps {
   readonly clock: Clock;
   readonly max: number;
-  /** Called with a conversation that is kept no longer. */
+  /** Called with a conversation that is no longer kept. */
   readonly forgotten: (conversation: Conversation) => void;
-  /** Called when what a conversation holds is to end. */
+  /** Called when the leases of a conversation are to end. */
   readonly ended: (client: ServerClient) => void;
 }
 
 export class Conversations implements Disposable {
-  private readonly kept = new Map<string, Conversation>();
-  /** How many streams hold a conversation open. */
+  private readonly kept = new Map<string, Kept>();
+  /** The number of streams that hold a conversation open. */
   private readonly attending = new Map<string, number>();
   private readonly quiet = new Map<string, Disposable>();
 
   constructor(private readonly deps: ConversationsDeps) {}
 
   /**
-   * Returns the conversation, noting the use, or undefined where there is no room because all are in use.
-   * @param listing makes the listing of one that is not kept
+   * Returns the conversation and notes the use. Returns undefined if there is no room because all are in use.
+   * @param listing makes the listing of a new conversation
+   * @param lostBefore as `Conversation.lostBefore`, for a new conversation
    */
-  of(traits: ConversationTraits, listing: () => Listing): Conversation | undefined {
-    const key = keyOf(traits);
-    const known = this.kept.get(key);
+  of(given: ConversationKey, listing: () => Listing, lostBefore?: string): Conversation | undefined {
+    const key = keyOf(given);
+    const known = this.kept.get(key)?.conversation;
     if (known) {
       known.lastUsed = this.deps.clock.now();
       return known;
     }
     if (this.kept.size >= this.deps.max && !this.makeRoom()) return undefined;
-    const made = new Conversation(traits, listing(), this.deps.clock.now());
-    this.kept.set(key, made);
-    return made;
+    const start = { id: given.id, lostBefore, mayHaveLost: true };
+    const conversation = new Conversation(start, listing(), this.deps.clock.now());
+    this.kept.set(key, { conversation, inUse: 0 });
+    return conversation;
   }
 
   /** Keeps a conversation in use while a request of it is served. */
   use(conversation: Conversation): Disposable {
-    conversation.inUse += 1;
+    const kept = this.kept.get(keyOf(conversation));
+    if (kept) kept.inUse += 1;
     return {
       dispose: () => {
-        conversation.inUse -= 1;
+        if (kept) kept.inUse -= 1;
         conversation.lastUsed = this.deps.clock.now();
       },
     };
   }
 
-  /** Holds a conversation open as long as a stream is; a while after the last one has closed, it ends. */
-  attend(traits: ConversationTraits): Disposable {
-    const key = keyOf(traits);
+  /** Holds a conversation open. It ends a while after the last stream that holds it has closed. */
+  attend(given: ConversationKey): Disposable {
+    const key = keyOf(given);
     this.quiet.get(key)?.dispose();
     this.attending.set(key, (this.attending.get(key) ?? 0) + 1);
     return {
@@ -103,8 +90,8 @@ export class Conversations implements Disposable {
   }
 
   /** Ends a conversation because its client wants that. */
-  end(traits: ConversationTraits): void {
-    const conversation = this.kept.get(keyOf(traits));
+  end(given: ConversationKey): void {
+    const conversation = this.kept.get(keyOf(given))?.conversation;
     if (!conversation) return;
     this.forget(conversation);
     this.deps.ended(clientOf(conversation));
@@ -121,20 +108,20 @@ export class Conversations implements Disposable {
     const { clock } = this.deps;
     const timer = clock.after(limitMs, () => {
       this.quiet.delete(key);
-      const conversation = this.kept.get(key);
-      if (!conversation || this.attending.has(key)) return;
-      const left = conversation.inUse > 0 ? quietLimitMs : conversation.lastUsed + quietLimitMs - clock.now();
+      const kept = this.kept.get(key);
+      if (!kept || this.attending.has(key)) return;
+      const left = kept.inUse > 0 ? quietLimitMs : kept.conversation.lastUsed + quietLimitMs - clock.now();
       if (left > 0) this.awaitQuiet(key, left);
-      else this.end(conversation);
+      else this.end(kept.conversation);
     });
     this.quiet.set(key, timer);
   }
 
   private makeRoom(): boolean {
     let idlest: Conversation | undefined;
-    for (const [key, one] of this.kept) {
-      if (one.inUse > 0 || this.attending.has(key)) continue;
-      if (!idlest || one.lastUsed < idlest.lastUsed) idlest = one;
+    for (const [key, { conversation, inUse }] of this.kept) {
+      if (inUse > 0 || this.attending.has(key)) continue;
+      if (!idlest || conversation.lastUsed < idlest.lastUsed) idlest = conversation;
     }
     if (idlest) this.forget(idlest);
     return idlest !== undefined;
@@ -146,15 +133,15 @@ export class Conversations implements Disposable {
   }
 }
 
-function keyOf({ toolset, conversationId }: ConversationTraits): string {
-  return `${toolset} ${conversationId}`;
+function keyOf({ toolset, id }: ConversationKey): string {
+  return `${toolset} ${id}`;
 }
 
-/** The client of a conversation as it is told of its end. */
+/** The client of a conversation that ends. */
 function clientOf(conversation: Conversation): ServerClient {
   return {
     session: conversation,
-    conversation: conversation.conversationId,
+    conversation: conversation.id,
     capabilities: {},
     logLevel: undefined,
     ask: () => Promise.reject(new Error('The conversation has ended.')),

@@ -24,7 +24,7 @@ import {
   type Message,
   type Payload,
 } from './jsonRpc.js';
-import type { ConversationTraits, Conversations } from './conversations.js';
+import type { ConversationKey, Conversations } from './conversations.js';
 import { ofInstances } from './attribution.js';
 import { addressConversation } from './conversationIds.js';
 import { namerOf } from './identities.js';
@@ -169,7 +169,7 @@ export class Endpoint {
       serverInfo: { name: served.serverName, version: this.deps.version },
       ...(served.instructions === undefined ? {} : { instructions: served.instructions }),
     });
-    this.answerAlone(response, resultMessage(id, result), { 'mcp-session-id': session.id });
+    this.answerAlone(response, resultMessage(id, result), { 'mcp-session-id': session.sessionId });
     this.deps.onClient(session.clientKind, declared);
     this.deps.methods.noteActivity(route.toolset);
   }
@@ -221,7 +221,14 @@ export class Endpoint {
     const { methods } = this.deps;
     let error: RpcError;
     try {
-      const answer = answerRequest(method, params, { id, session, reply, deps: methods });
+      const answer = answerRequest(method, params, {
+        id,
+        client: session,
+        conversation: session,
+        listing: session.listing,
+        reply,
+        deps: methods,
+      });
       if (answer.kind === 'later') return;
       if (answer.kind === 'result') return reply.settle(resultMessage(id, answer.json));
       error = answer.error;
@@ -246,7 +253,7 @@ export class Endpoint {
   }
 
   /** Holds a conversation of the modern era open, as long as whoever gave it its address lives (L2a). */
-  private attend(response: ServerResponse, conversation: ConversationTraits): void {
+  private attend(response: ServerResponse, conversation: ConversationKey): void {
     const attendance = this.deps.conversations.attend(conversation);
     new ListenStream(response, this.deps.heartbeat);
     response.once('close', () => attendance.dispose());
@@ -376,9 +383,9 @@ function needsInstance(payload: Payload): boolean {
 }
 
 /** Returns the conversation that a request means by the address that it comes to, and not by a session. */
-function atAddress({ headers }: IncomingMessage, { toolset, address }: Route): ConversationTraits | undefined {
+function atAddress({ headers }: IncomingMessage, { toolset, address }: Route): ConversationKey | undefined {
   if (address === undefined || headers['mcp-session-id'] !== undefined) return undefined;
-  return { toolset, conversationId: addressConversation(address) };
+  return { toolset, id: addressConversation(address) };
 }
 
 export function refuse(response: ServerResponse, status: number, code: number, message: string): void {

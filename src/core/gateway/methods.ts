@@ -4,9 +4,10 @@
  * editor sends them in parallel.
  */
 import type { ServerFeatures } from '../tools/features.js';
-import { invalidParams, refusal, type Answer, type MethodContext, type MethodDeps } from './requests.js';
+import { invalidParams, refusal, type Answer, type RequestContext, type MethodDeps } from './requests.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
+import { CallClient } from './client.js';
 import { isRequestId } from './jsonRpc.js';
 import { knowsTasks, taskMethods, tasksNotDeclared } from '../protocol/tasks.js';
 import { modernVersion } from '../protocol/versions.js';
@@ -16,7 +17,7 @@ import type { ListName, Topic } from './listings.js';
 import type { ServedToolset } from './backend.js';
 import type { Session } from './session.js';
 
-type Method = (params: Fields, context: MethodContext) => Answer;
+type Method = (params: Fields, context: RequestContext) => Answer;
 
 const everything: ServerFeatures = {
   prompts: true,
@@ -79,9 +80,9 @@ const legacyMethods = ['ping', 'initialize', 'logging/setLevel', 'resources/subs
 /** Only since 2026-07-28 tasks are what they are, and only a client that has declared them may ask. */
 function ofTask(method: Method): Method {
   return (params, context) => {
-    const { protocolVersion, listing, traits } = context.session;
-    if (protocolVersion !== modernVersion || !knowsTasks(listing.features)) return unknownMethod();
-    return knowsTasks(traits.declared) ? method(params, context) : { kind: 'error', error: tasksNotDeclared };
+    const { client, listing } = context;
+    if (client.protocolVersion !== modernVersion || !knowsTasks(listing.features)) return unknownMethod();
+    return knowsTasks(client.traits.declared) ? method(params, context) : { kind: 'error', error: tasksNotDeclared };
   };
 }
 
@@ -90,7 +91,7 @@ export function isOfModernEra(method: string): boolean {
   return methods.has(method) && !legacyMethods.includes(method);
 }
 
-export function answerRequest(method: string, params: Fields | undefined, context: MethodContext): Answer {
+export function answerRequest(method: string, params: Fields | undefined, context: RequestContext): Answer {
   const answer = methods.get(method);
   return answer ? answer(params ?? {}, context) : unknownMethod();
 }
@@ -126,7 +127,7 @@ function unknownMethod(): Answer {
  */
 function needs(feature: keyof ServerFeatures, method: Method, lacking: Method = method): Method {
   return (params, context) => {
-    const { features, canGain } = context.session.listing;
+    const { features, canGain } = context.listing;
     if (features[feature]) return method(params, context);
     return canGain ? lacking(params, context) : unknownMethod();
   };
@@ -147,23 +148,23 @@ function said(value: unknown): string {
   return JSON.stringify(value) ?? '""';
 }
 
-function setLevel({ level }: Fields, { session, deps }: MethodContext): Answer {
+function setLevel({ level }: Fields, context: RequestContext): Answer {
   if (!isLogLevel(level)) return invalidParams('Unknown log level.');
-  session.logLevel = level;
-  deps.backend.noteClient(session.client, 'logLevel');
+  context.client.logLevel = level;
+  context.deps.backend.noteClient(new CallClient(context, context.conversation?.id), 'logLevel');
   return empty;
 }
 
 function listOf(topic: Topic, list: ListName = topic): Method {
-  return ({ cursor }, { session, deps }) => {
+  return ({ cursor }, { conversation, listing, deps }) => {
     if (cursor !== undefined && typeof cursor !== 'string') return invalidParams('`cursor` must be a string.');
-    session.listing.refresh();
-    const json = session.listing[list].page(cursor);
+    listing.refresh();
+    const json = listing[list].page(cursor);
     if (json === undefined)
       return invalidParams('The cursor is invalid or has expired. List again from the beginning.');
-    session.noteListed(topic, list);
-    deps.backend.noteListed(session.toolset, session.listing.conversation);
-    if (topic === 'tools') deps.noteActivity(session.toolset);
+    conversation?.noteListed(topic, list);
+    deps.backend.noteListed(listing.toolset, listing.conversation);
+    if (topic === 'tools') deps.noteActivity(listing.toolset);
     return { kind: 'result', json };
   };
 }

@@ -6,6 +6,7 @@
  * because the socket closes: the protocol says that a disconnection is no cancellation, and the editor cancels by a
  * message of its own. The outcome of a request that nobody reads any more is dropped.
  */
+import { randomUUID } from 'node:crypto';
 import { Cancellation } from '../base/cancellation.js';
 import { assertNever } from '../base/assertNever.js';
 import { isObject } from '../base/isObject.js';
@@ -19,19 +20,18 @@ import type { Destination, Outcome, RequestTerms } from '../protocol/request.js'
 import type { Delivery } from '../results/delivery.js';
 import type { AppOpenings } from './appOpenings.js';
 import type { GatewayBackend } from './backend.js';
-import { conversationOf } from './conversationIds.js';
+import { conversationOf, sessionConversation } from './conversationIds.js';
 import { errorIn, isAtLeast, statusOf } from './dialect.js';
 import type { Reply } from './eventStreams.js';
 import { namedBy } from './identities.js';
 import { errorMessage, isRequestId, notificationMessage, resultMessage, type RequestId } from './jsonRpc.js';
 import { modernVersion } from '../protocol/versions.js';
 import { withPagesOpened } from './requiredPages.js';
-import { type CallInFlight, type Session, SessionClient } from './session.js';
+import { CallClient, type Asking, type CallInFlight, type Client } from './client.js';
 
-/** The context that a method is given beside its parameters. */
-export interface MethodContext {
+/** The context of a request: what a method gets beside its parameters. */
+export interface RequestContext extends Asking {
   readonly id: RequestId;
-  readonly session: Session;
   readonly reply: Reply;
   readonly deps: MethodDeps;
 }
@@ -65,7 +65,7 @@ export function refusal(code: number, message: string): Answer {
 }
 
 export interface ForwardTerms extends RequestTerms, Destination {
-  readonly client: SessionClient;
+  readonly client: CallClient;
   readonly clientKind: ClientKind;
 }
 
@@ -89,32 +89,32 @@ interface Forwarding<Result, Beside> {
 /** Sends a request to the backend and answers it when the outcome is there. */
 export function forward<Result, Beside>(
   { _meta: meta }: Fields,
-  context: MethodContext,
+  context: RequestContext,
   forwarding: Forwarding<Result, Beside>,
 ): Answer {
-  const { id, session, deps, reply } = context;
+  const { id, client, conversation: asking, listing, deps, reply } = context;
   if (meta !== undefined && !isObject(meta)) return invalidParams('`_meta` must be an object.');
-  if (session.calls.has(id)) return refusal(errorCodes.invalidRequest, 'A call with this id is in flight.');
-  if (session.calls.size >= deps.maxCalls) return refusal(errorCodes.server, 'Too many calls are in flight.');
-  session.listing.refreshIfStale();
-  if (session.listing.isGone) return invalidParams(`The toolset ${session.toolset} has no tools now.`);
+  if (client.calls.has(id)) return refusal(errorCodes.invalidRequest, 'A call with this id is in flight.');
+  if (client.calls.size >= deps.maxCalls) return refusal(errorCodes.server, 'Too many calls are in flight.');
+  listing.refreshIfStale();
+  if (listing.isGone) return invalidParams(`The toolset ${listing.toolset} has no tools now.`);
 
   const destination = forwarding.destination ?? destinationOf(meta, context, forwarding.link);
   if (!destination) return refusal(errorCodes.invalidRequest, severalConversations);
 
-  const call: CallInFlight = { controller: new Cancellation(), reply, listVersion: session.listing.version };
-  session.calls.set(id, call);
-  session.hasCalled = true;
-  if (session.calls.size === 1) deps.noteActivity(session.toolset);
+  const call: CallInFlight = { controller: new Cancellation(), reply, listVersion: listing.version };
+  client.calls.set(id, call);
+  if (asking) asking.hasCalled = true;
+  if (client.calls.size === 1) deps.noteActivity(listing.toolset);
   const { toolset, conversation } = destination;
   const terms: ForwardTerms = {
     toolset,
-    clientKind: session.clientKind,
+    clientKind: listing.clientKind,
     meta: upstreamMeta(meta),
     conversation,
     signal: call.controller,
-    onProgress: progressSink(meta?.['progressToken'], id, call, session),
-    client: new SessionClient(session, () => (session.calls.get(id) === call ? reply : undefined), conversation),
+    onProgress: progressSink(meta?.['progressToken'], id, call, client),
+    client: new CallClient(context, conversation, () => (client.calls.get(id) === call ? reply : undefined)),
   };
   void carryOut(forwarding, terms, call, context);
   return { kind: 'later' };
@@ -123,33 +123,34 @@ export function forward<Result, Beside>(
 const severalConversations = 'Several conversations share this session, and this request does not say which one asks.';
 
 /**
- * Returns undefined where nothing tells which conversation of the session it is. A link is read where it was made also
- * by who names no conversation, as the editor does, unless several have one of that name.
+ * Returns undefined if nothing says which conversation of the session asks. The editor names no conversation when it reads
+ * a link: it reads from the instance that made the link, unless several conversations have one of that name.
  */
 function destinationOf(
   meta: Fields | undefined,
-  { session, deps }: MethodContext,
+  { client: { traits }, conversation: asking, listing, deps }: RequestContext,
   link: unknown,
 ): Destination | undefined {
-  const { toolset, traits, listing } = session;
+  const { toolset } = listing;
   const ofEditor = deps.namesConversations ? conversationOf(meta) : undefined;
   const name = traits.namer === undefined ? undefined : namedBy(traits.namer, meta);
-  const holders = typeof link === 'string' ? session.links.holders(link) : [];
+  const holders = typeof link === 'string' ? (asking?.links.holders(link) ?? []) : [];
   if (ofEditor === undefined && name === undefined && holders.length > 0) {
     const isTheSame = holders.length === 1 || !listing.isLeased || listing.hasApp(link);
     return isTheSame ? holders.at(-1) : undefined;
   }
-  const conversation = ofEditor ?? session.conversationOf(name);
+  const own = asking ? asking.idOf(name) : sessionConversation(randomUUID());
+  const conversation = ofEditor ?? own;
   if (conversation === undefined) return undefined;
   return holders.find((one) => one.conversation === conversation) ?? { toolset, conversation };
 }
 
-function progressSink(token: unknown, id: RequestId, call: CallInFlight, session: Session): RequestTerms['onProgress'] {
+function progressSink(token: unknown, id: RequestId, call: CallInFlight, client: Client): RequestTerms['onProgress'] {
   if (!isRequestId(token)) return undefined;
-  const hasMessages = isAtLeast(session.protocolVersion, '2025-03-26');
+  const hasMessages = isAtLeast(client.protocolVersion, '2025-03-26');
   return ({ progress, total, message }) => {
     // A client forgets the token of a request that has been settled.
-    if (session.calls.get(id) !== call) return;
+    if (client.calls.get(id) !== call) return;
     const progressToken = call.reply.progressToken ? call.reply.progressToken() : token;
     if (!isRequestId(progressToken)) return;
     const params = {
@@ -166,12 +167,12 @@ async function carryOut<Result, Beside>(
   forwarding: Forwarding<Result, Beside>,
   terms: ForwardTerms,
   call: CallInFlight,
-  { id, session, deps }: MethodContext,
+  { id, client: asking, conversation, listing, deps }: RequestContext,
 ): Promise<void> {
   let message: string;
   let status: number | undefined;
   try {
-    const { protocolVersion: version } = session;
+    const { protocolVersion: version } = asking;
     const send = (): Promise<Outcome<Result, Beside>> => forwarding.send(terms);
     const { client, signal } = terms;
     const outcome =
@@ -182,18 +183,18 @@ async function carryOut<Result, Beside>(
   } catch (error) {
     // A failure that is expected is an outcome. What is thrown is a defect of this software, and not for the client.
     const cause = error instanceof Error ? (error.stack ?? error.message) : asText(error);
-    deps.log.write('error', `The call of ${forwarding.what} in ${session.toolset} threw: ${cause}`);
+    deps.log.write('error', `The call of ${forwarding.what} in ${listing.toolset} threw: ${cause}`);
     const text = 'The call failed inside MCP Toolsets; its log says more.';
     message = errorMessage(id, { code: errorCodes.internal, message: text });
   }
   // To a request that the client has cancelled, no answer is due.
-  if (session.calls.get(id) !== call) return;
-  session.tellBeforeResult(call);
-  session.calls.delete(id);
+  if (asking.calls.get(id) !== call) return;
+  conversation?.tellBeforeResult(call.reply, call.listVersion);
+  asking.calls.delete(id);
   call.reply.settle(message, status);
-  // Who has waited for it is as likely to be there as who has just asked.
-  session.lastUsed = deps.clock.now();
-  if (session.calls.size === 0) deps.noteActivity(session.toolset);
+  // A client that has waited for an answer is as likely to be there as one that has just asked.
+  if (conversation) conversation.lastUsed = deps.clock.now();
+  if (asking.calls.size === 0) deps.noteActivity(listing.toolset);
 }
 
 async function toMessage<Result, Beside>(

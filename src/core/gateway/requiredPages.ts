@@ -9,7 +9,7 @@ import { messageOf } from '../base/text.js';
 import { declaredCapabilities, type Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { Outcome } from '../protocol/request.js';
-import type { SessionClient } from './session.js';
+import type { CallClient } from './client.js';
 
 /** How often a server may want pages opened before its call fails. */
 const mostRounds = 16;
@@ -18,7 +18,7 @@ const mostPages = 64;
 const completionLimitMs = 30_000;
 
 interface Asking {
-  readonly client: SessionClient;
+  readonly client: CallClient;
   readonly signal: CancelSignal;
   readonly clock: Clock;
 }

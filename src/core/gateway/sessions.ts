@@ -3,18 +3,14 @@ import { BoundedMap } from '../base/boundedMap.js';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { isServedAt, type Route } from './access.js';
+import { quietLimitMs } from './conversation.js';
 import { sessionConversation } from './conversationIds.js';
 import type { Listing } from './listings.js';
 import type { ProtocolVersion } from '../protocol/versions.js';
 import { Session } from './session.js';
 import { newSessionId, type SessionTraits } from './sessionId.js';
 
-/** A client whose last stream has closed may be silent this long, in milliseconds (L2a). */
-export const quietLimitMs = 45_000;
-/**
- * This many ids are remembered of sessions that their clients ended and that must not be revived; the oldest is
- * forgotten.
- */
+/** The ids of sessions that their clients ended are remembered, because none is revived. The oldest is forgotten. */
 const mostDeleted = 1_000;
 
 /** Completes the note to the conversation of a session that is revived or goes on from another one (L2a). */
@@ -22,7 +18,7 @@ const restarted = 'its session had ended, or MCP Toolsets was started again';
 
 interface SessionStart {
   /** Makes the listing of the session of this conversation. */
-  readonly listing: (conversationId: string) => Listing;
+  readonly listing: (conversation: string) => Listing;
   readonly protocolVersion: ProtocolVersion;
   readonly traits: SessionTraits;
   /** The id of the session that is revived; absent for a new one. */
@@ -67,7 +63,7 @@ export class Sessions {
       isRevived: revived !== undefined,
       lostBefore: revived !== undefined || isContinued ? restarted : undefined,
     });
-    this.byId.set(session.id, session);
+    this.byId.set(id, session);
     return session;
   }
 
@@ -86,7 +82,7 @@ export class Sessions {
 
   /** Ends a session because its client wants that. */
   delete(session: Session, options: { cancelCalls: boolean }): void {
-    this.deleted.set(session.id, true);
+    this.deleted.set(session.sessionId, true);
     this.end(session, options, true);
   }
 
@@ -95,7 +91,7 @@ export class Sessions {
   }
 
   private end(session: Session, options: { cancelCalls: boolean }, byClient: boolean): void {
-    if (!this.byId.delete(session.id)) return;
+    if (!this.byId.delete(session.sessionId)) return;
     this.quiet.get(session)?.dispose();
     this.quiet.delete(session);
     session.close(options);

@@ -4,14 +4,14 @@
  *
  * Invariants: a request that its client closes is cancelled; no conversation's end is taken from the end of a request.
  */
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { isObject } from '../base/isObject.js';
+import { TransientMap } from '../base/transientMap.js';
 import { asText } from '../base/text.js';
-import type { Fields } from '../protocol/client.js';
-import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
+import type { AskOptions, Fields } from '../protocol/client.js';
+import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { mirrorMismatch } from '../protocol/mirroredParams.js';
 import { metaKeys, metaOf } from '../protocol/requestMeta.js';
 import { knowsTasks, tasksNotDeclared, withoutTasks } from '../protocol/tasks.js';
@@ -19,16 +19,19 @@ import { modernVersion, protocolVersions } from '../protocol/versions.js';
 import type { Route } from './access.js';
 import type { Attributed, Attribution } from './attribution.js';
 import type { ServedToolset } from './backend.js';
-import type { Conversation, Conversations } from './conversations.js';
+import { CallClient, cancelCall, type CallInFlight, type Client } from './client.js';
+import type { Conversation } from './conversation.js';
+import type { Conversations } from './conversations.js';
 import { errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf } from './dialect.js';
-import { PostReply, type Heartbeat } from './eventStreams.js';
-import { errorMessage, resultMessage, type Message } from './jsonRpc.js';
+import { PostReply, type Heartbeat, type MessageStream } from './eventStreams.js';
+import { errorMessage, resultMessage, type Message, type RequestId } from './jsonRpc.js';
+import { notAsked } from './openQuestion.js';
+import type { SessionTraits } from './sessionId.js';
 import type { ListenStreams } from './listenStreams.js';
 import { ParkableCall } from './parkableCall.js';
 import { Parking } from './parking.js';
 import { answerRequest, capabilitiesOf, isOfModernEra } from './methods.js';
 import type { MethodDeps } from './requests.js';
-import { Session, type Asker } from './session.js';
 import { readEnvelope, type StatelessTraits } from './statelessRequest.js';
 
 type Request = Extract<Message, { kind: 'request' }>;
@@ -113,7 +116,7 @@ export class Stateless implements Disposable {
       served,
       declared,
       listing,
-      conversation: conversation?.conversationId,
+      conversation: conversation?.id,
     });
   }
 
@@ -123,7 +126,7 @@ export class Stateless implements Disposable {
     const { id, method, params = {} } = message;
     const { toolset } = listing;
     const fail = (error: RpcError): void => answerWith(response, 200, errorMessage(id, errorIn(modernVersion, error)));
-    const target = { toolset, conversation: conversation?.conversationId ?? '', method, params };
+    const target = { toolset, conversation: conversation?.id ?? '', method, params };
     const reply = this.reply(response);
     const carrier = { id, reply, progressToken: metaOf(params)['progressToken'] };
     const { requestState, inputResponses } = params;
@@ -145,16 +148,17 @@ export class Stateless implements Disposable {
     this.count(toolset, 1);
     const end = (): void => {
       this.count(toolset, -1);
-      session.close({ cancelCalls: true });
-      // What a conversation holds outlives its requests.
-      if (!conversation) methods.backend.noteClient(session.client, 'gone');
+      client.close();
+      // The leases of a conversation outlive its requests.
+      if (!conversation) methods.backend.noteClient(new CallClient(asking, undefined), 'gone');
     };
     const call = new ParkableCall({ target, parking: this.parking, clock, end }, carrier, responses);
-    const session = this.sessionOf(asked, traits, mayAsk ? call : nobody);
+    const client = new ModernClient(traits, mayAsk ? call : undefined);
+    const asking = { client, conversation, listing };
     response.once('close', () => call.closed(carrier));
     let error: RpcError;
     try {
-      const answer = answerRequest(method, params, { id, session, reply: call, deps: methods });
+      const answer = answerRequest(method, params, { id, ...asking, reply: call, deps: methods });
       if (answer.kind === 'later') return reply.release();
       if (answer.kind === 'result') return call.settle(resultMessage(id, this.listResult(method, answer.json)));
       error = errorIn(modernVersion, answer.error);
@@ -166,26 +170,6 @@ export class Stateless implements Disposable {
       errorMessage(id, error),
       error.code === errorCodes.methodNotFound ? 404 : statusOf(modernVersion, error),
     );
-  }
-
-  /** Makes the session of one call alone. */
-  private sessionOf(
-    { listing, conversation }: Asked,
-    { clientInfo, declared, logLevel }: StatelessTraits,
-    asker: Asker,
-  ): Session {
-    const { clock } = this.deps;
-    const traits = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
-    const { conversationId, lostBefore } = conversation ?? {};
-    const session = new Session(randomUUID(), listing, modernVersion, clock.now(), traits, {
-      asker,
-      lostBefore,
-      mayHaveLost: conversation !== undefined,
-      ...(conversationId !== undefined && { conversation: conversationId }),
-      ...(conversation && { partOf: conversation }),
-    });
-    session.logLevel = logLevel;
-    return session;
   }
 
   /** A conversation is in use while a POST of it is answered, and not by a call that waits between two (L2a). */
@@ -229,6 +213,44 @@ export class Stateless implements Disposable {
   }
 }
 
+/** The client of one modern request, which ends with it. */
+class ModernClient implements Client {
+  readonly protocolVersion = modernVersion;
+  readonly traits: SessionTraits;
+  readonly calls = new TransientMap<RequestId, CallInFlight>();
+  readonly listening = undefined;
+  logLevel: string | undefined;
+  isClosed = false;
+
+  /** @param call takes questions of servers; undefined if no server may ask during the request */
+  constructor(
+    { clientInfo, declared, logLevel }: StatelessTraits,
+    private readonly call: ParkableCall | undefined,
+  ) {
+    this.traits = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
+    this.logLevel = logLevel;
+  }
+
+  get waitsSince(): number | undefined {
+    return this.call?.waitsSince;
+  }
+
+  ask(
+    _stream: MessageStream | undefined,
+    method: string,
+    params: Fields | undefined,
+    signal: AbortSignal,
+    { key }: AskOptions,
+  ): Promise<Fields> {
+    return this.call?.ask(method, params, signal, key) ?? notAsked('The client cannot be asked during this request.');
+  }
+
+  close(): void {
+    for (const id of this.calls.keys()) cancelCall(this, id);
+    this.isClosed = true;
+  }
+}
+
 function mirrorMismatchOf({ headers }: IncomingMessage, { message, listing }: Asked): string | undefined {
   const { method, params = {} } = message;
   if (method !== 'tools/call') return undefined;
@@ -239,10 +261,6 @@ function mirrorMismatchOf({ headers }: IncomingMessage, { message, listing }: As
 
 /** Servers may ask something while they are asked these. */
 const mayBeAsked: readonly string[] = ['tools/call', 'prompts/get', 'resources/read'];
-
-const nobody: Asker = {
-  ask: () => Promise.reject(new RpcFailure(errorCodes.server, 'The client cannot be asked during this request.')),
-};
 
 const noneParked: RpcError = {
   code: errorCodes.invalidParams,

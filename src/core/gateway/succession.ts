@@ -53,7 +53,7 @@ export class Succession implements Disposable {
     if (key === undefined || !only?.session.hasCalled || candidates.length > 1) return undefined;
     only.timer.dispose();
     this.remove(key, only);
-    return only.session.conversation;
+    return only.session.id;
   }
 
   dispose(): void {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { type Conversation, Conversations } from '../../../src/core/gateway/conversations.js';
+import type { Conversation } from '../../../src/core/gateway/conversation.js';
+import { Conversations } from '../../../src/core/gateway/conversations.js';
 import type { Listing } from '../../../src/core/gateway/listings.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
@@ -7,12 +8,8 @@ describe('gateway: conversations of the modern era (G3, L2a)', () => {
   let clock: FakeClock;
   let conversations: Conversations;
   let told: string[];
-  const traits = (conversationId: string): { toolset: string; conversationId: string } => ({
-    toolset: 't',
-    conversationId,
-  });
-  const of = (conversationId: string): Conversation | undefined =>
-    conversations.of(traits(conversationId), () => ({}) as Listing);
+  const key = (id: string): { toolset: string; id: string } => ({ toolset: 't', id });
+  const of = (id: string): Conversation | undefined => conversations.of(key(id), () => ({ toolset: 't' }) as Listing);
 
   beforeEach(() => {
     clock = new FakeClock();
@@ -20,7 +17,7 @@ describe('gateway: conversations of the modern era (G3, L2a)', () => {
     conversations = new Conversations({
       clock,
       max: 2,
-      forgotten: ({ conversationId }) => told.push(`forgotten ${conversationId}`),
+      forgotten: ({ id }) => told.push(`forgotten ${id}`),
       ended: ({ conversation }) => told.push(`ended ${conversation}`),
     });
   });
@@ -41,7 +38,7 @@ describe('gateway: conversations of the modern era (G3, L2a)', () => {
 
   it('make no room where somebody attends to them', () => {
     of('a');
-    const attending = conversations.attend(traits('a'));
+    const attending = conversations.attend(key('a'));
     clock.advance(1);
     of('b');
     of('c');
@@ -64,7 +61,7 @@ describe('gateway: conversations of the modern era (G3, L2a)', () => {
 
   it('end 45 s after nobody attends to them and nothing came', () => {
     of('a');
-    const [first, second] = [conversations.attend(traits('a')), conversations.attend(traits('a'))];
+    const [first, second] = [conversations.attend(key('a')), conversations.attend(key('a'))];
     first.dispose();
     clock.advance(100_000);
     second.dispose();
@@ -79,8 +76,8 @@ describe('gateway: conversations of the modern era (G3, L2a)', () => {
   it('do not end where somebody attends to them again, or while a request is served', () => {
     const a = of('a');
     assert.ok(a);
-    conversations.attend(traits('a')).dispose();
-    const again = conversations.attend(traits('a'));
+    conversations.attend(key('a')).dispose();
+    const again = conversations.attend(key('a'));
     clock.advance(100_000);
     assert.deepEqual(told, []);
     const use = conversations.use(a);
@@ -96,8 +93,8 @@ describe('gateway: conversations of the modern era (G3, L2a)', () => {
     of('a');
     clock.advance(10_000_000);
     assert.deepEqual(told, []);
-    conversations.end(traits('a'));
-    conversations.end(traits('unknown'));
+    conversations.end(key('a'));
+    conversations.end(key('unknown'));
     assert.deepEqual(told, ['forgotten a', 'ended a']);
   });
 });

@@ -55,7 +55,14 @@ describe('gateway: methods', () => {
     reply = new FakeStream(),
     id: number | string = 1,
   ): Answer {
-    return answerRequest(method, params, { id, session, reply, deps });
+    return answerRequest(method, params, {
+      id,
+      client: session,
+      conversation: session,
+      listing: session.listing,
+      reply,
+      deps,
+    });
   }
 
   function begin(params: Record<string, unknown>, id: number | string = 1): FakeStream {
@@ -176,10 +183,7 @@ describe('gateway: methods', () => {
       );
       begin({ name: 'b' }, 2);
       const plain = (await backend.nextCall()).call;
-      assert.deepEqual(
-        [plain.arguments, plain.meta, plain.conversation],
-        [undefined, undefined, `mcp-session:${session.id}`],
-      );
+      assert.deepEqual([plain.arguments, plain.meta, plain.conversation], [undefined, undefined, session.id]);
     });
 
     for (const [name, params] of [

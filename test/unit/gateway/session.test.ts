@@ -22,7 +22,7 @@ describe('gateway: sessions', () => {
     closed = [];
     backend.set('t', ['a']);
     backend.set('u', ['a']);
-    sessions = new Sessions(clock, 3, ({ id }) => closed.push(id));
+    sessions = new Sessions(clock, 3, ({ sessionId }) => closed.push(sessionId));
     listings = new Listings({
       backend,
       clock,
@@ -57,7 +57,7 @@ describe('gateway: sessions', () => {
     const controller = new Cancellation();
     const call = { controller, reply, listVersion: session.listing.version };
     session.calls.set(id, call);
-    return { reply, signal: controller, result: () => session.tellBeforeResult(call) };
+    return { reply, signal: controller, result: () => session.tellBeforeResult(reply, call.listVersion) };
   }
 
   describe('list_changed', () => {
@@ -213,7 +213,7 @@ describe('gateway: sessions', () => {
       session.listen(stream);
       sessions.close(session, { cancelCalls: true });
       assert.equal(stream.ended, true);
-      assert.deepEqual(closed, [session.id]);
+      assert.deepEqual(closed, [session.sessionId]);
     });
   });
 
@@ -245,7 +245,7 @@ describe('gateway: sessions', () => {
 
   describe('table', () => {
     it('finds a session only for its toolset and kind of client', () => {
-      const { id } = open('t');
+      const { sessionId: id } = open('t');
       assert.ok(sessions.find(id, { toolset: 't', clientKind: 'editor' }));
       assert.equal(sessions.find(id, { toolset: 'u', clientKind: 'editor' }), undefined);
       assert.equal(sessions.find(id, { toolset: 't', clientKind: 'plain' }), undefined);
@@ -255,11 +255,11 @@ describe('gateway: sessions', () => {
     it('the one idle longest makes room', () => {
       const [a, b, c] = [open(), open(), open()];
       clock.advance(1);
-      sessions.find(a.id, a);
+      sessions.find(a.sessionId, a);
       clock.advance(1);
-      sessions.find(c.id, c);
+      sessions.find(c.sessionId, c);
       open();
-      assert.deepEqual(closed, [b.id]);
+      assert.deepEqual(closed, [b.sessionId]);
     });
 
     it('one that listens stays before one that does not; one with calls in flight stays anyway', () => {
@@ -270,8 +270,8 @@ describe('gateway: sessions', () => {
       const idle = open();
       open();
       open();
-      assert.equal(closed[0], idle.id);
-      assert.ok(!closed.includes(listening.id));
+      assert.equal(closed[0], idle.sessionId);
+      assert.ok(!closed.includes(listening.sessionId));
       assert.equal(call.signal.aborted, false);
     });
 
@@ -296,11 +296,11 @@ describe('gateway: sessions', () => {
       assert.deepEqual(closed, [], 'one that never listened may only be slow');
       listenAndLeave(session);
       clock.advance(30_000);
-      sessions.find(session.id, session);
+      sessions.find(session.sessionId, session);
       clock.advance(44_999);
       assert.deepEqual(closed, []);
       clock.advance(1);
-      assert.deepEqual(closed, [session.id]);
+      assert.deepEqual(closed, [session.sessionId]);
     });
 
     it('are not those that listen again, have a call in flight, or are the editor', () => {
@@ -312,20 +312,20 @@ describe('gateway: sessions', () => {
       assert.deepEqual(closed, []);
       calling.calls.clear();
       clock.advance(45_000);
-      assert.deepEqual(closed, [calling.id]);
+      assert.deepEqual(closed, [calling.sessionId]);
     });
 
     it('leave an id that can be revived, unless they have ended the session themselves', () => {
       const [left, ended] = [open('t', 'plain'), open('t', 'plain')];
-      assert.ok(!sessions.isFree(left.id));
+      assert.ok(!sessions.isFree(left.sessionId));
       listenAndLeave(left);
       clock.advance(45_000);
       sessions.delete(ended, { cancelCalls: true });
-      assert.deepEqual([sessions.isFree(left.id), sessions.isFree(ended.id)], [true, false]);
+      assert.deepEqual([sessions.isFree(left.sessionId), sessions.isFree(ended.sessionId)], [true, false]);
     });
 
     it('are told of every list once they are back: nobody knows what they knew', () => {
-      const session = sessions.open({ ...start('t', 'plain'), revived: open('u', 'plain').id });
+      const session = sessions.open({ ...start('t', 'plain'), revived: open('u', 'plain').sessionId });
       assert.ok(session);
       const stream = new FakeStream();
       session.listen(stream);
@@ -336,11 +336,11 @@ describe('gateway: sessions', () => {
 
   it('remember the conversations that share them, in bounds (S2)', () => {
     const session = open();
-    for (let count = 0; count < 2_000; count++) session.conversationOf(`conversation-${count}`);
+    for (let count = 0; count < 2_000; count++) session.idOf(`conversation-${count}`);
     const [, oldest, ...newer] = session.clients().map(({ conversation }) => conversation);
-    assert.equal(oldest, `${session.conversation}/conversation-1000`);
+    assert.equal(oldest, `${session.id}/conversation-1000`);
     assert.equal(newer.length, 999);
-    assert.equal(session.conversationOf('conversation-0'), session.conversation);
-    assert.equal(session.conversationOf('conversation-1'), `${session.conversation}/conversation-1`);
+    assert.equal(session.idOf('conversation-0'), session.id);
+    assert.equal(session.idOf('conversation-1'), `${session.id}/conversation-1`);
   });
 });

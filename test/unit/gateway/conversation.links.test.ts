@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { AppOpenings } from '../../../src/core/gateway/appOpenings.js';
-import { Links } from '../../../src/core/gateway/links.js';
+import { Links } from '../../../src/core/gateway/conversation.js';
 import { Listings } from '../../../src/core/gateway/listings.js';
 import { answerRequest } from '../../../src/core/gateway/methods.js';
 import type { Answer } from '../../../src/core/gateway/requests.js';
@@ -58,7 +58,9 @@ describe('gateway: links of results', () => {
       const clock = new FakeClock();
       return answerRequest(method, params, {
         id: (id += 1),
-        session,
+        client: session,
+        conversation: session,
+        listing: session.listing,
         reply: new FakeStream(),
         deps: {
           backend,

@@ -1,15 +1,21 @@
 /** What the client of a session is told, and what waits for what a server tells it. */
 import assert from 'node:assert/strict';
 import { Listings } from '../../../src/core/gateway/listings.js';
-import { Session, SessionClient } from '../../../src/core/gateway/session.js';
+import { CallClient, type Client } from '../../../src/core/gateway/client.js';
+import { Session } from '../../../src/core/gateway/session.js';
+import { TransientMap } from '../../../src/core/base/transientMap.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeBackend, FakeStream, MemoryLog } from './fakes.js';
 
 describe('gateway: clients of sessions', () => {
-  const open = (protocolVersion: Session['protocolVersion'] = '2025-11-25'): Session => {
+  let listings: Listings | undefined;
+  afterEach(() => listings?.dispose());
+
+  const open = (): Session => {
     const [backend, clock, log] = [new FakeBackend(), new FakeClock(), new MemoryLog()];
-    const listings = new Listings({ backend, clock, log, pageSize: 1_000, coalesceMs: 20, announce: () => {} });
-    return new Session('id', listings.of('t', 'plain'), protocolVersion, 0);
+    listings?.dispose();
+    listings = new Listings({ backend, clock, log, pageSize: 1_000, coalesceMs: 20, announce: () => {} });
+    return new Session('id', listings.of('t', 'plain'), '2025-11-25', 0);
   };
 
   it('are told what may get lost only where they read, and the rest where they listen (S2)', () => {
@@ -17,7 +23,11 @@ describe('gateway: clients of sessions', () => {
     const [listening, reply] = [new FakeStream(), new FakeStream()];
     session.listen(listening);
     listening.isRead = reply.isRead = false;
-    const duringCall = new SessionClient(session, () => reply);
+    const duringCall = new CallClient(
+      { client: session, conversation: session, listing: session.listing },
+      undefined,
+      () => reply,
+    );
     for (const client of [session.client, duringCall]) {
       client.tell('notifications/message', { level: 'info', data: 'x' });
       client.tell('notifications/resources/updated', { uri: 'a:b' });
@@ -33,14 +43,22 @@ describe('gateway: clients of sessions', () => {
   });
 
   it('are told what their version knows, and logs as loud as they want them', () => {
-    const told = (protocolVersion: Session['protocolVersion'], logLevel?: string): unknown[] => {
-      const session = open(protocolVersion);
+    const told = (protocolVersion: Client['protocolVersion'], logLevel?: string): unknown[] => {
+      const { listing } = open();
       const stream = new FakeStream();
-      session.listen(stream);
-      session.logLevel = logLevel;
-      for (const level of ['info', 'error', 'odd']) session.client.tell('notifications/message', { level });
-      session.client.tell('notifications/elicitation/complete', { elicitationId: 'a' });
-      session.client.tell('notifications/tasks', { taskId: 'a', status: 'working' });
+      const client: Client = {
+        protocolVersion,
+        traits: { declared: {}, readsStructureAlone: false },
+        calls: new TransientMap(),
+        logLevel,
+        isClosed: false,
+        listening: stream,
+        ask: () => Promise.reject(new Error('nobody asks')),
+      };
+      const called = new CallClient({ client, conversation: undefined, listing }, undefined);
+      for (const level of ['info', 'error', 'odd']) called.tell('notifications/message', { level });
+      called.tell('notifications/elicitation/complete', { elicitationId: 'a' });
+      called.tell('notifications/tasks', { taskId: 'a', status: 'working' });
       return stream.sent.map(({ method, params }) => (params as { level?: unknown }).level ?? method);
     };
     const complete = 'notifications/elicitation/complete';
