@@ -10,7 +10,7 @@ import { inBrief, parseMessages, shortened } from '../../src/core/connections/js
 import { initializeRefused, listFailed } from '../../src/core/connections/openingFailures.js';
 import { likelyCause } from '../../src/core/connections/stdio/likelyCause.js';
 import { LineSplitter } from '../../src/core/connections/stdio/lineSplitter.js';
-import { namedBy } from '../../src/core/gateway/identities.js';
+import { namedBy } from '../../src/core/gateway/conversations/conversationIds.js';
 import { withId } from '../../src/core/gateway/jsonRpc.js';
 import { sketch } from '../../src/core/yaml/sketch.js';
 import { outline } from '../../src/core/authoring/outline.js';
@@ -23,10 +23,10 @@ import { Redactor } from '../../src/core/base/log.js';
 import { logMessage, TrafficTrace } from '../../src/core/connections/logging.js';
 import { readProgress } from '../../src/core/connections/outcomes.js';
 import { AnswerLinks } from '../../src/core/minds/answerLinks.js';
-import { BearerCheck } from '../../src/core/gateway/access.js';
+import { BearerCheck } from '../../src/core/gateway/http/access.js';
 import { clientCapabilities, otherResult, serverCapabilities, toolResult } from '../../src/core/gateway/dialect.js';
-import { deliveredTask } from '../../src/core/gateway/taskResults.js';
-import { withoutCarriage } from '../../src/core/gateway/parking.js';
+import { deliveredTask } from '../../src/core/gateway/methods/taskResults.js';
+import { withoutCarriage } from '../../src/core/gateway/methods/requests.js';
 import { capabilitiesKey, covers, declaredCapabilities, showsApps, union } from '../../src/core/protocol/client.js';
 import { mirrorMismatch, toHeader } from '../../src/core/protocol/mirroredParams.js';
 import { metaOf } from '../../src/core/protocol/requestMeta.js';
@@ -184,6 +184,10 @@ const rooms = [
   'core/tools',
   'core/results',
   'core/gateway',
+  'core/gateway/http',
+  'core/gateway/conversations',
+  'core/gateway/methods',
+  'core/gateway/modern',
   'core/connections',
   'core/connections/http',
   'core/connections/stdio',

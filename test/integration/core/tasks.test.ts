@@ -6,7 +6,7 @@ import path from 'node:path';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
 import { Bridge } from '../../../src/core/bridge/bridge.js';
-import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
+import { createGateway, type Gateway } from '../../../src/core/gateway/http/gateway.js';
 import type { Fields } from '../../../src/core/protocol/client.js';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { fixture, type Entry } from '../../support/core/configText.js';
