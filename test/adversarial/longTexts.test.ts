@@ -202,6 +202,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
   'It decodes whole messages in slices; longMessages.test.ts sends them.': ['decodedInSlices'],
   'It is given names that are bounded: they have passed N4, or are clipped.': [
     'judge',
+    'idOf',
     'heldElsewhere',
     'transformName',
     'publish',

@@ -1,6 +1,6 @@
 /**
- * Joins the gateway to the host, which do not know each other: what the gateway serves is the host's catalogue, under
- * the names each kind of client sees (G3a). It holds no state but the last ids, to tell what has gone.
+ * Joins the gateway to the host, which do not know each other. The gateway serves the host's catalogue under the names
+ * that each kind of client sees (G3a).
  */
 import { Emitter, nextEvent } from '../base/events.js';
 import type { Disposable } from '../base/disposables.js';
@@ -33,7 +33,6 @@ export function createGatewayBackend(host: Host): GatewayBackend & Disposable {
 class CatalogueBackend implements GatewayBackend, Disposable {
   private readonly emitter = new Emitter<readonly string[]>();
   private readonly subscription: Disposable;
-  private last: readonly string[];
   /** A toolset that stays the same is the same object, so what was served of it can be kept. */
   private readonly served = new WeakMap<Toolset, Map<ClientKind, ServedToolset>>();
   private readonly together = new WeakMap<Catalogue, ServedToolset>();
@@ -41,12 +40,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   readonly onDidChangeToolsets = this.emitter.event;
 
   constructor(private readonly host: Host) {
-    this.last = idsIn(host.catalogue);
-    this.subscription = host.onDidChangeOffers(() => {
-      const now = idsIn(host.catalogue);
-      this.emitter.fire([...new Set([...this.last, ...now]), everyToolset]);
-      this.last = now;
-    });
+    this.subscription = host.onDidChangeOffers((ids) => this.emitter.fire([...ids, everyToolset]));
   }
 
   toolset(id: string, clientKind: ClientKind, conversation?: string): ServedToolset | undefined {
@@ -178,8 +172,4 @@ function underOriginalNames(toolset: Toolset, method: string, params: Fields): F
 
 function toolsetIn({ toolsets }: Catalogue, id: string): Toolset | undefined {
   return toolsets.find((candidate) => candidate.id === id);
-}
-
-function idsIn({ toolsets }: Catalogue): string[] {
-  return toolsets.map(({ id }) => id);
 }

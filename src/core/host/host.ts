@@ -83,7 +83,7 @@ class ToolsetHost implements Host {
 
   readonly onDidChange = this.changeEmitter.event;
   readonly onDidChangeCatalogue: Event<Catalogue>;
-  readonly onDidChangeOffers: Event<void>;
+  readonly onDidChangeOffers: Event<readonly string[]>;
 
   constructor(private readonly deps: HostDeps) {
     this.log = redactingLog(deps.log, deps.redactor);

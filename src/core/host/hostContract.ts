@@ -90,8 +90,8 @@ export interface Host {
   shortName(server: string): string;
   /** Returns the catalogue that a conversation sees (G3g); by default, the catalogue for all. */
   catalogueFor(conversation: string | undefined): Catalogue;
-  /** Fires when that may have changed for somebody, also where the catalogue has not. */
-  readonly onDidChangeOffers: Event<void>;
+  /** Fires with the ids of toolsets that may have changed for a conversation or for all. */
+  readonly onDidChangeOffers: Event<readonly string[]>;
   /** Reads the files anew and applies them, as `reapply` does. Resolves like `setSources`. */
   reload(): Promise<void>;
   /** Applies the sources as they were last set once more, because what they are read with has changed since. */

@@ -41,16 +41,18 @@ export class Publication implements Disposable {
   private problems_: readonly Problem[] = [];
   private readonly changedOffers = new Map<string, readonly ChangedOffer[]>();
   private readonly changes = new Emitter<Catalogue>();
-  private readonly updates = new Emitter<void>();
+  private readonly updates = new Emitter<readonly string[]>();
   private servers: readonly ConfiguredServer[] = [];
   private serving: (id: string) => ServingFacts | undefined = () => undefined;
   /** The catalogues with lists of single conversations, by the ids of these lists. */
   private readonly special = new BoundedMap<string, Catalogue>(mostCatalogues);
 
   readonly onDidChange = this.changes.event;
-  /** Fires when what somebody is offered may have changed. */
+  /** Fires with the ids of toolsets that may have changed for a client. */
   readonly onDidUpdate = this.updates.event;
 
+  /** True if a conversation saw other lists than the catalogue has, at the last update. */
+  private hadOwnLists = false;
   private admin = adminToolset;
   private readonly givenNames = new ShortNames();
   private shortNames: ReadonlyMap<string, string> = new Map();
@@ -110,15 +112,21 @@ export class Publication implements Disposable {
     const offerings = this.offerings();
     const changes = this.reviewed(offerings);
     const { toolsets: next, problems } = this.published(offerings);
-    this.problems_ = [...changes, ...problems, ...this.problemsOfOne(problems)];
+    const conversations = new Set(servers.flatMap(({ id }) => serving(id)?.ownLists ?? []));
+    this.problems_ = [...changes, ...problems, ...this.problemsOfOne(conversations, problems)];
     const before = this.catalogue_.toolsets;
-    if (next.length !== before.length || next.some((toolset, index) => toolset !== before[index])) {
+    const isForSome = this.hadOwnLists || conversations.size > 0;
+    this.hadOwnLists = conversations.size > 0;
+    const isForAll = next.length !== before.length || next.some((toolset, index) => toolset !== before[index]);
+    if (isForAll) {
       this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
       const counts = next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ');
       this.deps.log.write('info', `Registry version ${this.catalogue_.version}: ${counts || 'no toolsets'}`);
       this.changes.fire(this.catalogue_);
     }
-    this.updates.fire();
+    // A list of one conversation takes names from every toolset (N5).
+    const changed = [...before, ...next].filter((one) => isForSome || !before.includes(one) || !next.includes(one));
+    if (isForAll || isForSome) this.updates.fire([...new Set(changed.map(({ id }) => id))]);
   }
 
   dispose(): void {
@@ -163,8 +171,7 @@ export class Publication implements Disposable {
   }
 
   /** Returns the problems that only single conversations have, with what their own instances list (N5, G3). */
-  private problemsOfOne(ofAll: readonly Problem[]): Problem[] {
-    const conversations = new Set(this.servers.flatMap(({ id }) => this.serving(id)?.ownLists ?? []));
+  private problemsOfOne(conversations: ReadonlySet<string>, ofAll: readonly Problem[]): Problem[] {
     const known = new Set(ofAll.map(({ message }) => message));
     return [...conversations].flatMap((conversation) =>
       this.published(this.offerings(conversation))

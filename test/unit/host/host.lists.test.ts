@@ -1,5 +1,6 @@
 /** What servers list while they run, for all and for one conversation, and lists that are not taken (R6, E1). */
 import assert from 'node:assert/strict';
+import { nextEvent } from '../../../src/core/base/events.js';
 import { listing, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 import { answer, file, hostStage } from './stage.js';
 import { fakeClient } from '../../support/fakes/fakeClient.js';
@@ -30,6 +31,34 @@ describe('tools that change (R6)', () => {
     warm.changeTools(listing('z'));
     await stage.until(({ problems }) => problems.length === 0);
     assert.deepEqual(stage.published(), ['a/z']);
+  });
+});
+
+describe('toolsets whose lists may have changed (R6, G3g)', () => {
+  const stage = hostStage();
+
+  it('are only the toolset of the server that lists other tools', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const announced: (readonly string[])[] = [];
+    stage.host.onDidChangeOffers((ids) => announced.push(ids));
+    warm.changeTools(listing('x', 'y'));
+    await stage.until(() => stage.published().length === 2);
+    assert.deepEqual(announced, [['a']]);
+  });
+
+  it('are all toolsets if the instance of a conversation lists other tools, because they share names', async () => {
+    const connection = await stage.serve('a', 'command: a', 'x');
+    const client = fakeClient({ conversation: 'd1', listedFor: 'd1' });
+    const { signal } = new AbortController();
+    const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', client, signal });
+    await answer(connection, '1');
+    await called;
+    const changed = nextEvent(stage.host.onDidChangeOffers, () => true);
+    connection.changeTools(listing('x', 'y'));
+    assert.deepEqual(await changed, ['a', 'mcp_admin']);
+    const changedBack = nextEvent(stage.host.onDidChangeOffers, () => true);
+    await stage.host.release('a', 'd1');
+    assert.deepEqual(await changedBack, ['a', 'mcp_admin']);
   });
 });
 
