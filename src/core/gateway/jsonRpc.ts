@@ -1,6 +1,6 @@
 /**
- * Reads and writes JSON-RPC. Everything here is pure. Reading never throws: what cannot be read comes back as the error
- * to answer. Messages are written by hand around JSON that exists already, so that a cached list is not made again.
+ * Reads and writes JSON-RPC. Everything here is pure. Reading never throws: an unreadable message becomes an error to
+ * answer. Messages are written around existing JSON, so a cached list is not serialized again.
  */
 import { isObject } from '../base/isObject.js';
 import type { Sliced } from '../base/turns.js';
@@ -19,7 +19,7 @@ export type Message =
   | {
       readonly kind: 'response';
       readonly id: RequestId | null;
-      /** It has neither a result nor an error, so it is no answer. */
+      /** Undefined together with `error` if the message is no valid answer. */
       readonly result?: Fields;
       readonly error?: RpcError;
     }
@@ -30,7 +30,6 @@ export type Payload =
   | { readonly kind: 'batch'; readonly messages: readonly Message[] }
   | { readonly kind: 'unreadable'; readonly error: RpcError };
 
-/** Returns the messages of a body that can be read, one or many. */
 export function messagesOf(payload: Exclude<Payload, { kind: 'unreadable' }>): readonly Message[] {
   return payload.kind === 'batch' ? payload.messages : [payload.message];
 }
@@ -45,7 +44,6 @@ export function parsePayload(text: string): Payload {
   return payloadOf(value, nestsTooDeep(text));
 }
 
-/** Does as `parsePayload` in slices. */
 export function* payloadInSlices(text: string): Sliced<Payload> {
   try {
     return payloadOf(yield* parsedInSlices(text), true);
@@ -116,7 +114,7 @@ export function errorMessage(id: RequestId | null, error: RpcError): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } });
 }
 
-/** Returns an answer as the answer to another request. */
+/** Returns the answer with the id of another request. */
 export function withId(answer: string, from: RequestId, to: RequestId): string {
   const head = (id: RequestId): string => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
   return answer.startsWith(head(from)) ? head(to) + answer.slice(head(from).length) : answer;

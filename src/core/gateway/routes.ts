@@ -11,7 +11,7 @@ export interface Route {
 }
 
 const segments = { editor: 'editor', agentHost: 'editor', plain: 'mcp' } as const satisfies Record<ClientKind, string>;
-/** An address is so long that two clients are unlikely to choose the same. */
+/** An address is too long for two clients to choose the same by chance. */
 const routePattern = /^\/(editor|mcp)(?:\/([A-Za-z0-9_-]{1,64}))?(?:\/c\/([A-Za-z0-9_-]{22,64}))?\/?(?:\?|$)/;
 
 export function parseRoute(url: string | undefined): Route | undefined {
@@ -24,7 +24,7 @@ export function parseRoute(url: string | undefined): Route | undefined {
   return { clientKind, toolset, ...(address !== undefined && { address }) };
 }
 
-/** True if a session of this kind is served at the path. The editor and its agent hosts share one path. */
+/** True if a session of this kind may use the path. The editor and its agent hosts share one path. */
 export function isServedAt(route: Pick<Route, 'clientKind'>, clientKind: ClientKind): boolean {
   return segments[route.clientKind] === segments[clientKind];
 }
@@ -35,7 +35,7 @@ export function routePath(route: Route): string {
   return route.address === undefined ? ofToolset : `${ofToolset}/c/${route.address}`;
 }
 
-/** True also for a path where nothing is served, because the editor must never see a 403. */
+/** True for unused paths too, because the editor must never see a 403. */
 export function isEditorPath(url: string | undefined): boolean {
   return url?.startsWith(`/${segments.editor}/`) === true;
 }

@@ -1,6 +1,6 @@
 /**
- * The client behind a request: a session, or a modern request by itself. `CallClient` is the client as servers reach it
- * (G4): during a call on the stream of that call, otherwise on the stream on which the client listens.
+ * The client behind a request: a session, or a modern request by itself. `CallClient` is the client as servers reach
+ * it (G4): during a call on the stream of that call, otherwise on a listening stream.
  */
 import type { Cancellation } from '../../base/cancellation.js';
 import { BoundedMap } from '../../base/boundedMap.js';
@@ -30,9 +30,8 @@ export interface Client {
   /** The lowest level of log messages that the client wants; undefined until it says so. */
   logLevel: string | undefined;
   readonly isClosed: boolean;
-  /** The stream for messages that belong to none of its requests. */
+  /** The stream for messages outside its requests. */
   readonly listening: MessageStream | undefined;
-  /** As `ServerClient.waitsSince`. */
   readonly waitsSince?: number | undefined;
   /** @param stream undefined if the client listens nowhere */
   ask(
@@ -47,7 +46,7 @@ export interface Client {
 /** The origin of a request. */
 export interface Asking {
   readonly client: Client;
-  /** Undefined if nothing distinguishes the conversations of its client, and nothing has to. */
+  /** Undefined if all conversations of the client share everything. */
   readonly conversation: Conversation | undefined;
   readonly listing: Listing;
 }
@@ -63,16 +62,16 @@ export function cancelCall({ calls }: Pick<Client, 'calls'>, id: RequestId): boo
   return true;
 }
 
-/** This many elicitations that complete before anybody waits for them are remembered; the oldest is forgotten. */
+/** Beyond this number, the oldest early completion of an elicitation is forgotten. */
 const mostEarly = 1_000;
 
 export class CallClient implements ServerClient {
-  /** Both are made when they are needed, because every call has a client and hardly one has an elicitation. */
+  /** Both are made on demand, because every call has a client and few have an elicitation. */
   private awaited: Map<string, () => void> | undefined;
   private early: BoundedMap<string, true> | undefined;
 
   /**
-   * @param conversation the id of the conversation that calls; it may be one of several in a session
+   * @param conversation the id of the calling conversation, one of several in a session
    * @param ofCall the stream of the call, as long as the call is in flight
    */
   constructor(

@@ -1,7 +1,7 @@
 /**
- * Puts requests of servers to the client of one session (G4): they go out on its streams, and its answers come as POSTs
- * of their own. The gateway gives them ids and progress tokens of its own, because those of several servers meet here.
- * Invariants: a request is settled once; none is open when the session has closed.
+ * Sends requests of servers to the client of one session (G4), on its streams. The answers come as POSTs. The gateway
+ * makes new ids and progress tokens, because requests of several servers meet here. Invariants: a request is settled
+ * once; none is open after the session has closed.
  */
 import { randomUUID } from 'node:crypto';
 import type { MessageStream } from '../eventStreams.js';
@@ -12,7 +12,7 @@ import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 import { notificationMessage, type Message, type RequestId } from '../jsonRpc.js';
 import { notAsked, openQuestion, takenBack, type OpenQuestion } from './openQuestion.js';
 
-/** This many may be open in one session, which is more than a person or a model can be asked at a time. */
+/** More open requests in one session are more than a person or a model can answer. */
 const mostOpen = 256;
 
 interface Open {
@@ -24,7 +24,7 @@ export class ClientRequests {
   private readonly open = new Map<RequestId, Open>();
   private isClosed = false;
 
-  /** @param stream is undefined where the client listens nowhere */
+  /** @param stream undefined if the client listens nowhere */
   ask(
     stream: MessageStream | undefined,
     method: string,
@@ -35,7 +35,7 @@ export class ClientRequests {
     if (!stream || this.isClosed) return notAsked('The client is not connected.');
     if (this.open.size >= mostOpen) return notAsked('The client has too many open questions.');
     if (signal.aborted) return notAsked(takenBack);
-    // A client may have one of an earlier session before a person, whose answer must not be taken for this one's.
+    // A person may still see a question of an earlier session. Its answer must not count for this one.
     const id = `ask-${randomUUID()}`;
     let isSent = false;
     const question = openQuestion<Fields>(signal, () => {
@@ -49,7 +49,7 @@ export class ClientRequests {
       const sent = params && withToken(params, id);
       stream.send(JSON.stringify({ jsonrpc: '2.0', id, method, ...(sent && { params: sent }) }));
     };
-    // In this turn it was read, and to write a large one takes as long again (S2).
+    // This turn read the request, and writing a large one takes as long again (S2).
     inNextTurn(send);
     return question.answer;
   }

@@ -1,5 +1,5 @@
 /**
- * One conversation of an agent with a toolset (G3): what its requests have in common. A session of an older protocol
+ * One conversation of an agent with a toolset (G3): the common part of its requests. A session of an older protocol
  * version is a conversation with streams (`session`). A modern request finds its conversation in `conversations`.
  */
 import { BoundedMap } from '../../base/boundedMap.js';
@@ -13,9 +13,9 @@ export const quietLimitMs = 45_000;
 
 interface ConversationStart {
   readonly id: string;
-  /** Why everything that its id held before is gone, if it may have held something (L2a). */
+  /** Why its earlier state is gone, if there may have been any (L2a). */
   readonly lostBefore?: string | undefined;
-  /** True if it may be older than anything that this process knows. */
+  /** True if it may be older than the knowledge of this process. */
   readonly mayHaveLost: boolean;
 }
 
@@ -25,9 +25,9 @@ export class Conversation {
   readonly lostBefore: string | undefined;
   readonly mayHaveLost: boolean;
   readonly links = new Links();
-  /** True if it has asked an instance for anything, so that its id may hold one. */
+  /** True if it has sent anything to an instance, so it may hold one. */
   hasCalled = false;
-  /** The tools whose calls a person is asked about here, in the list that its client read last (S4). */
+  /** The tools with a question to a person here, by the client's newest list (S4). */
   promised: ReadonlySet<string> | undefined;
 
   constructor(
@@ -41,14 +41,14 @@ export class Conversation {
   }
 
   /**
-   * Returns the id of the conversation with this name, for programs that name several conversations in one session.
+   * Returns the id of the conversation with this name, for programs with several conversations in one session.
    * Returns undefined if a request without a name may belong to any of several.
    */
   idOf(_name: string | undefined): string | undefined {
     return this.id;
   }
 
-  /** Notes that the client reads the list as it is now. Modern clients learn about changes from `listenStreams`. */
+  /** Notes the client's reading of the list. Modern clients learn about changes from `listenStreams`. */
   noteListed(_topic: Topic, _list: ListName): void {}
 
   /**
@@ -65,8 +65,8 @@ const mostLinks = 1_000;
 const mostHolders = 16;
 
 /**
- * The links in results, because each is read from the instance that made it. Two conversations may have different
- * resources under one URI (G3), so a URI may have several holders.
+ * The links in results, because each is read from its own instance. Two conversations may have different resources
+ * under one URI (G3), so a URI may have several holders.
  */
 export class Links {
   private readonly made = new BoundedMap<string, BoundedMap<string, Destination>>(mostLinks);
@@ -86,7 +86,7 @@ export class Links {
     }
   }
 
-  /** Returns where the link was made, once for each conversation; the newest is the last. */
+  /** Returns the origins of the link, one for each conversation; the newest is the last. */
   holders(uri: string): readonly Destination[] {
     return [...(this.made.get(uri)?.values() ?? [])];
   }

@@ -1,9 +1,9 @@
 /**
- * Keeps the conversations of modern requests, which no session joins (G3). Their number is bounded: the conversation that
- * was idle longest is forgotten, and is made again when it calls again.
+ * Keeps the conversations of modern requests (G3). Their number is bounded: the conversation idle for longest is
+ * forgotten, and is made again for its next request.
  *
- * A conversation with its own address can be ended there. It also ends when the program that attended to it has gone
- * (L2a). Others end as their leases do (L2).
+ * A conversation with its own address can be ended there. It also ends after its program has gone (L2a). Others end
+ * as their leases do (L2).
  */
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
@@ -13,20 +13,17 @@ import type { Listing } from './listings.js';
 
 export interface ConversationKey {
   readonly toolset: string;
-  /** The id of the conversation. */
   readonly id: string;
 }
 
 interface Kept {
   readonly conversation: Conversation;
-  /** The number of requests that are being served. */
   inUse: number;
 }
 
 interface ConversationsDeps {
   readonly clock: Clock;
   readonly max: number;
-  /** Called with a conversation that is no longer kept. */
   readonly forgotten: (conversation: Conversation) => void;
   /** Called when the leases of a conversation are to end. */
   readonly ended: (client: ServerClient) => void;
@@ -59,7 +56,7 @@ export class Conversations implements Disposable {
     return conversation;
   }
 
-  /** Keeps a conversation in use while a request of it is served. */
+  /** Keeps a conversation in use during a request. */
   use(conversation: Conversation): Disposable {
     const kept = this.kept.get(keyOf(conversation));
     if (kept) kept.inUse += 1;
@@ -71,7 +68,7 @@ export class Conversations implements Disposable {
     };
   }
 
-  /** Holds a conversation open. It ends a while after the last stream that holds it has closed. */
+  /** Holds a conversation open. It ends a while after its last such stream has closed. */
   attend(given: ConversationKey): Disposable {
     const key = keyOf(given);
     this.quiet.get(key)?.dispose();
@@ -89,7 +86,6 @@ export class Conversations implements Disposable {
     };
   }
 
-  /** Ends a conversation because its client wants that. */
   end(given: ConversationKey): void {
     const conversation = this.kept.get(keyOf(given))?.conversation;
     if (!conversation) return;
@@ -137,7 +133,6 @@ function keyOf({ toolset, id }: ConversationKey): string {
   return `${toolset} ${id}`;
 }
 
-/** The client of a conversation that ends. */
 function clientOf(conversation: Conversation): ServerClient {
   return {
     session: conversation,

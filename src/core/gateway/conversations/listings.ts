@@ -1,11 +1,10 @@
 /**
- * Keeps the lists of tools, prompts and resources as clients are served them, for each toolset, kind of client and
- * version of the protocol, and decides when a change is told. A session outside the editor has a listing of its own,
- * because it is offered what its own instances offer (G3); the text of lists that are the same is made once.
+ * Keeps the lists of tools, prompts and resources for each toolset, kind of client and protocol version, and decides
+ * when to announce a change. A conversation outside the editor has its own listing (G3g). The text of equal lists is
+ * made once.
  *
- * Invariants: a version stands for exactly one list, and no two lists of a gateway share one; a change that leaves the
- * list as it was (instructions, a removal taken back at once) is no new version. A toolset that is gone has an empty
- * list: sessions outlive it, because only the client can end them without losing its calls in flight (R4).
+ * Invariants: one version is one list, for the whole gateway; an unchanged list keeps its version. A removed toolset
+ * has an empty list, because only a client can end its session without losing calls in flight (R4).
  */
 import { randomInt } from 'node:crypto';
 import { appOf } from '../../apps/toolMeta.js';
@@ -28,7 +27,7 @@ export class Listing {
   readonly templates: PagedList;
   isGone = false;
   features: ServerFeatures = toolsAlone;
-  /** A toolset that was never served may have anything. */
+  /** Until it is first served, a toolset may have any feature. */
   canGain = true;
   private served: ServedToolset | undefined;
   private apps_: ReadonlyMap<string, string> | undefined;
@@ -37,7 +36,7 @@ export class Listing {
   constructor(
     readonly toolset: string,
     readonly clientKind: ClientKind,
-    /** The conversation whose listing it is; undefined if it is for all clients of the same kind. */
+    /** Undefined if the listing is for all clients of the same kind. */
     readonly conversation: string | undefined,
     private readonly ask: () => ServedToolset | undefined,
     toPages: ToPages,
@@ -51,12 +50,11 @@ export class Listing {
     this.refresh();
   }
 
-  /** The version of the list of tools. */
   get version(): number {
     return this.tools.version;
   }
 
-  /** Clients are told when it changes. Versions only grow, so the greater of two stands for both. */
+  /** Versions only grow, so the greater one of two lists represents both. */
   versionOf(topic: Topic): number {
     return topic === 'resources' ? Math.max(this.resources.version, this.templates.version) : this[topic].version;
   }
@@ -87,7 +85,7 @@ export class Listing {
     this.canGain = served.canGain === true;
   }
 
-  /** The URIs of apps, by the listed names of the tools that have one (G8). */
+  /** The URIs of apps, by the listed names of their tools (G8). */
   get apps(): ReadonlyMap<string, string> {
     this.apps_ ??= new Map(
       (this.served?.tools ?? []).flatMap((tool): [string, string][] => {
@@ -98,7 +96,7 @@ export class Listing {
     return this.apps_;
   }
 
-  /** By the listed name of a tool: the parameters that it wants to have mirrored in headers (X8). */
+  /** The parameters to mirror in headers, by the listed name of the tool (X8b). */
   get mirrored(): ReadonlyMap<string, readonly MirroredParam[]> {
     return this.served ? mirroredIn(this.served) : new Map();
   }
@@ -115,7 +113,7 @@ export class Listing {
     return this.served?.isLeased === true;
   }
 
-  /** Says whether a tool is listed for apps alone. */
+  /** True if only apps may call the tool. */
   isForAppsAlone(name: string): boolean {
     return this.served?.appTools?.some((tool) => tool.name === name) === true;
   }
@@ -128,7 +126,7 @@ export class Listing {
 
 const mirroredOf = new WeakMap<ServedToolset, ReadonlyMap<string, readonly MirroredParam[]>>();
 
-/** Looks into a toolset once, whoever asks. */
+/** Looks through a toolset once for all clients. */
 function mirroredIn(served: ServedToolset): ReadonlyMap<string, readonly MirroredParam[]> {
   const known = mirroredOf.get(served);
   if (known) return known;
@@ -149,23 +147,23 @@ interface ListingsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly pageSize: number;
-  /** Changes within this time of the first one, in milliseconds, are told as one. */
+  /** Changes within this time of the first one are announced together, in milliseconds. */
   readonly coalesceMs: number;
-  /** Called when it is time to tell clients; the listing is fresh. */
+  /** Called with a fresh listing when its clients need a notification. */
   readonly announce: (listing: Listing) => void;
 }
 
 export class Listings implements Disposable {
   private readonly store = new DisposableStore('gateway listings');
   private readonly shared = new Map<string, Listing>();
-  /** Those of one session each. */
+  /** Listings of single conversations. */
   private readonly own = new Set<Listing>();
   private readonly pages = new Map<SpokenVersion, ToPages>();
-  /** What of a toolset those are served who want it otherwise, made once. */
+  /** The variants of a toolset for clients with special needs, each made once. */
   private readonly adapted = new WeakMap<ServedToolset, Map<string, ServedToolset>>();
   private readonly changed = new Set<Listing>();
   private timer: Disposable | undefined;
-  /** Counted from anywhere: a client may come with a cursor that it was given before a restart. */
+  /** Begins at random, because a client may bring a cursor from before a restart. */
   private versions = randomInt(2 ** 40);
 
   constructor(private readonly deps: ListingsDeps) {
@@ -174,7 +172,7 @@ export class Listings implements Disposable {
   }
 
   /**
-   * Returns a fresh listing. For a toolset that was never there, it may be called only where the backend knows it.
+   * Returns a fresh listing. The backend must know the toolset.
    * @param client with a conversation if the listing is only for it; give that back with `forget`
    */
   of(
@@ -209,7 +207,7 @@ export class Listings implements Disposable {
     return listing;
   }
 
-  /** Its session has ended. */
+  /** The conversation of the listing has ended. */
   forget(listing: Listing): void {
     this.own.delete(listing);
     this.changed.delete(listing);
@@ -275,9 +273,9 @@ export class Listings implements Disposable {
 
 interface ListedFor {
   readonly readsStructureAlone?: boolean;
-  /** Says whether it shows apps, so that it gets what they alone call (G8). */
+  /** True if the client shows apps, so it gets their tools too (G8). */
   readonly showsApps?: boolean;
-  /** The conversation whose listing it is. */
+  /** The conversation of the listing. */
   readonly conversation?: string | undefined;
 }
 
@@ -287,32 +285,30 @@ function keyOf({ readsStructureAlone = false, showsApps = false }: ListedFor): s
 
 function adaptedTo(served: ServedToolset, { readsStructureAlone, showsApps }: ListedFor): ServedToolset {
   const tools = showsApps ? [...served.tools, ...(served.appTools ?? [])] : served.tools;
-  // A note may take the place of the structure that an output schema would promise.
+  // A note may replace the structure promised by an output schema.
   return { ...served, tools: readsStructureAlone ? tools.map(({ outputSchema: _, ...tool }) => tool) : tools };
 }
 
-/** Makes the pages of a list, as JSON without the brackets, and makes them once, whoever asks. */
+/** Makes the pages of a list once for all clients, as JSON without the brackets. */
 type ToPages = (entries: readonly object[]) => readonly string[];
-
-/** Keeps one list of a toolset as pages of JSON, which are made once for each version. It is pure. */
 
 const nothing: readonly object[] = [];
 
 class PagedList {
-  /** Versions are counted over the whole gateway, so that no two lists share one. */
+  /** Versions are counted over the whole gateway, so two lists never share one. */
   version = 0;
   private entries: readonly object[] | undefined;
   /** The entries of each page, as JSON without the brackets. */
   private pages: readonly string[] = [];
 
-  /** @param key the key under which the entries stand in a result */
+  /** @param key the key of the entries in a result */
   constructor(
     private readonly key: string,
     private readonly nextVersion: () => number,
     private readonly toPages: ToPages,
   ) {}
 
-  /** A list that is as it was keeps its version. */
+  /** An unchanged list keeps its version. */
   set(entries: readonly object[] = nothing): void {
     if (entries === this.entries) return;
     this.entries = entries;
@@ -322,7 +318,7 @@ class PagedList {
     this.version = this.nextVersion();
   }
 
-  /** Returns the result of the list as JSON, or undefined where the cursor is of another version or none of ours. */
+  /** Returns the result of the list as JSON, or undefined if the cursor is unknown or of another version. */
   page(cursor: string | undefined): string | undefined {
     const index = cursor === undefined ? 0 : this.pageIndex(cursor);
     const page = index === undefined ? undefined : this.pages[index];
@@ -353,13 +349,11 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
   return a === b || (a.length === b.length && a.every((page, index) => page === b[index]));
 }
 
-/** What a client can be told has changed, and who of a session knows which version of it. */
-
 export const topics = ['tools', 'prompts', 'resources'] as const;
 
 export type Topic = (typeof topics)[number];
 
-/** The lists that a client asks for; of both lists of resources it is told in one word. */
+/** The lists of each topic. One notification covers both lists of resources. */
 export const listsOf = {
   tools: ['tools'],
   prompts: ['prompts'],
@@ -377,7 +371,7 @@ export const changedMessages: Readonly<Record<Topic, string>> = {
 export interface Knowledge {
   /** The client has the list of this version, or is about to read it. */
   known: number;
-  /** The client was told of the list of this version, on whatever stream. */
+  /** The newest version with a notification, on any stream. */
   told: number;
   /** The client has asked for the list at least once. */
   isAsked: boolean;

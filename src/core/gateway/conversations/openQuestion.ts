@@ -1,4 +1,4 @@
-/** A question that a client has not answered yet, and that its asker may take back (G4). */
+/** An unanswered question to a client. Its asker may withdraw it (G4). */
 import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 
 export interface OpenQuestion<Answer> {
@@ -10,9 +10,9 @@ export interface OpenQuestion<Answer> {
 export const takenBack = 'The question was withdrawn.';
 
 /**
- * Opens a question that is settled once.
- * @param signal aborting it takes the question back, which rejects it
- * @param takeBack called when it is taken back
+ * Opens a question. It is settled once.
+ * @param signal aborting it withdraws and rejects the question
+ * @param takeBack called on withdrawal
  */
 export function openQuestion<Answer>(signal: AbortSignal, takeBack: () => void): OpenQuestion<Answer> {
   let resolve!: (answer: Answer) => void;

@@ -1,12 +1,12 @@
 /**
- * One MCP session: a conversation with streams. It holds the calls in flight, the streams on which the client listens,
- * and the versions of the lists that the client knows.
+ * One MCP session: a conversation with streams. It holds the calls in flight, the listening streams of the client,
+ * and the list versions known to the client.
  *
- * The session owes `list_changed` while a list differs from the one that the client last asked for (at first: the one of
- * `initialize`). It sends the notification on the newest listening stream when the change is announced, and again when a
- * listening stream opens, because the message on an earlier stream may be lost. It also sends it before the result of a
- * call during which the list changed, because the editor then has the new tools before the model reads the result.
- * A client that has asked since gets no notification.
+ * The session owes `list_changed` while a list differs from the client's newest one (at first, the list at
+ * `initialize`). The notification goes out on the newest listening stream when the change is announced. It goes out
+ * again when a listening stream opens, because an earlier stream may have lost it. It precedes the result of a call
+ * if the list changed during the call, so the editor has the new tools before the model reads the result. A client
+ * gets none after asking again.
  */
 import { TransientMap } from '../../base/transientMap.js';
 import { BoundedMap } from '../../base/boundedMap.js';
@@ -32,11 +32,14 @@ import type { SessionTraits } from './sessionId.js';
 /** A client needs fewer listening streams; the oldest makes room. */
 const maxStreams = 8;
 
-/** The oldest conversation of a session is forgotten beyond this number: its leases end when idle, not with the session. */
+/**
+ * Beyond this number, the oldest conversation of a session is forgotten. Its leases then end when idle, not with the
+ * session.
+ */
 const mostConversations = 1_000;
 
 interface SessionStart {
-  /** By default, its own. */
+  /** By default, the session's own. */
   readonly conversation?: string;
   readonly isRevived?: boolean;
   readonly lostBefore?: string | undefined;
@@ -45,10 +48,9 @@ interface SessionStart {
 export class Session extends Conversation implements Client {
   readonly clientKind: ClientKind;
   readonly calls = new TransientMap<RequestId, CallInFlight>();
-  /** The requests of servers that the client has not answered yet. */
   readonly clientRequests = new ClientRequests();
   readonly client: CallClient;
-  /** The conversation that the client named first, and the clients of the others, by their names. */
+  /** The first named conversation, and the clients of the others by their names. */
   private first: string | undefined;
   private readonly others = new BoundedMap<string, CallClient>(mostConversations);
   logLevel: string | undefined;
@@ -65,7 +67,7 @@ export class Session extends Conversation implements Client {
     readonly traits: SessionTraits = { declared: {}, readsStructureAlone: false },
     { conversation = sessionConversation(sessionId), isRevived = false, lostBefore }: SessionStart = {},
   ) {
-    // Agent hosts and programs that name conversations also begin sessions for conversations that had one (G3b).
+    // Agent hosts and programs with named conversations also begin sessions for older conversations (G3b).
     const mayHaveLost = traits.agentHost !== undefined || traits.namer !== undefined;
     super({ id: conversation, lostBefore, mayHaveLost }, listing, lastUsed);
     this.client = this.clientOf(conversation);
@@ -90,7 +92,7 @@ export class Session extends Conversation implements Client {
     return conversation;
   }
 
-  /** Returns the clients of all conversations that the session has had. */
+  /** Returns the clients of all conversations of the session. */
   clients(): readonly CallClient[] {
     return [this.client, ...this.others.values()];
   }
@@ -129,7 +131,6 @@ export class Session extends Conversation implements Client {
     if (index >= 0) this.streams.splice(index, 1);
   }
 
-  /** Notifies the client if a list has changed. */
   announce(): void {
     const newest = this.streams.at(-1);
     if (newest) this.tellChanges(newest);
@@ -148,7 +149,7 @@ export class Session extends Conversation implements Client {
     if (list === 'tools') this.promised = this.listing.promised;
     for (const one of listsOf[topic]) {
       const knowledge = this.knowledge[one];
-      // A client that never asks for one of the two lists of resources needs no notification of the other's changes.
+      // A client without interest in one list of resources needs no notification of its changes.
       if (one === list || !knowledge.isAsked) knowledge.known = knowledge.told = this.listing[one].version;
     }
   }
@@ -167,7 +168,7 @@ export class Session extends Conversation implements Client {
     return this.clientRequests.ask(stream, method, params, signal, onProgress);
   }
 
-  /** Closes the session. Calls that are not cancelled run on, and are answered if their stream is still there. */
+  /** Closes the session. Calls run on unless they are cancelled, and are answered if their stream is still open. */
   close(options: { cancelCalls: boolean }): void {
     if (options.cancelCalls) for (const id of this.calls.keys()) this.cancel(id);
     this.isClosed = true;

@@ -1,34 +1,33 @@
 /**
- * Writes and reads ids of sessions. Beside what makes it unique, an id carries what its client said of itself, so that
- * a session can be revived of which nothing else is known any more. The client sends it back; it is read without trust.
- * Everything here is pure.
+ * Writes and reads ids of sessions. An id carries the client's own statements at `initialize`, so a session can be
+ * revived without other knowledge. The client sends the id back, so it is read without trust. Everything here is
+ * pure.
  */
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../../base/isObject.js';
 import type { Fields } from '../../protocol/client.js';
 import { isProtocolVersion, type ProtocolVersion } from '../../protocol/versions.js';
 
-/** In bytes. Capabilities that make it longer are not carried: an id is a header of every request. */
+/** In bytes. Longer capabilities are left out, because every request has the id in a header. */
 const longestDeclaration = 400;
 
-/** What a client says of itself at `initialize` and that counts for its whole session. */
+/** The client's statements at `initialize`, valid for the whole session. */
 export interface SessionTraits {
-  /** The capabilities that it declared. */
   readonly declared: Fields;
-  /** Whether its model gets nothing of a result but the structured content, where there is one. */
+  /** True if its model sees only `structuredContent`. */
   readonly readsStructureAlone: boolean;
-  /** The version that was agreed on, where the id is of a session that has begun. Some clients send no header with it. */
+  /** The negotiated version, if a session has begun. Some clients send no header with it. */
   readonly version?: ProtocolVersion;
-  /** The program, where it is one that says with every call which of its conversations calls. */
+  /** The program, if it names the conversation of every call. */
   readonly namer?: string | undefined;
-  /** The program, with its version, of an agent-host session of the editor; absent for all others. */
+  /** The program and its version, only for an agent-host session of the editor. */
   readonly agentHost?: string;
 }
 
 export function newSessionId(traits: SessionTraits, version: ProtocolVersion): string {
   const { declared, readsStructureAlone, agentHost, namer } = traits;
   const id = randomUUID();
-  // Without the rest, conversations that share a session would share an instance in it.
+  // Without these fields, conversations in one session would share an instance.
   const said = {
     version,
     ...(agentHost !== undefined && { host: agentHost }),
@@ -41,7 +40,7 @@ export function newSessionId(traits: SessionTraits, version: ProtocolVersion): s
   return `${id}.${kept.toString('base64url')}`;
 }
 
-/** Returns what the client of a session said of itself, or undefined where the id is none of ours. */
+/** Returns the client's statements, or undefined if the id is not ours. */
 export function traitsIn(id: string): SessionTraits | undefined {
   const [, uuid, declaration = ''] = /^([0-9a-f-]{36})(?:\.([A-Za-z0-9_-]{1,600}))?$/.exec(id) ?? [];
   if (uuid === undefined) return undefined;

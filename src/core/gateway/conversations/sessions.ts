@@ -1,4 +1,4 @@
-/** Keeps the sessions of a gateway, whose number is bounded: the one that was idle the longest makes room (G2). */
+/** Keeps the sessions of a gateway. Their number is bounded: the session idle for longest makes room (G2). */
 import { BoundedMap } from '../../base/boundedMap.js';
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
@@ -10,22 +10,21 @@ import type { ProtocolVersion } from '../../protocol/versions.js';
 import { Session } from './session.js';
 import { newSessionId, type SessionTraits } from './sessionId.js';
 
-/** The ids of sessions that their clients ended are remembered, because none is revived. The oldest is forgotten. */
+/** A session ended by its client is not revived. The oldest id is forgotten beyond this number. */
 const mostDeleted = 1_000;
 
-/** Completes the note to the conversation of a session that is revived or goes on from another one (L2a). */
+/** Completes the note to the conversation of a revived or continued session (L2a). */
 const restarted = 'its session had ended, or MCP Toolsets was started again';
 
 interface SessionStart {
-  /** Makes the listing of the session of this conversation. */
   readonly listing: (conversation: string) => Listing;
   readonly protocolVersion: ProtocolVersion;
   readonly traits: SessionTraits;
-  /** The id of the session that is revived; absent for a new one. */
+  /** The id of the revived session; absent for a new one. */
   readonly revived?: string;
-  /** Whether its conversation had another session before, at another gateway or an earlier run of this one. */
+  /** True if its conversation had a session before, at another gateway or in an earlier run. */
   readonly isContinued?: boolean;
-  /** The conversation that goes on in it; absent where it has one of its own. */
+  /** The conversation to continue; by default, the session's own. */
   readonly conversation?: string | undefined;
 }
 
@@ -37,11 +36,11 @@ export class Sessions {
   constructor(
     private readonly clock: Clock,
     private readonly max: number,
-    /** Called when a session has ended; `byClient` says that its client has deleted it. */
+    /** Called after the end of a session; `byClient` is true if its client deleted it. */
     private readonly closed: (session: Session, byClient: boolean) => void,
   ) {}
 
-  /** Returns undefined where there is no room, because every session has calls in flight. */
+  /** Returns undefined if every session has calls in flight, so there is no room. */
   open({
     listing,
     protocolVersion,
@@ -67,7 +66,7 @@ export class Sessions {
     return session;
   }
 
-  /** Finds a session, which belongs to one toolset and one kind of client, and notes the use. */
+  /** Finds a session of this toolset and kind of client, and notes the use. */
   find(id: string, route: Route): Session | undefined {
     const session = this.byId.get(id);
     if (session?.toolset !== route.toolset || !isServedAt(route, session.clientKind)) return undefined;
@@ -75,12 +74,11 @@ export class Sessions {
     return session;
   }
 
-  /** Says whether a session of this id may begin: none has it, and no client has ended one that had it. */
+  /** True if a session with this id may begin: the id is unused, and its client has not ended it. */
   isFree(id: string): boolean {
     return !this.byId.has(id) && !this.deleted.has(id);
   }
 
-  /** Ends a session because its client wants that. */
   delete(session: Session, options: { cancelCalls: boolean }): void {
     this.deleted.set(session.sessionId, true);
     this.end(session, options, true);
@@ -107,8 +105,8 @@ export class Sessions {
   }
 
   /**
-   * Notes that a stream of the session has closed. A client that has listened and is silent since is gone: its program
-   * ended or was killed. That does not hold for the editor, whose conversations outlive its sessions.
+   * Notes the end of a stream. A client with closed streams and no requests has gone: its program ended. The editor
+   * is an exception, because its conversations outlive its sessions.
    */
   streamClosed(session: Session): void {
     if (session.clientKind === 'editor' || session.isClosed || session.isListening) return;
@@ -129,7 +127,7 @@ export class Sessions {
     this.quiet.set(session, timer);
   }
 
-  /** A client that listens is more likely to be there than one that does not. */
+  /** Prefers sessions without an open stream: their clients have probably gone. */
   private idlest(): Session | undefined {
     let found: Session | undefined;
     for (const session of this.byId.values()) {

@@ -1,16 +1,16 @@
 /**
- * Keeps for a moment what a conversation of an agent host holds when its session is deleted (G3b). The host deletes all
- * sessions when a server is added or removed, and begins others for the same conversations at once; nothing in them says
- * which conversation is which.
+ * Keeps the leases of an agent-host conversation for a moment after its session was deleted (G3b). The host deletes
+ * all sessions when a server is added or removed. It then begins new sessions for the same conversations, and nothing
+ * identifies them.
  *
- * Invariant: a session goes on as an earlier one only where no other one waits for it, so that two conversations that lost
- * theirs are never taken for each other. Every other session is told what holds if it had one before (`mayHaveLost`).
+ * Invariant: a session continues an earlier one only if no other one waits, so two conversations are never mixed up.
+ * Every other session gets a note about a possible loss (`mayHaveLost`).
  */
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import type { Session } from './session.js';
 
-/** The time for which a deleted session is waited for, in milliseconds. */
+/** A deleted session waits this long, in milliseconds. */
 const graceMs = 5_000;
 
 interface Waiting {
@@ -21,13 +21,13 @@ interface Waiting {
 export class Succession implements Disposable {
   private readonly waiting = new Map<string, Waiting[]>();
 
-  /** @param over called with a session that has no heir */
+  /** @param over called with a session without an heir */
   constructor(
     private readonly clock: Clock,
     private readonly over: (session: Session) => void,
   ) {}
 
-  /** Takes a session that its client has deleted. Only agent-host sessions wait; others are over at once. */
+  /** Takes a deleted session. Only agent-host sessions wait; others are over at once. */
   leave(session: Session): void {
     const key = keyOf(session.toolset, session.traits.agentHost);
     if (key === undefined) return this.over(session);
@@ -42,8 +42,7 @@ export class Succession implements Disposable {
   }
 
   /**
-   * Returns the conversation with which a new session goes on, or undefined where it has one of its own.
-   *
+   * Returns the conversation to continue, or undefined if the new session has its own.
    * @param agentHost the program that begins a session of this toolset
    */
   begin(toolset: string, agentHost: string | undefined): string | undefined {

@@ -9,12 +9,12 @@ export function isLocalHost(host: string | undefined, port: number): boolean {
   return host === `127.0.0.1:${port}` || host === `localhost:${port}` || host === `[::1]:${port}`;
 }
 
-/** Programs send no `Origin`. A page does, and only a page of this machine may. */
+/** Programs send no `Origin`. A page sends it, and only pages of this machine may connect. */
 export function isLocalOrigin(origin: string | undefined): boolean {
   return origin === undefined || /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/.test(origin);
 }
 
-/** Compares in a time that does not depend on where the two differ; the length of the token is no secret. */
+/** Compares in constant time. The length of the token is no secret. */
 export class BearerCheck {
   private readonly expected: Buffer;
 
@@ -33,11 +33,11 @@ export class BearerCheck {
 export const mostStrangers = 64;
 
 /**
- * Bounds the sockets that have not shown the token. Beyond the bound, a new socket ends the oldest. An honest client shows
- * the token at once, so it always gets in.
+ * Bounds the sockets without the token. Beyond the bound, a new socket ends the oldest. An honest client shows the
+ * token at once, so it always gets in.
  */
 export class Strangers {
-  /** The sockets in the order in which they came. */
+  /** The sockets in the order of their arrival. */
   private readonly sockets = new Set<Socket>();
 
   add(socket: Socket): void {
@@ -49,7 +49,6 @@ export class Strangers {
     socket.once('close', () => this.sockets.delete(socket));
   }
 
-  /** Notes that the socket has shown the token. */
   admit(socket: Socket): void {
     this.sockets.delete(socket);
   }

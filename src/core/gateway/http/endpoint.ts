@@ -1,7 +1,7 @@
 /**
- * Serves one path of the gateway as Streamable HTTP: POST, GET and DELETE of a client that has shown the token. Answers
- * are server-sent events under status 200 wherever there is a request to answer: to the editor any other status is a
- * broken connection, except 404 for a session that is gone, upon which it begins another (G3b).
+ * Serves one path of the gateway as Streamable HTTP: POST, GET and DELETE of a client with the token. An answer to a
+ * request is a stream under status 200. For the editor, any other status is a broken connection. The exception is 404
+ * for a lost session: the editor then begins another (G3b).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { assertNever } from '../../base/assertNever.js';
@@ -44,30 +44,26 @@ interface EndpointDeps {
   readonly listings: Listings;
   readonly sessions: Sessions;
   readonly succession: Succession;
-  /** The name by which the editor calls itself; absent where everybody at its paths is the editor. */
+  /** The editor's name in `clientInfo`; if absent, every client at its paths is the editor. */
   readonly editorName?: string;
   readonly stateless: Stateless;
   readonly conversations: Conversations;
   readonly heartbeat: Heartbeat;
   readonly clock: Clock;
   readonly body: BodyLimits;
-  /** The version of this software, for `serverInfo`. */
   readonly version: string;
   readonly onClient: (clientKind: ClientKind, capabilities: Fields) => void;
 }
 
-/**
- * `initialize` waits this long for a server that starts, in milliseconds. It is less than the 10 s after which an
- * impatient client gives up.
- */
+/** `initialize` waits this long for a starting server, in milliseconds. Impatient clients give up after 10 s. */
 const startLimitMs = 8_000;
 
 type RequestMessage = Extract<Message, { kind: 'request' }>;
 
-/** The name of a program is part of the ids of its sessions. */
+/** The ids of sessions contain the name. */
 const longestProgram = 80;
 
-/** A body of more characters is read in slices (P10). */
+/** A longer body is read in slices, in characters (P10). */
 const longBody = 256 * 1024;
 
 export class Endpoint {
@@ -120,7 +116,7 @@ export class Endpoint {
     const session = this.session(request, response, route);
     if (!session) return;
     if (session.listing.isGone && needsInstance(payload)) {
-      // One that is revived finds its server starting, as a new one does.
+      // A revived session waits for its starting server, as a new one does.
       await this.served(response, route);
       if (session.isClosed) return refuse(response, 404, errorCodes.server, noSession);
     }
@@ -183,7 +179,7 @@ export class Endpoint {
     const requests = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
     if (requests === 0) {
       for (const message of messages) this.takeMessage(message, session, undefined);
-      // Who cancels a call may end its exchange upon this; what is said there of the end comes first.
+      // The client may end the cancelled exchange after this answer. The last messages of the exchange go out first.
       setImmediate(() => response.writeHead(202, { 'content-length': 0 }).end());
       return;
     }
@@ -197,7 +193,7 @@ export class Endpoint {
     reply.release();
   }
 
-  /** `reply` is there where the message is a request. */
+  /** `reply` exists for requests only. */
   private takeMessage(message: Message, session: Session, reply: PostReply | undefined): void {
     switch (message.kind) {
       case 'notification':
@@ -251,7 +247,7 @@ export class Endpoint {
     session.listen(stream);
   }
 
-  /** Holds a conversation of the modern era open, as long as whoever gave it its address lives (L2a). */
+  /** Holds a modern conversation open during the life of its program (L2a). */
   private attend(response: ServerResponse, conversation: ConversationKey): void {
     const attendance = this.deps.conversations.attend(conversation);
     new ListenStream(response, this.deps.heartbeat);
@@ -259,8 +255,8 @@ export class Endpoint {
   }
 
   /**
-   * Whoever deletes a session wants nothing of its calls any more. It is different where the toolset is gone: then the
-   * editor deletes because we took the toolset away, and calls in flight finish on what they started on (R4).
+   * Deleting a session cancels its calls. If the toolset is gone, the editor deletes only for this reason, so calls
+   * in flight finish on their instance (R4).
    */
   private delete(request: IncomingMessage, response: ServerResponse, route: Route): void {
     const conversation = atAddress(request, route);
@@ -276,7 +272,7 @@ export class Endpoint {
     response.writeHead(204).end();
   }
 
-  /** Returns undefined where the request was refused already. */
+  /** Returns undefined after a refusal. */
   private session(request: IncomingMessage, response: ServerResponse, route: Route): Session | undefined {
     const version = request.headers['mcp-protocol-version'];
     if (typeof version === 'string' && !isProtocolVersion(version)) {
@@ -296,8 +292,8 @@ export class Endpoint {
   }
 
   /**
-   * Some programs never begin a new session when theirs is gone, as it is after a restart of ours: the session goes on
-   * under its id. What its conversation held is gone, and it is told so. The editor begins a new one upon 404.
+   * Some programs never begin a new session after losing theirs, as after our restart. The session continues under
+   * its id, and its conversation learns about its loss. The editor begins a new session after 404.
    */
   private revived(
     { method }: IncomingMessage,
@@ -325,7 +321,7 @@ export class Endpoint {
     return session;
   }
 
-  /** The editor has one list of tools for all its conversations; a session of another client is one conversation (G3). */
+  /** The editor has one list for all its conversations; any other session is one conversation (G3). */
   private listing(
     { toolset, clientKind: routed }: Route,
     version: ProtocolVersion,
@@ -339,7 +335,7 @@ export class Endpoint {
     return this.deps.listings.of(toolset, clientKind, version, client);
   }
 
-  /** Returns the program, with its version, of an agent host of the editor. */
+  /** Returns the program and version of an agent host of the editor. */
   private agentHost({ clientKind }: Route, clientInfo: unknown): string | undefined {
     const { editorName } = this.deps;
     const { name, version } = isObject(clientInfo) ? clientInfo : {};
@@ -351,9 +347,8 @@ export class Endpoint {
   }
 
   /**
-   * Resolves with the toolset that a session begins with. One whose server is still starting is waited for, but no
-   * longer than clients wait for us; one that is configured and has nothing now is empty, and `list_changed` tells when
-   * that changes.
+   * Resolves to the toolset of a new session. It waits for a starting server, but no longer than clients wait. A
+   * configured toolset may be empty; `list_changed` reports its first tools.
    */
   private async served(response: ServerResponse, { toolset, clientKind }: Route): Promise<ServedToolset | undefined> {
     const { backend } = this.deps.methods;
@@ -381,7 +376,7 @@ function needsInstance(payload: Payload): boolean {
   return messagesOf(payload).some((message) => message.kind === 'request' && ofInstances.includes(message.method));
 }
 
-/** Returns the conversation that a request means by the address that it comes to, and not by a session. */
+/** Returns the conversation of the address, if the request names no session. */
 function atAddress({ headers }: IncomingMessage, { toolset, address }: Route): ConversationKey | undefined {
   if (address === undefined || headers['mcp-session-id'] !== undefined) return undefined;
   return { toolset, id: addressConversation(address) };

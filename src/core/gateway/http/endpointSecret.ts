@@ -1,4 +1,4 @@
-/** Keeps the secret of a stable endpoint (G2, G6). */
+/** The secret of a stable endpoint (G2, G6). */
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import { forgetAddress, keepAddress, noteAddress } from '../../files/addressFile.js';
@@ -6,16 +6,16 @@ import { tokenIn } from '../../files/tokenFile.js';
 import { watchFile } from '../../files/watchedFile.js';
 
 export interface EndpointSecret {
-  /** Makes the secret where there is none. */
+  /** Makes the secret if there is none. */
   read(): Promise<string>;
-  /** Calls back for every change after the first reading. */
+  /** Reports every change after the first reading. */
   watch(changed: () => void): Disposable;
-  /** Tells clients that know neither port nor secret where this process listens. */
+  /** Publishes the port for clients without port and secret. */
   noteAddress?(port: number): Promise<void>;
   forgetAddress?(): Promise<void>;
 }
 
-/** Returns the secret for agents outside the editor. To remove the file is to renew it. */
+/** Returns the secret for agents outside the editor. Removing the file renews it. */
 export function secretInFile(tokenFile: string, clock: Clock): EndpointSecret {
   let kept: Disposable | undefined;
   return {

@@ -1,11 +1,10 @@
 /**
  * Serves the toolsets to agents as an MCP server (G2): one listener on the loopback interface, one path for each
- * toolset and kind of client. Written on `node:http` by hand, because a transport made for every case costs each call
- * as much as the rest of the way (P3).
+ * toolset and kind of client. It uses `node:http` directly, because a general transport costs each call as much as
+ * the rest of the way (P3).
  *
- * Invariants: nothing is served and nothing is kept without the token; to the editor's paths no status is ever 401, 403
- * or 5xx, as they cancel its other calls or open a sign-in (G3b); after `dispose` nothing listens and no socket is
- * open.
+ * Invariants: a client without the token gets nothing, and nothing of it is kept; the editor never gets 401, 403 or
+ * 5xx, because they cancel its other calls or open a sign-in (G3b); after `dispose` no socket is open.
  */
 import type { AddressInfo } from 'node:net';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -41,10 +40,10 @@ export interface GatewayLimits {
   readonly maxBodyBytes: number;
   readonly bodyTimeoutMs: number;
   readonly maxSessions: number;
-  /** The number of calls that one session may have in flight. */
+  /** The number of calls in flight in one session. */
   readonly maxCalls: number;
   readonly keepAliveMs: number;
-  /** Changes of tools within this time, in milliseconds, are told as one. */
+  /** Changes within this time are announced together, in milliseconds. */
   readonly coalesceMs: number;
   /** The number of entries in one answer to a list. */
   readonly pageSize: number;
@@ -68,17 +67,17 @@ export interface GatewayDeps {
   readonly version: string;
   readonly limits?: Partial<GatewayLimits>;
   /**
-   * The name by which the editor calls itself as a client. Whoever else comes to its paths is an agent host of it. If this
-   * is absent, everybody there is the editor.
+   * The editor's name in `clientInfo`. Any other client at its paths is an agent host of it. If absent, every client
+   * there is the editor.
    */
   readonly editorName?: string;
-  /** Called when a client has begun a session and declared these capabilities. */
+  /** Called after `initialize`, with the declared capabilities. */
   readonly onClient?: (clientKind: ClientKind, capabilities: Fields) => void;
-  /** Decides what clients are sent of results. By default no file is written. */
+  /** Prepares results for clients. By default no file is written. */
   readonly delivery?: Delivery;
-  /** The place where clients find it again. If this is absent, the system chooses the port, and the token is fresh. */
+  /** A lasting address. By default, the system chooses the port, and the token is fresh. */
   readonly stable?: StableAddress;
-  /** Serves REST beside MCP, behind the same token (G7), unless it is absent. */
+  /** Serves REST beside MCP, with the same token (G7). */
   readonly rest?: RestBackend;
 }
 
@@ -87,8 +86,8 @@ export interface StableAddress {
   readonly port: number;
   readonly token: string;
   /**
-   * Says who finds it there: by default agents outside the editor (G6). The editor's paths are not served to them, and a
-   * session is a conversation whatever its client says.
+   * By default, agents outside the editor (G6). They do not get the editor's paths, and each of their sessions is one
+   * conversation, whatever the client says.
    */
   readonly audience?: 'agents' | 'editor';
 }
@@ -98,28 +97,26 @@ export interface GatewayEndpoint {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The use that clients make of one toolset, as one kind of client or as both. */
+/** The use of one toolset by one kind of client, or by all. */
 export interface ToolsetActivity {
   readonly sessions: number;
-  /** The number of sessions that have listed the tools at least once and whose client has not left. */
+  /** The number of sessions with at least one list of tools and a present client. */
   readonly listed: number;
   readonly callsInFlight: number;
 }
 
 export interface Gateway {
-  /**
-   * Rejects when the system gives no port, with code `EADDRINUSE` when another program has it. It may be called once.
-   */
+  /** Rejects if the system gives no port, with code `EADDRINUSE` if another program has it. It may be called once. */
   start(): Promise<void>;
-  /** It is undefined before the start. */
+  /** Undefined before the start. */
   readonly port: number | undefined;
-  /** Returns where a toolset is served, whether it is there or not. Throws before the start. */
+  /** Returns the address of a toolset, even if there is no such toolset. Throws before the start. */
   endpoint(toolset: string, clientKind: ClientKind): GatewayEndpoint;
   sessionsOf(toolset: string, clientKind?: ClientKind): number;
   activityOf(toolset: string, clientKind?: ClientKind): ToolsetActivity;
-  /** Fires with a toolset's id: a session opened, listed or ended, or calls in flight began or came to an end. */
+  /** Fires with a toolset's id after a change of its sessions, lists or calls in flight. */
   readonly onDidChangeActivity: Event<string>;
-  /** Cancels calls in flight; resolves when nothing listens any more. It may be called again. */
+  /** Cancels calls in flight; resolves when nothing listens. It may be called again. */
   dispose(): Promise<void>;
 }
 
@@ -216,10 +213,10 @@ class HttpGateway implements Gateway {
     });
     this.server = createServer({
       headersTimeout: 10_000,
-      // Our own limit for bodies comes first; this one also holds where nobody reads.
+      // Our own limit for bodies is shorter; this one also covers bodies without a reader.
       requestTimeout: 2 * limits.bodyTimeoutMs,
       connectionsCheckingInterval: 5_000,
-      // This is longer than clients keep idle sockets, because a socket closed under a request would be a failed call.
+      // This is longer than clients keep idle sockets, because a socket closed under a request is a failed call.
       keepAliveTimeout: 90_000,
       noDelay: true,
     });
@@ -270,7 +267,7 @@ class HttpGateway implements Gateway {
       listed: sessions.filter((session) => session.hasListed && !session.hasLeft).length,
       callsInFlight:
         sessions.reduce((sum, session) => sum + session.calls.size, 0) +
-        // Nobody but agents outside the editor is served without a session.
+        // Only agents outside the editor have modern requests.
         (clientKind === undefined || clientKind === 'plain' ? this.stateless.callsInFlight(toolset) : 0),
     };
   }
@@ -329,7 +326,7 @@ class HttpGateway implements Gateway {
     return { kind: 'admitted', route };
   }
 
-  /** Answers a client that will not show the lasting token to whoever has the port before us (G6). */
+  /** Answers a client before it shows the lasting token, because another program may have had the port (G6). */
   private proves({ method, url }: IncomingMessage, response: ServerResponse, why: Refusal['kind']): boolean {
     const [, challenge] = proofPath.exec(url ?? '') ?? [];
     if (challenge === undefined || method !== 'GET' || why === 'stranger' || !this.deps.stable) return false;
@@ -338,7 +335,7 @@ class HttpGateway implements Gateway {
     return true;
   }
 
-  /** Keeps no connection. An agent outside the editor is told what to do; a page, and the editor, are told nothing. */
+  /** Keeps no connection. An agent outside the editor reads advice; a page and the editor read nothing. */
   private async turnAway(request: IncomingMessage, response: ServerResponse, why: Refusal['kind']): Promise<void> {
     await discardBody(request, strangersBody, this.deps.clock);
     if (response.destroyed) return;
@@ -352,7 +349,7 @@ class HttpGateway implements Gateway {
   }
 }
 
-/** Says what helps an agent, or the person who reads its log; nothing of this machine is in it. */
+/** Advice for an agent or a person with its log, without details of this machine. */
 const advice = {
   withoutToken:
     'The token is missing or wrong. The token is in a file below ~/.minds/endpoints, which `mcp-toolsets serve` and the log of the extension name. `mcp-toolsets entries <agent>` writes entries that find it. If an entry names the variable MCP_TOOLSETS_TOKEN, start the agent with that variable set.',

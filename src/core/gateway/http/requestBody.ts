@@ -1,4 +1,4 @@
-/** Reads the body of a request, or throws it away, within bounds of size and time (G2). Never rejects. */
+/** Reads or discards the body of a request, within bounds of size and time (G2). Never rejects. */
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../base/clock.js';
 
@@ -10,18 +10,17 @@ export interface BodyLimits {
 
 type BodyOutcome =
   | { readonly kind: 'read'; readonly text: string }
-  /** The rest is thrown away as it comes, so that the client reads the answer and not a reset. */
+  /** The rest is discarded as it arrives, so the client reads the answer and not a reset. */
   | { readonly kind: 'tooLarge' }
   | { readonly kind: 'tooSlow' }
-  /** The client is gone. */
   | { readonly kind: 'aborted' };
 
-/** This much is taken in of a client without the token, which then reads the answer and not a reset. */
+/** This much is read from a client without the token, so it reads the answer and not a reset. */
 export const strangersBody: BodyLimits = { maxBytes: 1 << 20, timeoutMs: 5_000 };
 
 /**
- * Takes in what a client without the right to ask sends, and keeps nothing of it: so the client reads the answer and not
- * a reset. Resolves at the end of the body or at a limit.
+ * Discards the body of a client without access, so it reads the answer and not a reset. Resolves at the end of the
+ * body or at a limit.
  */
 export function discardBody(request: IncomingMessage, limits: BodyLimits, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
@@ -29,7 +28,7 @@ export function discardBody(request: IncomingMessage, limits: BodyLimits, clock:
     const settle = (): void => {
       timer.dispose();
       request.off('data', take).off('end', settle).off('close', settle);
-      // The socket is closed after the answer, which ends what is still to come.
+      // The socket is closed after the answer, with the rest of the body.
       request.pause();
       resolve();
     };
@@ -63,7 +62,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, clock: Cl
       timer.dispose();
       resolve(outcome);
     };
-    // Listeners stay, as to take each off costs more than to call it (P3): what comes after all is thrown away by this.
+    // Listeners stay and discard the rest, because removing them costs more than calling them (P3).
     const take = (chunk: Buffer): void => {
       if (isSettled) return;
       size += chunk.length;
@@ -77,7 +76,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, clock: Cl
     };
     const gone = (): void => settle({ kind: 'aborted' });
     const timer = clock.after(limits.timeoutMs, () => settle({ kind: 'tooSlow' }));
-    // Without a listener the error of an aborted request would be thrown; `close` follows it.
+    // Without a listener, the error of an aborted request would be thrown; `close` follows it.
     request
       .on('error', () => {})
       .on('data', take)

@@ -1,8 +1,8 @@
 /**
- * Serves the list of upstream servers over REST, beside MCP on the same listener and behind the same secret (G7). It
- * knows paths, methods and the form of answers; the backend knows the upstreams.
+ * Serves the list of upstream servers over REST, on the listener of MCP and with the same token (G7). It knows paths,
+ * methods and the form of answers; the backend knows the upstreams.
  *
- * Invariants: every answer is JSON; an error has a code and a sentence; nothing that was thrown gets to the client.
+ * Invariants: every answer is JSON; an error has a code and a sentence; no exception reaches the client.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.js';
@@ -15,13 +15,13 @@ export type RestAnswer =
   | { readonly kind: 'value'; readonly status: 200 | 201; readonly value: unknown }
   | { readonly kind: 'error'; readonly status: number; readonly code: string; readonly message: string };
 
-/** REST asks this of the rest of the core; values are sent as JSON. */
+/** The part of the core behind REST. Values are sent as JSON. */
 export interface RestBackend {
-  /** @param urlOf where a toolset is served over MCP */
+  /** @param urlOf returns the MCP address of a toolset */
   upstreams(urlOf: (toolset: string) => string): readonly unknown[];
   upstream(id: string, urlOf: (toolset: string) => string): unknown;
   tools(id: string): RestAnswer;
-  /** @param body any JSON, as it came */
+  /** @param body any JSON, unchecked */
   add(body: unknown, urlOf: (toolset: string) => string): Promise<RestAnswer>;
 }
 
@@ -60,7 +60,7 @@ export class Rest {
     }
   }
 
-  /** Refuses a client for whom nothing is looked up, and keeps no connection. */
+  /** Refuses a client without a look-up, and keeps no connection. */
   async refuse(request: IncomingMessage, response: ServerResponse, answer: RestAnswer): Promise<void> {
     await discardBody(request, strangersBody, this.deps.clock);
     response.setHeader('connection', 'close');
@@ -74,7 +74,7 @@ export class Rest {
     const body = await readBody(request, bodyLimits, clock);
     if (body.kind === 'aborted') return;
     if (body.kind !== 'read') {
-      // A client that still sends reads the answer only on a connection that stays.
+      // A client in the middle of sending reads the answer only on an open connection.
       if (body.kind === 'tooSlow') response.setHeader('connection', 'close');
       const [status, code] = body.kind === 'tooLarge' ? [413, 'body-too-large'] : [408, 'body-too-slow'];
       return send(response, restError(status as number, code as string, 'The body is too large or came too slowly.'));

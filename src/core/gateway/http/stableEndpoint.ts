@@ -1,9 +1,9 @@
 /**
- * Keeps a gateway that its clients find again (G2, G6): on a port and with a secret that stay the same. It follows what
- * keeps the secret, so that it can be renewed there, and asks for a port that is taken until it is free or another one is to do.
+ * Keeps a gateway on a lasting port and with a lasting secret, so its clients find it again (G2, G6). It follows
+ * changes of the secret. It tries a taken port again until the port is free or another one is chosen.
  *
- * It knows nothing of toolsets: it is given how a gateway is made. Invariants: at most one gateway; who showed the old
- * secret is cut off when it is renewed; after `dispose` nothing listens.
+ * It knows no toolsets, because it gets a function for making gateways. Invariants: at most one gateway; clients with
+ * the old secret lose their connection at a renewal; after `dispose` nothing listens.
  */
 import type { Clock } from '../../base/clock.js';
 import { DisposableStore, type Disposable } from '../../base/disposables.js';
@@ -15,7 +15,7 @@ import type { Gateway, StableAddress } from './gateway.js';
 
 export type EndpointState =
   | { readonly kind: 'starting' }
-  /** `instead` is the port on which clients that were there before look for it. */
+  /** `instead` is the port known to earlier clients. */
   | { readonly kind: 'listening'; readonly port: number; readonly instead?: TakenPort }
   /** Another program listens there, perhaps another window. */
   | { readonly kind: 'portTaken'; readonly port: number }
@@ -28,11 +28,14 @@ interface TakenPort {
   readonly by: 'window' | 'program';
 }
 
-/** Says which port to try first, and which after a port that is taken. */
+/** The first port to try, and the next one after a taken port. */
 export interface OtherPorts {
-  /** The port that belongs to the secret; known once the secret was read. */
+  /** The port of the secret, known after reading the secret. */
   readonly port: number;
-  /** Resolves to the same port if it is about to be free, and to another token if clients may have shown theirs to a stranger. */
+  /**
+   * Resolves to the same port if it is about to be free. Resolves to another token if clients may have shown theirs
+   * to a stranger.
+   */
   after(taken: number, token: string): Promise<NextAddress>;
 }
 
@@ -47,10 +50,10 @@ export interface StableEndpointDeps {
   readonly secret: EndpointSecret;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called with values that are secrets from then on. */
+  /** Called with new secrets, so logs are redacted. */
   readonly keepSecret: (values: readonly string[]) => Disposable;
   readonly createGateway: (stable: StableAddress) => Gateway | Promise<Gateway>;
-  /** If this is absent, a port that is taken is asked for again until it is free. */
+  /** By default, a taken port is tried again until it is free. */
   readonly otherPorts?: OtherPorts;
 }
 
@@ -65,7 +68,7 @@ export class StableEndpoint {
   private watched = false;
   private retry: Disposable | undefined;
   private ended = false;
-  /** A port that the system chose is kept, too. */
+  /** A port chosen by the system is kept too. */
   private port: number;
   state: EndpointState = { kind: 'starting' };
 
@@ -76,17 +79,16 @@ export class StableEndpoint {
     this.begin();
   }
 
-  /** Returns where a toolset is served, or undefined while nothing is. */
+  /** Returns the address of a toolset, or undefined if nothing listens. */
   urlOf(toolset: string): string | undefined {
     return this.gateway?.endpoint(toolset, 'plain').url;
   }
 
-  /** Is undefined while nothing listens. Each renewal of the secret makes another one. */
+  /** Undefined if nothing listens. Each renewal of the secret makes a new gateway. */
   get gateway(): Gateway | undefined {
     return this.state.kind === 'listening' ? this.open?.gateway : undefined;
   }
 
-  /** Resolves when nothing listens any more. */
   async dispose(): Promise<void> {
     this.ended = true;
     this.retry?.dispose();
@@ -110,7 +112,7 @@ export class StableEndpoint {
     const { secret, log } = this.deps;
     try {
       const token = await secret.read();
-      // The secret is followed once it is there, so that the first look shows what became of it since.
+      // Following begins after the first reading, so the first event is a later change.
       if (!this.ended && !this.watched) this.watch();
       if (this.ended || this.open?.token === token) return;
       if (this.open) {
@@ -131,7 +133,7 @@ export class StableEndpoint {
     }
   }
 
-  /** Returns the port that was wanted where it is another one. */
+  /** Returns the wanted port if another one is used. */
   private async openWith(known: string): Promise<TakenPort | undefined> {
     const { createGateway, keepSecret, otherPorts } = this.deps;
     let token = known;
@@ -171,7 +173,7 @@ export class StableEndpoint {
   }
 }
 
-/** On Windows a port that the system has set aside is refused in another way than one that a program has. */
+/** Windows refuses a port reserved by the system in another way than a taken port. */
 function isTaken(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EADDRINUSE' || (code === 'EACCES' && process.platform === 'win32');

@@ -1,19 +1,19 @@
 /**
- * Remembers which conversation opened an app (G8), by a token that the app's calls bring back. Nobody can guess a token,
- * so an app reaches no conversation but its own.
+ * Remembers the conversation of each opened app (G8), by a token in the app's calls. Nobody can guess a token, so an
+ * app reaches only its own conversation.
  */
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from '../../base/boundedMap.js';
 import type { Destination } from '../../protocol/request.js';
 
-/** The oldest is forgotten, and the apps of its conversation are told so. */
+/** The oldest is forgotten, and its apps get an error. */
 const mostOpenings = 1_000;
 
 export class AppOpenings {
   private readonly openings = new BoundedMap<string, Destination>(mostOpenings);
   private readonly tokens = new BoundedMap<string, string>(mostOpenings);
 
-  /** Returns the token of a conversation and a toolset: the same for each app that it opens. */
+  /** Returns the token of a conversation and a toolset, the same for all its apps. */
   open({ toolset, conversation }: Destination): string {
     const key = JSON.stringify([toolset, conversation]);
     const token = this.tokens.get(key) ?? randomUUID();
@@ -23,7 +23,8 @@ export class AppOpenings {
   }
 
   /**
-   * Returns what a token of this toolset stands for. An app that has none can only be meant where there is just one.
+   * Returns the conversation of a token. An app without a token is identified only if one conversation has opened
+   * apps.
    */
   find(toolset: string, token: string): Destination | undefined {
     if (token !== '') {

@@ -1,6 +1,6 @@
 /**
- * Implements the methods that an instance answers: `tools/call`, and those for prompts, resources and completions.
- * Lists are answered by the gateway itself.
+ * The methods with an answer from an instance: `tools/call`, prompts, resources, completions and tasks. The gateway
+ * itself answers lists.
  */
 import { withoutToken, withScript } from '../../apps/editorApps.js';
 import { assertNever } from '../../base/assertNever.js';
@@ -55,7 +55,7 @@ function callFromConversation(
     what: name,
     cancelled: 'The call was cancelled.',
     send: (terms): Promise<ToolOutcome> => {
-      // The editor may read the page while the tool runs.
+      // The editor may read the page during the call.
       if (app !== undefined) asking?.links.set(app, { toolset: listing.toolset, conversation: terms.conversation });
       const call = callOf(terms, name, given);
       return deps.backend.callTool(asking?.promised?.has(name) ? { ...call, isPromised: true } : call);
@@ -67,9 +67,9 @@ function callFromConversation(
       // A task has no result yet.
       if (taskIn(result) !== undefined) return JSON.stringify(result);
       asking?.links.note(result, { toolset, conversation });
-      // An agent host shows an app what it was given itself, and its models read text beside structure (G8).
+      // An agent host shows the result in the app itself, and its models read text beside structure (G8).
       const isShown = clientKind === 'agentHost' && (app !== undefined || listing.isForAppsAlone(name));
-      // Otherwise, what is done for the editor suits the agents that it runs, too.
+      // Agents of the editor need the same changes as the editor.
       const isEditor = clientKind !== 'plain' && !isShown;
       const origin = { server: toolset, tool: publishedName, conversation };
       const opens = app !== undefined && clientKind === 'editor' && conversation !== asking?.id;
@@ -82,14 +82,14 @@ function callFromConversation(
         : await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
       return await written(
         result,
-        // A note is no text of the tool that would stand for its structure.
+        // A note does not replace the tool's own text.
         withNotes(toolResult(client.protocolVersion, own), notes, isEditor || client.traits.readsStructureAlone),
       );
     },
   });
 }
 
-/** Written out, because V8 copies objects by `...` into one of another layout each time, which all who read it pay for (P3). */
+/** Written out, because a copy by `...` gets another layout in V8, and every reader pays for that (P3). */
 function callOf(terms: ForwardTerms, tool: string, given: Fields | undefined, fromApp?: true): ToolsetCall {
   const { toolset, clientKind, meta, conversation, signal, onProgress, client } = terms;
   const instance = fromApp ? 'held' : undefined;
@@ -108,7 +108,7 @@ function callOf(terms: ForwardTerms, tool: string, given: Fields | undefined, fr
   };
 }
 
-/** Writes what a client is sent of a server's result, at the expense of that server where it is much (S2, P10). */
+/** Writes a result. A server pays for the time of its large results (S2, P10). */
 function written(result: object, sent: object): string | Promise<string> {
   return isLarge(sent) ? inTurns(jsonInSlices(sent), LoopShare.of(result)) : JSON.stringify(sent);
 }
@@ -134,12 +134,12 @@ const emptyCompletion = { completion: { values: [] } };
 
 export const noCompletion = JSON.stringify(emptyCompletion);
 
-/** Says what is wrong with parameters, or returns undefined where nothing is. */
+/** Returns the fault of the parameters, if any. */
 type Check = (params: Fields) => string | undefined;
 
 type Forwarded = (params: Fields, context: RequestContext) => Answer;
 
-/** Makes a method that goes to the server as it came. */
+/** Makes a method for requests to the server as they came. */
 export function forwarded(method: string, check: Check): Forwarded {
   return (params, context) => {
     const wrong = check(params);
@@ -148,7 +148,7 @@ export function forwarded(method: string, check: Check): Forwarded {
     const by = askedBy(params, context);
     if (by.kind === 'refused') return by.answer;
     const asked = by.kind === 'app' ? by.asked : params;
-    // Answers to what a task asks are what the request is about.
+    // Answers to a task's questions are its parameters.
     const { inputResponses } = asked;
     const own = { ...withoutCarriage(asked), ...(method === 'tasks/update' && { inputResponses }) };
     const isNamed = deps.namesConversations && conversationOf(metaOf(params)) !== undefined;
@@ -165,10 +165,10 @@ export function forwarded(method: string, check: Check): Forwarded {
           ...terms,
           method,
           params: own,
-          // The page of an app is the same wherever it is read, so nothing is started for it.
+          // The page of an app is the same on every instance, so reading it starts none.
           instance: isPage ? 'any' : by.kind === 'app' ? 'held' : undefined,
         });
-        // No server declares completions under 2024-11-05, so only this error tells that it has none.
+        // Under 2024-11-05 no server declares completions, so only this error shows their absence.
         const lacks = outcome.kind === 'error' && outcome.code === errorCodes.methodNotFound;
         return lacks && method === 'completion/complete' ? { kind: 'result', result: emptyCompletion } : outcome;
       },
@@ -208,8 +208,8 @@ type AskedBy =
   | { readonly kind: 'refused'; readonly answer: Answer };
 
 /**
- * Tells requests of the editor's apps from those of its conversations, and finds the conversation that opened the app (G8).
- * An app of another client is a part of its conversation.
+ * Tells requests of the editor's apps from requests of its conversations, and finds the conversation of an app (G8).
+ * Another client's app is a part of its conversation.
  */
 function askedBy(params: Fields, { conversation, listing, deps }: RequestContext): AskedBy {
   if (listing.clientKind !== 'editor' || !deps.namesConversations) return { kind: 'conversation' };

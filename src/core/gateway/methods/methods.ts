@@ -1,7 +1,7 @@
 /**
- * Lists in one table what the client of a session may ask. A method answers at once or, `later`, on the reply itself;
- * it never throws for what a client sends. The order of `initialize`, `initialized` and the rest is not enforced: the
- * editor sends them in parallel.
+ * The table of methods for clients. A method answers at once or, with `later`, on the reply itself. It never throws
+ * because of a client. The order of `initialize`, `initialized` and other messages is free, because the editor sends
+ * them in parallel.
  */
 import type { ServerFeatures } from '../../tools/features.js';
 import { invalidParams, refusal, type Answer, type RequestContext, type MethodDeps } from './requests.js';
@@ -29,9 +29,8 @@ const everything: ServerFeatures = {
 };
 
 /**
- * Returns the capabilities that are declared at initialize, once for the whole session. A toolset whose server may be
- * another after the next edit declares all that the tables below serve, so that `list_changed` is enough to learn what
- * it gains.
+ * Returns the capabilities for `initialize`, which hold for the whole session. An edit may exchange the server of a
+ * toolset. Such a toolset declares everything, so `list_changed` is enough to report a gain.
  */
 export function capabilitiesOf({ features, canGain = false }: Pick<ServedToolset, 'features' | 'canGain'>): Fields {
   const { prompts, resources, subscribe, completions, logging } = canGain ? everything : features;
@@ -74,10 +73,10 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ...taskMethods.map((method) => [method, ofTask(forwarded(method, hasTask))] as const),
 ]);
 
-/** The methods that went with sessions. */
+/** The methods of sessions. */
 const legacyMethods = ['ping', 'initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'];
 
-/** Only since 2026-07-28 tasks are what they are, and only a client that has declared them may ask. */
+/** Tasks differ before 2026-07-28, and only a client with the capability may ask about them. */
 function ofTask(method: Method): Method {
   return (params, context) => {
     const { client, listing } = context;
@@ -86,7 +85,7 @@ function ofTask(method: Method): Method {
   };
 }
 
-/** True if the table has an answer for it also since 2026-07-28. */
+/** True for the methods of 2026-07-28. */
 export function isOfModernEra(method: string): boolean {
   return methods.has(method) && !legacyMethods.includes(method);
 }
@@ -96,7 +95,7 @@ export function answerRequest(method: string, params: Fields | undefined, contex
   return answer ? answer(params ?? {}, context) : unknownMethod();
 }
 
-/** Notifications that are not known are ignored, as JSON-RPC wants it. */
+/** JSON-RPC ignores unknown notifications. */
 export function takeNotification(
   method: string,
   params: Fields | undefined,
@@ -122,8 +121,8 @@ function unknownMethod(): Answer {
 }
 
 /**
- * @param lacking the answer while a toolset that may gain it does not have it; the default is that of the method, which
- * is empty
+ * @param lacking the answer of a toolset without the feature that may gain it; by default the method's own, which is
+ * empty
  */
 function needs(feature: keyof ServerFeatures, method: Method, lacking: Method = method): Method {
   return (params, context) => {

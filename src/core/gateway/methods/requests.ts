@@ -1,10 +1,10 @@
 /**
- * Follows a request that goes on to an instance from its arrival to its answer: in flight in its session, with
- * progress, cancellation, and the client that a server may ask something meanwhile.
+ * Follows a request to an instance and back: its calls in flight, its progress, its cancellation, and the client for
+ * questions of the server.
  *
- * It ends by its outcome, by `notifications/cancelled`, or with its session when the client deletes it. It does not end
- * because the socket closes: the protocol says that a disconnection is no cancellation, and the editor cancels by a
- * message of its own. The outcome of a request that nobody reads any more is dropped.
+ * A request ends by its outcome, by `notifications/cancelled`, or when the client deletes its session. A closed
+ * socket does not end it: in the protocol, a disconnection is no cancellation, and the editor cancels by a message.
+ * The outcome of a request without a reader is dropped.
  */
 import { randomUUID } from 'node:crypto';
 import { Cancellation } from '../../base/cancellation.js';
@@ -28,7 +28,7 @@ import { modernVersion } from '../../protocol/versions.js';
 import { withPagesOpened } from './requiredPages.js';
 import { CallClient, type Asking, type CallInFlight, type Client } from '../conversations/client.js';
 
-/** The context of a request: what a method gets beside its parameters. */
+/** The context of a request: a method gets it beside its parameters. */
 export interface RequestContext extends Asking {
   readonly id: RequestId;
   readonly reply: Reply;
@@ -40,11 +40,11 @@ export interface MethodDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly delivery: Delivery;
-  /** The number of requests that one session may have in flight. */
+  /** The number of requests in flight in one session. */
   readonly maxCalls: number;
-  /** Has to be called when sessions, lists or calls in flight of the toolset have changed. */
+  /** Has to be called after a change of sessions, lists or calls in flight of the toolset. */
   readonly noteActivity: (toolset: string) => void;
-  /** Whether a client may say in `_meta` which conversation calls; if it may not, the session is the conversation. */
+  /** True if `_meta` may name the conversation; otherwise the session is the conversation. */
   readonly namesConversations: boolean;
   readonly openings: AppOpenings;
 }
@@ -69,23 +69,23 @@ export interface ForwardTerms extends RequestTerms, Destination {
 }
 
 interface Forwarding<Result, Beside> {
-  /** The subject of the request, as the log names it. */
+  /** The subject of the request in the log. */
   readonly what: string;
-  /** The destination, where something tells it better than the session and `_meta`. */
+  /** By default, the session and `_meta` decide. */
   readonly destination?: Destination | undefined;
-  /** What may be the URI of a link that a call returned. */
+  /** A URI, perhaps of a link in an earlier result. */
   readonly link?: unknown;
   readonly send: (terms: ForwardTerms) => Promise<Outcome<Result, Beside>>;
-  /** Returns the result as JSON, as this client is sent it. */
+  /** Returns the result as JSON, in the client's format. */
   readonly write: (
     outcome: Extract<Outcome<Result, Beside>, { kind: 'result' }>,
     terms: ForwardTerms,
   ) => string | Promise<string>;
-  /** The sentence that answers a request that the host has cancelled. */
+  /** The answer to a request cancelled by the host. */
   readonly cancelled: string;
 }
 
-/** Sends a request to the backend and answers it when the outcome is there. */
+/** Sends a request to the backend and answers with its outcome. */
 export function forward<Result, Beside>(
   { _meta: meta }: Fields,
   context: RequestContext,
@@ -122,8 +122,8 @@ export function forward<Result, Beside>(
 const severalConversations = 'Several conversations share this session, and this request does not say which one asks.';
 
 /**
- * Returns undefined if nothing says which conversation of the session asks. The editor names no conversation when it reads
- * a link: it reads from the instance that made the link, unless several conversations have one of that name.
+ * Returns undefined if several conversations of the session may have asked. The editor names no conversation with a
+ * link: it reads from the instance of the link, unless several conversations have one of this name.
  */
 function destinationOf(
   meta: Fields | undefined,
@@ -148,7 +148,7 @@ function progressSink(token: unknown, id: RequestId, call: CallInFlight, client:
   if (!isRequestId(token)) return undefined;
   const hasMessages = isAtLeast(client.protocolVersion, '2025-03-26');
   return ({ progress, total, message }) => {
-    // A client forgets the token of a request that has been settled.
+    // A client forgets the token of a settled request.
     if (client.calls.get(id) !== call) return;
     const progressToken = call.reply.progressToken ? call.reply.progressToken() : token;
     if (!isRequestId(progressToken)) return;
@@ -180,18 +180,18 @@ async function carryOut<Result, Beside>(
     if (told.kind === 'error') status = statusOf(version, told);
     message = await toMessage(id, told, forwarding, terms);
   } catch (error) {
-    // A failure that is expected is an outcome. What is thrown is a defect of this software, and not for the client.
+    // Expected failures are outcomes. An exception is our own defect, so the client learns no details.
     const cause = error instanceof Error ? (error.stack ?? error.message) : asText(error);
     deps.log.write('error', `The call of ${forwarding.what} in ${listing.toolset} threw: ${cause}`);
     const text = 'The call failed inside MCP Toolsets; its log says more.';
     message = errorMessage(id, { code: errorCodes.internal, message: text });
   }
-  // To a request that the client has cancelled, no answer is due.
+  // A cancelled request gets no answer.
   if (asking.calls.get(id) !== call) return;
   conversation?.tellBeforeResult(call.reply, call.listVersion);
   asking.calls.delete(id);
   call.reply.settle(message, status);
-  // A client that has waited for an answer is as likely to be there as one that has just asked.
+  // A client still waiting for an answer is probably there.
   if (conversation) conversation.lastUsed = deps.clock.now();
   if (asking.calls.size === 0) deps.noteActivity(listing.toolset);
 }
@@ -217,8 +217,8 @@ async function toMessage<Result, Beside>(
 const ownKeys: readonly string[] = ['progressToken', ...Object.values(metaKeys)];
 
 /**
- * Returns what of a client's `_meta` goes on to the server: all but what holds between the client and the gateway, which
- * are the progress token and what a request says of itself (X8), and the editor's private keys.
+ * Returns the part of `_meta` for the server. The progress token, the statements of a request about itself (X8) and
+ * the editor's private keys stay at the gateway.
  */
 export function upstreamMeta(meta: Fields | undefined): Fields | undefined {
   if (meta === undefined) return undefined;
@@ -228,7 +228,7 @@ export function upstreamMeta(meta: Fields | undefined): Fields | undefined {
 
 const carriage: readonly string[] = ['_meta', 'requestState', 'inputResponses'];
 
-/** Returns the parameters of the call itself, without those of the one request that carries it. */
+/** Returns the parameters of the call itself, without the ones of a single request for it. */
 export function withoutCarriage(params: Fields): Fields {
   return Object.fromEntries(Object.entries(params).filter(([key]) => !carriage.includes(key)));
 }

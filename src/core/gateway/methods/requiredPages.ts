@@ -1,6 +1,7 @@
 /**
- * Servers of 2025-11-25 may fail a call until a person has opened pages (-32042). Since 2026-07-28 there is no such error:
- * the client is asked in mid-call, and the call, of which the server has carried out nothing, goes out again (G4).
+ * Servers of 2025-11-25 may fail a call until a person has opened pages (-32042). Version 2026-07-28 has no such
+ * error. The gateway asks the client during the call, and sends the call again, because the server has done nothing
+ * yet (G4c).
  */
 import { abortSignalOf, type CancelSignal } from '../../base/cancellation.js';
 import { delay, type Clock } from '../../base/clock.js';
@@ -11,10 +12,10 @@ import { errorCodes } from '../../protocol/errors.js';
 import type { Outcome } from '../../protocol/request.js';
 import type { CallClient } from '../conversations/client.js';
 
-/** How often a server may want pages opened before its call fails. */
+/** A call fails after this number of rounds. */
 const mostRounds = 16;
 const mostPages = 64;
-/** A server that says nothing of pages that were opened is called again after this, in milliseconds. */
+/** A silent server is called again after this time, in milliseconds. */
 const completionLimitMs = 30_000;
 
 interface Asking {
@@ -39,7 +40,7 @@ export async function withPagesOpened<Result, Beside>(
   }
 }
 
-/** Resolves with the reason why they are not opened, if they are not. */
+/** Resolves to the reason if the pages were not opened. */
 async function opened(pages: readonly Fields[], { client, signal: ended, clock }: Asking): Promise<Failed | undefined> {
   const signal = abortSignalOf(ended);
   if (!('url' in (declaredCapabilities(client.capabilities).elicitation ?? {}))) {

@@ -1,4 +1,4 @@
-/** Gives clients the result with which a task ended as they are given any other (V1, V2). */
+/** Gives clients the final result of a task like the result of a call (V1, V2). */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../../base/isObject.js';
 import type { ClientKind, Fields } from '../../protocol/client.js';
@@ -7,10 +7,10 @@ import type { ArtifactOrigin } from '../../results/artifacts.js';
 import { withoutDataUrls } from '../../results/dataUrls.js';
 import type { Delivery } from '../../results/delivery.js';
 
-/** Stands for the tool of a task of which it is not known any more. */
+/** The tool of a task with a forgotten origin. */
 export const unknownTool = 'task';
 
-/** @param said what the server says of the task */
+/** @param said the server's statement about the task */
 export async function deliveredTask(
   said: Fields,
   {

@@ -1,7 +1,7 @@
 /**
- * Finds the conversation of a modern request, which has no session (G3): the program names it in each request, or the
- * request came to an address of the conversation. A request without either is refused at a toolset with leases, because
- * two conversations must never share an instance only because nothing distinguished them.
+ * Finds the conversation of a modern request (G3). Either the program names it in each request, or the request came
+ * to an address of the conversation. Any other request to a toolset with leases is refused, because two conversations
+ * must never share an instance by mistake.
  */
 import type { ServedToolset } from '../backend.js';
 import { appOf } from '../../apps/toolMeta.js';
@@ -21,7 +21,6 @@ import type { StatelessTraits } from './statelessRequest.js';
 
 type Request = Extract<Message, { kind: 'request' }>;
 
-/** A modern request with what it says about itself. */
 interface Asked {
   readonly route: Route;
   readonly served: ServedToolset;
@@ -33,7 +32,7 @@ export type Attributed =
   | {
       readonly kind: 'attributed';
       readonly listing: Listing;
-      /** Undefined if one instance serves all, or if the answer is the same for each new conversation. */
+      /** Undefined if one instance serves all, or if all conversations get the same answer. */
       readonly conversation: Conversation | undefined;
     }
   | { readonly kind: 'refused'; readonly status: number; readonly error: RpcError };
@@ -43,7 +42,7 @@ interface AttributionDeps {
   readonly listings: Listings;
 }
 
-/** The methods that an instance answers. */
+/** The methods with an answer from an instance. */
 export const ofInstances: readonly string[] = [
   'tools/call',
   'prompts/get',
@@ -52,7 +51,7 @@ export const ofInstances: readonly string[] = [
   ...taskMethods,
 ];
 
-/** Completes the note to a conversation that an earlier run of this program has known. */
+/** Completes the note to a conversation of an earlier run. */
 const restarted = 'MCP Toolsets was started again';
 
 export class Attribution {
@@ -68,7 +67,7 @@ export class Attribution {
       const lostBefore = traits.begunElsewhere ? restarted : undefined;
       return this.ofConversation(asked, addressConversation(route.address), lostBefore);
     }
-    // A program that names its conversations lists before it has one.
+    // A program with named conversations lists before it has one.
     const isForInstance = ofInstances.includes(message.method) && !isPageOfApp(message, served);
     return namer === undefined || isForInstance ? refused(400, unnamed) : this.ofNobody(asked);
   }
@@ -92,7 +91,7 @@ export class Attribution {
   }
 }
 
-/** The page of an app is the same for all, and says nothing about a conversation (G8). */
+/** The page of an app is the same for all conversations (G8). */
 function isPageOfApp({ method, params }: Request, { tools }: ServedToolset): boolean {
   const uri = params?.['uri'];
   return method === 'resources/read' && typeof uri === 'string' && tools.some((tool) => appOf(tool) === uri);
@@ -106,7 +105,7 @@ function refused(status: number, error: RpcError): Attributed {
   return { kind: 'refused', status, error };
 }
 
-/** A client of both eras begins a session upon this. */
+/** A client of both eras begins a session after this error. */
 const unnamed: RpcError = {
   code: errorCodes.invalidRequest,
   message:

@@ -1,6 +1,6 @@
 /**
- * Keeps the streams of `subscriptions/listen`, on which clients of the modern era hear of changes (G2). Invariant: what
- * a stream says comes after its acknowledgement.
+ * Keeps the streams of `subscriptions/listen`, on which modern clients learn about changes (G2). Invariant: a stream
+ * begins with its acknowledgement.
  */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -26,27 +26,27 @@ interface Listener {
   readonly tell: Tell;
 }
 
-/** Who subscribes to something of an instance. */
+/** The origin of a subscription at an instance. */
 interface Subscriber {
   readonly toolset: string;
   readonly conversation: string;
   readonly client: ListeningClient;
 }
 
-/** One stream tells of so many tasks at most. */
+/** The largest number of tasks on one stream. */
 const mostTasks = 256;
 
 type Tell = (method: string, params?: Fields) => void;
 
-/** Who listens, and to what. */
+/** A `subscriptions/listen` request. */
 interface Listening {
   readonly id: RequestId;
-  /** What it asks to be told of. */
+  /** The requested notification filter. */
   readonly wanted: Fields;
   readonly served: ServedToolset;
   readonly listing: Listing;
   readonly declared: Fields;
-  /** The conversation whose instance it wants to hear; absent where all share one, or nothing tells which is meant. */
+  /** Its instance reports changes; undefined if all conversations share one. */
   readonly conversation: string | undefined;
 }
 
@@ -101,12 +101,12 @@ export class ListenStreams {
       client.isGone = true;
       this.deps.methods.backend.noteClient(client, 'gone');
     });
-    // Only what the server has agreed to is agreed to here, as a client may wait for it alone.
+    // The acknowledgement names only tasks accepted by the server, because a client may wait for them without asking.
     if (taskIds.length === 0) begin([]);
     else client.after(this.agreed(taskIds, by).then(begin));
   }
 
-  /** Tells those who listen for it that a list has changed. */
+  /** Reports a changed list to its listeners. */
   announce(listing: Listing): void {
     for (const listener of this.listeners) {
       if (listener.listing !== listing) continue;
@@ -132,7 +132,7 @@ export class ListenStreams {
     return agreed.flat();
   }
 
-  /** Resolves with undefined where it threw. */
+  /** Resolves to undefined after an exception. */
   private async subscribe(method: string, params: Fields, by: Subscriber): Promise<OtherOutcome | undefined> {
     const { backend, log } = this.deps.methods;
     const { signal } = new AbortController();
@@ -145,13 +145,16 @@ export class ListenStreams {
   }
 }
 
-/** Hears of updates of resources and tasks, and can be asked nothing. Its end ends no lease, as others of its conversation go on. */
+/**
+ * Receives updates of resources and tasks, and answers no questions. Its end ends no lease, because its conversation
+ * goes on.
+ */
 class ListeningClient implements ServerClient {
   readonly session = {};
   readonly logLevel = undefined;
   isGone = false;
 
-  /** Where the tasks come from that it hears of. */
+  /** The origins of its tasks. */
   readonly origins = new Map<string, ArtifactOrigin>();
   private turn: Promise<unknown> = Promise.resolve();
 
@@ -161,7 +164,7 @@ class ListeningClient implements ServerClient {
     private readonly deps: Pick<MethodDeps, 'delivery' | 'log'> & { readonly tell: Tell; readonly end: () => void },
   ) {}
 
-  /** It is told of tasks only then, one after the other. */
+  /** Reports about tasks one by one, after this turn. */
   after(turn: Promise<unknown>): void {
     this.turn = turn;
   }
@@ -184,7 +187,7 @@ class ListeningClient implements ServerClient {
     this.after(this.turn.then(() => this.deps.end()));
   }
 
-  /** What is told of a task is not fit to be told: its client asks and hears so. */
+  /** The stream ends after an unreadable report, so the client asks for the task itself. */
   private failed(error: unknown): void {
     this.deps.log.write('error', `A notification of a task threw: ${asText(error)}`);
     this.deps.end();

@@ -1,11 +1,11 @@
 /**
- * One call of the modern era, which may be asked something in mid-call (G4): then its POST ends with `input_required`
- * while the call stays in flight with the server, and the client's next POST, which has the answers, goes on with it.
- * It is never sent again for that.
+ * One modern call, with possible questions to its client (G4). At a question, its POST ends with `input_required`,
+ * and the call stays in flight at the server. The client's next POST brings the answers and continues the call. The
+ * server gets the call once.
  *
- * Invariants: every question is answered or refused once; what the server answers while nobody reads is kept for the
- * next POST; a call that is parked too long, or whose stream its client closes, is cancelled, and sooner if others need
- * what it holds (L2); it ends once.
+ * Invariants: every question is answered or refused once; an early result waits for the next POST; a call ends once.
+ * It is cancelled after waiting too long, if its client closes the stream, or sooner if others need its instance
+ * (L2).
  */
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
@@ -19,9 +19,9 @@ import type { CallTarget, Parking } from './parking.js';
 
 /** A call waits this long for its client, in milliseconds. */
 const parkedLimitMs = 600_000;
-/** So long a person has to answer before the call gives way to others, in milliseconds. */
+/** A call gives way to others after waiting this long, in milliseconds. */
 const undisturbedMs = 60_000;
-/** A call may have this many questions open. */
+/** The largest number of open questions of a call. */
 const mostQuestions = 64;
 
 interface Question {
@@ -29,7 +29,7 @@ interface Question {
   readonly question: OpenQuestion<Fields>;
 }
 
-/** A POST that carries the call: the first, or one that brings answers. */
+/** A POST with the call: the first, or a later one with answers. */
 interface Carrier {
   readonly id: RequestId;
   readonly reply: PostReply;
@@ -52,7 +52,7 @@ interface ParkableCallDeps {
   readonly target: CallTarget;
   readonly parking: Parking<ParkableCall>;
   readonly clock: Clock;
-  /** Called once, when nothing of the call is left to do. What is still in flight is to be cancelled. */
+  /** Called once at the end of the call. It has to cancel everything still in flight. */
   readonly end: () => void;
 }
 
@@ -65,7 +65,7 @@ export class ParkableCall implements Reply {
 
   private readonly given: Map<string, unknown>;
 
-  /** @param given answers that the client brings before it is asked, by the keys under which the server will ask */
+  /** @param given answers from before the questions, by the keys of the server's questions */
   constructor(
     private readonly deps: ParkableCallDeps,
     carrier: Carrier,
@@ -84,7 +84,7 @@ export class ParkableCall implements Reply {
     if (this.state.kind === 'carried') this.state.by.reply.sendIfReading(message);
   }
 
-  /** A POST says itself under which token it wants to hear of progress. */
+  /** Each POST brings its own progress token. */
   progressToken(): unknown {
     return this.state.kind === 'carried' ? this.state.by.progressToken : undefined;
   }
@@ -110,8 +110,8 @@ export class ParkableCall implements Reply {
   }
 
   /**
-   * Asks the client. Rejects where it cannot be asked any more.
-   * @param wanted the key under which the server asks, if it has one
+   * Asks the client. Rejects if the client cannot be asked.
+   * @param wanted the server's key of the question, if any
    */
   ask(method: string, params: Fields | undefined, signal: AbortSignal, wanted?: string): Promise<Fields> {
     if (this.state.kind === 'over') return notAsked('The client is not connected.');
@@ -127,14 +127,14 @@ export class ParkableCall implements Reply {
     return question.answer;
   }
 
-  /** A key that is not open; that of the server wherever it can be, as its documentation may name it. */
+  /** Returns an unused key, if possible the server's own, because its documentation may name it. */
   private keyFor(wanted: string | undefined): string {
     let key = wanted;
     while (key === undefined || this.questions.has(key)) key = `question-${(this.asked += 1)}`;
     return key;
   }
 
-  /** Goes on with the POST that has the answers. A question that it leaves open is asked again. */
+  /** Continues with the POST of the answers. An open question is asked again. */
   goOn(carrier: Carrier, responses: Fields): void {
     const { state } = this;
     if (state.kind !== 'parked') return;
@@ -151,7 +151,7 @@ export class ParkableCall implements Reply {
     if (this.questions.size > 0) this.parkSoon();
   }
 
-  /** The stream of a POST has closed; that of the POST that carries the call is its cancellation. */
+  /** The stream of a POST has closed. For the current POST, this cancels the call. */
   closed({ reply }: Pick<Carrier, 'reply'>): void {
     if (this.state.kind === 'carried' && this.state.by.reply === reply) this.end();
   }
@@ -160,7 +160,7 @@ export class ParkableCall implements Reply {
     this.end();
   }
 
-  /** What is asked in the same turn goes out together. */
+  /** Questions of one turn go out together. */
   private parkSoon(): void {
     this.toPark ??= setImmediate(() => {
       this.toPark = undefined;

@@ -1,8 +1,8 @@
 /**
- * Keeps the calls of the modern era that wait for their clients (G4), by the request state with which the client goes
- * on. The state is signed with a key of this process and bound to the conversation and to the call, and it is good
- * once. Whoever shows it has the token and its rights: what is kept out is an answer that reaches a call which did not
- * ask. Invariant: their number is bounded; the one that waits the longest gives way, once it has waited a while.
+ * Keeps the modern calls in wait for their clients (G4), by their request state. The state is signed with a key of
+ * this process, bound to the conversation and the call, and valid once. It protects against an answer to the wrong
+ * call, because every client with the token has the same rights. Invariant: their number is bounded; the longest
+ * waiting call gives way, after a while.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { canonicalJson } from '../../base/canonicalJson.js';
@@ -10,26 +10,25 @@ import type { Disposable } from '../../base/disposables.js';
 import type { Fields } from '../../protocol/client.js';
 import { withoutCarriage } from '../methods/requests.js';
 
-/** This many calls may wait for their clients. */
 const mostParked = 256;
 
 const idBytes = 16;
 const signatureBytes = 16;
 const statePattern = /^[\w-]{43}$/;
 
-/** What a call is: the same for the request that was parked and for the one that brings the answers. */
+/** The identity of a call: equal for its first request and for the one with the answers. */
 export interface CallTarget {
   readonly toolset: string;
-  /** Empty where one instance serves all conversations, and nothing tells them apart. */
+  /** Empty if one instance serves all conversations. */
   readonly conversation: string;
   readonly method: string;
   readonly params: Fields;
 }
 
 interface Parked {
-  /** The time since when it waits, once that is so long that it gives way. */
+  /** When it began to wait; undefined until it may give way. */
   readonly waitsSince: number | undefined;
-  /** Ends it, as nobody will bring the answers. */
+  /** Ends it, because nobody will bring the answers. */
   abandon(): void;
 }
 
@@ -46,7 +45,7 @@ export class Parking<Call extends Parked> implements Disposable {
     return longest;
   }
 
-  /** Parks a call where there is room. Returns the state that takes it out, or `forget`s it. */
+  /** Parks a call if there is room. Returns the state for `take` or `forget`. */
   put(call: Call, target: CallTarget): string {
     if (this.parked.size >= mostParked) this.longest?.abandon();
     const id = randomBytes(idBytes);
@@ -55,7 +54,7 @@ export class Parking<Call extends Parked> implements Disposable {
     return state;
   }
 
-  /** Takes out the call that waits with this state; undefined where none does, or it is another one. */
+  /** Returns the call with this state, if it is the same call. */
   take(state: unknown, target: CallTarget): Call | undefined {
     if (typeof state !== 'string' || !statePattern.test(state)) return undefined;
     const bytes = Buffer.from(state, 'base64url');
@@ -66,7 +65,7 @@ export class Parking<Call extends Parked> implements Disposable {
     return call;
   }
 
-  /** Says whether a call like this waits, which its client may have forgotten to say. */
+  /** True if an equal call waits; its client may have forgotten the state. */
   waits(target: CallTarget): boolean {
     const digest = digestOf(target);
     return [...this.parked.keys()].some((state) => {

@@ -1,8 +1,8 @@
 /**
- * Answers requests of the modern era, in which there is no session: each is served by itself, from its POST to the end
- * of the answer (X8, G2). What joins those of one conversation is what each of them says (G3).
+ * Answers modern requests. Each is served by itself, from its POST to the end of the answer (X8, G2). Its
+ * conversation comes from its own statements (G3).
  *
- * Invariants: a request that its client closes is cancelled; no conversation's end is taken from the end of a request.
+ * Invariants: a request is cancelled if its client closes it; the end of a request ends no conversation.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.js';
@@ -43,17 +43,15 @@ interface StatelessDeps {
   readonly listenStreams: ListenStreams;
   readonly heartbeat: Heartbeat;
   readonly clock: Clock;
-  /** The version of this software, for `serverInfo`. */
   readonly version: string;
 }
 
-/** A request with its toolset and its conversation. */
 type Asked = Extract<Attributed, { readonly kind: 'attributed' }> & {
   readonly served: ServedToolset;
   readonly message: Request;
 };
 
-/** An edit of the config file may change any list at once, and no hint of a server may hide that. */
+/** An edit of the config file may change any list at once, whatever the server hints. */
 const cacheHints = JSON.stringify(notToBeKept).slice(1, -1);
 
 export class Stateless implements Disposable {
@@ -67,7 +65,7 @@ export class Stateless implements Disposable {
     this.parking.dispose();
   }
 
-  /** The number of calls of a toolset that are in flight. */
+  /** The number of calls in flight of a toolset. */
   callsInFlight(toolset: string): number {
     return this.inFlight.get(toolset) ?? 0;
   }
@@ -83,7 +81,7 @@ export class Stateless implements Disposable {
     const envelope = readEnvelope(request.headers, message);
     if (envelope.kind === 'wrong') return answerWith(response, 400, errorMessage(id, envelope.error));
     const { declared } = envelope.traits;
-    // A call is answered as a task only where the task can be asked for.
+    // The answer is a task only if the client can ask about it.
     const traits = { ...envelope.traits, declared: knowsTasks(served.features) ? declared : withoutTasks(declared) };
     if (!isKnown(message.method)) return answerWith(response, 404, errorMessage(id, unknown));
     const attributed = this.deps.attribution.of({ route, served, message, traits });
@@ -139,7 +137,7 @@ export class Stateless implements Disposable {
       response.once('close', () => parked.closed(carrier));
       return parked.goOn(carrier, responses);
     }
-    // A call that waits is not sent a second time because its client forgot to say which it is.
+    // A waiting call is not sent again because its client forgot the state.
     if (mayAsk && inputResponses !== undefined && this.parking.waits(target)) return fail(noneParked);
     if (this.callsInFlight(toolset) >= methods.maxCalls) {
       return fail({ code: errorCodes.server, message: 'Too many calls are in flight.' });
@@ -172,7 +170,7 @@ export class Stateless implements Disposable {
     );
   }
 
-  /** A conversation is in use while a POST of it is answered, and not by a call that waits between two (L2a). */
+  /** A conversation is in use during a POST, not between two POSTs of a call (L2a). */
   private useUntilClosed(response: ServerResponse, conversation: Conversation | undefined): void {
     if (!conversation) return;
     const use = this.deps.conversations.use(conversation);
@@ -185,7 +183,7 @@ export class Stateless implements Disposable {
     else this.inFlight.delete(toolset);
   }
 
-  /** @param json of an object that has entries, and none of the fields that are added */
+  /** @param json an object with entries, without the added fields */
   private listResult(method: string, json: string): string {
     const hints = method.endsWith('/list') ? `${cacheHints},` : '';
     return `{"resultType":"complete",${hints}"_meta":${JSON.stringify(this.serverMeta())},${json.slice(1)}`;
@@ -213,7 +211,7 @@ export class Stateless implements Disposable {
   }
 }
 
-/** The client of one modern request, which ends with it. */
+/** The client of one modern request. It ends with the request. */
 class ModernClient implements Client {
   readonly protocolVersion = modernVersion;
   readonly traits: SessionTraits;
@@ -222,7 +220,7 @@ class ModernClient implements Client {
   logLevel: string | undefined;
   isClosed = false;
 
-  /** @param call takes questions of servers; undefined if no server may ask during the request */
+  /** @param call takes questions of servers; undefined if none may ask */
   constructor(
     { clientInfo, declared, logLevel }: StatelessTraits,
     private readonly call: ParkableCall | undefined,
@@ -259,7 +257,7 @@ function mirrorMismatchOf({ headers }: IncomingMessage, { message, listing }: As
   return mirrored && mirrorMismatch(mirrored, params['arguments'], headers);
 }
 
-/** Servers may ask something while they are asked these. */
+/** A server may ask during these. */
 const mayBeAsked: readonly string[] = ['tools/call', 'prompts/get', 'resources/read'];
 
 const noneParked: RpcError = {

@@ -1,6 +1,6 @@
 /**
- * Reads what a request of the modern era says of itself, in `_meta` and in its headers, and what is wrong with that
- * (X8, G2). Everything here is pure.
+ * Reads a modern request's statements about itself, in `_meta` and in headers, and their faults (X8, G2). Everything
+ * here is pure.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../base/isObject.js';
@@ -16,11 +16,10 @@ type Request = Extract<Message, { kind: 'request' }>;
 
 export interface StatelessTraits {
   readonly clientInfo: unknown;
-  /** The capabilities that it declared. */
   readonly declared: Fields;
   readonly logLevel: string | undefined;
   readonly begunElsewhere: boolean;
-  /** Whether parameters of tools are mirrored in headers, as all clients do that speak HTTP themselves. */
+  /** True if the client mirrors parameters of tools in headers. Every client over HTTP does. */
   readonly mirrors: boolean;
 }
 
@@ -29,8 +28,8 @@ type Envelope =
   | { readonly kind: 'wrong'; readonly error: RpcError };
 
 /**
- * Every request of the modern era says its version itself; in the legacy one only the session and its header do. What
- * begins a session is modern only where all of it says so: it is most likely from a client that speaks both.
+ * Every modern request names its version; in the legacy era, only the session and its header do. An `initialize` is
+ * modern only if header and body agree, because it probably comes from a client of both eras.
  */
 export function isStateless(headers: IncomingHttpHeaders, message: Message): message is Request {
   if (message.kind !== 'request') return false;
@@ -39,7 +38,7 @@ export function isStateless(headers: IncomingHttpHeaders, message: Message): mes
   return message.method === 'initialize' ? byHeader && inBody === modernVersion : byHeader || inBody !== undefined;
 }
 
-/** Says whether a conversation had begun at another gateway, or at an earlier run of this one. */
+/** True if the conversation had begun at another gateway, or in an earlier run. */
 export function isBegunElsewhere(headers: IncomingHttpHeaders): boolean {
   return headers['mcp-toolsets-begun-elsewhere'] !== undefined;
 }
