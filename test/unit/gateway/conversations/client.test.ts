@@ -1,4 +1,4 @@
-/** What the client of a session is told, and what waits for what a server tells it. */
+/** Messages to the client of a call, and waits for the end of elicitations. */
 import assert from 'node:assert/strict';
 import { Listings } from '../../../../src/core/gateway/conversations/listings.js';
 import { CallClient, type Client } from '../../../../src/core/gateway/conversations/client.js';
@@ -7,7 +7,7 @@ import { TransientMap } from '../../../../src/core/base/transientMap.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
 import { FakeBackend, FakeStream, MemoryLog } from '../fakes.js';
 
-describe('gateway: clients of sessions', () => {
+describe('gateway: clients of calls', () => {
   let listings: Listings | undefined;
   afterEach(() => listings?.dispose());
 
@@ -18,7 +18,7 @@ describe('gateway: clients of sessions', () => {
     return new Session('id', listings.of('t', 'plain'), '2025-11-25', 0);
   };
 
-  it('are told what may get lost only where they read, and the rest where they listen (S2)', () => {
+  it('a slow client gets no log messages, and everything else on its listening stream (S2)', () => {
     const session = open();
     const [listening, reply] = [new FakeStream(), new FakeStream()];
     session.listen(listening);
@@ -42,7 +42,7 @@ describe('gateway: clients of sessions', () => {
     assert.deepEqual([listening.sent.length, reply.sent.length], [2, 1]);
   });
 
-  it('are told what their version knows, and logs as loud as they want them', () => {
+  it('a client gets only notifications of its version, and logs from its level up', () => {
     const told = (protocolVersion: Client['protocolVersion'], logLevel?: string): unknown[] => {
       const { listing } = open();
       const stream = new FakeStream();
@@ -68,10 +68,10 @@ describe('gateway: clients of sessions', () => {
     assert.deepEqual(told('2026-07-28', 'info'), ['info', 'error', 'odd', 'notifications/tasks']);
   });
 
-  describe('elicitations that servers say are complete (G4)', () => {
+  describe('elicitations reported as complete (G4)', () => {
     const complete = (session: Session, elicitationId: unknown): void =>
       session.client.tell('notifications/elicitation/complete', { elicitationId });
-    /** Says of each whether it is over by now. */
+    /** Returns true for each finished wait. */
     async function areOver(...waits: readonly Promise<void>[]): Promise<boolean[]> {
       const over = waits.map(() => false);
       waits.forEach((wait, index) => void wait.then(() => (over[index] = true)));
@@ -79,7 +79,7 @@ describe('gateway: clients of sessions', () => {
       return over;
     }
 
-    it('are waited for, each once, or were complete before', async () => {
+    it('a wait for elicitations ends when each is complete, also if it was before', async () => {
       const session = open();
       const both = session.client.completed(['a', 'b', 'a']);
       complete(session, 'a');
@@ -90,7 +90,7 @@ describe('gateway: clients of sessions', () => {
       assert.deepEqual(await areOver(both, client.completed(['c']), client.completed(['c'])), [true, true, false]);
     });
 
-    it('are remembered in bounds where nobody waits for them, and never in the place of those that are waited for', async () => {
+    it('early completions are kept in bounds, and never displace awaited ones', async () => {
       const session = open();
       const awaited = session.client.completed(['awaited']);
       for (const wrong of [undefined, 5, {}, 'x'.repeat(1_000_000)]) complete(session, wrong);

@@ -9,10 +9,10 @@ async function nextTurn(): Promise<void> {
   await endOfTurn();
 }
 
-describe('gateway: what clients are asked (G4)', () => {
+describe('gateway: requests to clients (G4)', () => {
   const never = (): AbortSignal => new AbortController().signal;
 
-  it('ids are ours, and an answer settles its own question, once', async () => {
+  it('requests have our ids, and an answer settles its own request, once', async () => {
     const [questions, stream] = [new ClientRequests(), new FakeStream()];
     const first = questions.ask(stream, 'roots/list', undefined, never());
     const second = questions.ask(stream, 'sampling/createMessage', { maxTokens: 1 }, never());
@@ -28,7 +28,7 @@ describe('gateway: what clients are asked (G4)', () => {
     await assert.rejects(first, { code: -1, message: 'no', data: 7 });
   });
 
-  it('an answer to what was asked before its session began anew is the answer to nothing', async () => {
+  it('an answer to a request of an earlier session is ignored', async () => {
     const [before, now, stream] = [new ClientRequests(), new ClientRequests(), new FakeStream()];
     const old = before.ask(stream, 'elicitation/create', { message: 'Save?' }, never());
     await nextTurn();
@@ -42,7 +42,7 @@ describe('gateway: what clients are asked (G4)', () => {
     assert.deepEqual(await asked, { action: 'decline' });
   });
 
-  it('progress tokens are ours, too', async () => {
+  it('requests have our progress tokens', async () => {
     const [questions, stream] = [new ClientRequests(), new FakeStream()];
     const heard: unknown[] = [];
     const params = { _meta: { progressToken: 'theirs', other: 1 } };
@@ -59,7 +59,7 @@ describe('gateway: what clients are asked (G4)', () => {
     assert.deepEqual(heard, [0.5]);
   });
 
-  it('a question that is taken back is told so', async () => {
+  it('the client learns about a withdrawn request', async () => {
     const [questions, stream, taken] = [new ClientRequests(), new FakeStream(), new AbortController()];
     const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal);
     await nextTurn();
@@ -70,7 +70,7 @@ describe('gateway: what clients are asked (G4)', () => {
     assert.equal(cancelled?.['method'], 'notifications/cancelled');
   });
 
-  it('a question is written in a turn of its own (S2); of one that is taken back before, nothing is told', async () => {
+  it('a request is written in the next turn (S2), unless it was withdrawn before', async () => {
     const [questions, stream, taken] = [new ClientRequests(), new FakeStream(), new AbortController()];
     const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal);
     void questions.ask(stream, 'roots/list', undefined, never());
@@ -85,7 +85,7 @@ describe('gateway: what clients are asked (G4)', () => {
     );
   });
 
-  it('nobody is asked where nobody listens, and none stays open when the session ends', async () => {
+  it('a request fails without a listening client, and at the end of the session', async () => {
     const [questions, stream] = [new ClientRequests(), new FakeStream()];
     await assert.rejects(questions.ask(undefined, 'roots/list', undefined, never()), /not connected/);
     const open = questions.ask(stream, 'roots/list', undefined, never());

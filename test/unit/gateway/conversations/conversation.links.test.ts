@@ -15,10 +15,10 @@ describe('gateway: links of results', () => {
   const uri = 'report://latest';
   const link = (to: unknown): { type: string } => ({ type: 'resource_link', uri: to }) as { type: string };
 
-  describe('are remembered', () => {
+  describe('memory', () => {
     const origin = { toolset: 't', conversation: 'd' };
 
-    it('in bounds (S2)', () => {
+    it('links are remembered in bounds (S2)', () => {
       const links = new Links();
       const note = (...uris: unknown[]): void => links.note({ content: uris.map(link) }, origin);
       note(5, 'x'.repeat(8_193), 'a:0', ...Array.from({ length: 999 }, (_, index) => `b:${index}`));
@@ -27,7 +27,7 @@ describe('gateway: links of results', () => {
       assert.deepEqual([links.holders('a:0'), links.holders('b:0'), links.holders('c:0')], [[], [origin], [origin]]);
     });
 
-    it('for each conversation, the newest last; of very many that have the same some are left (G3)', () => {
+    it('a link has one holder for each conversation, the newest last, in bounds (G3)', () => {
       const links = new Links();
       for (let count = 0; count < 100; count++) links.set(uri, { toolset: 't', conversation: `d${count}` });
       links.set(uri, { toolset: 'u', conversation: 'd90' });
@@ -38,7 +38,7 @@ describe('gateway: links of results', () => {
     });
   });
 
-  describe('that two conversations of a session have by the same name (G3)', () => {
+  describe('of the same name in two conversations (G3)', () => {
     const threads = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const;
     const chats = ['chat-a', 'chat-b'] as const;
     let backend: FakeBackend;
@@ -75,7 +75,7 @@ describe('gateway: links of results', () => {
       });
     }
 
-    /** Begins a session in which each of these has called, and was given the link. */
+    /** Begins a session. Each of these conversations has the link from a call. */
     async function given(clientKind: ClientKind, metas: readonly object[], isLeased = true): Promise<void> {
       const clock = new FakeClock();
       backend = new FakeBackend();
@@ -106,7 +106,7 @@ describe('gateway: links of results', () => {
       assert.equal(conversations.length, metas.length);
     }
 
-    /** Says whose instance the read goes to, by number, or that it was refused. */
+    /** Returns the number of the conversation whose instance reads, or the refusal. */
     function reads(meta?: object, of = uri): number | string {
       const before = backend.requests.length;
       const answer = ask('resources/read', { uri: of, ...(meta && { _meta: meta }) });
@@ -120,7 +120,7 @@ describe('gateway: links of results', () => {
       ['Codex', 'plain', threads.map((threadId) => ({ threadId }))],
       ['the editor', 'editor', chats.map((chat) => ({ 'vscode.conversationId': chat }))],
     ] as const) {
-      it(`are read by each from its own instance: ${who}`, async () => {
+      it(`each conversation reads a link from its own instance: ${who}`, async () => {
         await given(clientKind, metas);
         assert.deepEqual(
           metas.map((meta) => reads(meta)),
@@ -128,12 +128,12 @@ describe('gateway: links of results', () => {
         );
       });
 
-      it(`are refused where nothing tells which of them reads: ${who}`, async () => {
+      it(`a read of a link is refused if it may belong to several conversations: ${who}`, async () => {
         await given(clientKind, metas);
         assert.match(String(reads()), /does not say which one asks/);
       });
 
-      it(`are read by nobody in particular where one has it, or one instance serves all: ${who}`, async () => {
+      it(`a read without a conversation follows the only link, or any link of a shared instance: ${who}`, async () => {
         await given(clientKind, metas.slice(0, 1));
         assert.equal(reads(), 0);
         end();

@@ -3,8 +3,8 @@ import { namedBy, namerOf } from '../../../../src/core/gateway/conversations/con
 
 const threadId = '01a202d9-aba8-7ba2-8e57-7eb1079dc8f6';
 
-describe('gateway: identities that programs send (G3)', () => {
-  it('the thread of Codex is one, under its name alone', () => {
+describe('gateway: names of conversations from programs (G3)', () => {
+  it('a thread id counts only from Codex', () => {
     assert.equal(namerOf({ name: 'codex-mcp-client', version: '0.169.0' }), 'codex-mcp-client');
     assert.equal(namedBy('codex-mcp-client', { threadId }), threadId);
     assert.equal(namerOf({ name: 'claude-code' }), undefined);
@@ -13,7 +13,7 @@ describe('gateway: identities that programs send (G3)', () => {
   });
 
   for (const wrong of [undefined, '', '1', 5, `${threadId}\n`, `${threadId}/x`, threadId.slice(1), [threadId]]) {
-    it(`${JSON.stringify(wrong)} is none, as another conversation may have it too`, () =>
+    it(`${JSON.stringify(wrong)} is no thread id, because another conversation may have it too`, () =>
       assert.equal(namedBy('codex-mcp-client', { threadId: wrong }), undefined));
   }
 });

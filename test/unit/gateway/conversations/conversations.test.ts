@@ -4,7 +4,7 @@ import { Conversations } from '../../../../src/core/gateway/conversations/conver
 import type { Listing } from '../../../../src/core/gateway/conversations/listings.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
 
-describe('gateway: conversations of the modern era (G3, L2a)', () => {
+describe('gateway: modern conversations (G3, L2a)', () => {
   let clock: FakeClock;
   let conversations: Conversations;
   let told: string[];
@@ -23,7 +23,7 @@ describe('gateway: conversations of the modern era (G3, L2a)', () => {
   });
   afterEach(() => conversations.dispose());
 
-  it('stay the same from request to request; the idlest makes room, and loses nothing that it leases', () => {
+  it('a conversation stays the same for all its requests; the idlest makes room and keeps its leases', () => {
     const a = of('a');
     clock.advance(1);
     of('b');
@@ -36,7 +36,7 @@ describe('gateway: conversations of the modern era (G3, L2a)', () => {
     assert.deepEqual(told, ['forgotten b', 'forgotten a'], 'and not the one that came last');
   });
 
-  it('make no room where somebody attends to them', () => {
+  it('a conversation with an open stream makes no room', () => {
     of('a');
     const attending = conversations.attend(key('a'));
     clock.advance(1);
@@ -50,7 +50,7 @@ describe('gateway: conversations of the modern era (G3, L2a)', () => {
     assert.deepEqual(told, ['forgotten b', 'forgotten a']);
   });
 
-  it('are refused where all are in use', () => {
+  it('a new conversation is refused if all are in use', () => {
     const [a, b] = [of('a'), of('b')];
     assert.ok(a && b);
     const uses = [a, b].map((one) => conversations.use(one));
@@ -59,7 +59,7 @@ describe('gateway: conversations of the modern era (G3, L2a)', () => {
     assert.ok(of('c'));
   });
 
-  it('end 45 s after nobody attends to them and nothing came', () => {
+  it('a conversation ends 45 s after its last stream and its last request', () => {
     of('a');
     const [first, second] = [conversations.attend(key('a')), conversations.attend(key('a'))];
     first.dispose();
@@ -73,7 +73,7 @@ describe('gateway: conversations of the modern era (G3, L2a)', () => {
     assert.deepEqual(told, ['forgotten a', 'ended a']);
   });
 
-  it('do not end where somebody attends to them again, or while a request is served', () => {
+  it('a conversation does not end with an open stream, or during a request', () => {
     const a = of('a');
     assert.ok(a);
     conversations.attend(key('a')).dispose();
@@ -89,7 +89,7 @@ describe('gateway: conversations of the modern era (G3, L2a)', () => {
     assert.deepEqual(told, ['forgotten a', 'ended a']);
   });
 
-  it('are only forgotten, and never ended, where nobody attended', () => {
+  it('a conversation that never had a stream does not end by itself', () => {
     of('a');
     clock.advance(10_000_000);
     assert.deepEqual(told, []);

@@ -52,12 +52,12 @@ describe('gateway: listings', () => {
     assert.deepEqual(page(listings.of('t', 'plain')), { tools: [tool('a'), odd] });
   });
 
-  it('no tools are an empty page', () => {
+  it('a list without tools has one empty page', () => {
     backend.set('t', []);
     assert.deepEqual(page(listings.of('t', 'plain')), { tools: [] });
   });
 
-  it('a full page is the only one; one tool more begins another', () => {
+  it('one tool beyond a full page begins another page', () => {
     backend.set('t', ['a', 'b', 'c']);
     assert.equal(page(listings.of('t', 'plain')).nextCursor, undefined);
     backend.set('t', ['a', 'b', 'c', 'd', 'e', 'f', 'g']);
@@ -73,7 +73,7 @@ describe('gateway: listings', () => {
     clock.advance(20);
   });
 
-  it('a cursor is good for the list it was given with', () => {
+  it('a cursor is valid for its version of the list', () => {
     backend.set('t', ['a', 'b', 'c', 'd']);
     const listing = listings.of('t', 'plain');
     const { nextCursor } = page(listing);
@@ -83,7 +83,7 @@ describe('gateway: listings', () => {
     clock.advance(20);
   });
 
-  it('a cursor of another toolset, or made up, is none', () => {
+  it('a cursor of another toolset, or invented, is refused', () => {
     backend.set('t', ['a', 'b', 'c', 'd']);
     backend.set('u', ['a', 'b', 'c', 'd']);
     const foreign = page(listings.of('u', 'plain')).nextCursor;
@@ -94,7 +94,7 @@ describe('gateway: listings', () => {
     }
   });
 
-  it('a cursor of an earlier run is none, also where that had as many lists', () => {
+  it('a cursor of an earlier run is refused, also after equally many lists', () => {
     backend.set('t', ['a', 'b', 'c', 'd']);
     const { nextCursor } = page(listings.of('t', 'plain'));
     assert.ok(nextCursor);
@@ -105,7 +105,7 @@ describe('gateway: listings', () => {
     restarted.dispose();
   });
 
-  it('a burst of changes is told once, 20 ms after the first', () => {
+  it('a burst of changes is announced once, 20 ms after the first', () => {
     backend.set('t', ['a']);
     listings.of('t', 'editor');
     for (const name of ['b', 'c', 'd']) backend.set('t', [name]);
@@ -121,14 +121,14 @@ describe('gateway: listings', () => {
     assert.deepEqual(announced, ['editor/t e', 'editor/t f']);
   });
 
-  it('nobody is told of toolsets that nobody listed', () => {
+  it('a change of a toolset without a listing is not announced', () => {
     backend.set('t', ['a']);
     listings.of('u', 'editor');
     backend.set('t', ['b']);
     assert.equal(clock.pending, 0);
   });
 
-  it('a change that leaves the list as it was is no new version', () => {
+  it('an unchanged list keeps its version', () => {
     backend.set('t', ['a']);
     const listing = listings.of('t', 'plain');
     const { version } = listing;
@@ -139,7 +139,7 @@ describe('gateway: listings', () => {
     assert.equal(listing.version, version);
   });
 
-  it('each list has a version of its own, over all toolsets', () => {
+  it('each list of each toolset has another version', () => {
     backend.set('t', ['a']);
     backend.set('u', ['a']);
     const versions = [listings.of('t', 'plain').version, listings.of('t', 'editor').version];
@@ -152,7 +152,7 @@ describe('gateway: listings', () => {
     clock.advance(20);
   });
 
-  it('a session has a listing of its own, of what it is offered itself, until it is forgotten (G3)', () => {
+  it('a conversation has its own listing until that is forgotten (G3g)', () => {
     backend.set('t', ['a']);
     backend.special.set('d1', [tool('a'), tool('b')]);
     const of = (conversation: string): Listing => listings.of('t', 'plain', '2025-11-25', { conversation });
@@ -170,7 +170,7 @@ describe('gateway: listings', () => {
     assert.deepEqual(announced.slice(2), ['plain/t a']);
   });
 
-  it('a toolset that is gone has an empty list, and its tools when it is back', () => {
+  it('a removed toolset has an empty list, and its tools after its return', () => {
     backend.set('t', ['a']);
     const listing = listings.of('t', 'plain');
     backend.remove('t');
@@ -182,7 +182,7 @@ describe('gateway: listings', () => {
     assert.deepEqual(announced, ['plain/t ', 'plain/t a']);
   });
 
-  it('a backend that throws costs one announcement, and is logged', () => {
+  it('an exception of the backend costs one announcement, and is logged', () => {
     backend.set('t', ['a']);
     backend.set('u', ['a']);
     listings.of('t', 'plain');
@@ -195,7 +195,7 @@ describe('gateway: listings', () => {
     assert.match(log.lines.join(), /error: What t offers could not be listed: Error: no list/);
   });
 
-  it('nothing is told after the end', () => {
+  it('nothing is announced after the end', () => {
     backend.set('t', ['a']);
     listings.of('t', 'plain');
     backend.set('t', ['b']);

@@ -1,4 +1,4 @@
-/** A question to a client is settled once, by whoever comes first (G4). */
+/** A question to a client is settled once (G4). */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { openQuestion } from '../../../../src/core/gateway/conversations/openQuestion.js';
@@ -12,7 +12,7 @@ describe('an open question', () => {
     takenBack = 0;
   });
 
-  it('is answered or refused, and cannot be taken back then', async () => {
+  it('a settled question cannot be withdrawn', async () => {
     const [answered, refused] = [open(), open()];
     answered.resolve('yes');
     refused.reject(new Error('nobody is there'));
@@ -22,7 +22,7 @@ describe('an open question', () => {
     assert.equal(takenBack, 0);
   });
 
-  it('is taken back once, and an answer that comes then is none', async () => {
+  it('a question is withdrawn once, and a later answer is ignored', async () => {
     const question = open();
     asker.abort();
     question.resolve('too late');
@@ -30,7 +30,7 @@ describe('an open question', () => {
     assert.equal(takenBack, 1);
   });
 
-  it('leaves no listener behind', () => {
+  it('a question leaves no listener behind', () => {
     const many = Array.from({ length: 5 }, open);
     for (const question of many) question.resolve('yes');
     assert.equal(getEventListeners(asker.signal, 'abort').length, 0);

@@ -61,7 +61,7 @@ describe('gateway: sessions', () => {
   }
 
   describe('list_changed', () => {
-    it('goes to a stream that listens, once for each change', () => {
+    it('list_changed goes to a listening stream, once for each change', () => {
       const session = open();
       const stream = new FakeStream();
       session.listen(stream);
@@ -75,7 +75,7 @@ describe('gateway: sessions', () => {
       assert.equal(stream.sent.length, 2);
     });
 
-    it('goes to one stream of several: the newest that still is open', () => {
+    it('list_changed goes to the newest open stream', () => {
       const session = open();
       const [older, newer, gone] = [new FakeStream(), new FakeStream(), new FakeStream()];
       for (const stream of [older, newer, gone]) session.listen(stream);
@@ -85,7 +85,7 @@ describe('gateway: sessions', () => {
       assert.deepEqual([older.sent.length, newer.sent.length, gone.sent.length], [0, 1, 0]);
     });
 
-    it('is owed until a stream opens', () => {
+    it('list_changed waits for a stream', () => {
       const session = open();
       backend.set('t', ['b']);
       clock.advance(20);
@@ -94,7 +94,7 @@ describe('gateway: sessions', () => {
       assert.deepEqual(stream.sent, [listChanged]);
     });
 
-    it('is said again on the next stream, as the earlier one may have died with it', () => {
+    it('list_changed is sent again on the next stream, because the earlier one may have lost it', () => {
       const session = open();
       const first = new FakeStream();
       session.listen(first);
@@ -106,7 +106,7 @@ describe('gateway: sessions', () => {
       assert.deepEqual(second.sent, [listChanged]);
     });
 
-    it('is not said to a client that has listed since', () => {
+    it('a client that has listed since gets no list_changed', () => {
       const session = open();
       const stream = new FakeStream();
       session.listen(stream);
@@ -118,7 +118,7 @@ describe('gateway: sessions', () => {
       assert.deepEqual(stream.sent, []);
     });
 
-    it('a change right after a list was read is not lost', () => {
+    it('a change right after a listing is reported', () => {
       const session = open();
       const stream = new FakeStream();
       session.listen(stream);
@@ -130,7 +130,7 @@ describe('gateway: sessions', () => {
       assert.deepEqual(stream.sent, [listChanged]);
     });
 
-    it('who reads one list of resources has not read the other, unless it never asks for that', () => {
+    it('reading one list of resources counts for the other only if the client never asks for it', () => {
       const resourcesChanged = { jsonrpc: '2.0', method: 'notifications/resources/list_changed' };
       const both = open();
       const one = open();
@@ -147,7 +147,7 @@ describe('gateway: sessions', () => {
       assert.deepEqual(streams, [[resourcesChanged], []]);
     });
 
-    it('does not reach sessions of other toolsets', () => {
+    it('list_changed does not reach sessions of other toolsets', () => {
       const session = open('u');
       const stream = new FakeStream();
       session.listen(stream);
@@ -156,7 +156,7 @@ describe('gateway: sessions', () => {
       assert.deepEqual(stream.sent, []);
     });
 
-    it('comes before the result of a call during which the list changed, without waiting for the burst to end', () => {
+    it('list_changed precedes the result of a call during the change, before the end of the burst', () => {
       const session = open();
       const call = beginCall(session, 1);
       backend.set('t', ['b']);
@@ -164,7 +164,7 @@ describe('gateway: sessions', () => {
       assert.deepEqual(call.reply.sent, [listChanged]);
     });
 
-    it('comes before the result also where the listening stream had it: the client has not listed yet', () => {
+    it('list_changed precedes the result also after it was sent on the listening stream', () => {
       const session = open();
       session.listen(new FakeStream());
       const call = beginCall(session, 1);
@@ -174,7 +174,7 @@ describe('gateway: sessions', () => {
       assert.deepEqual(call.reply.sent, [listChanged]);
     });
 
-    it('does not come before the result where the client has listed since', () => {
+    it('list_changed does not precede the result if the client has listed since', () => {
       const session = open();
       const call = beginCall(session, 1);
       backend.set('t', ['b']);
@@ -184,7 +184,7 @@ describe('gateway: sessions', () => {
       assert.deepEqual(call.reply.sent, []);
     });
 
-    it('a client that never listens gets it with its next result, once', () => {
+    it('a client without a stream gets list_changed with its next result, once', () => {
       const session = open();
       backend.set('t', ['b']);
       clock.advance(20);
@@ -197,7 +197,7 @@ describe('gateway: sessions', () => {
   });
 
   describe('streams', () => {
-    it('are bounded: the oldest ends', () => {
+    it('the streams of a session are bounded: the oldest ends', () => {
       const session = open();
       const streams = Array.from({ length: 9 }, () => new FakeStream());
       for (const stream of streams) session.listen(stream);
@@ -207,7 +207,7 @@ describe('gateway: sessions', () => {
       );
     });
 
-    it('end with the session', () => {
+    it('the streams of a session end with it', () => {
       const session = open();
       const stream = new FakeStream();
       session.listen(stream);
@@ -218,7 +218,7 @@ describe('gateway: sessions', () => {
   });
 
   describe('calls', () => {
-    it('one is cancelled: aborted, and settled without an answer', async () => {
+    it('a cancelled call is aborted, and settled without an answer', async () => {
       const session = open();
       const [one, two] = [beginCall(session, 1), beginCall(session, 2)];
       assert.equal(session.cancel(1), true);
@@ -228,13 +228,13 @@ describe('gateway: sessions', () => {
       assert.deepEqual([two.signal.aborted, two.reply.settled], [false, 0]);
     });
 
-    it('ids are compared with their type', () => {
+    it('ids of calls are compared with their type', () => {
       const session = open();
       beginCall(session, 1);
       assert.equal(session.cancel('1'), false);
     });
 
-    it('are cancelled with the session, or run on, as the closer wants', () => {
+    it('closing a session cancels its calls or lets them run on', () => {
       const [left, ended] = [open(), open()];
       const [running, aborted] = [beginCall(left, 1), beginCall(ended, 1)];
       sessions.close(left, { cancelCalls: false });
@@ -252,7 +252,7 @@ describe('gateway: sessions', () => {
       assert.equal(sessions.find('x', { toolset: 't', clientKind: 'editor' }), undefined);
     });
 
-    it('the one idle longest makes room', () => {
+    it('the session idle for longest makes room', () => {
       const [a, b, c] = [open(), open(), open()];
       clock.advance(1);
       sessions.find(a.sessionId, a);
@@ -262,7 +262,7 @@ describe('gateway: sessions', () => {
       assert.deepEqual(closed, [b.sessionId]);
     });
 
-    it('one that listens stays before one that does not; one with calls in flight stays anyway', () => {
+    it('a listening session stays longer, and a session with calls in flight stays in any case', () => {
       const [listening, calling] = [open(), open()];
       listening.listen(new FakeStream());
       const call = beginCall(calling, 1);
@@ -275,7 +275,7 @@ describe('gateway: sessions', () => {
       assert.equal(call.signal.aborted, false);
     });
 
-    it('has no room where all have calls in flight', () => {
+    it('there is no room for a session if all have calls in flight', () => {
       for (let n = 0; n < 3; n++) beginCall(open(), 1);
       assert.equal(sessions.open(start()), undefined);
       assert.deepEqual(closed, []);
@@ -290,7 +290,7 @@ describe('gateway: sessions', () => {
       sessions.streamClosed(session);
     };
 
-    it('are those whose stream has closed and that ask for nothing for 45 s', () => {
+    it('a client has gone if its stream has closed and it is silent for 45 s', () => {
       const session = open('t', 'plain');
       clock.advance(60_000);
       assert.deepEqual(closed, [], 'one that never listened may only be slow');
@@ -303,7 +303,7 @@ describe('gateway: sessions', () => {
       assert.deepEqual(closed, [session.sessionId]);
     });
 
-    it('are not those that listen again, have a call in flight, or are the editor', () => {
+    it('a client that listens again, has a call in flight or is the editor has not gone', () => {
       const [again, calling, editor] = [open('t', 'plain'), open('u', 'plain'), open('t', 'editor')];
       for (const session of [again, calling, editor]) listenAndLeave(session);
       again.listen(new FakeStream());
@@ -315,7 +315,7 @@ describe('gateway: sessions', () => {
       assert.deepEqual(closed, [calling.sessionId]);
     });
 
-    it('leave an id that can be revived, unless they have ended the session themselves', () => {
+    it('a session can be revived unless its client has ended it', () => {
       const [left, ended] = [open('t', 'plain'), open('t', 'plain')];
       assert.ok(!sessions.isFree(left.sessionId));
       listenAndLeave(left);
@@ -324,7 +324,7 @@ describe('gateway: sessions', () => {
       assert.deepEqual([sessions.isFree(left.sessionId), sessions.isFree(ended.sessionId)], [true, false]);
     });
 
-    it('are told of every list once they are back: nobody knows what they knew', () => {
+    it('the client of a revived session gets a notification for each list', () => {
       const session = sessions.open({ ...start('t', 'plain'), revived: open('u', 'plain').sessionId });
       assert.ok(session);
       const stream = new FakeStream();
@@ -334,7 +334,7 @@ describe('gateway: sessions', () => {
     });
   });
 
-  it('remember the conversations that share them, in bounds (S2)', () => {
+  it('the conversations of a session are remembered in bounds (S2)', () => {
     const session = open();
     for (let count = 0; count < 2_000; count++) session.idOf(`conversation-${count}`);
     const [, oldest, ...newer] = session.clients().map(({ conversation }) => conversation);

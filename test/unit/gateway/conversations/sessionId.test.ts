@@ -1,4 +1,4 @@
-/** What the id of a session carries, and that it is read without trust. */
+/** The content of a session id, read without trust. */
 import assert from 'node:assert/strict';
 import { newSessionId, traitsIn } from '../../../../src/core/gateway/conversations/sessionId.js';
 
@@ -10,7 +10,7 @@ describe('gateway: ids of sessions', () => {
     [{}, true],
     [{ elicitation: {}, roots: { listChanged: true } }, true],
   ] as const) {
-    it(`carry ${JSON.stringify(declared)} and ${readsStructureAlone}`, () => {
+    it(`a session id carries ${JSON.stringify(declared)} and ${readsStructureAlone}`, () => {
       const traits = { declared, readsStructureAlone };
       const [one, two] = [newSessionId(traits, version), newSessionId(traits, version)];
       assert.notEqual(one, two);
@@ -19,7 +19,7 @@ describe('gateway: ids of sessions', () => {
     });
   }
 
-  it('stay short where much was declared', () => {
+  it('a session id stays short if the client declares much', () => {
     const id = newSessionId(
       { declared: { extensions: { x: 'y'.repeat(2_000) } }, readsStructureAlone: false },
       version,
@@ -28,13 +28,13 @@ describe('gateway: ids of sessions', () => {
     assert.deepEqual(traitsIn(id), { declared: {}, readsStructureAlone: false, version });
   });
 
-  it('carry who the program is whatever it declares, in any script', () => {
+  it('a session id carries the program in any script', () => {
     const program = { readsStructureAlone: true, namer: 'codex-mcp-client', agentHost: '編'.repeat(80) };
     const declared = { extensions: { x: 'é'.repeat(100) } };
     assert.deepEqual(traitsIn(newSessionId({ ...program, declared }, version)), { ...program, declared: {}, version });
   });
 
-  it('carry no version that is not spoken here', () => {
+  it('a session id carries no unknown version', () => {
     const id = `8f3c3f0e-6f63-4a3f-8b1e-0123456789ab.${Buffer.from('{"version":"1999-01-01"}').toString('base64url')}`;
     assert.deepEqual(traitsIn(id), { declared: {}, readsStructureAlone: false });
   });
@@ -50,6 +50,6 @@ describe('gateway: ids of sessions', () => {
     `${uuid}.${encoded('{')}`,
     `x${uuid}`,
   ]) {
-    it(`none of ours is ${JSON.stringify(id)}`, () => assert.equal(traitsIn(id), undefined));
+    it(`${JSON.stringify(id)} is not one of our session ids`, () => assert.equal(traitsIn(id), undefined));
   }
 });

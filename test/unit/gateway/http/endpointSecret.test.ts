@@ -1,4 +1,4 @@
-/** The secret of agents outside the editor, and the note of where it counts, as files (G6). */
+/** The files of the secret and of the port, for agents outside the editor (G6). */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,11 +19,11 @@ describe('the secret in a file (G6)', () => {
 
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('notes the address again where another that noted its own has ended', async () => {
+  it('the address is noted again after another process with its own note has ended', async () => {
     const clock = new FakeClock();
     const secret = secretInFile(tokenFile, clock);
     await secret.noteAddress?.(7427);
-    // Another `serve` of the folder, which begins and ends.
+    // Another `serve` of the folder begins and ends.
     writeFileSync(address, JSON.stringify({ port: 7428, pid: process.ppid }));
     const turns = async (until: () => boolean): Promise<void> => {
       for (let turn = 0; !until(); turn++) {

@@ -83,17 +83,17 @@ describe('gateway: methods', () => {
 
   it('ping is answered with nothing', () => assert.deepEqual(result(ask('ping')), {}));
 
-  it('a log level is accepted before anything else; one that is none is not', () => {
+  it('a log level is accepted before any other request, and an unknown one is refused', () => {
     assert.deepEqual(result(ask('logging/setLevel', { level: 'debug' })), {});
     assert.equal(errorCode(ask('logging/setLevel', { level: 'loud' })), -32602);
     assert.equal(errorCode(ask('logging/setLevel')), -32602);
   });
 
   for (const method of ['prompts/list', 'resources/list', 'completion/complete', '__proto__', 'constructor', '']) {
-    it(`${JSON.stringify(method)} is unknown`, () => assert.equal(errorCode(ask(method)), -32601));
+    it(`the method ${JSON.stringify(method)} is unknown`, () => assert.equal(errorCode(ask(method)), -32601));
   }
 
-  it('a call is promised a question if the list that the client read last says so, not the present one (S4)', async () => {
+  it('a call is promised a question by the list the client read last, not by the present one (S4)', async () => {
     session = open('editor');
     backend.set('t', ['a', 'b'], { promised: new Set(['a']) });
     const promised = async (tool: string): Promise<unknown> => {
@@ -112,9 +112,9 @@ describe('gateway: methods', () => {
     assert.equal(await promised('a'), undefined);
   });
 
-  it('initialize is no method of a session', () => assert.equal(errorCode(ask('initialize', {})), -32600));
+  it('initialize within a session is refused', () => assert.equal(errorCode(ask('initialize', {})), -32600));
 
-  it('notifications that are unknown or malformed are ignored', () => {
+  it('unknown and malformed notifications are ignored', () => {
     for (const [method, params] of [
       ['notifications/initialized', undefined],
       ['notifications/roots/list_changed', {}],
@@ -127,7 +127,7 @@ describe('gateway: methods', () => {
   });
 
   describe('tools/list', () => {
-    it('gives pages, and refuses cursors that are stale or none', () => {
+    it('tools/list gives pages, and refuses stale and wrong cursors', () => {
       const first = result(ask('tools/list'));
       assert.deepEqual((first['tools'] as unknown[]).length, 2);
       const { nextCursor } = first;
@@ -139,7 +139,7 @@ describe('gateway: methods', () => {
       clock.advance(20);
     });
 
-    it('a refused cursor is no listing: the change still is owed', () => {
+    it('a list_changed is still owed after a refused cursor', () => {
       const { nextCursor } = result(ask('tools/list'));
       const stream = new FakeStream();
       session.listen(stream);
@@ -149,7 +149,7 @@ describe('gateway: methods', () => {
       assert.equal(stream.sent.length, 1);
     });
 
-    it('is noted: the client has connected and listed', () => {
+    it('tools/list is noted as activity', () => {
       assert.equal(session.hasListed, false);
       ask('tools/list');
       assert.equal(session.hasListed, true);
@@ -158,7 +158,7 @@ describe('gateway: methods', () => {
   });
 
   describe('tools/call', () => {
-    it('goes to the backend with the conversation and what of the meta is for the server', async () => {
+    it('tools/call goes to the backend with its conversation and the meta for the server', async () => {
       begin({
         name: 'a',
         arguments: { x: 1 },
@@ -194,10 +194,10 @@ describe('gateway: methods', () => {
       ['arguments that are null', { name: 'a', arguments: null }],
       ['meta that is no object', { name: 'a', _meta: 'x' }],
     ] as const) {
-      it(`is refused with ${name}`, () => assert.equal(errorCode(ask('tools/call', params)), -32602));
+      it(`tools/call is refused with ${name}`, () => assert.equal(errorCode(ask('tools/call', params)), -32602));
     }
 
-    it('the outcome is the answer', async () => {
+    it('the outcome of a call is its answer', async () => {
       const cases = [
         [textOutcome('ok'), { result: { content: [{ type: 'text', text: 'ok' }] } }],
         [
@@ -216,7 +216,7 @@ describe('gateway: methods', () => {
       }
     });
 
-    it('a note does not take the place of a structure that has no words in the version (V1)', async () => {
+    it('a note does not replace a structure that the version cannot express (V1)', async () => {
       const result = { content: [], structuredContent: ['a'] } as unknown as CallToolResult;
       backend.answering = () => ({ kind: 'result', result, notes: ['Note.'] });
       const reply = begin({ name: 'a' });
@@ -229,7 +229,7 @@ describe('gateway: methods', () => {
       });
     });
 
-    it('results are made up for the editor, and for nobody else', async () => {
+    it('results are adapted only for the editor', async () => {
       const raw = {
         content: [{ type: 'text', text: 'no' }],
         isError: true,
@@ -251,7 +251,7 @@ describe('gateway: methods', () => {
       });
     });
 
-    it('a backend that throws is an internal error, with the cause in the log alone', async () => {
+    it('an exception of the backend is an internal error, with the cause only in the log', async () => {
       const reply = begin({ name: 'a' });
       (await backend.nextCall()).fail(new Error('cannot read /home/me/secret'));
       await turn();
@@ -261,7 +261,7 @@ describe('gateway: methods', () => {
       assert.match(log.lines.join(), /error: The call of a in t threw: Error: cannot read \/home\/me\/secret/);
     });
 
-    it('so is one that throws before it promises, and a result without a JSON form', async () => {
+    it('an early exception and a result without a JSON form are internal errors', async () => {
       backend.answering = () => {
         throw new Error('at once');
       };
@@ -276,7 +276,7 @@ describe('gateway: methods', () => {
       );
     });
 
-    it('progress comes under the token of the client, until the answer', async () => {
+    it('progress has the token of the client, until the answer', async () => {
       const reply = begin({ name: 'a', _meta: { progressToken: 'p' } });
       const held = await backend.nextCall();
       held.call.onProgress?.({ progress: 1 });
@@ -292,13 +292,13 @@ describe('gateway: methods', () => {
       ]);
     });
 
-    it('without a token there is no progress', async () => {
+    it('a call without a token has no progress', async () => {
       const reply = begin({ name: 'a' });
       (await backend.nextCall()).call.onProgress?.({ progress: 1 });
       assert.deepEqual(reply.sent, []);
     });
 
-    it('is cancelled by notification: aborted, settled without an answer, the outcome dropped', async () => {
+    it('a notification cancels a call: aborted, settled without an answer, the outcome dropped', async () => {
       const reply = begin({ name: 'a' }, 7);
       const held = await backend.nextCall();
       takeNotification('notifications/cancelled', { requestId: 7, reason: 'stop' }, session);
@@ -310,7 +310,7 @@ describe('gateway: methods', () => {
       assert.deepEqual([reply.settled, reply.sent], [1, []]);
     });
 
-    it('a late outcome of a cancelled call does not answer another with its id', async () => {
+    it('a late outcome of a cancelled call does not answer a new call with its id', async () => {
       begin({ name: 'a' }, 7);
       const first = await backend.nextCall();
       session.cancel(7);
@@ -320,7 +320,7 @@ describe('gateway: methods', () => {
       assert.deepEqual(reply.sent, []);
     });
 
-    it('an id in flight is refused', () => {
+    it('a second call with an id in flight is refused', () => {
       begin({ name: 'a' }, 7);
       assert.equal(errorCode(ask('tools/call', { name: 'a' }, new FakeStream(), 7)), -32600);
     });
@@ -331,7 +331,7 @@ describe('gateway: methods', () => {
       assert.equal(errorCode(ask('tools/call', { name: 'a' }, new FakeStream(), 3)), -32000);
     });
 
-    it('of a toolset that is gone is refused; one in flight finishes (R4)', async () => {
+    it('a call of a removed toolset is refused, and a call in flight finishes (R4)', async () => {
       const reply = begin({ name: 'a' }, 1);
       const held = await backend.nextCall();
       backend.remove('t');
@@ -345,7 +345,7 @@ describe('gateway: methods', () => {
       clock.advance(20);
     });
 
-    it('activity is told when calls begin and when the last has ended', async () => {
+    it('activity is noted when calls begin and when the last has ended', async () => {
       begin({ name: 'a' }, 1);
       begin({ name: 'a' }, 2);
       (await backend.nextCall()).answer(textOutcome('1'));

@@ -3,7 +3,7 @@ import { conversationOf } from '../../../../src/core/gateway/conversations/conve
 import { upstreamMeta } from '../../../../src/core/gateway/methods/requests.js';
 
 describe('gateway: conversations (G3)', () => {
-  it('a conversation is named by its own id', () => {
+  it('the editor names a conversation by its id', () => {
     assert.equal(conversationOf({ 'vscode.conversationId': 'c1' }), 'c1');
   });
 
@@ -16,10 +16,10 @@ describe('gateway: conversations (G3)', () => {
     ['an id that looks like an address', { 'vscode.conversationId': 'mcp-address:other' }],
     ['an id that looks like a thread', { 'vscode.conversationId': 'mcp-named:codex-mcp-client:other' }],
   ] as const) {
-    it(`with ${name} none is named`, () => assert.equal(conversationOf(meta), undefined));
+    it(`a request with ${name} names no conversation`, () => assert.equal(conversationOf(meta), undefined));
   }
 
-  it("the server gets the client's meta without what is private to client and gateway", () => {
+  it("the server gets the client's meta without the keys between client and gateway", () => {
     const meta = {
       progressToken: 1,
       'vscode.conversationId': 'c',

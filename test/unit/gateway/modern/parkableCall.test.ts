@@ -49,7 +49,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     return result.requestState;
   }
 
-  it('ask everything of one turn at once, and are answered under the id of the POST that reads', async () => {
+  it('a call asks all questions of a turn at once, and its answer has the id of the latest POST', async () => {
     const { call, reply } = begin(1);
     const asked = [call.ask('roots/list', undefined, signal), call.ask('elicitation/create', { a: 1 }, signal)];
     assert.equal(call.progressToken(), 'p1');
@@ -66,7 +66,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     assert.equal(next.answers.length, 1);
   });
 
-  it('are cancelled when nobody brings the answers in time', async () => {
+  it('a call without answers in time is cancelled', async () => {
     const { call, reply } = begin(1);
     const question = call.ask('roots/list', undefined, signal);
     await nextTurn();
@@ -80,7 +80,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     await assert.rejects(call.ask('roots/list', undefined, signal), /not connected/);
   });
 
-  it('keep an answer for the next POST, and no longer than they wait', async () => {
+  it('an early result is kept for the next POST, within the limit of the wait', async () => {
     const { call, reply } = begin(1);
     const taken = new AbortController();
     const question = call.ask('roots/list', undefined, taken.signal);
@@ -96,7 +96,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     assert.equal(ended, 1);
   });
 
-  it('end when the stream of the POST that carries them closes', async () => {
+  it('a call ends when the stream of its POST closes', async () => {
     const { call, reply } = begin(1);
     void call.ask('roots/list', undefined, signal).catch(() => {});
     await nextTurn();
@@ -108,7 +108,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     assert.equal(ended, 1);
   });
 
-  it('ask again what was left open, with another state', async () => {
+  it('an open question is asked again, with another state', async () => {
     const { call, reply } = begin(1);
     void call.ask('roots/list', undefined, signal).catch(() => {});
     await nextTurn();
@@ -120,7 +120,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     assert.equal(parking.take(state, target), undefined);
   });
 
-  it('ask under the keys of the server, and take an answer that came before the question once', async () => {
+  it('questions have the keys of the server, and an early answer counts once', async () => {
     const reply = new FakeReply();
     const given = { name: { action: 'decline' }, wrong: 5, other: {} };
     const carrier = { id: 1, reply: reply as unknown as PostReply, progressToken: undefined };
@@ -134,7 +134,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     assert.deepEqual(Object.keys(result.inputRequests), ['name', 'wrong', 'question-1', 'question-2', 'question-3']);
   });
 
-  it('are answered by what the client says alone, whatever the key of the server', async () => {
+  it('only the answer of the client counts, whatever the key of the server', async () => {
     const { call, reply } = begin(1);
     const question = call.ask('roots/list', undefined, signal, '__proto__');
     await nextTurn();
@@ -146,7 +146,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     assert.deepEqual(await question, { roots: [] });
   });
 
-  it('give way after a minute, and not while a POST carries them or brings the answers (L2)', async () => {
+  it('a call gives way after a minute, but not during a POST (L2)', async () => {
     const { call, reply } = begin(1);
     const since = clock.now();
     assert.equal(call.waitsSince, undefined);
@@ -164,7 +164,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     assert.equal(call.waitsSince, undefined);
   });
 
-  it('give way to another that has to wait when as many wait as may, the longest first', async () => {
+  it('the longest waiting call gives way if too many wait', async () => {
     const never = (): AbortSignal => new AbortController().signal;
     const refused: string[] = [];
     const ask = (call: ParkableCall, name: string): void =>
@@ -190,7 +190,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     parking.dispose();
   });
 
-  it('are bounded in number, each in its questions', async () => {
+  it('waiting calls and their questions are bounded', async () => {
     const never = (): AbortSignal => new AbortController().signal;
     const calls = Array.from({ length: 260 }, (_, id) => begin(id).call);
     const refused: unknown[] = [];

@@ -12,7 +12,7 @@ const target: CallTarget = {
 describe('gateway: request states (G4)', () => {
   const parking = new Parking<typeof call>();
 
-  it('are each another, and lead to their call whatever else its second request brings', () => {
+  it('each request state is different, and finds its call whatever else the second request brings', () => {
     const [one, two] = [parking.put(call, target), parking.put(call, target)];
     assert.notEqual(one, two);
     const params = { arguments: { y: [2], x: 1 }, name: 'a', _meta: {}, requestState: one, inputResponses: {} };
@@ -22,7 +22,7 @@ describe('gateway: request states (G4)', () => {
     assert.equal(parking.take(two, target), undefined);
   });
 
-  it('are known to be due from a call like one that waits', () => {
+  it('an equal call without its request state is recognised', () => {
     assert.equal(parking.waits(target), false);
     const state = parking.put(call, target);
     assert.equal(parking.waits({ ...target, params: { ...target.params, inputResponses: {} } }), true);
@@ -31,7 +31,7 @@ describe('gateway: request states (G4)', () => {
     assert.equal(parking.waits(target), false);
   });
 
-  it('are looked for without reading a large call once for each that waits', () => {
+  it('a large call is read once, however many calls wait', () => {
     const states = Array.from({ length: 100 }, () => parking.put(call, target));
     let read = 0;
     const params = {
@@ -52,14 +52,14 @@ describe('gateway: request states (G4)', () => {
     ['tool', { ...target, params: { ...target.params, name: 'b' } }],
     ['argument', { ...target, params: { name: 'a', arguments: { x: 1, y: [3] } } }],
   ] as const) {
-    it(`hold for no other ${what}, and stay good for their own`, () => {
+    it(`a request state is wrong for another ${what}, and stays valid for its own`, () => {
       const state = parking.put(call, target);
       assert.equal(parking.take(state, other), undefined);
       assert.equal(parking.take(state, target), call);
     });
   }
 
-  it('hold in no other process, and not when any bit is another', () => {
+  it('a request state is wrong in another process, and with any other bit', () => {
     const state = parking.put(call, target);
     assert.equal(new Parking<typeof call>().take(state, target), undefined);
     const bytes = Buffer.from(state, 'base64url');

@@ -3,8 +3,8 @@ import { readEnvelope } from '../../../../src/core/gateway/modern/statelessReque
 import { metaKeys } from '../../../../src/core/protocol/requestMeta.js';
 import { modernVersion } from '../../../../src/core/protocol/versions.js';
 
-describe('what a request of 2026-07-28 says of itself', () => {
-  it('is repeated by a header of what it names, where it names anything', () => {
+describe('headers of a request of 2026-07-28', () => {
+  it('the header Mcp-Name repeats the name in the body', () => {
     const errorOf = (method: string): string | undefined => {
       const headers = { 'mcp-protocol-version': modernVersion, 'mcp-method': method };
       const _meta = { [metaKeys.protocolVersion]: modernVersion, [metaKeys.clientCapabilities]: {} };
