@@ -7,14 +7,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { assertNever } from '../../base/assertNever.js';
 import { delay, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
-import { asText } from '../../base/text.js';
 import type { Route } from '../routes.js';
 import type { ServedToolset } from '../backend.js';
 import type { MethodDeps } from '../methods/requests.js';
 import { showsApps, type ClientKind, type Fields } from '../../protocol/client.js';
 import { clientCapabilities, readsStructureAlone, serverCapabilities } from '../dialect.js';
 import { ListenStream, PostReply, type Heartbeat } from '../eventStreams.js';
-import { errorCodes, type RpcError } from '../../protocol/errors.js';
+import { errorCodes } from '../../protocol/errors.js';
 import {
   errorMessage,
   messagesOf,
@@ -211,27 +210,12 @@ export class Endpoint {
     }
   }
 
-  private takeRequest(message: RequestMessage, session: Session, reply: PostReply): void {
-    const { id, method, params } = message;
-    const { methods } = this.deps;
-    let error: RpcError;
-    try {
-      const answer = answerRequest(method, params, {
-        id,
-        client: session,
-        conversation: session,
-        listing: session.listing,
-        reply,
-        deps: methods,
-      });
-      if (answer.kind === 'later') return;
-      if (answer.kind === 'result') return reply.settle(resultMessage(id, answer.json));
-      error = answer.error;
-    } catch (cause) {
-      methods.log.write('error', `A request of ${session.toolset} threw: ${asText(cause)}`);
-      error = { code: errorCodes.internal, message: 'The request failed inside MCP Toolsets; its log says more.' };
-    }
-    reply.settle(errorMessage(id, error));
+  private takeRequest({ id, method, params }: RequestMessage, session: Session, reply: PostReply): void {
+    const { methods: deps } = this.deps;
+    const { listing } = session;
+    const answer = answerRequest(method, params, { id, client: session, conversation: session, listing, reply, deps });
+    if (answer.kind === 'later') return;
+    reply.settle(answer.kind === 'result' ? resultMessage(id, answer.json) : errorMessage(id, answer.error));
   }
 
   private listen(request: IncomingMessage, response: ServerResponse, route: Route): void {

@@ -11,7 +11,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { assertNever } from '../../base/assertNever.js';
 import type { Clock } from '../../base/clock.js';
 import { DisposableStore } from '../../base/disposables.js';
-import { Emitter, type Event } from '../../base/events.js';
+import { Emitter } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
 import { deliveryWithoutFiles, type Delivery } from '../../results/delivery.js';
@@ -105,26 +105,11 @@ export interface ToolsetActivity {
   readonly callsInFlight: number;
 }
 
-export interface Gateway {
-  /** Rejects if the system gives no port, with code `EADDRINUSE` if another program has it. It may be called once. */
-  start(): Promise<void>;
-  /** Undefined before the start. */
-  readonly port: number | undefined;
-  /** Returns the address of a toolset, even if there is no such toolset. Throws before the start. */
-  endpoint(toolset: string, clientKind: ClientKind): GatewayEndpoint;
-  sessionsOf(toolset: string, clientKind?: ClientKind): number;
-  activityOf(toolset: string, clientKind?: ClientKind): ToolsetActivity;
-  /** Fires with a toolset's id after a change of its sessions, lists or calls in flight. */
-  readonly onDidChangeActivity: Event<string>;
-  /** Cancels calls in flight; resolves when nothing listens. It may be called again. */
-  dispose(): Promise<void>;
-}
-
 export function createGateway(deps: GatewayDeps): Gateway {
-  return new HttpGateway(deps);
+  return new Gateway(deps);
 }
 
-class HttpGateway implements Gateway {
+export class Gateway {
   private readonly store = new DisposableStore('gateway');
   private readonly activity = this.store.add(new Emitter<string>());
   private readonly token: string;
@@ -140,6 +125,7 @@ class HttpGateway implements Gateway {
   private givenPort: number | undefined;
   private disposal: Promise<void> | undefined;
 
+  /** Fires with a toolset's id after a change of its sessions, lists or calls in flight. */
   readonly onDidChangeActivity = this.activity.event;
 
   constructor(private readonly deps: GatewayDeps) {
@@ -224,6 +210,7 @@ class HttpGateway implements Gateway {
     this.server.on('request', (request, response) => void this.receive(request, response));
   }
 
+  /** Undefined before the start. */
   get port(): number | undefined {
     return this.givenPort;
   }
@@ -233,6 +220,7 @@ class HttpGateway implements Gateway {
     return stable !== undefined && stable.audience !== 'editor';
   }
 
+  /** Rejects if the system gives no port, with code `EADDRINUSE` if another program has it. It may be called once. */
   start(): Promise<void> {
     if (this.disposal) return Promise.reject(new Error('The gateway is disposed.'));
     return new Promise((resolve, reject) => {
@@ -247,16 +235,13 @@ class HttpGateway implements Gateway {
     });
   }
 
+  /** Returns the address of a toolset, even if there is no such toolset. Throws before the start. */
   endpoint(toolset: string, clientKind: ClientKind): GatewayEndpoint {
     if (this.port === undefined) throw new Error('The gateway is not started.');
     return {
       url: `http://127.0.0.1:${this.port}${routePath({ toolset, clientKind })}`,
       headers: { Authorization: `Bearer ${this.token}` },
     };
-  }
-
-  sessionsOf(toolset: string, clientKind?: ClientKind): number {
-    return this.activityOf(toolset, clientKind).sessions;
   }
 
   activityOf(toolset: string, clientKind?: ClientKind): ToolsetActivity {
@@ -272,6 +257,7 @@ class HttpGateway implements Gateway {
     };
   }
 
+  /** Cancels calls in flight; resolves when nothing listens. It may be called again. */
   dispose(): Promise<void> {
     this.disposal ??= new Promise((resolve) => {
       this.sessions.closeAll();

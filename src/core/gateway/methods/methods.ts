@@ -3,6 +3,7 @@
  * because of a client. The order of `initialize`, `initialized` and other messages is free, because the editor sends
  * them in parallel.
  */
+import { asText } from '../../base/text.js';
 import type { ServerFeatures } from '../../tools/features.js';
 import { invalidParams, refusal, type Answer, type RequestContext, type MethodDeps } from './requests.js';
 import type { Fields } from '../../protocol/client.js';
@@ -90,9 +91,15 @@ export function isOfModernEra(method: string): boolean {
   return methods.has(method) && !legacyMethods.includes(method);
 }
 
+/** Never throws: an exception is our own defect, and the client gets an internal error. */
 export function answerRequest(method: string, params: Fields | undefined, context: RequestContext): Answer {
-  const answer = methods.get(method);
-  return answer ? answer(params ?? {}, context) : unknownMethod();
+  try {
+    const answer = methods.get(method);
+    return answer ? answer(params ?? {}, context) : unknownMethod();
+  } catch (cause) {
+    context.deps.log.write('error', `A request of ${context.listing.toolset} threw: ${asText(cause)}`);
+    return refusal(errorCodes.internal, 'The request failed inside MCP Toolsets; its log says more.');
+  }
 }
 
 /** JSON-RPC ignores unknown notifications. */

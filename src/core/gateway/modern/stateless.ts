@@ -154,20 +154,12 @@ export class Stateless implements Disposable {
     const client = new ModernClient(traits, mayAsk ? call : undefined);
     const asking = { client, conversation, listing };
     response.once('close', () => call.closed(carrier));
-    let error: RpcError;
-    try {
-      const answer = answerRequest(method, params, { id, ...asking, reply: call, deps: methods });
-      if (answer.kind === 'later') return reply.release();
-      if (answer.kind === 'result') return call.settle(resultMessage(id, this.listResult(method, answer.json)));
-      error = errorIn(modernVersion, answer.error);
-    } catch (cause) {
-      methods.log.write('error', `A request of ${toolset} threw: ${asText(cause)}`);
-      error = { code: errorCodes.internal, message: 'The request failed inside MCP Toolsets; its log says more.' };
-    }
-    call.settle(
-      errorMessage(id, error),
-      error.code === errorCodes.methodNotFound ? 404 : statusOf(modernVersion, error),
-    );
+    const answer = answerRequest(method, params, { id, ...asking, reply: call, deps: methods });
+    if (answer.kind === 'later') return reply.release();
+    if (answer.kind === 'result') return call.settle(resultMessage(id, this.listResult(method, answer.json)));
+    const error = errorIn(modernVersion, answer.error);
+    const status = error.code === errorCodes.methodNotFound ? 404 : statusOf(modernVersion, error);
+    call.settle(errorMessage(id, error), status);
   }
 
   /** A conversation is in use during a POST, not between two POSTs of a call (L2a). */
