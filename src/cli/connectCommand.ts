@@ -14,7 +14,7 @@ import { Bridge } from '../core/bridge/bridge.js';
 import type { GatewayAddress } from '../core/bridge/line.js';
 import { builtInToolset } from '../core/config/model.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
-import { createGateway } from '../core/gateway/gateway.js';
+import { createGateway } from '../core/gateway/http/gateway.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { foundGateway } from './foundGateway.js';

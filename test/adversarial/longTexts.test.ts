@@ -2,7 +2,7 @@
  * Every function that reads text of others is given a lot of it (S2). Those that take texts alone are found in the source
  * and fed by themselves; any other is fed here, or is named with the reason why it is not.
  */
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { keptFacts, readInitializeAnswer } from '../../src/core/connections/handshake.js';
 import { inShort } from '../../src/core/connections/http/exchange.js';
 import { readChallenge } from '../../src/core/connections/http/oauth/access.js';
@@ -11,13 +11,11 @@ import { parseMessages } from '../../src/core/protocol/jsonRpc.js';
 import { initializeRefused, listFailed } from '../../src/core/failures/startFailure.js';
 import { likelyCause } from '../../src/core/failures/likelyCause.js';
 import { LineSplitter } from '../../src/core/connections/stdio/lineSplitter.js';
-import { handleNote, withoutHandle } from '../../src/core/gateway/handles.js';
-import { namedBy } from '../../src/core/gateway/identities.js';
+import { namedBy } from '../../src/core/gateway/conversations/conversationIds.js';
 import { withId } from '../../src/core/protocol/jsonRpc.js';
 import { sketch } from '../../src/core/yaml/sketch.js';
 import { outline } from '../../src/core/authoring/outline.js';
 import { curate, type CurationRules } from '../../src/core/tools/curate.js';
-import { toolsAlone } from '../../src/core/tools/features.js';
 import { compilePattern } from '../../src/core/tools/patterns.js';
 import { admitsResource, contentsRefused } from '../../src/core/tools/promptsAndResources.js';
 import { systemClock } from '../../src/core/base/clock.js';
@@ -26,19 +24,11 @@ import { Redactor } from '../../src/core/base/log.js';
 import { logMessage, TrafficTrace } from '../../src/core/connections/logging.js';
 import { readProgress } from '../../src/core/connections/outcomes.js';
 import { AnswerLinks } from '../../src/core/minds/answerLinks.js';
-import { BearerCheck } from '../../src/core/gateway/access.js';
-import {
-  clientCapabilities,
-  extensionResult,
-  otherResult,
-  serverCapabilities,
-  toolResult,
-} from '../../src/core/gateway/dialect.js';
-import { deliveredTask } from '../../src/core/gateway/taskResults.js';
-import { isServed } from '../../src/core/gateway/methods.js';
-import { withoutCarriage } from '../../src/core/gateway/parking.js';
+import { BearerCheck } from '../../src/core/gateway/http/access.js';
+import { clientCapabilities, otherResult, serverCapabilities, toolResult } from '../../src/core/gateway/dialect.js';
+import { deliveredTask } from '../../src/core/gateway/methods/taskResults.js';
+import { withoutCarriage } from '../../src/core/gateway/methods/requests.js';
 import { capabilitiesKey, covers, declaredCapabilities, showsApps, union } from '../../src/core/protocol/client.js';
-import { mayBeOfExtension, mayBeToldByExtension } from '../../src/core/protocol/extensions.js';
 import { mirrorMismatch, toHeader } from '../../src/core/protocol/mirroredParams.js';
 import { metaOf } from '../../src/core/protocol/requestMeta.js';
 import { deliveryWithoutFiles } from '../../src/core/results/delivery.js';
@@ -79,15 +69,10 @@ const resources = { resources: [], templates: [], filter: { whitelist: ['file://
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'what a server lists': (text) => curated('*a*b*c*', text),
-  'what a client of 2026-07-28 says of its conversation': (text) => {
-    const tool: Tool = { name: 'x', inputSchema: { type: 'object', properties: { [text]: {} } } };
-    return [
-      namedBy('codex-mcp-client', { threadId: text }),
-      withoutHandle(tool, { [text]: text, conversation: text }),
-      handleNote(tool, text, 'minted'),
-      withId(text, 1, 2),
-    ];
-  },
+  'what a client of 2026-07-28 says of its conversation': (text) => [
+    namedBy('codex-mcp-client', { threadId: text }),
+    withId(text, 1, 2),
+  ],
   'what a server lists, and a pattern of the file': (text) => curated(text, 'a'.repeat(60)),
   'a pattern with many wildcards': (text) => compilePattern('*a*b*a*b*c*d*'.repeat(20)).matches(text),
   'a pattern that is long': (text) => compilePattern(`*${text}*`).matches(text.slice(0, 8 * 1024)),
@@ -145,10 +130,6 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       serverCapabilities('2025-06-18', declared),
       metaOf({ _meta: { [text]: text } }),
       withoutCarriage({ requestState: text, inputResponses: { [text]: text } }),
-      mayBeOfExtension(text, declared),
-      isServed(text, { features: { ...toolsAlone, extensions: { [text]: {} } } }),
-      mayBeToldByExtension(text, declared),
-      extensionResult({ [text]: text }, true),
     ];
   },
   'a parameter in a header': (text) => {
@@ -204,6 +185,10 @@ const rooms = [
   'core/tools',
   'core/results',
   'core/gateway',
+  'core/gateway/http',
+  'core/gateway/conversations',
+  'core/gateway/methods',
+  'core/gateway/modern',
   'core/connections',
   'core/connections/http',
   'core/connections/stdio',
@@ -218,6 +203,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
   'It reads whole messages in slices; longMessages.test.ts sends them.': ['decodedInSlices', 'parseLongMessages'],
   'It is given names that are bounded: they have passed N4, or are clipped.': [
     'judge',
+    'idOf',
     'heldElsewhere',
     'transformName',
     'publish',

@@ -16,13 +16,7 @@ import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from
 import { LimitedConnector, defectTolerant } from '../instances/limit.js';
 import type { PoolFailure } from '../instances/poolDeps.js';
 import { StartTurns } from '../instances/startTurns.js';
-import {
-  noClient,
-  type Audience,
-  type ClientChange,
-  type ExpectedClient,
-  type ServerClient,
-} from '../protocol/client.js';
+import { noClient, type ClientChange, type ExpectedClient, type ServerClient } from '../protocol/client.js';
 import { ConversationHistory } from '../instances/conversationHistory.js';
 import { ServerSubscriptions } from '../instances/subscriptions.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
@@ -89,7 +83,7 @@ class ToolsetHost implements Host {
 
   readonly onDidChange = this.changeEmitter.event;
   readonly onDidChangeCatalogue: Event<Catalogue>;
-  readonly onDidChangeOffers: Event<void>;
+  readonly onDidChangeOffers: Event<readonly string[]>;
 
   constructor(private readonly deps: HostDeps) {
     this.log = redactingLog(deps.log, deps.redactor);
@@ -134,8 +128,8 @@ class ToolsetHost implements Host {
     return this.publication.shortName(server);
   }
 
-  catalogueFor(audience: Audience | undefined): Catalogue {
-    return this.publication.catalogueFor(audience);
+  catalogueFor(conversation: string | undefined): Catalogue {
+    return this.publication.catalogueFor(conversation);
   }
 
   async reload(): Promise<void> {
@@ -221,9 +215,9 @@ class ToolsetHost implements Host {
     }
   }
 
-  noteListed(toolset: string | undefined, audience: Audience | undefined): void {
+  noteListed(toolset: string | undefined, conversation: string | undefined): void {
     for (const [id, unit] of this.units)
-      if (toolset === undefined || id === toolset) unit.serving?.noteListed(audience);
+      if (toolset === undefined || id === toolset) unit.serving?.noteListed(conversation);
   }
 
   async start(server: string): Promise<void> {

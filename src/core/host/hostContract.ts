@@ -8,7 +8,7 @@ import type { Log, Redactor } from '../base/log.js';
 import type { SourceText, StartTime } from '../config/model.js';
 import type { Connector } from '../connections/connection.js';
 import type { SignIns } from '../connections/http/oauth/contract.js';
-import type { Audience, ClientChange, ExpectedClient, ServerClient } from '../protocol/client.js';
+import type { ClientChange, ExpectedClient, ServerClient } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import type { KnownConversations, RememberedOffer } from '../reconcile/remembered.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
@@ -88,10 +88,10 @@ export interface Host {
   launchOf(server: string): LaunchDescription | undefined;
   /** Returns the name by which the editor knows a server (G3a), also while it publishes nothing. */
   shortName(server: string): string;
-  /** Returns what a conversation is offered (G3), which is the catalogue where there is no audience. */
-  catalogueFor(audience: Audience | undefined): Catalogue;
-  /** Fires when that may have changed for somebody, also where the catalogue has not. */
-  readonly onDidChangeOffers: Event<void>;
+  /** Returns the catalogue that a conversation sees (G3g); by default, the catalogue for all. */
+  catalogueFor(conversation: string | undefined): Catalogue;
+  /** Fires with the ids of toolsets that may have changed for a conversation or for all. */
+  readonly onDidChangeOffers: Event<readonly string[]>;
   /** Reads the files anew and applies them, as `reapply` does. Resolves like `setSources`. */
   reload(): Promise<void>;
   /** Applies the sources as they were last set once more, because what they are read with has changed since. */
@@ -106,7 +106,7 @@ export interface Host {
   request(request: ToolsetRequest): Promise<OtherOutcome>;
   noteClient(client: ServerClient, change: ClientChange): void;
   /** A client lists what is offered, by one toolset or, where none is named, by all. */
-  noteListed(toolset: string | undefined, audience: Audience | undefined): void;
+  noteListed(toolset: string | undefined, conversation: string | undefined): void;
   /** These are a person's actions. Each resolves when the state is reached, and rejects for an unknown id. */
   start(server: string): Promise<void>;
   stop(server: string): Promise<void>;

@@ -14,13 +14,10 @@ export function releaseByName(tool: string, server: string): string {
   return `Call ${tool}({"serverId":"${server}"}) when you will not need it again soon.`;
 }
 
-/**
- * Writes that sentence for models of other programs, which put a prefix of their own before the names of tools.
- * @param args what the call has to have; undefined where that depends on who reads it
- */
-export function releaseByEnding(tool: string, args: Fields | undefined): string {
-  const given = Object.keys(args ?? {}).length === 0 ? 'no arguments' : JSON.stringify(args);
-  return `Call the tool whose name ends in "${tool}"${args ? ` with ${given}` : ''} when you will not need it again soon.`;
+/** Writes that sentence for models of other programs, which put their own prefix before the names of tools. */
+export function releaseByEnding(tool: string, args?: Fields): string {
+  const given = args ? JSON.stringify(args) : 'no arguments';
+  return `Call the tool whose name ends in "${tool}" with ${given} when you will not need it again soon.`;
 }
 
 /** Begins with a line break, because some programs join the parts of a result without one. */

@@ -11,7 +11,7 @@ import { Emitter } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
 import type { ConfiguredServer } from '../config/model.js';
-import { showsApps, type Audience } from '../protocol/client.js';
+import { showsApps } from '../protocol/client.js';
 import { conversationLabel } from '../protocol/conversationLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import { offersChanged } from '../reconcile/problems.js';
@@ -33,7 +33,7 @@ interface PublicationDeps {
   readonly log: Log;
 }
 
-/** Catalogues of audiences that are kept until something changes; the one that was asked for longest ago goes. */
+/** Catalogues of conversations with other lists that are kept until something changes; the least recently used goes. */
 const mostCatalogues = 64;
 
 export class Publication implements Disposable {
@@ -41,16 +41,18 @@ export class Publication implements Disposable {
   private problems_: readonly Problem[] = [];
   private readonly changedOffers = new Map<string, readonly ChangedOffer[]>();
   private readonly changes = new Emitter<Catalogue>();
-  private readonly updates = new Emitter<void>();
+  private readonly updates = new Emitter<readonly string[]>();
   private servers: readonly ConfiguredServer[] = [];
   private serving: (id: string) => ServingFacts | undefined = () => undefined;
-  /** What audiences are offered that are not offered the catalogue, by the lists that are special to them. */
+  /** The catalogues with lists of single conversations, by the ids of these lists. */
   private readonly special = new BoundedMap<string, Catalogue>(mostCatalogues);
 
   readonly onDidChange = this.changes.event;
-  /** Fires when what somebody is offered may have changed. */
+  /** Fires with the ids of toolsets that may have changed for a client. */
   readonly onDidUpdate = this.updates.event;
 
+  /** True if a conversation saw other lists than the catalogue has, at the last update. */
+  private hadOwnLists = false;
   private admin = adminToolset;
   private readonly givenNames = new ShortNames();
   private shortNames: ReadonlyMap<string, string> = new Map();
@@ -65,10 +67,10 @@ export class Publication implements Disposable {
     return this.problems_;
   }
 
-  /** Returns what a conversation is offered (G3): the catalogue, made with the lists that are for it. */
-  catalogueFor(audience: Audience | undefined): Catalogue {
-    if (!audience) return this.catalogue_;
-    const offerings = this.offerings(audience);
+  /** Returns the catalogue with the lists of the conversation's own instances (G3g). */
+  catalogueFor(conversation: string | undefined): Catalogue {
+    if (conversation === undefined) return this.catalogue_;
+    const offerings = this.offerings(conversation);
     const key = offerings.flatMap(({ offered }) => offered.special ?? []).join();
     if (key === '') return this.catalogue_;
     const { version } = this.catalogue_;
@@ -77,13 +79,13 @@ export class Publication implements Disposable {
     return catalogue;
   }
 
-  toolset(id: string, audience?: Audience): Toolset | undefined {
-    return this.catalogueFor(audience).toolsets.find((toolset) => toolset.id === id);
+  toolset(id: string, conversation?: string): Toolset | undefined {
+    return this.catalogueFor(conversation).toolsets.find((toolset) => toolset.id === id);
   }
 
   /** Returns the tool that a call means by the name that its kind of client knows. */
   tool({ toolset, tool, clientKind, client, fromApp }: ToolsetCall): ServedTool | undefined {
-    const found = this.toolset(toolset, client?.audience);
+    const found = this.toolset(toolset, client?.listedFor);
     if (found && fromApp) return toolForApp(found, tool, clientKind);
     if (clientKind !== 'editor' && found?.release?.published === tool) return found.release;
     const named = found && toolNamed(found, tool, clientKind);
@@ -110,15 +112,21 @@ export class Publication implements Disposable {
     const offerings = this.offerings();
     const changes = this.reviewed(offerings);
     const { toolsets: next, problems } = this.published(offerings);
-    this.problems_ = [...changes, ...problems, ...this.problemsOfOne(problems)];
+    const conversations = new Set(servers.flatMap(({ id }) => serving(id)?.ownLists ?? []));
+    this.problems_ = [...changes, ...problems, ...this.problemsOfOne(conversations, problems)];
     const before = this.catalogue_.toolsets;
-    if (next.length !== before.length || next.some((toolset, index) => toolset !== before[index])) {
+    const isForSome = this.hadOwnLists || conversations.size > 0;
+    this.hadOwnLists = conversations.size > 0;
+    const isForAll = next.length !== before.length || next.some((toolset, index) => toolset !== before[index]);
+    if (isForAll) {
       this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
       const counts = next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ');
       this.deps.log.write('info', `Registry version ${this.catalogue_.version}: ${counts || 'no toolsets'}`);
       this.changes.fire(this.catalogue_);
     }
-    this.updates.fire();
+    // A list of one conversation takes names from every toolset (N5).
+    const changed = [...before, ...next].filter((one) => isForSome || !before.includes(one) || !next.includes(one));
+    if (isForAll || isForSome) this.updates.fire([...new Set(changed.map(({ id }) => id))]);
   }
 
   dispose(): void {
@@ -126,10 +134,10 @@ export class Publication implements Disposable {
     this.updates.dispose();
   }
 
-  private offerings(audience?: Audience): Offering[] {
+  private offerings(conversation?: string): Offering[] {
     return this.servers.flatMap((server) => {
       const facts = this.serving(server.id);
-      return facts ? [{ server, facts, offered: facts.offeredTo(audience) }] : [];
+      return facts ? [{ server, facts, offered: facts.offeredTo(conversation) }] : [];
     });
   }
 
@@ -163,15 +171,13 @@ export class Publication implements Disposable {
   }
 
   /** Returns the problems that only single conversations have, with what their own instances list (N5, G3). */
-  private problemsOfOne(ofAll: readonly Problem[]): Problem[] {
-    const lists = this.servers.flatMap(({ id }) => this.serving(id)?.ownLists ?? []);
-    const audiences = new Map(lists.map((audience) => [audience.conversation, audience]));
+  private problemsOfOne(conversations: ReadonlySet<string>, ofAll: readonly Problem[]): Problem[] {
     const known = new Set(ofAll.map(({ message }) => message));
-    return [...audiences.values()].flatMap((audience) =>
-      this.published(this.offerings(audience))
+    return [...conversations].flatMap((conversation) =>
+      this.published(this.offerings(conversation))
         .problems.filter(({ message }) => !known.has(message))
         .map((problem) => {
-          const whose = conversationLabel(audience.conversation);
+          const whose = conversationLabel(conversation);
           return {
             ...problem,
             message: `${problem.message} This applies only to the ${whose}, whose instance lists other tools.`,

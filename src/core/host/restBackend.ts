@@ -17,7 +17,7 @@ import { delay, type Clock } from '../base/clock.js';
 import { nextEvent } from '../base/events.js';
 import type { Problem, ProblemCode } from '../base/problem.js';
 import { FileRefused } from '../base/textFile.js';
-import { restError, type RestAnswer, type RestBackend } from '../gateway/rest.js';
+import { restError, type RestAnswer, type RestBackend } from '../gateway/http/rest.js';
 import type { Host } from './hostContract.js';
 import type { ServerStatus } from '../reconcile/status.js';
 

@@ -26,8 +26,6 @@ interface Reader {
   readonly clientKind?: ClientKind | undefined;
   /** The toolset that it sees. */
   readonly sees: string;
-  /** The arguments that each of its calls has; undefined where it is not known who reads. */
-  readonly passes?: Fields | undefined;
 }
 
 /**
@@ -37,18 +35,16 @@ interface Reader {
 export function releaseAdvice(
   toolset: Toolset,
   toolsets: Toolsets,
-  { clientKind = 'plain', sees, passes }: Reader,
+  { clientKind = 'plain', sees }: Reader,
 ): ReleaseAdvice {
   if (clientKind === 'agentHost' || (clientKind === 'plain' && sees !== everyToolset)) {
     const release = ownRelease(toolset, clientKind);
-    return release && releaseByEnding(release.published, passes);
+    return release && releaseByEnding(release.published);
   }
   const name = releaseNameFor(clientKind);
   const admin = toolsets.find(({ id }) => id === adminId);
   if (!admin?.tools.some((tool) => tool.published === releaseNameFor())) return undefined;
-  return clientKind === 'editor'
-    ? releaseByName(name, toolset.id)
-    : releaseByEnding(name, { serverId: toolset.id, ...passes });
+  return clientKind === 'editor' ? releaseByName(name, toolset.id) : releaseByEnding(name, { serverId: toolset.id });
 }
 
 /** Returns the tool by which a client ends its instance at the toolset's own endpoint (L2a). */

@@ -35,7 +35,7 @@ export function toldAmongAll(client: ServerClient, server: string): ServerClient
     session: client.session,
     capabilities: client.capabilities,
     logLevel: client.logLevel,
-    audience: client.audience,
+    listedFor: client.listedFor,
     get isGone() {
       return client.isGone === true;
     },

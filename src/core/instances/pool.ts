@@ -22,7 +22,7 @@ import {
 } from '../protocol/client.js';
 import { abandonedLimitMs, replacedLimitMs } from './poolDeps.js';
 import type { CalledTool, PoolDeps, PoolFailure, PoolOutcome, Starting, StartOutcome } from './poolDeps.js';
-import { isAboutTask, isOtherType } from '../protocol/tasks.js';
+import { isAboutTask, taskIn } from '../protocol/tasks.js';
 import { Spare } from './spare.js';
 import { longestTaskMs, Tasks } from './tasks.js';
 
@@ -103,7 +103,7 @@ export class InstancePool {
       if (outcome.kind !== 'result') return outcome;
       this.tasks.begin(outcome.result, instance, conversation, published);
       // The news of a lease wait for a result with text.
-      if (isOtherType(outcome.result)) return outcome;
+      if (taskIn(outcome.result) !== undefined) return outcome;
       const { news } = instance;
       instance.news = undefined;
       return news ? { ...outcome, news } : outcome;
@@ -148,7 +148,7 @@ export class InstancePool {
     if (instance === 'held' && !this.deps.trulyStateless) return { kind: 'notHeld' };
     if (this.closed) return { kind: 'notSent', cause: 'the server was stopped' };
     // This is chained and not awaited: a drain that begins later must find this call in flight when the start is done.
-    const begun = this.startFor(instance === 'unheld' ? undefined : conversation, client, signal).then(
+    const begun = this.startFor(conversation, client, signal).then(
       (started): { outcome: Promise<Used> } | NotStarted => {
         if (signal.aborted) return { kind: 'cancelled' };
         if (started.kind === 'started') return { outcome: send(started.instance) };
@@ -236,8 +236,7 @@ export class InstancePool {
   }
 
   /** Returns an instance that is there already, without giving it to anybody. */
-  private living(conversation: string, which: 'held' | 'any' | 'unheld'): Instance | undefined {
-    if (which === 'unheld' && !this.deps.trulyStateless) return this.warm;
+  private living(conversation: string, which: 'held' | 'any'): Instance | undefined {
     const held = this.holders.get(this.deps.trulyStateless ? everyConversation : conversation);
     if (held || which === 'held') return held;
     return [...this.instances].find(({ connection, isEnding, use }) => {

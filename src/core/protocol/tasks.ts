@@ -46,13 +46,7 @@ export function needsTask({ execution }: { readonly execution?: unknown }): bool
   return isObject(execution) && execution['taskSupport'] === 'required';
 }
 
-/** True if an extension answers a call in place of its result. */
-export function isOtherType(result: object): boolean {
-  const { resultType } = result as { resultType?: unknown };
-  return typeof resultType === 'string' && resultType !== 'complete';
-}
-
-/** True if an answer to `tasks/get` is the last report of the task. */
+/** Says whether what `tasks/get` was answered with is the last that will be said of the task. */
 export function isFinal({ status }: Fields): boolean {
   return finalStates.includes(status);
 }

@@ -22,7 +22,7 @@ import { InstancePool } from '../instances/pool.js';
 import type { StartTurns } from '../instances/startTurns.js';
 import { Reconnection } from '../instances/reconnection.js';
 import type { ServerSubscriptions } from '../instances/subscriptions.js';
-import type { Audience, ExpectedClient, Fields } from '../protocol/client.js';
+import type { ExpectedClient, Fields } from '../protocol/client.js';
 import type { Curation } from '../tools/curate.js';
 import { featuresOf, type ServerFeatures } from '../tools/features.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
@@ -213,11 +213,11 @@ export class Serving {
     return this.spoken.serverInfo;
   }
 
-  /** @param audience absent: the common list. */
-  offeredTo(audience?: Audience): Offered {
+  /** Returns the list of the conversation's instance, or the common one. */
+  offeredTo(conversation?: string): Offered {
     const { common } = this.offers;
-    const isForOne = audience && !this.definition.trulyStateless;
-    const offer = isForOne ? this.offers.of(audience, this.pool.holderOf(audience.conversation)) : common;
+    const held = conversation === undefined ? undefined : this.pool.holderOf(conversation);
+    const offer = (held && !this.definition.trulyStateless && this.offers.ofInstance(held)) || common;
     const curated = offer === common ? this.curated : offer.curate(this.definition, this.report());
     // What gives two tools one name is offered to nobody (N5).
     if (curated.kind === 'refused') return { listing: common.listing, curated: this.curated };
@@ -225,11 +225,11 @@ export class Serving {
   }
 
   /** The conversations that hold an instance which lists something else than the common list has. */
-  get ownLists(): readonly Audience[] {
+  get ownLists(): readonly string[] {
     if (!this.offers.isVaried) return [];
     return this.pool.live.flatMap(({ use, client }) => {
-      const audience = use.kind === 'leased' ? client?.audience : undefined;
-      return audience && this.offeredTo(audience).special !== undefined ? [audience] : [];
+      const conversation = use.kind === 'leased' ? client?.listedFor : undefined;
+      return conversation !== undefined && this.offeredTo(conversation).special !== undefined ? [conversation] : [];
     });
   }
 
@@ -299,7 +299,7 @@ export class Serving {
   }
 
   private note(instance: Instance, listing: ToolListing, isStart = false): void {
-    const offer = this.offers.offerOf(listing);
+    const offer = this.offers.offerOf(listing, this.pool.live);
     const isAsBefore = !isStart && !this.rejected && offer === this.offers.ofInstance(instance);
     const isCommon = this.offers.note(instance, offer, isStart);
     this.ownFailures.delete(instance);
@@ -336,8 +336,8 @@ export class Serving {
    * Somebody lists what is offered. What its server does not call fresh any more is asked for again; who listed is told if
    * it has changed.
    */
-  noteListed(audience: Audience | undefined): void {
-    const held = audience && this.pool.holderOf(audience.conversation);
+  noteListed(conversation: string | undefined): void {
+    const held = conversation === undefined ? undefined : this.pool.holderOf(conversation);
     for (const instance of this.pool.live) {
       if (instance.use.kind === 'leased' && instance !== held) continue;
       for (const kind of instance.connection.takeStale()) this.refresh(instance, kind);
@@ -360,7 +360,7 @@ export class Serving {
       signal: this.ending.signal,
       timeoutMs: () => this.definition.timeouts.connect,
       last: () => this.offers.ofInstance(instance)?.listing ?? this.listing,
-      prepare: (listing) => this.offers.offerOf(listing).prepare(this.definition, this.report()),
+      prepare: (listing) => this.offers.offerOf(listing, this.pool.live).prepare(this.definition, this.report()),
       onListed: (listing) => void (this.isInUse(instance) && this.note(instance, listing)),
       onFailure: (error) => {
         // An instance that has ended meanwhile has already told why.

@@ -1,6 +1,7 @@
 /** Tells from a server's capabilities what it can do besides tools (G4). */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
+import { knownExtensions } from '../protocol/client.js';
 
 export interface ServerFeatures {
   readonly prompts: boolean;
@@ -9,7 +10,7 @@ export interface ServerFeatures {
   readonly subscribe: boolean;
   readonly completions: boolean;
   readonly logging: boolean;
-  /** The extensions of the protocol that the server declared, of which there is a word since 2026-07-28. */
+  /** The known extensions that a server of 2026-07-28 or later declared. */
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
@@ -33,11 +34,6 @@ export function featuresOf(capabilities: ServerCapabilities, protocolVersion: st
     subscribe: isObject(resources) && resources.subscribe === true,
     completions: isObject(completions) || mayComplete,
     logging: isObject(logging),
-    extensions: protocolVersion >= '2026-07-28' ? extensionsOf(capabilities) : {},
+    extensions: protocolVersion >= '2026-07-28' ? knownExtensions(capabilities) : {},
   };
-}
-
-function extensionsOf({ extensions }: { readonly extensions?: unknown }): ServerFeatures['extensions'] {
-  if (!isObject(extensions)) return {};
-  return Object.fromEntries(Object.entries(extensions).filter(([, of]) => isObject(of)));
 }

@@ -3,8 +3,8 @@
  */
 import type { Disposable } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';
-import { secretInFile } from '../../core/gateway/endpointSecret.js';
-import { StableEndpoint, type EndpointState, type StableEndpointDeps } from '../../core/gateway/stableEndpoint.js';
+import { secretInFile } from '../../core/gateway/http/endpointSecret.js';
+import { StableEndpoint, type EndpointState, type StableEndpointDeps } from '../../core/gateway/http/stableEndpoint.js';
 
 export type AgentEndpointState = { readonly kind: 'off' } | EndpointState;
 

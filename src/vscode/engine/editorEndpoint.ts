@@ -14,13 +14,13 @@ import { messageOf } from '../../core/base/text.js';
 import { timelyAnswer, type SecretStore } from '../../core/connections/http/oauth/contract.js';
 import { knowsToken } from '../../core/files/proof.js';
 import { newToken } from '../../core/files/tokenFile.js';
-import type { EndpointSecret } from '../../core/gateway/endpointSecret.js';
+import type { EndpointSecret } from '../../core/gateway/http/endpointSecret.js';
 import {
   StableEndpoint,
   type NextAddress,
   type OtherPorts,
   type StableEndpointDeps,
-} from '../../core/gateway/stableEndpoint.js';
+} from '../../core/gateway/http/stableEndpoint.js';
 
 /** The parts of the window that decide about its address. */
 export interface EditorAddress {

@@ -8,7 +8,7 @@ import type { Clock } from '../../core/base/clock.js';
 import { Emitter, type Event } from '../../core/base/events.js';
 import type { Log } from '../../core/base/log.js';
 import type { SecretStore } from '../../core/connections/http/oauth/contract.js';
-import type { StableAddress } from '../../core/gateway/gateway.js';
+import type { StableAddress } from '../../core/gateway/http/gateway.js';
 import { createConversationTools, type ConversationTools } from '../../core/host/conversationTools.js';
 import { configFileOf } from '../../core/files/configFile.js';
 import { tokenFileOf } from '../../core/files/tokenFile.js';
@@ -147,7 +147,7 @@ export function createEngine(deps: EngineDeps): Engine {
       log: hostLog,
       keepSecret: (values) => redactor.register(values),
       createGateway: async (stable) => {
-        const { createGateway } = await import('../../core/gateway/gateway.js');
+        const { createGateway } = await import('../../core/gateway/http/gateway.js');
         return createGateway({ backend, clock, version, log: hostLog, delivery, stable, rest });
       },
     });
@@ -161,7 +161,7 @@ export function createEngine(deps: EngineDeps): Engine {
     log: hostLog,
     keepSecret: (values) => redactor.register(values),
     createGateway: async (stable: StableAddress) => {
-      const { createGateway } = await import('../../core/gateway/gateway.js');
+      const { createGateway } = await import('../../core/gateway/http/gateway.js');
       return createGateway({
         backend,
         clock,

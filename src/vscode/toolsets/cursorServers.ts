@@ -9,7 +9,7 @@ import { isObject } from '../../core/base/isObject.js';
 import { toDisposable, type Disposable } from '../../core/base/disposables.js';
 import type { Log } from '../../core/base/log.js';
 import { asText } from '../../core/base/text.js';
-import type { GatewayEndpoint } from '../../core/gateway/gateway.js';
+import type { GatewayEndpoint } from '../../core/gateway/http/gateway.js';
 
 /** The part of `vscode.cursor.mcp` that is used here. */
 export interface CursorMcp {

@@ -16,7 +16,7 @@ import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Clock } from '../../core/base/clock.js';
 import type { Log } from '../../core/base/log.js';
-import type { Gateway } from '../../core/gateway/gateway.js';
+import type { Gateway } from '../../core/gateway/http/gateway.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 import type { Engine } from '../engine/engine.js';
 import { untilHolds, type EngineSlot } from '../engine/engineSlot.js';

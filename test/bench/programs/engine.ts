@@ -3,7 +3,7 @@ import { threadTime } from '../../support/core/threadTime.js';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { ClientKind } from '../../../src/core/protocol/client.js';
-import type { GatewayEndpoint } from '../../../src/core/gateway/gateway.js';
+import type { GatewayEndpoint } from '../../../src/core/gateway/http/gateway.js';
 import type * as engineModule from '../../../src/vscode/engine/engine.js';
 import type { Clock } from '../../../src/core/base/clock.js';
 import { cpuTime, readMemory } from '../harness/usage.js';

@@ -3,7 +3,7 @@
  * conversation, and deletes all sessions when a server is added or removed.
  */
 import assert from 'node:assert/strict';
-import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
+import { createGateway, type Gateway } from '../../../src/core/gateway/http/gateway.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { fixture } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';

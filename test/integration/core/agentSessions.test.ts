@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { createGateway } from '../../../src/core/gateway/gateway.js';
+import { createGateway } from '../../../src/core/gateway/http/gateway.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { fixture } from '../../support/core/configText.js';
 import { SessionClient } from '../../support/core/sessionClient.js';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { CallToolResultSchema, type CallToolResult, type Tool } from '@modelcontextprotocol/sdk/types.js';
 import { fixture, type Entry } from '../../support/core/configText.js';
-import { ModernClient, textIn, type RequestOptions } from '../../support/core/modernClient.js';
+import { ModernClient } from '../../support/core/modernClient.js';
 import { SessionClient, type SessionOptions } from '../../support/core/sessionClient.js';
 import type { StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { endStages, startStage, textOf, type Stage, type StageOptions } from '../../support/core/stage.js';
@@ -252,24 +252,13 @@ describe('apps (G8)', () => {
       assert.equal(stage.instances('a').length, 2);
     });
 
-    it('go by a handle to the conversation that opened the app, and fail and say what to do without one', async () => {
+    it('fail and say what to do if their client names no conversation', async () => {
       await begin(fixture('apps', ['--ui', JSON.stringify(ui)], renamed));
       const client = await ModernClient.open(stage, 'a', { capabilities });
-      for (let status = 0; status !== 200;) ({ status } = await client.request('server/discover'));
-      assert.ok((await listed(client)).some(([name]) => name === 'bump'));
-      isPage(await page(client));
-      const told = textIn(await client.call('my_show'));
-      const [, argument = '', handle = ''] = /"(\w+)": "([\w-]{36})"/.exec(told) ?? [];
-      assert.match(await client.text('my_show', { [argument]: handle }), /^Counted 0 times/);
-      const options: RequestOptions = { meta: { 'mcp-toolsets/conversation': handle } };
-      assert.match(await client.text('bump', {}, options), /^Counted 1 times/);
-      assert.match(await client.text('count', {}, options), /^Counted 2 times/);
-      for (const name of ['bump', 'count']) {
+      for (const name of ['my_show', 'bump', 'count']) {
         const { error } = await client.call(name);
-        assert.match(error?.message ?? '', /nothing says which conversation opened this app\..*its own address/, name);
+        assert.match(error?.message ?? '', /does not say which conversation it belongs to.*its own address/, name);
       }
-      assert.match(await client.text('my_count', { [argument]: handle }), /^Counted 3 times/);
-      assert.equal(stage.instances('a').length, 1);
     });
   });
 

@@ -182,7 +182,7 @@ describe('clients of the modern era (X8)', function () {
     const body = { method: 'tools/call', params: { name: 'pid', arguments: {}, _meta: meta } };
     const refused = await post(stage, 's', says('tools/call', 'pid'), body);
     assert.equal(refused.status, 400);
-    assert.match(refused.body, /Begin a session with `initialize`/);
+    assert.match(refused.body, /begin a session with `initialize`/);
     assert.equal(stage.instances('s').length, 2);
   });
 

@@ -6,7 +6,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { Bridge } from '../../../src/core/bridge/bridge.js';
-import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
+import { createGateway, type Gateway } from '../../../src/core/gateway/http/gateway.js';
 import { within } from '../../support/core/within.js';
 import { collect } from '../../support/heap.js';
 import { FakeBackend, MemoryLog, textOutcome } from '../../unit/gateway/fakes.js';

@@ -46,7 +46,7 @@ describe('gateway: a client like the editor', () => {
     assert.deepEqual([initialized.status, initialized.body], [202, '']);
     assert.deepEqual(names, ['click', 'type']);
     assert.deepEqual(rig.gateway.activityOf('play', 'editor'), { sessions: 1, listed: 1, callsInFlight: 0 });
-    assert.equal(rig.gateway.sessionsOf('play', 'plain'), 0);
+    assert.equal(rig.gateway.activityOf('play', 'plain').sessions, 0);
   });
 
   it('says that the editor has connected and listed, as it happens', async () => {
@@ -86,7 +86,7 @@ describe('gateway: a client like the editor', () => {
     const answer = await client.post(client.request('initialize', {}));
     assert.equal(answer.status, 200);
     assert.equal((messagesOf(answer.body)[0]?.['error'] as Json)['code'], -32602);
-    assert.equal(rig.gateway.sessionsOf('play'), 0);
+    assert.equal(rig.gateway.activityOf('play').sessions, 0);
   });
 
   it('initialises again after 404, though it still sends the old session', async () => {

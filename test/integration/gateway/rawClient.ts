@@ -11,7 +11,7 @@ import {
   type IncomingMessage,
   type OutgoingHttpHeaders,
 } from 'node:http';
-import type { GatewayEndpoint } from '../../../src/core/gateway/gateway.js';
+import type { GatewayEndpoint } from '../../../src/core/gateway/http/gateway.js';
 
 export type Json = Record<string, unknown>;
 

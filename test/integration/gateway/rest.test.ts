@@ -1,7 +1,7 @@
 /** REST on the listener (G2, G7): who is answered, within which bounds, and always JSON. */
 import assert from 'node:assert/strict';
-import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
-import type { RestBackend } from '../../../src/core/gateway/rest.js';
+import { createGateway, type Gateway } from '../../../src/core/gateway/http/gateway.js';
+import type { RestBackend } from '../../../src/core/gateway/http/rest.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
 import { RawClient, type Answer } from './rawClient.js';

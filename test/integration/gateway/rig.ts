@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
 import type { ClientKind } from '../../../src/core/protocol/client.js';
-import { createGateway, type Gateway, type GatewayLimits } from '../../../src/core/gateway/gateway.js';
+import { createGateway, type Gateway, type GatewayLimits } from '../../../src/core/gateway/http/gateway.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
 import { RawClient } from './rawClient.js';

@@ -136,9 +136,9 @@ describe("gateway: the SDK's client", () => {
 
   it('ends its session', async () => {
     const { transport } = await connect();
-    assert.equal(rig.gateway.sessionsOf('play'), 1);
+    assert.equal(rig.gateway.activityOf('play').sessions, 1);
     await transport.terminateSession();
-    assert.equal(rig.gateway.sessionsOf('play'), 0);
+    assert.equal(rig.gateway.activityOf('play').sessions, 0);
   });
 
   it('a toolset that is not there refuses it', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { createGateway } from '../../../src/core/gateway/gateway.js';
+import { createGateway } from '../../../src/core/gateway/http/gateway.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
 import type { Answer, RawClient } from './rawClient.js';
@@ -61,7 +61,7 @@ describe('gateway: safety (G2, G3b)', () => {
           assert.equal(answer.headers.connection, 'close');
         }
       }
-      assert.equal(rig.gateway.sessionsOf('play'), 0);
+      assert.equal(rig.gateway.activityOf('play').sessions, 0);
     });
   }
 
@@ -197,7 +197,7 @@ describe('gateway: safety (G2, G3b)', () => {
       rig.clock.advance(1);
       await rig.client().initialize();
     }
-    assert.equal(rig.gateway.sessionsOf('play'), 3);
+    assert.equal(rig.gateway.activityOf('play').sessions, 3);
     assert.equal((await editor.post(editor.request('ping'))).status, 404);
   });
 

@@ -138,9 +138,9 @@ describe('gateway: sessions of other agents', () => {
     answer({ kind: 'result', result: { content: [] } });
     assert.ok(await calling.message());
     rig.clock.advance(44_998);
-    assert.equal(rig.gateway.sessionsOf('play'), 1, 'it may be about to go on');
+    assert.equal(rig.gateway.activityOf('play').sessions, 1, 'it may be about to go on');
     rig.clock.advance(45_000);
-    assert.equal(rig.gateway.sessionsOf('play'), 0);
+    assert.equal(rig.gateway.activityOf('play').sessions, 0);
   });
 
   it('a question is taken back before the cancellation of its call is accepted, upon which a client may read no more', async () => {

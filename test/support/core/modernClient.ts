@@ -2,7 +2,6 @@
  * A client of 2026-07-28 that sends what it is told to send, over HTTP and without a session: for what the SDK's client
  * hides. `Message` is what came back, whatever it says.
  */
-import { randomUUID } from 'node:crypto';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { modernVersion } from '../../../src/core/protocol/versions.js';
 import type { Stage } from './stage.js';
@@ -129,26 +128,6 @@ export class ModernClient {
     if (text.startsWith('{')) answer = JSON.parse(text) as Partial<Message>;
     return { ...answer, status, told };
   }
-}
-
-/** A client that knows no other era: it was refused, and came again later without a session. */
-export async function modernAlone(
-  stage: Stage,
-  toolset: string,
-  name = `modern ${randomUUID()}`,
-  capabilities: Fields = {},
-): Promise<ModernClient> {
-  const client = await ModernClient.open(stage, toolset, { name, capabilities });
-  for (let status = 0; status !== 200;) ({ status } = await client.request('server/discover'));
-  return client;
-}
-
-/** The handle that the answer to a first call gives out, as the argument that it is. */
-export function handleIn(answer: Message): Readonly<Record<string, string>> {
-  const text = textIn(answer);
-  const [, argument = '', handle = ''] = /"(\w+)": "([\w-]{36})"/.exec(text) ?? [];
-  if (handle === '') throw new Error(`no handle: ${text}`);
-  return { [argument]: handle };
 }
 
 /** What the tool said first. */

@@ -20,7 +20,7 @@ import { needsAttention, type Problem } from '../../../src/core/base/problem.js'
 import type { ExpectedClient } from '../../../src/core/protocol/client.js';
 import type { SecretStore } from '../../../src/core/connections/http/oauth/contract.js';
 import { watchFile, type WatchedFile } from '../../../src/core/files/watchedFile.js';
-import { createGateway, type Gateway, type GatewayDeps } from '../../../src/core/gateway/gateway.js';
+import { createGateway, type Gateway, type GatewayDeps } from '../../../src/core/gateway/http/gateway.js';
 import type { Core } from '../../../src/core/host/assemble.js';
 import type { PermissionDeps } from '../../../src/core/host/permission.js';
 import type { Host } from '../../../src/core/host/hostContract.js';

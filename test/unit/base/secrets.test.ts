@@ -339,7 +339,7 @@ describe('house', () => {
     'core/failures/http.ts': [/HTTP_TOKEN/],
     'core/failures/likelyCause.ts': [/missing/, /Unexpected token/],
     'core/minds/modelFailures.ts': [/invalid|unauthori|quota/],
-    'core/gateway/access.ts': [/bearer/],
+    'core/gateway/http/access.ts': [/bearer/],
     'core/import/secretSpans.ts': [/\(\?:Bearer\|Basic\|Token\)/],
     'core/import/values.ts': [/^\/\^(?:\(\?:Bearer|authorization)/],
   };

@@ -1,5 +1,6 @@
 /** What servers list while they run, for all and for one conversation, and lists that are not taken (R6, E1). */
 import assert from 'node:assert/strict';
+import { nextEvent } from '../../../src/core/base/events.js';
 import { listing, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 import { answer, file, hostStage } from './stage.js';
 import { fakeClient } from '../../support/fakes/fakeClient.js';
@@ -33,12 +34,39 @@ describe('tools that change (R6)', () => {
   });
 });
 
+describe('toolsets whose lists may have changed (R6, G3g)', () => {
+  const stage = hostStage();
+
+  it('are only the toolset of the server that lists other tools', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const announced: (readonly string[])[] = [];
+    stage.host.onDidChangeOffers((ids) => announced.push(ids));
+    warm.changeTools(listing('x', 'y'));
+    await stage.until(() => stage.published().length === 2);
+    assert.deepEqual(announced, [['a']]);
+  });
+
+  it('are all toolsets if the instance of a conversation lists other tools, because they share names', async () => {
+    const connection = await stage.serve('a', 'command: a', 'x');
+    const client = fakeClient({ conversation: 'd1', listedFor: 'd1' });
+    const { signal } = new AbortController();
+    const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', client, signal });
+    await answer(connection, '1');
+    await called;
+    const changed = nextEvent(stage.host.onDidChangeOffers, () => true);
+    connection.changeTools(listing('x', 'y'));
+    assert.deepEqual(await changed, ['a', 'mcp_admin']);
+    const changedBack = nextEvent(stage.host.onDidChangeOffers, () => true);
+    await stage.host.release('a', 'd1');
+    assert.deepEqual(await changedBack, ['a', 'mcp_admin']);
+  });
+});
+
 describe('a list of one conversation that is not taken (R6, E1)', () => {
   const stage = hostStage();
-  const audience = { conversation: 'd1', declares: '{}' };
 
   const use = async (connection: FakeConnection): Promise<void> => {
-    const client = fakeClient({ conversation: 'd1', audience });
+    const client = fakeClient({ conversation: 'd1', listedFor: 'd1' });
     const { signal } = new AbortController();
     const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', client, signal });
     await answer(connection, '1');
@@ -51,7 +79,7 @@ describe('a list of one conversation that is not taken (R6, E1)', () => {
     return connection;
   };
   const offered = (): string[] | undefined =>
-    stage.host.catalogueFor(audience).toolsets[0]?.tools.map(({ published }) => published);
+    stage.host.catalogueFor('d1').toolsets[0]?.tools.map(({ published }) => published);
   const refused = [
     ['could not be had', 'command: a', new Error('busy')],
     ['gives two tools one name', "command: a, transform: [{ prefix: { remove: p_, add: '' } }]", listing('x', 'p_x')],

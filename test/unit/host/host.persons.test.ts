@@ -97,10 +97,10 @@ describe('a person’s actions (E3)', () => {
     const restarted = host.restart('a');
     const later = (await stage.connector.nextConnect()).succeed(listing('x'));
     later.protocolVersion = '2026-07-28';
-    later.capabilities = { tools: {}, extensions: { 'example.com/extension': {} } };
+    later.capabilities = { tools: {}, extensions: { 'io.modelcontextprotocol/tasks': {}, 'example.com/unknown': {} } };
     await restarted;
     assert.deepEqual(kept, ['2025-11-25', '2026-07-28']);
-    assert.deepEqual(features(), { ...toolsAlone, extensions: { 'example.com/extension': {} } });
+    assert.deepEqual(features(), { ...toolsAlone, extensions: { 'io.modelcontextprotocol/tasks': {} } });
     await host.dispose();
   });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { ConfigFileAccess } from '../../../src/core/files/configFile.js';
 import { Emitter } from '../../../src/core/base/events.js';
 import { FileRefused } from '../../../src/core/base/textFile.js';
-import type { RestAnswer } from '../../../src/core/gateway/rest.js';
+import type { RestAnswer } from '../../../src/core/gateway/http/rest.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { createRestBackend } from '../../../src/core/host/restBackend.js';
