@@ -8,7 +8,7 @@ describe('answer to initialize', () => {
     serverInfo: { name: 'n', version: '1' },
   };
 
-  it('is right in every known version', () => {
+  it('an answer to initialize is right in every known version', () => {
     for (const protocolVersion of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
       const answer = readInitializeAnswer({ ...right, protocolVersion, instructions: 'Do.', extra: 1 });
       assert.deepEqual(answer, {
@@ -18,7 +18,7 @@ describe('answer to initialize', () => {
     }
   });
 
-  it('says what the server can do also where it writes `true`, `false` and null for that', () => {
+  it('capabilities may be `true`, `false` or null', () => {
     const capabilities = { tools: true, prompts: null, resources: false, logging: {}, tasks: 'all', own: { a: null } };
     const answer = readInitializeAnswer({ ...right, capabilities });
     const read = { tools: {}, logging: {}, own: { a: null } };

@@ -23,7 +23,7 @@ function server(...pages: unknown[]): { list(): Promise<ToolListing>; asked: unk
 }
 
 describe('tool listing', () => {
-  it('goes from page to page until there is no cursor', async () => {
+  it('a list has all pages, until there is no cursor', async () => {
     for (const last of [{}, { nextCursor: null }, { nextCursor: '' }, { nextCursor: undefined }]) {
       const { list, asked } = server(
         { tools: [tool('a')], nextCursor: 'one' },
@@ -60,7 +60,7 @@ describe('tool listing', () => {
     }
   });
 
-  it('is stale when the first of its pages is, once, unless the server tells of changes or gave no time (X8)', async () => {
+  it('a list is stale once its first page is, unless the server reports changes or gave no time (X8)', async () => {
     const clock = new FakeClock();
     const staleAfter = async (ms: number, pages: readonly object[], listChanged = false): Promise<unknown[]> => {
       const left = [...pages];
@@ -96,7 +96,7 @@ describe('tool listing', () => {
     ]);
   });
 
-  it('counts malformed entries among all, and looks at none behind the limit (S2)', async () => {
+  it('a list counts malformed entries among all, and ignores entries after the limit (S2)', async () => {
     let looked = 0;
     const watched = new Proxy(tool('t'), { get: () => (looked += 1), ownKeys: () => ((looked += 1), []) });
     const tooMany = { name: 'ListError', message: 'The server lists more than 10000 tools.' };
@@ -126,14 +126,14 @@ describe('tool listing', () => {
     ]);
   });
 
-  it('leaves out what is to be shown and is no text (S2)', async () => {
+  it('a list leaves out shown fields with other types than text (S2)', async () => {
     const odd = { ...tool('a'), title: { toString: 1 }, mimeType: 5, annotations: { readOnlyHint: true, title: [] } };
     const kept = { ...tool('b'), title: 'B', annotations: { readOnlyHint: true } };
     const listed = await server({ tools: [odd, kept] }).list();
     assert.deepEqual(listed.tools, [tool('a'), kept]);
   });
 
-  it('takes prompts whose arguments have names, and no other', async () => {
+  it('a list takes only prompts with named arguments', async () => {
     const prompts = [
       { name: 'a', arguments: [{ name: 'x' }], description: {}, title: null },
       { name: 'b', arguments: null },
@@ -168,7 +168,7 @@ describe('a listing that was kept (P8)', () => {
   };
   const kept = (changes: object): unknown => keptListing({ ...whole, ...changes });
 
-  it('is what was kept, and without what a listing does not have', () => {
+  it('a kept listing is read back without unknown fields', () => {
     assert.deepEqual(kept({}), whole);
     assert.deepEqual(kept({ more: 'of another version' }), whole);
     const { tools, malformed } = whole;
@@ -197,7 +197,7 @@ describe('a listing that was kept (P8)', () => {
     it(`is none with ${what}`, () => assert.equal(kept(changes), undefined));
   }
 
-  it('is none where it is no object', () => {
+  it('a kept listing is invalid unless it is an object', () => {
     for (const value of [undefined, null, [], 'text', 7]) assert.equal(keptListing(value), undefined);
   });
 });

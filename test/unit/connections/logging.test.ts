@@ -47,7 +47,7 @@ describe('trace', () => {
 });
 
 describe('log messages of servers', () => {
-  it('count as information where their level is none, whatever stands in its place (S2)', () => {
+  it('log messages with an invalid level count as information (S2)', () => {
     const lines: string[] = [];
     const log = { write: (level: string, text: string): number => lines.push(`${level} ${text}`) };
     for (const level of [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { httpFailure } from '../../../src/core/failures/http.js';
 
-describe('words of failed connecting', () => {
-  it('of encryption', () => {
+describe('failures over HTTP', () => {
+  it('a TLS failure names its cause', () => {
     const http = { transport: 'streamable_http', url: 'https://a/', headers: new Map(), sessionId: '' } as const;
     const failure = (code: string) =>
       httpFailure(http, { kind: 'unreachable', code, detail: 'says so', url: 'https://a/' });

@@ -30,7 +30,7 @@ describe('words of endings', () => {
     assert(message.includes('\n  “19 xxx') && !message.includes('\n  “13 xxx'));
   });
 
-  it('of starts: told from what the server wrote, also where all is shown on one line', () => {
+  it("a start failure separates its words from the server's, even on one line", () => {
     const { message } = endedBeforeAnswer({ launch, remains }, { kind: 'exited', exit: { code: 1, signal: null } });
     assert.equal(
       oneLine(message),
@@ -80,7 +80,7 @@ describe('words of endings', () => {
     });
   });
 
-  it('of command lines: quoted where one would have to, and not endless', () => {
+  it('a command line is quoted if necessary, and not endless', () => {
     assert.equal(commandLine({ ...launch, args: ['a b', '', '"'] }), '`server "a b" "" "\\""`');
     assert(commandLine({ ...launch, args: ['x'.repeat(1000)] }).length < 210);
   });

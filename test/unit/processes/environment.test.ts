@@ -10,7 +10,7 @@ describe('environment of a server (C2)', () => {
   });
 
   // On Windows, where two of these names are one, the last in the object is what counts.
-  it('is the same in whatever order the variables come, which is no part of what was approved (S1)', () => {
+  it('an environment is the same in any order of the variables, because nobody approved the order (S1)', () => {
     const own = [
       ['PATH', 'a'],
       ['Path', 'b'],

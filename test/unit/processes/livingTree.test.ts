@@ -14,8 +14,8 @@ function table(
 const ids = (members: ReadonlyMap<number, ProcessEntry>): number[] => [...members.keys()].sort((a, b) => a - b);
 const none = new Map<number, ProcessEntry>();
 
-describe('who belongs to a tree', () => {
-  it('is in its group or session, or descends from one who is', () => {
+describe('the members of a process tree', () => {
+  it('a member is in the group or session of the tree, or descends from a member', () => {
     const all = table(
       [1, 0, 1],
       [50, 1, 50],
@@ -29,7 +29,7 @@ describe('who belongs to a tree', () => {
     assert.deepEqual(ids(belonging(all, [100], new Set(), none)), [100, 101, 102, 103, 104]);
   });
 
-  it('is not whoever has the first one’s id after it ended', () => {
+  it('a process with the reused id of the first one is not a member', () => {
     const all = table([1, 0, 1], [100, 1, 77], [101, 100, 77]);
     assert.deepEqual(ids(belonging(all, [100], new Set([100]), none)), []);
     assert.deepEqual(ids(belonging(all, [100], new Set(), none)), [100, 101]);
@@ -41,12 +41,12 @@ describe('who belongs to a tree', () => {
     assert.deepEqual(ids(belonging(all, [100], new Set([100]), before)), [300, 302]);
   });
 
-  it('is never this process', () => {
+  it('this process is never a member', () => {
     const all = table([process.pid, 1, 100], [100, 1, 100]);
     assert.deepEqual(ids(belonging(all, [100], new Set(), none)), [100]);
   });
 
-  it('is found in loops too', () => {
+  it('members are found even if parents form a loop', () => {
     const all = table([100, 101, 100], [101, 100, 100]);
     assert.deepEqual(ids(belonging(all, [100], new Set(), none)), [100, 101]);
   });

@@ -8,8 +8,8 @@ import {
   union,
 } from '../../../src/core/protocol/client.js';
 
-describe('what servers are told of their clients (G4)', () => {
-  it('only what they can use through us', () => {
+describe('the capabilities that servers see of their clients (G4)', () => {
+  it('servers see only capabilities they can use through us', () => {
     const vscode = {
       roots: { listChanged: true },
       sampling: {},

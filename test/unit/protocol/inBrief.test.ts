@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { jsonInBrief, shortened } from '../../../src/core/protocol/inBrief.js';
 
 describe('shortened', () => {
-  it('leaves what is short, and cuts between words', () => {
+  it('shortened text keeps short text, and cuts between words', () => {
     assert.equal(shortened('one two', 7), 'one two');
     assert.equal(shortened('one two three', 10), 'one two…');
     assert.equal(shortened('{"one":"two","three":4}', 16), '{"one":"two","…');
@@ -13,7 +13,7 @@ describe('shortened', () => {
 const nested = (levels: number): string => '[{"a":'.repeat(levels / 2) + '1' + '}]'.repeat(levels / 2);
 
 describe('JSON for people', () => {
-  it('is told to people in brief, whatever its size and depth', () => {
+  it('JSON for people is short, whatever its size and depth', () => {
     assert.equal(jsonInBrief({ a: [1, 'b', null, undefined], 'c"': true }, 100), '{"a":[1,"b",null,null],"c\\"":true}');
     assert.equal(jsonInBrief(undefined, 10), 'null');
     assert.ok(jsonInBrief({ ['k'.repeat(1e6)]: 'x'.repeat(1e6) }, 100).length < 250);

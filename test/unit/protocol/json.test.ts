@@ -18,7 +18,7 @@ describe('JSON from outside (S2)', () => {
     }
   });
 
-  it('is cut off where it is too deep, so that it can be written again and is still too deep', () => {
+  it('JSON is cut off if it is too deep, so it can be written again and is still too deep', () => {
     const text = `{"good":[1,{"b":2}],"bad":${nested(20_000)}}`;
     assert.throws(() => JSON.stringify(JSON.parse(text)), RangeError);
     const value = parseFlattened(text) as { good: unknown; bad: unknown };
@@ -27,7 +27,7 @@ describe('JSON from outside (S2)', () => {
     assert.ok(isTooDeep(value.bad));
   });
 
-  it('is not cut off where it is not too deep', () => {
+  it('JSON is not cut off if it is not too deep', () => {
     for (const text of [nested(deepestValue), nested(2 * deepestValue)]) {
       assert.equal(JSON.stringify(parseFlattened(text)), text);
     }
@@ -48,7 +48,7 @@ describe('JSON from outside (S2)', () => {
     assert.ok(median < 1.5, `${median.toFixed(2)} × parsing`);
   });
 
-  it('of more lists than memory has room for is refused; brackets in texts are none', () => {
+  it('JSON with too many lists is refused; brackets in texts do not count', () => {
     assert.throws(() => parseJson(`[${'[],'.repeat(2_000_001)}1]`), SyntaxError);
     const text = JSON.stringify({ a: '[\\"{'.repeat(900_000), b: '\\' });
     assert.equal(JSON.stringify(parseJson(text)), text);

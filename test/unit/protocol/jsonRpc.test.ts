@@ -17,7 +17,7 @@ function parsed(value: unknown): unknown {
 }
 
 describe('gateway: JSON-RPC', () => {
-  it('messages have the right kinds', () => {
+  it('messages are read by their kind', () => {
     assert.deepEqual(parsed({ jsonrpc: '2.0', id: 1, method: 'ping' }), {
       kind: 'request',
       id: 1,
@@ -67,7 +67,7 @@ describe('gateway: JSON-RPC', () => {
     );
   });
 
-  it('a batch of more than 500 messages is refused, because one turn would handle all (S2)', () => {
+  it('a batch of more than 500 is not read, because all of it would be handled in one turn (S2)', () => {
     const batch = (count: number) => parsePayload(JSON.stringify(Array.from({ length: count }, () => ping)));
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
     assert.equal(batch(500).kind, 'batch');
@@ -77,7 +77,7 @@ describe('gateway: JSON-RPC', () => {
     });
   });
 
-  it('an empty batch and text other than JSON are refused', () => {
+  it('an empty batch and invalid JSON cannot be read', () => {
     for (const [text, code] of [
       ['[]', -32600],
       ['', -32700],
@@ -104,7 +104,7 @@ describe('gateway: JSON-RPC', () => {
 });
 
 describe('JSON-RPC as servers write it', () => {
-  it('is none', () => {
+  it('other text is not JSON-RPC', () => {
     for (const text of [
       '',
       'Starting…',
@@ -125,7 +125,7 @@ describe('JSON-RPC as servers write it', () => {
     }
   });
 
-  it('may begin with a byte order mark (X1)', () => {
+  it('a message may begin with a byte order mark (X1)', () => {
     const message = { jsonrpc: '2.0', id: 1, result: {} } as const;
     assert.deepEqual(parseMessages(`\uFEFF${JSON.stringify(message)}`), [message]);
     assert.equal(parseMessages('\uFEFF'), undefined);
@@ -181,7 +181,7 @@ describe('JSON-RPC as servers write it', () => {
     });
   }
 
-  it('may come several at a time', () => {
+  it('several messages may come at a time', () => {
     const two = [
       { jsonrpc: '2.0', method: 'a' },
       { jsonrpc: '2.0', id: 1, result: {} },
@@ -189,7 +189,7 @@ describe('JSON-RPC as servers write it', () => {
     assert.deepEqual(parseMessages(JSON.stringify(two)), two);
   });
 
-  it('is none among more than 500, which would all be heard in one turn (S2)', () => {
+  it('more than 500 messages are refused, because all would be handled in one turn (S2)', () => {
     const many = (count: number): unknown[] => Array.from({ length: count }, () => ({ jsonrpc: '2.0', method: 'a' }));
     assert.equal(readMessages(many(500))?.length, 500);
     assert.equal(readMessages(many(501)), undefined);

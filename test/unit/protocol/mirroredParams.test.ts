@@ -6,7 +6,7 @@ const text = (header: unknown): object => ({ type: 'string', 'x-mcp-header': hea
 const of = (properties: object, more: object = {}): unknown => mirroredParams({ type: 'object', properties, ...more });
 
 describe('mirrored parameters (X8)', () => {
-  it('are found wherever properties alone lead to them', () => {
+  it('mirrored parameters are found below properties only', () => {
     const deep = { type: 'object', properties: { b: { type: 'integer', 'x-mcp-header': 'B' } } };
     assert.deepEqual(of({ a: text('A'), deep, plain: { default: text('D'), enum: [text('E')] } }), {
       kind: 'right',
@@ -18,7 +18,7 @@ describe('mirrored parameters (X8)', () => {
     assert.deepEqual(mirroredParams(undefined), { kind: 'right', params: [] });
   });
 
-  it('make the tool wrong where the specification does not allow them', () => {
+  it('mirrored parameters in other places make the tool wrong', () => {
     const wrong: unknown[] = [
       of({ a: text('') }),
       of({ a: text('no space') }),
@@ -35,7 +35,7 @@ describe('mirrored parameters (X8)', () => {
     for (const one of wrong) assert.equal((one as { kind: string }).kind, 'wrong', JSON.stringify(one));
   });
 
-  it('are compared with the body, numbers as numbers, and have to be there where the body has them', () => {
+  it('mirrored headers are compared with the body, numbers as numbers, and must be present if the body has them', () => {
     const params = [
       { header: 'Region', path: ['region'] },
       { header: 'Shard', path: ['deep', 'shard'] },

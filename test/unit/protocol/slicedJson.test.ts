@@ -84,7 +84,7 @@ describe('JSON in slices', () => {
     it(`refuses what JSON.parse refuses: ${text.slice(0, 20)}…${text.slice(-12)}`, () =>
       text === '"x"' ? undefined : same(text));
 
-  it('gives the same of texts that are damaged anywhere', () => {
+  it('slices give the same result for damaged texts', () => {
     let state = 7;
     const next = (): number => (state = (state * 48271) % 2147483647) / 2147483647;
     const text = wholes['small objects'] ?? '';
@@ -95,7 +95,7 @@ describe('JSON in slices', () => {
     }
   });
 
-  it('knows of what is large that it is not too deep', () => {
+  it('a large value is known not to be too deep', () => {
     const value = atOnce(parsedInSlices(wholes['small objects'] ?? '')) as object;
     assert.ok(!isTooDeep(value));
     const deep = atOnce(parsedInSlices(wholes['deep in places'] ?? '')) as object;
@@ -128,5 +128,5 @@ describe('JSON that is written in slices', () => {
     });
   }
 
-  it('is not needed for what is small', () => assert.equal(isLarge({ content: [{ type: 'text', text: 'x' }] }), false));
+  it('small values need no slices', () => assert.equal(isLarge({ content: [{ type: 'text', text: 'x' }] }), false));
 });

@@ -75,18 +75,18 @@ describe('opening a connection', () => {
     });
   }
 
-  it('takes an answer whose id is a text', async () => {
+  it('opening takes an answer with its id as a text', async () => {
     assert.deepEqual((await opened({ id: '0', result: right })).listing.tools, [tool]);
   });
 
-  it('takes the answer behind what answers nothing', async () => {
+  it('opening takes the answer after messages without a request', async () => {
     const unreadable = { error: { code: -32700, message: 'Parse error' } };
     for (const stray of [unreadable, { id: 7, ...unreadable }, { id: 7, result: { a: 1 } }]) {
       assert.deepEqual((await opened(stray, { id: 0, result: right })).listing.tools, [tool]);
     }
   });
 
-  it('tells of a refusal, also of one under no id where no answer follows', async () => {
+  it('opening reports a refusal, even without an id if no answer follows', async () => {
     const error = { code: -32600, message: 'No.' };
     const refused = { kind: 'refused', ...error };
     assert.deepEqual((await open({ id: 0, error })).opening, refused);
@@ -94,12 +94,12 @@ describe('opening a connection', () => {
     assert.deepEqual((await open({ id: 7, error })).opening, { kind: 'transport', failure: undefined });
   });
 
-  it('tells what is wrong with an answer', async () => {
+  it('opening reports the fault of an answer', async () => {
     const { opening } = await open({ id: 0, result: { ...right, serverInfo: null } });
     assert.deepEqual(opening, { kind: 'wrongAnswer', detail: 'has no serverInfo' });
   });
 
-  it('logs at once what was said before the answer, and keeps none of it (S2)', async () => {
+  it('opening logs early messages at once, and keeps none (S2)', async () => {
     const texts = Array.from({ length: 500 }, (_, index) => `early ${index}`);
     const notes = texts.map((data) => ({ method: 'notifications/message', params: { level: 'info', data } }));
     const { lines } = await open(...notes, { id: 0, result: right });
@@ -111,7 +111,7 @@ describe('opening a connection', () => {
     assert.deepEqual(opening, { kind: 'refused', code: 1, message: 'No.' });
   });
 
-  it('answers pings before it is open, and refuses every other request of the server', async () => {
+  it('opening answers pings, and refuses every other request of the server', async () => {
     const { sent } = await open(
       { id: 'a', method: 'ping' },
       { id: 'b', method: 'roots/list' },

@@ -5,7 +5,7 @@ import { RequestHeaders } from '../../../../src/core/connections/eras/requestHea
 const text = (header: unknown): object => ({ type: 'string', 'x-mcp-header': header });
 
 describe('the headers of a request (X8)', () => {
-  it('mirror what the call has, and name whom it is for', () => {
+  it('headers mirror parameters of the call, and name its target', () => {
     const headers = new RequestHeaders();
     headers.learn({ tools: [{ name: 't', inputSchema: { properties: { a: text('A'), b: text('B') } } }] });
     const call = (args: object): object =>

@@ -62,7 +62,7 @@ describe('a subscription to a server of the modern era (X8)', () => {
   const a = (): string => 'a';
   const b = (): string => 'b';
 
-  it('ends as soon as its successor has begun if both share one stream', async () => {
+  it('a subscription ends as soon as its successor has begun if both share one stream', async () => {
     const one = subscription(false);
     const [first, second] = [await begun(one), await begun(one)];
     assert.deepEqual(cancelled(), [first]);
@@ -70,7 +70,7 @@ describe('a subscription to a server of the modern era (X8)', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('is heard beside its successor for a while if each has a stream, and duplicates count once', async () => {
+  it('a subscription is heard beside its successor for a while if each has a stream, and duplicates count once', async () => {
     const one = subscription(true);
     const [first, second] = [await begun(one), await begun(one)];
     assert.deepEqual(cancelled(), []);
@@ -84,7 +84,7 @@ describe('a subscription to a server of the modern era (X8)', () => {
     assert.deepEqual([one.tells(first, a), one.tells(second, a), one.tells(second, a)], [false, true, true]);
   });
 
-  it('leaves at most one earlier subscription open', async () => {
+  it('a subscription leaves at most one earlier one open', async () => {
     const one = subscription(true);
     const [first, second, third] = [await begun(one), await begun(one), await begun(one)];
     assert.deepEqual(cancelled(), [first]);
@@ -127,7 +127,7 @@ describe('a subscription to a server of the modern era (X8)', () => {
     });
   }
 
-  it('sets no timer after the end of the connection', async () => {
+  it('a subscription sets no timer after the end of the connection', async () => {
     const one = subscription(true);
     await begun(one);
     await begun(one);

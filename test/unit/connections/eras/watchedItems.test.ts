@@ -37,14 +37,14 @@ describe('resources of a server of the modern era that several watch (X8)', () =
     items.subscription.acknowledged(sent.at(-1)?.id, { resourceSubscriptions });
   }
 
-  it('are asked for once, and all who ask get the answer', async () => {
+  it('watched items are requested once, and all who ask get the answer', async () => {
     const both = Promise.all([items.add('a:1'), items.add('a:1')]);
     await agree('a:1');
     assert.deepEqual(await both, [{}, {}]);
     assert.equal(sent.length, 1);
   });
 
-  it('are watched by nobody if the server does not report them, and may be asked for again', async () => {
+  it('items are not watched if the server does not report them, and may be requested again', async () => {
     const both = Promise.allSettled([items.add('a:1'), items.add('a:1')]);
     await agree();
     assert.deepEqual(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { HttpEndpoint, type HttpAccess } from '../../../../src/core/connections/http/endpoint.js';
 
 describe('an HTTP endpoint', () => {
-  it('does not wait for a token when a request is ended (X5, X6)', async () => {
+  it('an ended request does not wait for a token (X5, X6)', async () => {
     const access: HttpAccess = {
       token: () => new Promise(() => {}),
       refused: () => assert.fail('nothing was sent'),

@@ -7,7 +7,7 @@ import { FakeClock } from '../../../support/fakes/fakeClock.js';
 describe('origins', () => {
   const within = (a: string, b: string): boolean => isWithinOrigin(new URL(a), new URL(b));
 
-  it('are scheme, host and port, or the encrypted form of all that', () => {
+  it('an origin is scheme, host and port, or their encrypted form', () => {
     assert(within('http://a/x', 'http://a/y?z'));
     assert(within('http://a/x', 'https://a/y'));
     assert(!within('https://a/x', 'http://a/y'));
@@ -17,15 +17,15 @@ describe('origins', () => {
     assert(!within('http://a/x', 'http://sub.a/y'));
   });
 
-  it('are shown without secrets', () => {
+  it('addresses are shown without secrets', () => {
     assert.equal(shown(new URL('https://user:pass@a:1/path?key=1#x')), 'https://a:1/path');
   });
 });
 
-describe('what is left of a body', () => {
+describe('the rest of a body', () => {
   const kib = Buffer.alloc(1024);
 
-  it('is read to its end, where it has one', async () => {
+  it('the rest of a body is read to its end', async () => {
     const body = new PassThrough();
     discard(body);
     body.write(kib);
@@ -33,7 +33,7 @@ describe('what is left of a body', () => {
     await once(body, 'end');
   });
 
-  it('is not read where there is no end of it (S2)', async () => {
+  it('the rest of a body is not read if it is endless (S2)', async () => {
     const body = new PassThrough();
     discard(body);
     const closed = once(body, 'close');
@@ -42,7 +42,7 @@ describe('what is left of a body', () => {
     assert.equal(body.readableEnded, false);
   });
 
-  it('is not waited for where it does not go on, and its socket is not missing for other messages (X6)', async () => {
+  it('a stuck body is not awaited, and other messages do not lack its socket (X6)', async () => {
     const clock = new FakeClock();
     const body = new PassThrough();
     discard(body, clock);
@@ -53,7 +53,7 @@ describe('what is left of a body', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('is waited for no longer for a message, which says what came', async () => {
+  it('a message has the part of a stuck body received so far', async () => {
     const clock = new FakeClock();
     const body = new PassThrough();
     const text = readShort({ status: 500, headers: {}, contentType: '', url: new URL('http://a'), body }, clock);
@@ -63,7 +63,7 @@ describe('what is left of a body', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('leaves nothing behind where it ends', async () => {
+  it('a finished body leaves no timer', async () => {
     const clock = new FakeClock();
     const body = new PassThrough();
     const closed = once(discard(body, clock), 'close');

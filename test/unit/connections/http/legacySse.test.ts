@@ -40,7 +40,7 @@ describe('a channel of HTTP+SSE', () => {
     });
   }
 
-  it('is not slowed by answers, also where the server writes their numbers as texts (S2)', async () => {
+  it('answers do not slow the stream, even if the server writes their numbers as texts (S2)', async () => {
     const ids = Array.from({ length: 2500 }, (_, id) => id);
     const body = new PassThrough();
     body.write('event: endpoint\ndata: /post\n\n');

@@ -10,7 +10,7 @@ describe('the streams of a channel of Streamable HTTP', () => {
   beforeEach(() => (stage = new ChannelStage()));
   afterEach(() => stage.end());
 
-  describe('goes on to hear what the server says unasked (R6, X2)', () => {
+  describe('goes on to receive unrequested messages (R6, X2)', () => {
     const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' } as const;
 
     /** Returns how the stream was asked for. */
@@ -54,7 +54,7 @@ describe('the streams of a channel of Streamable HTTP', () => {
       assert.deepEqual(stage.delivered, [changed]);
     });
 
-    it('and takes a second refusal for what it is', async () => {
+    it('a second refusal of the session is final', async () => {
       assert.deepEqual(await hear(events('id: 1\ndata:\n\n'), status(400), status(400)), ['GET', 'GET 1', 'GET']);
     });
   });
@@ -100,7 +100,7 @@ describe('the streams of a channel of Streamable HTTP', () => {
     }
   });
 
-  it('have the answer to a call also where the server writes the number as a text (X2)', async () => {
+  it('a stream has the answer to a call even if the server writes the number as a text (X2)', async () => {
     const other = basics();
     const answer = { jsonrpc: '2.0', id: '7', result: {} } as const;
     const body = new PassThrough();

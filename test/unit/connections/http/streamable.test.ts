@@ -10,7 +10,7 @@ describe('a channel of Streamable HTTP', () => {
   afterEach(() => stage.end());
 
   describe('with a server that has sessions (X2)', () => {
-    it('takes a stream that is not found for one that the server does not have', async () => {
+    it('a stream answered with 404 counts as missing', async () => {
       const server = new FakeEndpoint(basics(), () => status(404, 'Cannot GET /mcp', 'text/html'));
       await stage.open(server);
       await stage.clock.flow(120_000);
@@ -63,7 +63,7 @@ describe('a channel of Streamable HTTP', () => {
     }
   });
 
-  it('ends when no new session is given, also where the call that wanted it was cancelled (X4)', async () => {
+  it('the channel ends if it gets no new session, even if the call for it was cancelled (X4)', async () => {
     const other = basics();
     let refuse = (): void => {};
     const server = new FakeEndpoint((message) => {
@@ -111,7 +111,7 @@ describe('a channel of Streamable HTTP', () => {
       });
     }
 
-    it('that says to nobody that the session is not known begins it again', async () => {
+    it('a refusal without a reason begins the session again', async () => {
       const error = { code: -32000, message: 'Bad Request: No valid session ID provided' };
       const server = await call(() => JSON.stringify({ jsonrpc: '2.0', id: null, error }));
       assert.deepEqual(stage.delivered, [{ jsonrpc: '2.0', id: 7, result: {} }]);

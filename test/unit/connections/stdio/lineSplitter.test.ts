@@ -34,11 +34,11 @@ describe('line splitter', () => {
     );
   });
 
-  it('takes characters apart by no chunk, keeps empty lines, and what has no end', () => {
+  it('lines keep characters split between chunks, empty lines, and a line without end', () => {
     assert.deepEqual(split(chunked('ä€🌍\n\nlast', [1])), ['ä€🌍', '', 'last']);
   });
 
-  it('takes a single return for a character', () => {
+  it('a single carriage return is a character of the line', () => {
     assert.deepEqual(split([Buffer.from('a\rb\r\n\r\n')]), ['a\rb', '']);
   });
 
@@ -63,14 +63,14 @@ describe('line splitter', () => {
     }
   });
 
-  it('cuts between words where it can, so that no word is cut that is not half the limit long', () => {
+  it('a long line is cut between words, unless a word has half the limit', () => {
     for (const size of [1, 3, 4, 5, 100]) {
       const pieces = split(chunked('one two three four five\nsix\n', [size]), 10, () => 'cut');
       assert.deepEqual(pieces, ['one two', ' three', ' four five', 'six']);
     }
   });
 
-  it('keeps of small pieces what they say, and not the pieces', () => {
+  it('small pieces are joined, and not kept as pieces', () => {
     const lines: string[] = [];
     const splitter = new LineSplitter({
       limit: 100_000,
@@ -86,7 +86,7 @@ describe('line splitter', () => {
     assert.ok(lines.length === 1 && lines[0] === text, 'what was written over is not in the line');
   });
 
-  it('is linear in the length of a line', () => {
+  it('splitting is linear in the length of a line', () => {
     const chunk = Buffer.alloc(64 * 1024, 'x');
     const lines: number[] = [];
     const splitter = new LineSplitter({

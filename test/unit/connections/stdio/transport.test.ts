@@ -51,14 +51,14 @@ describe('stdio transport', () => {
   const send = (id: number): Promise<void> => transport.send({ jsonrpc: '2.0', id, method: 'ping' });
   const line = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;
 
-  it('writes what is sent in one turn as one, in its order', async () => {
+  it('messages of one turn are one write, in their order', async () => {
     await Promise.all([send(1), send(2)]);
     await send(3);
     await written;
     assert.deepEqual(writes, [line(1) + line(2) + line(3)]);
   });
 
-  it('writes at once what is sent where no two calls were in flight for a while, until two are', async () => {
+  it('a message is written at once if no two calls overlapped for a while, until two do', async () => {
     await transport.start();
     const answer = async (id: number): Promise<void> => {
       stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{}}\n`);
@@ -81,7 +81,7 @@ describe('stdio transport', () => {
     assert.equal(writes.length, 10);
   });
 
-  it('writes what was sent before the end', async () => {
+  it('messages sent before the end are written', async () => {
     void send(1);
     await transport.close();
     await written;
@@ -102,7 +102,7 @@ describe('stdio transport', () => {
       await transport.start();
     });
 
-    it('is heard in a later turn of the loop than it is read, and what comes behind it after it', async () => {
+    it('a long line is delivered in a later turn than it is read, and later lines after it', async () => {
       stdout.write(told('first'));
       stdout.write(long + told('second'));
       await new Promise(setImmediate);
@@ -112,7 +112,7 @@ describe('stdio transport', () => {
       assert.deepEqual(heard, ['first', 'long', 'second', 'third']);
     });
 
-    it('is charged by the time that it takes, an answer too, and then the server waits (S2)', async () => {
+    it('a long line is charged by its time, an answer too, and then the server waits (S2)', async () => {
       void send(1);
       worked = 700;
       stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(500_000) } })}\n`);
@@ -148,7 +148,7 @@ describe('stdio transport', () => {
       );
     });
 
-    it('that nobody asked for has half of that, also while calls are in flight (S2)', async () => {
+    it('an unrequested line has half the limit, even while calls are in flight (S2)', async () => {
       const text = 'x'.repeat(9 << 20);
       stdout.write(told('much', { text }));
       void send(1);
@@ -158,7 +158,7 @@ describe('stdio transport', () => {
       assert.deepEqual(heard, ['second']);
     });
 
-    it('is heard before the exit of the process is told', async () => {
+    it('a long line is delivered before the exit of the process is reported', async () => {
       stdout.end(long + told('second'));
       exit({ code: 0, signal: null });
       await transport.ended;
@@ -189,7 +189,7 @@ describe('stdio transport', () => {
     assert.equal(await isHeldUp(batch(nTimes(500, { method: 'm' })).repeat(20)), true);
   });
 
-  it('reads on after answers at once, also where the server writes their numbers as texts', async () => {
+  it('reading goes on at once after answers, even if the server writes their numbers as texts', async () => {
     await transport.start();
     const ids = Array.from({ length: 2500 }, (_, id) => id);
     for (const id of ids) void send(id);
@@ -205,7 +205,7 @@ describe('stdio transport', () => {
   describe('the exit of the process', () => {
     const code = { code: 3, signal: null };
 
-    it('is told also where something was to be sent before that was known', async () => {
+    it('the exit is reported even if a message was to be sent before it was known', async () => {
       await transport.start();
       // So does Node, before it tells of the exit.
       stdin.destroy();
@@ -215,7 +215,7 @@ describe('stdio transport', () => {
       assert.deepEqual(await transport.ended, { kind: 'exited', exit: code });
     });
 
-    it('is told where the loop was held up for longer than it is waited for', async () => {
+    it('the exit is reported even if the event loop was blocked for longer than the grace', async () => {
       stdout.once('end', () => {
         const until = performance.now() + 5;
         while (performance.now() < until);

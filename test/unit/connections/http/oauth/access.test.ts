@@ -42,7 +42,7 @@ describe('oauth access', () => {
     grant: { authority: { issuer: 'https://a.example' }, tokens: { access_token: 'token', token_type: 'bearer' } },
   };
 
-  it('asks without a token where the store does not answer, and takes what it answers later (S2)', async () => {
+  it('a request goes without a token if the store does not answer, and a later answer is taken (S2)', async () => {
     const clock = new FakeClock();
     let answer = (_: string): void => {};
     const access = new OAuthAccess({

@@ -25,7 +25,7 @@ describe('oauth discovery (X7)', () => {
     return { urls: urls.filter((url) => new URL(url).origin !== server.origin), why };
   }
 
-  it('asks nobody else before a person acts, but for the issuer of the file', async () => {
+  it('discovery asks only the server and the issuer of the file before a person acts', async () => {
     assert.deepEqual(await asked(issuer, false), { urls: [], why: '' });
     assert.match((await asked(issuer, true)).urls[0] ?? '', /^https:\/\/auth\.example\/\.well-known/);
     assert.match((await asked(issuer, false, `${issuer}/`)).urls[0] ?? '', /^https:\/\/auth\.example\/\.well-known/);

@@ -24,7 +24,7 @@ describe('oauth grant', () => {
     assert.equal(coversScopes(undefined, undefined), true);
   });
 
-  it('is stale half a minute before its token ends, and never where none is said', () => {
+  it('a grant is stale half a minute before its token ends, and never without an end', () => {
     const grant = granted(asked, tokens, 1000);
     assert.equal(isStale(grant, 1000 + 3_569_000), false);
     assert.equal(isStale(grant, 1000 + 3_570_000), true);
@@ -34,7 +34,7 @@ describe('oauth grant', () => {
     assert.equal(granted(asked, { ...tokens, scope: 'y' }, 0).scope, 'y');
   });
 
-  it('is read back as it was written; what is not understood is nothing', () => {
+  it('a grant is read back as written; an unreadable text is nothing', () => {
     const registration = {
       issuer: 'https://a.example',
       client,
@@ -60,7 +60,7 @@ describe('oauth grant', () => {
     assert.deepEqual(secretsOfKept({ ...kept, registration: anew }), ['access', 'refresh', 'secret', 'other secret']);
   });
 
-  it('has the registered client where an earlier version stored it, if that is of its issuer (X7)', () => {
+  it('a grant has the client stored by an earlier version, if it is of the same issuer (X7)', () => {
     const grant = { ...granted(asked, tokens, 0), client: undefined };
     const stored = (issuer: string): string =>
       JSON.stringify({ registration: { issuer, client, redirect: undefined, scope: 'x' }, grant });
@@ -68,7 +68,7 @@ describe('oauth grant', () => {
     assert.equal(parseKept(stored('https://other.example')).grant?.client, undefined);
   });
 
-  it('is kept under a name that does not tell the address', () => {
+  it('a grant is kept under a name without the address', () => {
     const launch = {
       transport: 'streamable_http',
       url: 'https://a.example/mcp?key=hidden',
