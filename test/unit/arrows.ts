@@ -78,7 +78,7 @@ export const arrows: Record<string, readonly string[]> = {
     'core/reconcile',
     'core/team',
   ],
-  'core/remembered': ['core/base', 'core/protocol', 'core/connections', 'core/reconcile'],
+  'core/remembered': ['core/base', 'core/protocol', 'core/connections', 'core/instances', 'core/reconcile'],
   cli: [
     'core/base',
     'core/config',

@@ -3,7 +3,7 @@
  * Everything here is pure.
  */
 import { assertNever } from '../base/assertNever.js';
-import type { PoolFailure } from '../instances/poolDeps.js';
+import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
 import { serves } from '../reconcile/shortfall.js';
 import type { StatusSnapshot } from '../reconcile/status.js';

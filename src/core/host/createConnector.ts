@@ -42,16 +42,13 @@ export interface ConnectorDeps {
    * The path of the bundled guardianMain. Without it, only groups and marked processes are ended. Windows needs none.
    */
   readonly guardianScript?: string | undefined;
-  /** What launches were seen to speak before; by default nothing is known of any. */
-  readonly eras?: EraMemories | undefined;
-  /** Node, or Electron; the default is that of this process. */
-  readonly execPath?: string | undefined;
 }
 
-export function createConnector(deps: ConnectorDeps): Connector {
-  const { env, clock, trace, clientVersion, eras = new EraMemories() } = deps;
+/** @param eras the eras in which launches spoke before */
+export function createConnector(deps: ConnectorDeps, eras = new EraMemories()): Connector {
+  const { env, clock, trace, clientVersion, guardianScript: script } = deps;
   const mark = `${process.pid}-${randomBytes(6).toString('hex')}.`;
-  const { guardianScript: script, execPath = process.execPath } = deps;
+  const { execPath } = process;
   const keeper = process.platform === 'win32' ? new Jobs() : new Guardian({ mark, script, execPath, env });
   const attempts = new Set<{ readonly stop: AbortController; readonly outcome: Promise<ConnectOutcome> }>();
   /** By server, whatever is started of it. */

@@ -3,30 +3,18 @@
  * connections; the gateway is joined to it by `gatewayBackend`. Invariants: the catalogue is replaced in one step and
  * always is what `publish` makes of the registrations in file order; the snapshot is made from one moment's facts.
  */
-import { availableParallelism } from 'node:os';
 import { judgeLaunch, launchOf } from '../approval/approvals.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter, type Event } from '../base/events.js';
-import { redactingLog, type Log } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
 import { Throttle } from '../base/clock.js';
 import { asText } from '../base/text.js';
 import { ConfigState } from '../config/read/merge.js';
 import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from '../config/model.js';
-import { LimitedConnector, defectTolerant } from '../instances/limit.js';
-import type { PoolFailure } from '../instances/poolDeps.js';
-import { StartTurns } from '../instances/startTurns.js';
-import {
-  noClient,
-  type Audience,
-  type ClientChange,
-  type ExpectedClient,
-  type ServerClient,
-} from '../protocol/client.js';
-import { ConversationHistory } from '../instances/conversationHistory.js';
-import { ServerSubscriptions } from '../instances/subscriptions.js';
+import type { PoolFailure } from '../instances/pool.js';
+import type { Audience, ClientChange, ServerClient } from '../protocol/client.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
-import { ServerUnit } from '../reconcile/serverUnit.js';
+import { ServerUnit, type UnitPolicy } from '../reconcile/serverUnit.js';
 import { type StatusSnapshot, emptyFacts, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
 import { EnvFiles } from './envFiles.js';
 import {
@@ -76,14 +64,12 @@ class ToolsetHost implements Host {
   private applying = false;
   private disposed = false;
   private readonly changeEmitter = new Emitter<StatusSnapshot>();
-  private readonly log: Log;
-  private readonly connector: LimitedConnector;
-  private readonly turns: StartTurns;
   private readonly activity: Throttle;
   private readonly envFiles: EnvFiles;
   private readonly approvalChanges: Disposable | undefined;
   private readonly publication: Publication;
   private readonly accessChanges: readonly (Disposable | undefined)[];
+  private readonly policy: UnitPolicy;
   readonly permission: Permission;
   readonly signIns: ServerSignIns;
 
@@ -92,30 +78,37 @@ class ToolsetHost implements Host {
   readonly onDidChangeOffers: Event<void>;
 
   constructor(private readonly deps: HostDeps) {
-    this.log = redactingLog(deps.log, deps.redactor);
-    this.connector = new LimitedConnector(defectTolerant(deps.connector, this.log), () => deps.maxInstances?.() ?? 32);
-    this.turns = new StartTurns(deps.clock, deps.startsAtOnce ?? availableParallelism());
-    this.activity = new Throttle(deps.clock, activityMs, () => this.announceChange());
+    const { services, settings, consent, signIns } = deps;
+    const { clock } = services;
+    this.activity = new Throttle(clock, activityMs, () => this.announceChange());
     this.signIns = new ServerSignIns({
-      ...deps,
+      signIns,
+      approvals: consent.approvals,
+      redactor: services.redactor,
       servers: () => this.servers,
       unitOf: (id) => this.units.get(id),
       onChange: () => this.announceChange(),
     });
-    this.envFiles = new EnvFiles(deps.clock, () => void this.reapply());
-    this.approvalChanges = deps.approvals?.onDidChange(() => {
+    this.envFiles = new EnvFiles(clock, () => void this.reapply());
+    this.approvalChanges = consent.approvals?.onDidChange(() => {
       this.inOneSwap(() => [...this.units.values(), ...this.leaving].forEach((unit) => unit.reconsider()));
     });
-    this.permission = new Permission(deps.toolPermissions);
+    this.policy = {
+      judge: (definition) => judgeLaunch(definition, consent.approvals),
+      startsOnCall: ({ start }) => (start ?? settings.usualStart?.()) === 'call',
+      filteredTools: settings.filteredTools,
+      drainLimitMs: settings.drainLimitMs ?? 30_000,
+    };
+    this.permission = new Permission(consent.toolPermissions);
     this.publication = new Publication({
-      ...deps,
+      services,
       permission: this.permission,
-      redact: (text) => deps.redactor.redact(text),
-      log: this.log,
+      offerReview: consent.offerReview,
+      offersAdmin: settings.offersAdmin,
     });
     this.onDidChangeCatalogue = this.publication.onDidChange;
     this.onDidChangeOffers = this.publication.onDidUpdate;
-    this.accessChanges = [this.permission, deps.offerReview].map((one) => one?.onDidChange(() => this.republish()));
+    this.accessChanges = [this.permission, consent.offerReview].map((one) => one?.onDidChange(() => this.republish()));
   }
 
   get snapshot(): StatusSnapshot {
@@ -150,16 +143,14 @@ class ToolsetHost implements Host {
   async setSources(sources: readonly SourceText[]): Promise<void> {
     if (this.disposed) return;
     this.sources = sources;
-    const { env, directoryExists, secret, clock } = this.deps;
-    const applied = this.envFiles.whileReading((envFile) =>
-      this.config.apply(sources, { env, directoryExists, envFile, ...(secret && { secret }) }),
-    );
+    const { configDeps, services, settings } = this.deps;
+    const applied = this.envFiles.whileReading((envFile) => this.config.apply(sources, { ...configDeps, envFile }));
     this.refused = applied.refused.map(
-      (file) => this.refused.find((earlier) => earlier.file === file) ?? { file, since: clock.now() },
+      (file) => this.refused.find((earlier) => earlier.file === file) ?? { file, since: services.clock.now() },
     );
-    const lists = this.deps.serverLists?.() ?? { allowed: undefined, denied: undefined };
+    const lists = settings.serverLists?.() ?? { allowed: undefined, denied: undefined };
     const { servers, problems } = withoutBarred(applied.model.servers, lists);
-    this.servers = servers.filter(({ id }) => (this.deps.only ?? id) === id);
+    this.servers = servers.filter(({ id }) => (settings.only ?? id) === id);
     this.shadowed = applied.model.shadowed;
     this.configProblems = [...applied.problems, ...problems];
     for (const server of this.servers) if (server.kind === 'valid') this.keepSecret(server.definition);
@@ -264,8 +255,9 @@ class ToolsetHost implements Host {
 
   /** What servers say is redacted before anyone reads it (E4). */
   private warned(text: string): string {
-    const redacted = this.deps.redactor.redact(text);
-    this.log.write('warn', redacted);
+    const { redactor, log } = this.deps.services;
+    const redacted = redactor.redact(text);
+    log.write('warn', redacted);
     return redacted;
   }
 
@@ -326,26 +318,13 @@ class ToolsetHost implements Host {
   private unitOf(id: string): ServerUnit {
     const existing = this.units.get(id);
     if (existing) return existing;
-    const { clock, redactor, filteredTools } = this.deps;
+    const { services, consent, kept } = this.deps;
     const unit = new ServerUnit({
       id,
-      clock,
-      connector: this.connector,
-      turns: this.turns,
-      random: this.deps.random ?? Math.random,
-      filteredTools,
-      log: this.log,
-      serverLog: redactingLog(this.deps.serverLog(id), redactor),
-      drainLimitMs: this.deps.drainLimitMs ?? 30_000,
-      redact: (text) => redactor.redact(text),
-      subscriptions: new ServerSubscriptions(),
-      history: new ConversationHistory(this.deps.conversations?.of(id)),
-      expected: this.deps.expectedClient ?? ((): ExpectedClient => noClient),
-      judge: (definition) => judgeLaunch(definition, this.deps.approvals),
-      startsOnCall: ({ start }) => (start ?? this.deps.usualStart?.()) === 'call',
-      memory: this.deps.kept && offerMemory(this.deps.kept, this.deps),
-      conversations: this.deps.conversations,
-      onCommit: () => this.republish(),
+      services,
+      policy: this.policy,
+      memory: kept && offerMemory(kept, consent.offerReview, services.redactor),
+      onPublish: () => this.republish(),
       onChange: () => this.announceChange(),
     });
     this.units.set(id, unit);
@@ -403,6 +382,6 @@ class ToolsetHost implements Host {
     // Which of its values are secrets, a launch hash does not tell: a reference may give what was written out before.
     const found = secretsOf(definition.launch).filter((value) => !this.keptSecret.has(value));
     for (const value of found) this.keptSecret.add(value);
-    if (found.length > 0) this.deps.redactor.register(found);
+    if (found.length > 0) this.deps.services.redactor.register(found);
   }
 }

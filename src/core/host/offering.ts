@@ -4,10 +4,11 @@
  */
 import { describeLaunch, type LaunchDescription } from '../approval/fingerprint.js';
 import type { ChangedOffer, OfferChanges, OfferReview, ReviewedKind, ReviewedOffers } from '../approval/offerPrints.js';
+import type { Redactor } from '../base/log.js';
 import type { ConfiguredServer, ServerDefinition, ServerPlaces } from '../config/model.js';
 import type { ToolListing } from '../connections/connection.js';
 import type { OfferMemory, RememberedOffer } from '../reconcile/remembered.js';
-import type { HostDeps, KeptOffers } from './hostContract.js';
+import type { KeptOffers } from './hostContract.js';
 import type { Offered, Serving } from '../reconcile/serving.js';
 import type { Candidate } from '../tools/registry.js';
 
@@ -94,10 +95,7 @@ export function changedOffers(
 }
 
 /** Keeps what servers listed by the fingerprint of what was approved. What is held back is not recalled (S3). */
-export function offerMemory(
-  kept: KeptOffers,
-  { offerReview: review, redactor }: Pick<HostDeps, 'offerReview' | 'redactor'>,
-): OfferMemory {
+export function offerMemory(kept: KeptOffers, review: OfferReview | undefined, redactor: Redactor): OfferMemory {
   const isHeld = (
     launch: LaunchDescription,
     definition: ServerDefinition,

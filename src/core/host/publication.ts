@@ -8,9 +8,9 @@ import type { ChangedOffer, OfferReview } from '../approval/offerPrints.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
-import type { Log } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
 import type { ConfiguredServer } from '../config/model.js';
+import type { Services } from '../instances/services.js';
 import { showsApps, type Audience } from '../protocol/client.js';
 import { conversationLabel } from '../protocol/conversationLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
@@ -25,12 +25,11 @@ import { candidateOf, changedOffers, placesOf, type Offering, type ServingFacts 
 import type { Permission } from './permission.js';
 
 interface PublicationDeps {
+  readonly services: Services;
   readonly permission: Pick<Permission, 'deniedBy' | 'marked'>;
   /** If this is absent, nobody looks whether anything changed. */
   readonly offerReview?: OfferReview | undefined;
   readonly offersAdmin?: (() => boolean) | undefined;
-  readonly redact: (text: string) => string;
-  readonly log: Log;
 }
 
 /** Catalogues of audiences that are kept until something changes; the one that was asked for longest ago goes. */
@@ -115,7 +114,7 @@ export class Publication implements Disposable {
     if (next.length !== before.length || next.some((toolset, index) => toolset !== before[index])) {
       this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
       const counts = next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ');
-      this.deps.log.write('info', `Registry version ${this.catalogue_.version}: ${counts || 'no toolsets'}`);
+      this.deps.services.log.write('info', `Registry version ${this.catalogue_.version}: ${counts || 'no toolsets'}`);
       this.changes.fire(this.catalogue_);
     }
     this.updates.fire();
@@ -136,8 +135,9 @@ export class Publication implements Disposable {
   /** Looks at what is offered to anybody (S3). Returns a problem of each server of which something changed. */
   private reviewed(offerings: readonly Offering[]): Problem[] {
     this.changedOffers.clear();
-    const { offerReview, redact } = this.deps;
+    const { offerReview, services } = this.deps;
     if (!offerReview) return [];
+    const redact = (text: string): string => services.redactor.redact(text);
     return offerings.flatMap(({ server, facts }) => {
       const changed = changedOffers(facts, offerReview, redact);
       this.changedOffers.set(server.id, changed);

@@ -10,8 +10,8 @@ import type { SignInBrowser, SignIns, SignInStatus } from '../connections/http/o
 import type { ServerUnit } from '../reconcile/serverUnit.js';
 
 interface ServerSignInsDeps {
-  readonly signIns?: SignIns;
-  readonly approvals?: Approvals;
+  readonly signIns: SignIns | undefined;
+  readonly approvals: Approvals | undefined;
   readonly redactor: Redactor;
   readonly servers: () => readonly ConfiguredServer[];
   readonly unitOf: (server: string) => ServerUnit | undefined;

@@ -65,7 +65,7 @@ export class Tasks {
   ): Promise<Otherwise | ServerOutcome<Fields> | OtherOutcome> {
     const id = asText(request.params['taskId']);
     const task = this.of(id, conversation);
-    if (!task || task.instance.isEnding) return otherwise ? await otherwise() : none;
+    if (!task || task.instance.phase !== 'live') return otherwise ? await otherwise() : none;
     const outcome = await task.instance.request(request);
     if (request.method === 'tasks/get' && outcome.kind === 'result') this.note(task, outcome.result);
     return outcome.kind === 'result' ? { ...outcome, tool: task.tool } : outcome;

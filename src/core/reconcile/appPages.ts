@@ -8,7 +8,7 @@ import { appOf } from '../apps/toolMeta.js';
 import type { Problem } from '../base/problem.js';
 import { clipped } from '../base/text.js';
 import type { ServerPlaces } from '../config/model.js';
-import type { PoolFailure } from '../instances/poolDeps.js';
+import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, OtherRequest } from '../protocol/request.js';
 import type { PublishedTool } from '../tools/catalogue.js';

@@ -1,7 +1,6 @@
 /** What of a server and its use is kept for the next window, and who keeps it. */
 import type { ServerDefinition } from '../config/model.js';
 import type { Connection, ToolListing } from '../connections/connection.js';
-import type { Losses } from '../instances/conversationHistory.js';
 
 /** What a server says of itself when it is connected. */
 export type Spoken = Pick<Connection, 'serverInfo' | 'capabilities' | 'protocolVersion'>;
@@ -23,12 +22,6 @@ export interface OfferMemory {
   remember(definition: ServerDefinition, offer: RememberedOffer): void;
   /** Forgets what a launch listed, because it waits for approval. */
   forget(definition: ServerDefinition): void;
-}
-
-/** Knows the conversations that had an instance of a server, in earlier windows too (P9, X4). */
-export interface KnownConversations {
-  expectsMore(server: string): boolean;
-  of(server: string): Losses;
 }
 
 /** Whether two offers differ at most in when they were listed. */

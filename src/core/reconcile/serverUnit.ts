@@ -9,26 +9,53 @@ import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { ConnectOutcome } from '../connections/connection.js';
-import type { PoolFailure } from '../instances/poolDeps.js';
+import type { PoolFailure } from '../instances/pool.js';
+import { ServerConversations } from '../instances/serverConversations.js';
+import type { Services } from '../instances/services.js';
 import type { Fields } from '../protocol/client.js';
+import type { FilteredToolsReport } from '../tools/problems.js';
 import { describeFailure, redactedCause, takesDown, type Failure, type FailureCause } from './failure.js';
 import { Offer, prepared } from './offers.js';
 import {
   approvalOf,
   diverges,
   enabledDefinition,
+  type Judge,
   type Permits,
   permitsOf,
   planStep,
   startableDefinition,
 } from './plan.js';
-import { Serving, type UnitDeps } from './serving.js';
-import { isSameOffer, type RememberedOffer } from './remembered.js';
+import { isSameOffer, type OfferMemory, type RememberedOffer } from './remembered.js';
+import { Serving } from './serving.js';
 import { StandIn } from './standIn.js';
 import { StartAttempt } from './startAttempt.js';
 import type { UnitFacts } from './status.js';
 
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
+
+interface UnitDeps {
+  readonly id: string;
+  readonly services: Services;
+  readonly policy: UnitPolicy;
+  /** Keeps for the next window what servers listed. By default nothing is kept. */
+  readonly memory: OfferMemory | undefined;
+  /** Called in the same turn in which the published offer changed. */
+  readonly onPublish: () => void;
+  /** Called when a view shows something else. */
+  readonly onChange: () => void;
+}
+
+/** The settings and decisions of a person that count for each server. */
+export interface UnitPolicy {
+  /** Says whether a definition may run (S1). `reconsider` has to be called when this changes. */
+  readonly judge: Judge;
+  /** True if a server with remembered tools starts only when it is needed. */
+  readonly startsOnCall: (definition: ServerDefinition) => boolean;
+  readonly filteredTools: () => FilteredToolsReport;
+  /** The time for calls in flight after their instance was replaced or removed, in milliseconds (R4). */
+  readonly drainLimitMs: number;
+}
 
 const revoked = 'its approval was revoked';
 
@@ -51,8 +78,12 @@ export class ServerUnit {
   /** What no longer serves, replaced or withdrawn, while its last calls still run (R4). */
   private readonly draining = new Set<Serving>();
 
+  private readonly conversations: ServerConversations;
+
   constructor(private readonly deps: UnitDeps) {
-    this.ends = new PendingEnds((why) => deps.log.write('error', `${deps.id}: ${why}`));
+    const { services, id } = deps;
+    this.ends = new PendingEnds((why) => services.log.write('error', `${id}: ${why}`));
+    this.conversations = new ServerConversations(services.conversations?.of(id));
   }
 
   get serving(): Serving | undefined {
@@ -142,7 +173,7 @@ export class ServerUnit {
   /** Looks again at what may run, after an approval or a revocation. */
   reconsider(): void {
     const { wanted, serving } = this.permits();
-    this.endDraining(revoked, ({ definition }) => this.deps.judge(definition).kind === 'pending');
+    this.endDraining(revoked, ({ definition }) => this.deps.policy.judge(definition).kind === 'pending');
     if (this.heldBack || !wanted || !serving) this.apply(this.wanted);
     else this.changed();
   }
@@ -167,7 +198,7 @@ export class ServerUnit {
   async stop(): Promise<void> {
     const definition = enabledDefinition(this.wanted) ?? this.current?.definition;
     if (!definition) return;
-    this.stopped = { definition, since: this.deps.clock.now() };
+    this.stopped = { definition, since: this.deps.services.clock.now() };
     this.endNow('a person stopped it');
     this.changed();
     await this.ends.settled();
@@ -184,7 +215,7 @@ export class ServerUnit {
       const isWhole = by === 'a person' || definition.trulyStateless;
       await (isWhole ? serving.pool.recycle(`${by} restarted it`) : serving.pool.endUnheld(`${by} restarted it`));
       // While its processes ended, it may have been stopped, withdrawn or revoked, and a call may have started another.
-      if (this.current === serving && !serving.pool.takesAny) await serving.startAgain();
+      if (this.current === serving && !serving.pool.open) await serving.startAgain();
       await this.settled();
     } else {
       this.overtake();
@@ -230,30 +261,34 @@ export class ServerUnit {
       divergedAt: this.divergedAt,
       failure: this.failure,
       servingFailure: this.servingFailure,
-      approval: approvalOf(this.deps.judge, this.wanted, this.current?.definition, this.stopped !== undefined),
+      approval: approvalOf(this.deps.policy.judge, this.wanted, this.current?.definition, this.stopped !== undefined),
     };
   }
 
   private startable(): ServerDefinition | undefined {
-    return startableDefinition(this.deps.judge, this.wanted, this.current?.definition);
+    return startableDefinition(this.deps.policy.judge, this.wanted, this.current?.definition);
   }
 
   private permits(): Permits {
-    return permitsOf(this.deps.judge, this.wanted, this.current?.definition);
+    return permitsOf(this.deps.policy.judge, this.wanted, this.current?.definition);
   }
 
   /** @param isAsked whether a person wants it to start now, whatever its entry says */
   private begin(definition: ServerDefinition, isAsked = false): void {
     this.overtake();
     this.stand(definition);
-    if (isAsked || !this.standIn || !this.deps.startsOnCall(definition)) this.launch(definition, isAsked);
+    if (isAsked || !this.standIn || !this.deps.policy.startsOnCall(definition)) this.launch(definition, isAsked);
   }
 
   /** @param isAsked whether somebody waits for it; tools that are not there yet are waited for as well */
   private launch(definition: ServerDefinition, isAsked: boolean): void {
-    const { id: server, connector, serverLog: log, clock, turns, filteredTools } = this.deps;
+    const { id: server, services, memory } = this.deps;
+    const { filteredTools, startsOnCall } = this.deps.policy;
+    const { connector, clock, turns } = services;
     const { launch, timeouts } = definition;
-    const [{ capabilities }, spoke] = [this.deps.expected(), this.deps.memory?.recall(definition)?.protocolVersion];
+    const { capabilities } = services.expectedClient();
+    const spoke = memory?.recall(definition)?.protocolVersion;
+    const log = services.serverLog(server);
     const request = { server, launch, timeoutMs: timeouts.connect, log, capabilities, spoke };
     this.attempt = new StartAttempt(
       definition,
@@ -265,7 +300,7 @@ export class ServerUnit {
         if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, capabilities);
         if (outcome.kind === 'failed') this.fail({ kind: 'startFailed', failure: outcome.failure });
         // What starts with a call is tried again by the next one.
-        if (!this.deps.startsOnCall(attempt.definition) || this.failure?.kind === 'refused') this.standDown();
+        if (!startsOnCall(attempt.definition) || this.failure?.kind === 'refused') this.standDown();
         this.changed();
       },
     );
@@ -274,26 +309,28 @@ export class ServerUnit {
 
   private succeed(definition: ServerDefinition, { connection, listing }: Connected, declared: Fields): void {
     const offer = Offer.of(listing);
-    const curated = offer.curate(definition, this.deps.filteredTools());
+    const curated = offer.curate(definition, this.deps.policy.filteredTools());
     if (curated.kind === 'refused') {
       this.fail({ kind: 'refused', problems: curated.problems });
       this.ends.add(connection.close());
       return;
     }
     this.failure = undefined;
+    const { id, services, policy, onChange } = this.deps;
     const serving: Serving = new Serving(
-      this.deps,
       {
-        onCommit: () => this.current === serving && this.commit(),
-        onChange: this.deps.onChange,
-        onFailure: (cause) => this.noteServing(this.logged(cause)),
-        onWell: () => this.noteServing(undefined),
+        id,
+        services,
+        conversations: this.conversations,
+        filteredTools: policy.filteredTools,
+        onPublish: () => this.current === serving && this.publish(),
+        onChange,
+        onHealth: (cause) => {
+          this.servingFailure = cause && this.logged(cause);
+          onChange();
+        },
       },
-      definition,
-      connection,
-      declared,
-      offer,
-      curated,
+      { definition, connection, declared, offer, curated },
     );
     this.replace(serving, 'its definition was changed');
   }
@@ -303,15 +340,13 @@ export class ServerUnit {
     this.deps.onChange();
   }
 
-  private noteServing(failure: Failure | undefined): void {
-    this.servingFailure = failure;
-    this.deps.onChange();
-  }
-
   private logged(cause: FailureCause): Failure {
-    const failure = { ...redactedCause(cause, this.deps.redact), since: this.deps.clock.now() };
+    const failure = {
+      ...redactedCause(cause, (text) => this.deps.services.redactor.redact(text)),
+      since: this.deps.services.clock.now(),
+    };
     const { reason, fix } = describeFailure(failure);
-    this.deps.log.write('error', `${this.deps.id}: ${reason} ${fix}`);
+    this.deps.services.log.write('error', `${this.deps.id}: ${reason} ${fix}`);
     return failure;
   }
 
@@ -320,7 +355,7 @@ export class ServerUnit {
     if (!serving) return;
     this.failure = undefined;
     // A failure to start lasts until a start succeeds, and an edit asks for one where nothing lives (R2).
-    if (down && takesDown(down) && !serving.pool.takesAny) this.ends.add(serving.startAgain());
+    if (down && takesDown(down) && !serving.pool.open) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);
     if (refused) this.fail({ kind: 'refused', problems: refused.problems });
   }
@@ -332,35 +367,36 @@ export class ServerUnit {
     this.current = next;
     this.standIn = undefined;
     this.servingFailure = undefined;
-    this.commit();
+    this.publish();
     if (!before) return;
     this.draining.add(before);
-    this.ends.add(before.drain(this.deps.drainLimitMs, reason).finally(() => this.draining.delete(before)));
+    this.ends.add(before.drain(this.deps.policy.drainLimitMs, reason).finally(() => this.draining.delete(before)));
   }
 
   /** Publishes what this launch listed in another window, where nothing serves (P8). */
   private stand(definition: ServerDefinition): void {
-    const { memory, filteredTools } = this.deps;
+    const { memory, policy } = this.deps;
+    const { filteredTools } = policy;
     const isSame = this.standIn?.definition.launchHash === definition.launchHash;
-    if (isSame && this.standIn?.recurate(definition, filteredTools())) return this.commit();
+    if (isSame && this.standIn?.recurate(definition, filteredTools())) return this.publish();
     const remembered = this.current || isSame ? undefined : memory?.recall(definition);
     const next = remembered && StandIn.of(definition, remembered, filteredTools());
     if (!next) return this.standDown();
     this.standIn = next;
     this.failure = undefined;
-    this.commit();
+    this.publish();
   }
 
   private standDown(): void {
     if (!this.standIn) return;
     this.standIn = undefined;
-    this.commit();
+    this.publish();
   }
 
-  private commit(): void {
+  private publish(): void {
     this.noteDivergence();
     this.remember();
-    this.deps.onCommit();
+    this.deps.onPublish();
   }
 
   private remember(): void {
@@ -378,7 +414,7 @@ export class ServerUnit {
 
   private noteDivergence(): void {
     const diverged = diverges(this.wanted, this.current?.definition);
-    this.divergedAt = diverged ? (this.divergedAt ?? this.deps.clock.now()) : undefined;
+    this.divergedAt = diverged ? (this.divergedAt ?? this.deps.services.clock.now()) : undefined;
   }
 
   /** Withdraws the tools and ends every instance. Calls in flight fail. */

@@ -1,7 +1,7 @@
 /** Remembers over windows which conversations had an instance of each server, and by what they lost it (P9, X4). */
 import { BoundedMap } from '../base/boundedMap.js';
 import { isObject } from '../base/isObject.js';
-import type { KnownConversations } from '../reconcile/remembered.js';
+import type { KnownConversations } from '../instances/serverConversations.js';
 
 /** A server that had so many conversations will have another. */
 const enough = 2;

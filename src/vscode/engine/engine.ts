@@ -16,9 +16,8 @@ import { createRestBackend } from '../../core/host/restBackend.js';
 import { AgentEndpoint } from './agentEndpoint.js';
 import { EditorEndpoint, type EditorAddress } from './editorEndpoint.js';
 import { assemble } from '../../core/host/assemble.js';
-import type { Host, HostDeps, KeptOffers } from '../../core/host/hostContract.js';
+import type { Host, HostSettings, KeptOffers, Stores } from '../../core/host/hostContract.js';
 import type { OtherOutcome, ToolsetRequest } from '../../core/protocol/request.js';
-import type { KnownConversations } from '../../core/reconcile/remembered.js';
 import type { PermissionDeps } from '../../core/host/permission.js';
 import { nowhere, type ArtifactStore } from '../../core/results/artifacts.js';
 import { createDelivery, usualMaxResultBytes } from '../../core/results/delivery.js';
@@ -35,7 +34,7 @@ export interface EngineDeps {
   readonly version: string;
   /** The path of the bundled guardian. */
   readonly guardianScript: string;
-  readonly filteredTools: HostDeps['filteredTools'];
+  readonly filteredTools: HostSettings['filteredTools'];
   readonly trace: () => boolean;
   /** Decides what may be started. If it is absent, everything may be. */
   readonly approvals?: Approvals;
@@ -52,7 +51,7 @@ export interface EngineDeps {
   /** Keeps what servers listed for the next window. If it is absent, nothing is kept. */
   readonly kept?: KeptOffers & { settled(): Promise<void> };
   /** Knows which servers conversations use. If it is absent, no instance is started for one that has not called. */
-  readonly conversations?: KnownConversations;
+  readonly conversations?: NonNullable<Stores['conversations']>;
   /** Keeps the sign-ins to HTTP servers. If it is absent, nobody can sign in. */
   readonly secrets?: SecretStore;
   /** Returns a secret that the person has entered. */
@@ -106,30 +105,15 @@ export interface Engine {
 }
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { clock, log, env, version } = deps;
-  const { secrets, approvals, offerReview, toolPermissions, editor } = deps;
+  const { clock, log, version } = deps;
+  const { readSources, editor } = deps;
   const core = assemble({
-    clock,
-    log,
-    serverLog: deps.serverLog,
-    env,
-    trace: deps.trace,
-    version,
-    guardianScript: deps.guardianScript,
-    filteredTools: deps.filteredTools,
-    maxInstances: deps.maxInstances,
-    ...(deps.readSources && { readSources: deps.readSources }),
-    ...(deps.kept && { kept: deps.kept }),
-    ...(deps.conversations && { conversations: deps.conversations }),
-    ...(deps.usualStart && { usualStart: deps.usualStart }),
-    ...(deps.serverLists && { serverLists: deps.serverLists }),
-    ...(deps.secret && { secret: deps.secret }),
-    ...(secrets && { secrets }),
+    surroundings: deps,
+    settings: deps,
+    consent: deps,
+    stores: deps,
+    ...(readSources && { readSources }),
     ...(editor && { expectedClient: editor.expected }),
-    ...(approvals && { approvals }),
-    ...(offerReview && { offerReview }),
-    ...(toolPermissions && { toolPermissions }),
-    ...(deps.offersAdmin && { offersAdmin: deps.offersAdmin }),
   });
   const { host, backend, redactor, log: hostLog } = core;
   const artifacts = artifactsOf(deps, hostLog);

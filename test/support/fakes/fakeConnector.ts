@@ -55,7 +55,7 @@ export class FakeConnection implements Connection {
   closed = false;
   /** Its process needs as long as this to end. */
   ends: Promise<void> = Promise.resolve();
-  readonly isOver = false;
+  isOver = false;
   private announceGone: () => void = () => {};
   readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
   lists = 0;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { silentLog } from '../../support/fakes/silentLog.js';
 import type { ConnectOutcome } from '../../../src/core/connections/connection.js';
-import { LimitedConnector, type SlotHolder, type Surrender } from '../../../src/core/instances/limit.js';
+import { LimitedConnector, type SlotHolder } from '../../../src/core/instances/limit.js';
 import { FakeConnector, listing } from '../../support/fakes/fakeConnector.js';
 
 describe('slots of instances (L2)', () => {
@@ -13,10 +13,18 @@ describe('slots of instances (L2)', () => {
     evicted = [];
     fake = new FakeConnector();
     fake.automatic = () => listing('x');
-    limited = new LimitedConnector(fake, () => 2);
+    limited = new LimitedConnector(fake, silentLog, () => 2);
   });
 
-  const connect = (signal = new AbortController().signal, surrender?: Surrender): Promise<ConnectOutcome> =>
+  const busyHolder: SlotHolder = {
+    phase: 'live',
+    idleSince: undefined,
+    waitsSince: undefined,
+    isSpare: false,
+    end: () => Promise.resolve(),
+  };
+
+  const connect = (signal = new AbortController().signal, holder?: SlotHolder): Promise<ConnectOutcome> =>
     limited.connect(
       {
         server: 'a',
@@ -25,7 +33,7 @@ describe('slots of instances (L2)', () => {
         signal,
         log: silentLog,
       },
-      surrender,
+      holder,
     );
 
   /** Connects, and says what the instance would say. */
@@ -33,11 +41,11 @@ describe('slots of instances (L2)', () => {
     const outcome = await connect();
     assert.ok(outcome.kind === 'connected');
     const { connection } = outcome;
-    const by = { idleSince: undefined, waitsSince: undefined, isEnding: false, isSpare: false, ...holder };
-    limited.hold(connection, by, (reason) => {
+    const end = (reason: string): Promise<void> => {
       evicted.push(`${name}: ${reason}`);
       return connection.close();
-    });
+    };
+    limited.hold(connection, { ...busyHolder, end, ...holder });
     return { leave: () => connection.close() };
   }
 
@@ -66,7 +74,7 @@ describe('slots of instances (L2)', () => {
 
   it('are waited for where an instance ends, before what waits for its client gives way', async () => {
     await live({ waitsSince: 10 });
-    const ending = await live({ isEnding: true });
+    const ending = await live({ phase: 'ending' });
     const started = connect();
     await settle();
     assert.deepEqual(evicted, []);
@@ -91,7 +99,7 @@ describe('slots of instances (L2)', () => {
 
   it('are waited for where an instance is ending', async () => {
     await live({});
-    const ending = await live({ isEnding: true });
+    const ending = await live({ phase: 'ending' });
     let outcome: ConnectOutcome | undefined;
     const started = connect().then((got) => (outcome = got));
     await settle();
@@ -102,7 +110,7 @@ describe('slots of instances (L2)', () => {
 
   it('are made free by nothing else where enough is ending for all that wait', async () => {
     await live({ idleSince: 10 }, 'idle');
-    const ending = await live({ isEnding: true });
+    const ending = await live({ phase: 'ending' });
     const first = connect();
     await settle();
     assert.deepEqual(evicted, []);
@@ -137,10 +145,10 @@ describe('slots of instances (L2)', () => {
   });
 
   it('are made free by what becomes idle while another starts', async () => {
-    const by = { idleSince: undefined as number | undefined, waitsSince: undefined, isEnding: false, isSpare: false };
     const busy = await connect();
     assert.ok(busy.kind === 'connected');
-    limited.hold(busy.connection, by, () => busy.connection.close());
+    const by = { ...busyHolder, idleSince: undefined as number | undefined, end: () => busy.connection.close() };
+    limited.hold(busy.connection, by);
     fake.automatic = undefined;
     const starting = connect();
     const slow = await fake.nextConnect();
@@ -153,8 +161,8 @@ describe('slots of instances (L2)', () => {
     assert.equal((await starting).kind, 'connected');
   });
 
-  for (const isClaimed of [false, true]) {
-    it(`are made free by a start ${isClaimed ? 'never if somebody waits for it' : 'that nobody waits for, before a lease'}`, async () => {
+  for (const isTaken of [false, true]) {
+    it(`are made free by a start ${isTaken ? 'never if somebody waits for it' : 'that nobody waits for, before a lease'}`, async () => {
       await live({ idleSince: 10 }, 'idle');
       fake.automatic = undefined;
       const giveUp = new AbortController();
@@ -163,20 +171,20 @@ describe('slots of instances (L2)', () => {
         giveUp.abort();
         return Promise.resolve();
       };
-      const starting = connect(giveUp.signal, () => (isClaimed ? undefined : end));
+      const starting = connect(giveUp.signal, { ...busyHolder, phase: 'starting', isSpare: !isTaken, end });
       const slow = await fake.nextConnect();
       const waiting = connect();
       (await fake.nextConnect()).succeed(listing('x'));
       assert.equal((await waiting).kind, 'connected');
-      assert.match(evicted.join(), isClaimed ? /^idle:/ : /^start:/);
+      assert.match(evicted.join(), isTaken ? /^idle:/ : /^start:/);
       slow.succeed(listing('x'));
-      assert.equal((await starting).kind, isClaimed ? 'connected' : 'cancelled');
+      assert.equal((await starting).kind, isTaken ? 'connected' : 'cancelled');
     });
   }
 
   it('are not waited for by a start that was cancelled', async () => {
     await live({});
-    await live({ isEnding: true });
+    await live({ phase: 'ending' });
     const giveUp = new AbortController();
     const started = connect(giveUp.signal);
     await settle();
