@@ -12,7 +12,13 @@ import { abortSignalOf, type CancelSignal } from '../base/cancellation.js';
 import { Emitter, unlessAborted } from '../base/events.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import type { ServedTool } from '../tools/catalogue.js';
-import { compilePermissions, permissionOf, type PermissionRules, type ToolNames } from '../tools/permissions.js';
+import {
+  compilePermissions,
+  permissionOf,
+  type PermissionRules,
+  type PermissionVerdict,
+  type ToolNames,
+} from '../tools/permissions.js';
 import { adminNames } from './admin.js';
 
 /** A call about which a person is asked. */
@@ -67,15 +73,8 @@ export class Permission {
     this.rules = compilePermissions(deps.settings());
   }
 
-  /** Returns the pattern by which a person denied a tool, which is then not published at all. */
-  readonly deniedBy = (tool: ToolNames): string | undefined => {
-    const verdict = permissionOf(tool, this.rules);
-    return verdict.permission === 'deny' ? (verdict.pattern ?? tool.published) : undefined;
-  };
-
-  /** Marks a tool whose calls a person wants to be asked about. */
-  readonly marked = (tool: ServedTool): ServedTool =>
-    permissionOf(tool, this.rules).permission === 'ask' ? { ...tool, isAsked: true } : tool;
+  /** Returns the verdict of the setting about a tool. A denied tool is not published. */
+  readonly verdictOf = (tool: ToolNames): PermissionVerdict => permissionOf(tool, this.rules);
 
   /**
    * Says whether this call may be made: at once where nobody has to be asked, otherwise when the person has answered or

@@ -26,7 +26,7 @@ import type { Permission } from './permission.js';
 
 interface PublicationDeps {
   readonly services: Services;
-  readonly permission: Pick<Permission, 'deniedBy' | 'marked'>;
+  readonly permission: Pick<Permission, 'verdictOf'>;
   /** If this is absent, nobody looks whether anything changed. */
   readonly offerReview?: OfferReview | undefined;
   readonly offersAdmin?: (() => boolean) | undefined;
@@ -154,10 +154,10 @@ export class Publication implements Disposable {
     );
     const admin = this.deps.offersAdmin?.() === false ? [] : [this.allowedAdmin()];
     const reserved = reservedNames(this.shortNames.values(), admin.length > 0);
-    const { toolsets, problems } = publish(candidates, reserved, this.deps.permission.deniedBy);
+    const { toolsets, problems } = publish(candidates, reserved, this.deps.permission.verdictOf);
     const before = this.catalogue_.toolsets;
     const next = toolsets
-      .map((toolset) => this.withRelease({ ...toolset, tools: toolset.tools.map(this.deps.permission.marked) }))
+      .map((toolset) => this.withRelease(toolset))
       .map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
     return { toolsets: this.servers.length > 0 ? [...next, ...admin] : next, problems };
   }
@@ -184,18 +184,18 @@ export class Publication implements Disposable {
     if (!toolset.leased) return toolset;
     const release = ownReleaseTool(toolset.id, toolset.shortName);
     const names = { original: releaseTool, published: release.published };
-    return this.deps.permission.deniedBy(names) !== undefined ? toolset : { ...toolset, release };
+    return this.deps.permission.verdictOf(names).permission === 'deny' ? toolset : { ...toolset, release };
   }
 
   /** Returns `mcp_admin` without what is denied; the same object while that is the same. */
   private allowedAdmin(): Toolset {
-    const { deniedBy, marked } = this.deps.permission;
-    const excluded = adminToolset.tools.flatMap(({ original, published }): ExcludedTool[] => {
-      const pattern = deniedBy({ original, published });
-      return pattern === undefined ? [] : [{ original, reason: { kind: 'denied', pattern, published } }];
+    const excluded: ExcludedTool[] = [];
+    const tools = adminToolset.tools.flatMap((tool): ServedTool[] => {
+      const { original, published } = tool;
+      const { permission, pattern = published } = this.deps.permission.verdictOf(tool);
+      if (permission === 'deny') excluded.push({ original, reason: { kind: 'denied', pattern, published } });
+      return permission === 'deny' ? [] : [permission === 'ask' ? { ...tool, isAsked: true } : tool];
     });
-    const isLeftOut = new Set(excluded.map(({ original }) => original));
-    const tools = adminToolset.tools.filter(({ original }) => !isLeftOut.has(original)).map(marked);
     const next = { ...adminToolset, tools, excluded };
     if (!sameToolset(this.admin, next)) this.admin = next;
     return this.admin;

@@ -141,8 +141,12 @@ describe('what a person answers about a call', () => {
     setting = { x: 'deny' };
     permission.recheck();
     assert.equal(changes, 1);
-    assert.equal(permission.deniedBy({ original: 'y', published: 'x' }), 'x');
-    assert.equal(permission.deniedBy({ original: 'x', published: 'y' }), 'x', 'a rename does not get around it');
+    assert.equal(permission.verdictOf({ original: 'y', published: 'x' }).pattern, 'x');
+    assert.equal(
+      permission.verdictOf({ original: 'x', published: 'y' }).pattern,
+      'x',
+      'a rename does not get around it',
+    );
     setting = { '*': 'ask' };
     permission.recheck();
     void permit('x');
