@@ -1,8 +1,10 @@
 /**
- * What the instances of one server list, which need not be the same: some servers offer more to a client that can be
- * asked, or switch tools on when they are called (G3). One list is the *common* one, which all see who have no reason to
- * see another. Invariants: a list that is known already is kept once; nothing is kept for an instance that is gone; the
- * kinds of clients whose lists are remembered are bounded.
+ * The lists of the instances of one server. They can differ: some servers offer more to a client with more
+ * capabilities, or switch tools on during a call (G3). Clients without a reason to see another list see the *common*
+ * one.
+ *
+ * Invariants: equal lists are kept once; nothing is kept for an instance after its end; the number of kinds of clients
+ * is bounded.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { ServerDefinition } from '../config/model.js';
@@ -17,12 +19,12 @@ import { isSameList } from '../tools/registry.js';
 
 export type Curated = Extract<Curation, { kind: 'curated' }>;
 
-/** Kinds of clients, by what they declare, whose lists are remembered; the oldest is forgotten. */
+/** The limit of kinds of clients, by their capabilities. The oldest is forgotten. */
 const mostKinds = 32;
 let nextOffer = 1;
 const offers = new WeakMap<ToolListing, Offer>();
 
-/** One list of a server, and what its definition publishes of it. */
+/** One list of a server, and the part of it that a definition publishes. */
 export class Offer {
   readonly id = nextOffer++;
   private made:
@@ -37,7 +39,7 @@ export class Offer {
     return offers.get(listing) ?? new Offer(listing);
   }
 
-  /** Does in slices what `curate` then need not do (P10). */
+  /** Does the work of `curate` ahead, in slices (P10). */
   *prepare(definition: ServerDefinition, report: FilteredToolsReport): Sliced<void> {
     for (const tool of this.listing.tools) {
       reviewedTool(tool);
@@ -61,13 +63,13 @@ export class Offer {
 export class Offers {
   private readonly byKind = new BoundedMap<string, Offer>(mostKinds);
   private readonly byInstance = new WeakMap<Instance, Offer>();
-  /** Spare instances that nobody has taken, so that what they listed at their start is not for all yet. */
+  /** The spare instances without a conversation. Their first list is not for all yet. */
   private readonly spares = new WeakSet<Instance>();
   private commonKind: string;
-  /** Whether somebody may be offered something else than the common list. */
+  /** True if a conversation may be offered another list than the common one. */
   isVaried = false;
 
-  /** @param declared what the clients declared of which the server was told when it listed */
+  /** @param declared the capabilities of clients that the server received before it listed */
   constructor(
     public common: Offer,
     declared: Instance['declared'],
@@ -76,27 +78,25 @@ export class Offers {
     this.byKind.set(this.commonKind, common);
   }
 
-  /** @param held the instance that is the lease of the audience's conversation */
+  /** @param held the lease of the audience's conversation */
   of({ declares }: Audience, held: Instance | undefined): Offer {
     return (held && this.byInstance.get(held)) ?? this.byKind.get(declares) ?? this.common;
   }
 
-  /** Returns every list that somebody may be offered, the common one first. */
+  /** Returns every list that a conversation may be offered, the common one first. */
   all(instances: readonly Instance[]): readonly Offer[] {
     const own = instances.flatMap((instance) => this.byInstance.get(instance) ?? []);
     return [...new Set([this.common, ...this.byKind.values(), ...own])];
   }
 
-  /** The list that this instance gave last. */
   ofInstance(instance: Instance): Offer | undefined {
     return this.byInstance.get(instance);
   }
 
   /**
-   * Notes what an instance lists. Returns whether it is the newest list of all, so that it is to be the common one.
-   * What an instance lists when it starts, it lists for all clients like its own; what changes in the instance of one
-   * conversation later changes for that conversation alone. What a spare instance lists at its start takes nothing away
-   * from the conversations there are: it is for all when one has taken it.
+   * Notes a list of an instance. Returns true if it becomes the common list. A list at the start of an instance is for
+   * all clients of its kind. A later change in a lease is only for its conversation. The first list of a spare instance
+   * counts when a conversation has taken the instance, so that no conversation loses tools before.
    */
   note(instance: Instance, offer: Offer, isStart: boolean): boolean {
     const kind = capabilitiesKey(instance.declared);
@@ -110,19 +110,19 @@ export class Offers {
     return isForAll || (isStart && !isUntaken && kind === this.commonKind);
   }
 
-  /** Whether what it lists now is for all, and not for the conversation alone that holds it or will. */
+  /** True if its list is for all, and not only for its present or future conversation. */
   isForAll({ use, client, declared }: Instance): boolean {
-    // The next conversation is expected to be like the last, and others may be offered something else.
+    // The next conversation is likely to be like the last, and others may be offered something else.
     if (use.kind === 'spare') return capabilitiesKey(declared) === this.commonKind;
     return use.kind !== 'leased' || client?.audience === undefined;
   }
 
-  /** Returns what an instance listed that was spare until now; undefined for any other, and the second time. */
+  /** Returns the first list of an instance that was spare until now. Returns it once. */
   takenSpare(instance: Instance): Offer | undefined {
     return this.spares.delete(instance) ? this.byInstance.get(instance) : undefined;
   }
 
-  /** Returns the offer that this list is already, or a new one. */
+  /** Returns the known offer with an equal list, or a new one. */
   offerOf(listing: ToolListing): Offer {
     const known = [this.common, ...this.byKind.values()].find((one) => isSameListing(one.listing, listing));
     return known ?? Offer.of(listing);
@@ -144,7 +144,7 @@ function isSameListing(a: ToolListing, b: ToolListing): boolean {
   );
 }
 
-/** Curates what a start listed at the expense of its server, in slices; returns the outcome of the start. */
+/** Curates the list of a start in slices, charged to its server. Returns the outcome of the start. */
 export async function prepared(
   outcome: ConnectOutcome,
   definition: ServerDefinition,

@@ -1,7 +1,9 @@
 /**
- * One server of the config file. It brings what runs to what the file says, one step at a time, and keeps the
- * last-known-good when that fails (R2, R3). Invariants: what serves is replaced in one synchronous step; an overtaken
- * start is ended and changes nothing; what waits for approval never starts (S1); a disposed unit leaves nothing.
+ * One server of the config file. It carries out one step at a time until the file is served, and keeps the
+ * last-known-good definition if a step fails (R2, R3).
+ *
+ * Invariants: the serving definition is replaced in one synchronous step; an overtaken start ends and changes nothing;
+ * a launch without approval never starts (S1); a disposed unit leaves nothing.
  */
 import { assertNever } from '../base/assertNever.js';
 import type { CancelSignal } from '../base/cancellation.js';
@@ -12,6 +14,7 @@ import type { ConnectOutcome } from '../connections/connection.js';
 import type { PoolFailure } from '../instances/pool.js';
 import { ServerConversations } from '../instances/serverConversations.js';
 import type { Services } from '../instances/services.js';
+import type { StartTurn } from '../instances/startTurns.js';
 import type { Fields } from '../protocol/client.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
 import { describeFailure, redactedCause, takesDown, type Failure, type FailureCause } from './failure.js';
@@ -29,7 +32,6 @@ import {
 import { isSameOffer, type OfferMemory, type RememberedOffer } from './remembered.js';
 import { Serving } from './serving.js';
 import { StandIn } from './standIn.js';
-import { StartAttempt } from './startAttempt.js';
 import type { UnitFacts } from './status.js';
 
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
@@ -38,7 +40,7 @@ interface UnitDeps {
   readonly id: string;
   readonly services: Services;
   readonly policy: UnitPolicy;
-  /** Keeps for the next window what servers listed. By default nothing is kept. */
+  /** Keeps lists for the next window. By default nothing is kept. */
   readonly memory: OfferMemory | undefined;
   /** Called in the same turn in which the published offer changed. */
   readonly onPublish: () => void;
@@ -46,9 +48,9 @@ interface UnitDeps {
   readonly onChange: () => void;
 }
 
-/** The settings and decisions of a person that count for each server. */
+/** The settings and decisions of a person for each server. */
 export interface UnitPolicy {
-  /** Says whether a definition may run (S1). `reconsider` has to be called when this changes. */
+  /** Decides whether a definition may run (S1). `reconsider` has to be called when this changes. */
   readonly judge: Judge;
   /** True if a server with remembered tools starts only when it is needed. */
   readonly startsOnCall: (definition: ServerDefinition) => boolean;
@@ -62,20 +64,20 @@ const revoked = 'its approval was revoked';
 export class ServerUnit {
   private wanted: ConfiguredServer | undefined;
   private current: Serving | undefined;
-  /** Is published while nothing serves yet; it belongs to what is starting. */
+  /** Published until the start under way has listed. */
   private standIn: StandIn | undefined;
-  /** What was remembered last, so that it is not written again. */
+  /** The last remembered offer, so that it is not written twice. */
   private remembered: RememberedOffer | undefined;
   private attempt: StartAttempt | undefined;
   private stopped: { readonly definition: ServerDefinition; readonly since: number } | undefined;
-  /** Says why the definition of the file does not serve. */
+  /** Why the definition of the file does not serve. */
   private failure: Failure | undefined;
-  /** Says what is wrong with what serves. It stands beside `failure`, as neither explains or ends the other. */
+  /** The fault of the serving definition. It is independent of `failure`. */
   private servingFailure: Failure | undefined;
   private divergedAt: number | undefined;
   private heldBack = false;
   private readonly ends: PendingEnds;
-  /** What no longer serves, replaced or withdrawn, while its last calls still run (R4). */
+  /** The replaced or withdrawn definitions with calls in flight (R4). */
   private readonly draining = new Set<Serving>();
 
   private readonly conversations: ServerConversations;
@@ -90,14 +92,13 @@ export class ServerUnit {
     return this.current;
   }
 
-  /** What agents are offered: what serves, or what stands in for it. */
+  /** The offer for agents: the serving definition, or its stand-in. */
   get published(): Serving | StandIn | undefined {
     return this.current ?? this.standIn;
   }
 
   /**
-   * Resolves with what serves, once it has started. A request that was made of a stand-in waits here, and finds what the
-   * server really has.
+   * Resolves with the serving definition after its start. A request to a stand-in waits here, and finds the real tools.
    */
   async ready(signal: CancelSignal): Promise<Serving | PoolFailure | { readonly kind: 'cancelled' }> {
     for (let asked: StandIn | undefined; !this.current && this.standIn && !signal.aborted;) {
@@ -124,7 +125,7 @@ export class ServerUnit {
     await this.current?.settled();
   }
 
-  /** Brings what runs to what the file says now. */
+  /** Has to be called with the entry of the file after each edit. */
   apply(wanted: ConfiguredServer | undefined): void {
     this.wanted = wanted;
     const [serving, starting, stopped] = [this.current, this.attempt, this.stopped].map((each) => each?.definition);
@@ -170,7 +171,7 @@ export class ServerUnit {
     this.changed();
   }
 
-  /** Looks again at what may run, after an approval or a revocation. */
+  /** Has to be called after an approval or a revocation. */
   reconsider(): void {
     const { wanted, serving } = this.permits();
     this.endDraining(revoked, ({ definition }) => this.deps.policy.judge(definition).kind === 'pending');
@@ -178,7 +179,7 @@ export class ServerUnit {
     else this.changed();
   }
 
-  /** Starts a stopped, failed or idle server because a person asked for it. */
+  /** Starts a stopped, failed or idle server for a person. */
   async start(): Promise<void> {
     this.stopped = undefined;
     const serving = this.current;
@@ -194,7 +195,7 @@ export class ServerUnit {
     await this.settled();
   }
 
-  /** Withdraws the tools and ends every instance now, because a person asked for it. Calls in flight fail. */
+  /** Withdraws the tools and ends every instance for a person. Calls in flight fail. */
   async stop(): Promise<void> {
     const definition = enabledDefinition(this.wanted) ?? this.current?.definition;
     if (!definition) return;
@@ -205,8 +206,8 @@ export class ServerUnit {
   }
 
   /**
-   * Ends every instance and starts a new one. The tools stay published meanwhile. Where conversations have instances of
-   * their own, those end for a person alone, and an agent has one started if no other lives (L5).
+   * Ends every instance and starts a new one. The tools stay published. Leases end only for a person. For an agent, an
+   * instance starts if no other is live (L5).
    */
   async restart(by: 'a person' | 'an agent'): Promise<void> {
     const [serving, definition] = [this.current, this.startable()];
@@ -214,7 +215,7 @@ export class ServerUnit {
     if (serving?.definition.launchHash === definition.launchHash) {
       const isWhole = by === 'a person' || definition.trulyStateless;
       await (isWhole ? serving.pool.recycle(`${by} restarted it`) : serving.pool.endUnheld(`${by} restarted it`));
-      // While its processes ended, it may have been stopped, withdrawn or revoked, and a call may have started another.
+      // While its processes ended, a person may have stopped it, or a call may have started another instance.
       if (this.current === serving && !serving.pool.open) await serving.startAgain();
       await this.settled();
     } else {
@@ -238,17 +239,16 @@ export class ServerUnit {
     await this.gone();
   }
 
-  /** Resolves when everything that was withdrawn, replaced or overtaken has ended. */
+  /** Resolves when everything withdrawn, replaced or overtaken has ended. */
   gone(): Promise<void> {
     return this.ends.settled();
   }
 
-  /** Returns what works on the task of a conversation, which may have been replaced since the task began. */
+  /** Finds the definition that works on a task, which an edit may have replaced since. */
   servingOfTask(task: string, conversation: string): Serving | undefined {
     return [this.current, ...this.draining].find((serving) => serving?.pool.tasks.has(task, conversation));
   }
 
-  /** Tells the views what there is to show. */
   get facts(): UnitFacts {
     return {
       id: this.deps.id,
@@ -273,14 +273,17 @@ export class ServerUnit {
     return permitsOf(this.deps.policy.judge, this.wanted, this.current?.definition);
   }
 
-  /** @param isAsked whether a person wants it to start now, whatever its entry says */
+  /** @param isAsked true if a person wants it to start now, whatever its entry says */
   private begin(definition: ServerDefinition, isAsked = false): void {
     this.overtake();
     this.stand(definition);
     if (isAsked || !this.standIn || !this.deps.policy.startsOnCall(definition)) this.launch(definition, isAsked);
   }
 
-  /** @param isAsked whether somebody waits for it; tools that are not there yet are waited for as well */
+  /**
+   * @param isAsked true if a caller waits for it. If no tools are published yet, the start does not wait for its turn
+   * either.
+   */
   private launch(definition: ServerDefinition, isAsked: boolean): void {
     const { id: server, services, memory } = this.deps;
     const { filteredTools, startsOnCall } = this.deps.policy;
@@ -299,7 +302,7 @@ export class ServerUnit {
         this.attempt = undefined;
         if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, capabilities);
         if (outcome.kind === 'failed') this.fail({ kind: 'startFailed', failure: outcome.failure });
-        // What starts with a call is tried again by the next one.
+        // With `start: call`, the next call tries again.
         if (!startsOnCall(attempt.definition) || this.failure?.kind === 'refused') this.standDown();
         this.changed();
       },
@@ -354,13 +357,13 @@ export class ServerUnit {
     const { current: serving, servingFailure: down } = this;
     if (!serving) return;
     this.failure = undefined;
-    // A failure to start lasts until a start succeeds, and an edit asks for one where nothing lives (R2).
+    // A failed start counts until a start succeeds, and an edit asks for one if no instance is live (R2).
     if (down && takesDown(down) && !serving.pool.open) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);
     if (refused) this.fail({ kind: 'refused', problems: refused.problems });
   }
 
-  /** Takes the one step in which what serves changes. What served before ends with its last call. */
+  /** Replaces the serving definition in one step. The previous one ends with its last call. */
   private replace(next: Serving | undefined, reason: string): void {
     const before = this.current;
     if (!before && !next) return this.standDown();
@@ -373,7 +376,7 @@ export class ServerUnit {
     this.ends.add(before.drain(this.deps.policy.drainLimitMs, reason).finally(() => this.draining.delete(before)));
   }
 
-  /** Publishes what this launch listed in another window, where nothing serves (P8). */
+  /** Publishes the list of this launch from an earlier window, if nothing serves (P8). */
   private stand(definition: ServerDefinition): void {
     const { memory, policy } = this.deps;
     const { filteredTools } = policy;
@@ -432,5 +435,51 @@ export class ServerUnit {
   private overtake(): void {
     this.attempt?.overtake();
     this.attempt = undefined;
+  }
+}
+
+/**
+ * One start of one definition, which a later edit may overtake. Invariant: an overtaken start reports no outcome, and
+ * its connection is closed.
+ */
+class StartAttempt {
+  private readonly controller = new AbortController();
+  private overtaken = false;
+  /**
+   * Resolves after the outcome was reported, or after everything started is gone. It never rejects because of a server.
+   */
+  readonly done: Promise<void>;
+
+  /**
+   * @param definition another one of the same launch may replace it during the start
+   * @param since in epoch milliseconds
+   * @param turn ends with the start
+   */
+  constructor(
+    public definition: ServerDefinition,
+    readonly since: number,
+    private readonly turn: StartTurn,
+    connect: (signal: AbortSignal) => Promise<ConnectOutcome>,
+    onOutcome: (attempt: StartAttempt, outcome: ConnectOutcome) => void,
+  ) {
+    const { signal } = this.controller;
+    this.done = (async () => {
+      if (turn.coming) await Promise.race([turn.coming, untilAborted(signal)]);
+      if (signal.aborted) return;
+      const outcome = await connect(signal);
+      turn.end();
+      if (!this.overtaken) onOutcome(this, outcome);
+      else if (outcome.kind === 'connected') await outcome.connection.close();
+    })().finally(() => turn.end());
+  }
+
+  /** Has to be called when a caller waits for it. */
+  hurry(): void {
+    this.turn.hurry();
+  }
+
+  overtake(): void {
+    this.overtaken = true;
+    this.controller.abort();
   }
 }

@@ -1,7 +1,8 @@
 /**
- * What serves for one server (R2, R3, R6): the last-known-good definition, what the server lists, what is published of
- * it, and the instances. It follows the server's own changes; edits of the file reach it through `ServerUnit`.
- * Invariants: the published tools change in one step (`onCommit`); a list that cannot be taken changes nothing.
+ * The serving part of one server (R2, R3, R6): the last-known-good definition, its lists, their published part, and the
+ * instances. It follows the server's own changes. Edits of the file come from `ServerUnit`.
+ *
+ * Invariants: the published tools change in one step (`onPublish`); a list with an error changes nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../base/assertNever.js';
@@ -23,11 +24,11 @@ import { ListRefresh } from './listRefresh.js';
 import { type Offer, Offers, type Curated } from './offers.js';
 import { spokenBy, type RememberedOffer, type Spoken } from './remembered.js';
 
-/** What is offered to somebody. */
+/** The offer for one conversation. */
 export interface Offered {
   readonly listing: ToolListing;
   readonly curated: Curated;
-  /** Is there where it is not the common list; equal for those who are offered the same. */
+  /** Set if the list is not the common one. Equal lists have equal numbers. */
   readonly special?: number;
 }
 
@@ -62,7 +63,7 @@ export class Serving {
   definition: ServerDefinition;
   /** The published part of the common list. */
   curated: Curated;
-  /** The instructions of the instance that started last. */
+  /** The instructions of the latest instance. */
   instructions: string | undefined;
   features: ServerFeatures;
   /** The time in epoch milliseconds since when it serves. */
@@ -124,18 +125,17 @@ export class Serving {
     this.pages.follow(this.curated.tools);
   }
 
-  /** Says why a list of the server was not taken, while that lasts. What an instance listed for itself ends with it. */
+  /** Why a list of the server was not taken, as long as that lasts. A failure of an own list ends with its instance. */
   get refreshFailure(): string | undefined {
     const own = (instance: Instance): string | undefined => this.ownFailures.get(instance) ?? this.refusalOf(instance);
     return this.commonFailure ?? this.pool.live.filter((one) => this.isInUse(one)).flatMap((one) => own(one) ?? [])[0];
   }
 
-  /** The common list: of what all are offered who are not offered another. */
   get listing(): ToolListing {
     return this.offers.common.listing;
   }
 
-  /** What another window may publish of it before it has started there. */
+  /** The offer that another window may publish before its own start. */
   get toRemember(): RememberedOffer {
     const { listing, instructions } = this;
     return { at: this.listedAt, listing, instructions, ...this.spoken };
@@ -145,18 +145,18 @@ export class Serving {
     return this.spoken.serverInfo;
   }
 
-  /** @param audience absent: the common list. */
+  /** @param audience absent for the common list */
   offeredTo(audience?: Audience): Offered {
     const { common } = this.offers;
     const isForOne = audience && !this.definition.trulyStateless;
     const offer = isForOne ? this.offers.of(audience, this.pool.holderOf(audience.conversation)) : common;
     const curated = offer === common ? this.curated : offer.curate(this.definition, this.report());
-    // What gives two tools one name is offered to nobody (N5).
+    // A list with two tools of one name is offered to no conversation (N5).
     if (curated.kind === 'refused') return { listing: common.listing, curated: this.curated };
     return { listing: offer.listing, curated, ...(offer !== common && { special: offer.id }) };
   }
 
-  /** The conversations that hold an instance which lists something else than the common list has. */
+  /** The conversations with an own list beside the common one. */
   get ownLists(): readonly Audience[] {
     if (!this.offers.isVaried) return [];
     return this.pool.live.flatMap(({ use, client }) => {
@@ -165,7 +165,7 @@ export class Serving {
     });
   }
 
-  /** Returns what is offered to anybody, the common list first. */
+  /** Returns every offer, the common one first. */
   everyOffer(): readonly Offered[] {
     return this.offers.all(this.pool.live).flatMap((offer): Offered[] => {
       const { listing, id } = offer;
@@ -191,19 +191,19 @@ export class Serving {
     else this.curated = curated;
     this.pool.review();
     this.pages.follow(this.curated.tools);
-    // Places move with every edit of the file; only what agents see is a change of the registry.
+    // Places move with every edit of the file. Only a visible change counts for the catalogue.
     if (!sameView) this.deps.onPublish();
     return undefined;
   }
 
-  /** Starts an instance beside those that live. Resolves to whether it started. */
+  /** Starts one more instance. Resolves to true if it started. */
   startFresh(): Promise<boolean> {
     const started = this.pool.startWarm().then((outcome) => outcome.kind === 'started');
     this.starting = started;
     return started;
   }
 
-  /** Does as `startFresh` because somebody asks for it, so that what failed before no longer counts. */
+  /** Starts one for a caller, so that earlier failures no longer count. */
   startAgain(): Promise<boolean> {
     this.reconnection.reset();
     return this.startFresh();
@@ -211,11 +211,11 @@ export class Serving {
 
   async settled(): Promise<void> {
     await this.starting;
-    // Later listings are not waited for: a server that announces changes for ever must not hold up the edit of another.
+    // Later listings do not count: a server with endless changes must not hold up the edit of another.
     await Promise.all(this.pool.live.map((instance) => this.refreshes.get(instance)?.listingNow));
   }
 
-  /** Ends when the calls in flight have ended, for which they have `limitMs` (R4). New calls no longer come. */
+  /** Takes no new calls. Ends with the calls in flight, after `limitMs` at the latest (R4). */
   drain(limitMs: number, reason: string): Promise<void> {
     this.end();
     return this.pool.drain(limitMs, reason);
@@ -226,7 +226,7 @@ export class Serving {
     return this.pool.close(reason);
   }
 
-  /** A pool that drains has users and views, but its events change nothing else. */
+  /** A pool that drains still has users and views, but its events change nothing else. */
   private follow(event: PoolEvent): void {
     if (event.kind === 'changed') {
       if (this.pool.live.length === 0) this.idleSince = this.deps.services.clock.now();
@@ -309,8 +309,8 @@ export class Serving {
   }
 
   /**
-   * Somebody lists what is offered. What its server does not call fresh any more is asked for again; who listed is told if
-   * it has changed.
+   * Has to be called when a client lists. Lists past their lifetime are requested again, and the client is notified of
+   * a change.
    */
   noteListed(audience: Audience | undefined): void {
     const held = audience && this.pool.holderOf(audience.conversation);
@@ -320,7 +320,6 @@ export class Serving {
     }
   }
 
-  /** An instance says that what it offers has changed. */
   private refresh(instance: Instance, kind: OfferKind): void {
     if (instance.use.kind === 'draining') return;
     const refresh = this.refreshes.get(instance) ?? this.refreshOf(instance);
@@ -339,7 +338,7 @@ export class Serving {
       prepare: (listing) => this.offers.offerOf(listing).prepare(this.definition, this.report()),
       onListed: (listing) => void (this.isInUse(instance) && this.note(instance, listing)),
       onFailure: (error) => {
-        // An instance that has ended meanwhile has already told why.
+        // The end of the instance is already reported.
         if (!this.isInUse(instance)) return;
         const why = this.deps.services.redactor.redact(error instanceof ListError ? error.message : asText(error));
         if (this.offers.isForAll(instance)) this.commonFailure = why;

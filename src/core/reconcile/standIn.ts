@@ -1,6 +1,7 @@
 /**
- * What a server listed last, in another window, published until it has listed now (P8). A stand-in has no instance: its calls
- * wait for the start. Invariants: it stands for the launch that listed it and for no other; it never replaces what serves.
+ * The list of a server from an earlier window, published until the server has listed now (P8). A stand-in has no
+ * instance, so its calls wait for the start. Invariants: it is only for the launch that listed it; it never replaces a
+ * serving definition.
  */
 import type { ServerDefinition } from '../config/model.js';
 import type { ToolListing } from '../connections/connection.js';
@@ -24,7 +25,7 @@ export class StandIn {
     this.offer = offer;
   }
 
-  /** Returns undefined where two of the remembered tools would have one name: the server itself has to say whether. */
+  /** Returns undefined if two remembered tools would have one name. The server itself has to decide. */
   static of(
     definition: ServerDefinition,
     remembered: RememberedOffer,
@@ -51,7 +52,7 @@ export class StandIn {
     return this.remembered.listing;
   }
 
-  /** All are offered the same: who is offered something else has an instance. */
+  /** Another list needs an instance, so there is only one here. */
   offeredTo(): Offered {
     return { listing: this.listing, curated: this.curated };
   }
@@ -62,7 +63,7 @@ export class StandIn {
     return [this.offeredTo()];
   }
 
-  /** Takes a definition of the same launch. Returns whether it goes on. */
+  /** Takes a definition of the same launch. Returns false if it must end. */
   recurate(definition: ServerDefinition, report: FilteredToolsReport): boolean {
     const curated = this.offer.curate(definition, report);
     if (curated.kind === 'refused') return false;
