@@ -1,7 +1,7 @@
 /**
- * The composition root of the core. It makes the services once, and a host with its connector, its sign-ins and the backend
- * of its gateways. The extension, the command line and the tests differ only in their input. The maker of a gateway closes
- * it before or while the core is disposed of.
+ * The composition root of the core. It makes the services once, and a host with its connector, its sign-ins and the
+ * backend of its gateways. The extension, the command line and the tests differ only in their input. The maker of a
+ * gateway closes it before or while the core is disposed of.
  */
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -39,7 +39,7 @@ export interface Core {
   readonly redactor: Redactor;
   /** The log of the core, redacted. */
   readonly log: Log;
-  /** Resolves when nothing that the core started runs any longer. It may be called again. */
+  /** Resolves when nothing of the core runs. It may be called again. */
   dispose(): Promise<void>;
 }
 

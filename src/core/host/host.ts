@@ -1,7 +1,7 @@
 /**
- * The façade of the core: what the editor shell and the command line call. It joins config, reconciliation and
- * connections; the gateway is joined to it by `gatewayBackend`. Invariants: the catalogue is replaced in one step and
- * always is what `publish` makes of the registrations in file order; the snapshot is made from one moment's facts.
+ * The façade of the core for the editor shell and the command line. It joins config, reconciliation and connections.
+ * `gatewayBackend` joins the gateway to it. Invariants: the catalogue is replaced in one step and is always the
+ * publication of all registrations in file order; a snapshot has the facts of one moment.
  */
 import { judgeLaunch, launchOf } from '../approval/approvals.js';
 import type { Disposable } from '../base/disposables.js';
@@ -44,13 +44,13 @@ export function createHost(deps: HostDeps): Host {
   return new ToolsetHost(deps);
 }
 
-/** Views follow calls at this pace. */
+/** The milliseconds between two updates of the views during calls. */
 const activityMs = 1000;
 
 class ToolsetHost implements Host {
   private readonly config = new ConfigState();
   private readonly units = new Map<string, ServerUnit>();
-  /** The units that were removed from the file and whose last calls still run. */
+  /** The units that left the file and still have calls in flight. */
   private readonly leaving = new Set<ServerUnit>();
   private servers: readonly ConfiguredServer[] = [];
   private shadowed: ConfigModel['shadowed'] = new Map();
@@ -168,7 +168,7 @@ class ToolsetHost implements Host {
     if (tool && tool.releases === undefined && unit && !unit.serving) {
       const ready = await unit.ready(call.signal);
       if (!('pool' in ready)) return isFailure(ready) ? this.failed(tool, call, ready) : ready;
-      // What was listed in another window may be another tool by now, or none (P8).
+      // The tool of an earlier window may be another one now, or gone (P8).
       tool = this.publication.tool(call);
     }
     const seen = call.consented ?? tool?.original;
@@ -177,7 +177,7 @@ class ToolsetHost implements Host {
       if (!(await permitted)) {
         return call.signal.aborted ? { kind: 'cancelled' } : errorResult(refusedText(tool.published));
       }
-      // The tool may have gone, be another, or have to start again, since the person was asked.
+      // While the person was asked, the tool may have gone, become another, or lost its instance.
       const again = this.units.get(call.toolset);
       if (again && !again.serving && tool.releases === undefined) await again.ready(call.signal);
       tool = this.publication.tool(call);
@@ -253,7 +253,7 @@ class ToolsetHost implements Host {
     this.publication.dispose();
   }
 
-  /** What servers say is redacted before anyone reads it (E4). */
+  /** Texts of servers are redacted before anyone reads them (E4). */
   private warned(text: string): string {
     const { redactor, log } = this.deps.services;
     const redacted = redactor.redact(text);
@@ -288,7 +288,7 @@ class ToolsetHost implements Host {
   private failed(tool: Pick<ServedTool, 'published'>, call: ToolsetCall, failure: PoolFailure): ToolOutcome {
     const isServed = this.units.get(call.toolset)?.serving !== undefined;
     const text = this.warned(callText(call.toolset, tool.published, failure, isServed));
-    // An app has words of its own for a call that fails, and shows a result as a result.
+    // An app handles failed calls with its own words, and would show a result as a result.
     return call.fromApp ? { kind: 'error', code: errorCodes.server, message: text } : errorResult(text);
   }
 
@@ -300,10 +300,7 @@ class ToolsetHost implements Host {
     snapshot: () => this.takeSnapshot(),
   };
 
-  /**
-   * An entry that was wrong may be right by now, because a variable was set or a folder made. Others that start are not
-   * waited for.
-   */
+  /** A wrong entry may be right now, because a variable was set or a folder was made. Other starts are not awaited. */
   private askAgain(server: string): void {
     const entry = this.servers.find(({ id }) => id === server);
     if (entry?.kind === 'invalid' && entry.enabled) void this.reapply();
@@ -338,7 +335,7 @@ class ToolsetHost implements Host {
     void unit.gone().then(() => this.leaving.delete(unit));
   }
 
-  /** What each unit changes at once is published together. */
+  /** Publishes all changes of the units together. */
   private inOneSwap(change: () => void): void {
     this.applying = true;
     change();
@@ -379,7 +376,7 @@ class ToolsetHost implements Host {
   }
 
   private keepSecret(definition: ServerDefinition): void {
-    // Which of its values are secrets, a launch hash does not tell: a reference may give what was written out before.
+    // The launch hash does not show this: a reference may now give an earlier literal.
     const found = secretsOf(definition.launch).filter((value) => !this.keptSecret.has(value));
     for (const value of found) this.keptSecret.add(value);
     if (found.length > 0) this.deps.services.redactor.register(found);

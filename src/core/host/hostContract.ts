@@ -1,4 +1,4 @@
-/** Declares what the host is given and what it offers: the types between the core and its shells. */
+/** The contract between the core and its shells. */
 import type { Approvals } from '../approval/approvals.js';
 import type { LaunchDescription } from '../approval/fingerprint.js';
 import type { OfferReview } from '../approval/offerPrints.js';
@@ -25,7 +25,6 @@ export interface Surroundings {
   readonly clock: Clock;
   /** The sink of the core's own log. The core redacts. */
   readonly log: Log;
-  /** Returns the sink of one server's log. The core redacts. */
   readonly serverLog: (server: string) => Log;
   /** The environment that servers inherit and that `{ env: NAME }` reads. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -47,7 +46,7 @@ export interface HostSettings {
   readonly trace?: () => boolean;
   /** The time for calls in flight on a removed or changed server, in milliseconds (R4). The default is 30,000. */
   readonly drainLimitMs?: number;
-  /** Returns how many instances may live at once (L2). The default is 32. */
+  /** Returns the limit of live instances (L2). The default is 32. */
   readonly maxInstances?: () => number;
   /** The number of starts at once without a waiting caller (P8). The default is the number of the machine's cores. */
   readonly startsAtOnce?: number;
@@ -55,9 +54,9 @@ export interface HostSettings {
   readonly serverLists?: () => ServerLists;
   /** The one server that counts (G6). By default all count. */
   readonly only?: string | undefined;
-  /** Returns whether agents see the tools of `mcp_admin` (L5). By default they do. */
+  /** Returns true if agents see the tools of `mcp_admin` (L5). By default they do. */
   readonly offersAdmin?: () => boolean;
-  /** Returns when a server starts whose entry does not say it. By default it starts with the window. */
+  /** Returns the start time of servers without one in their entry. By default they start with the window. */
   readonly usualStart?: () => StartTime;
 }
 
@@ -67,18 +66,18 @@ export interface Consent {
   readonly approvals?: Approvals;
   /** Decides which tools agents may call (S4). By default they may call all. */
   readonly toolPermissions?: PermissionDeps;
-  /** Compares what servers offer with what they offered when they were approved (S3). By default nothing is compared. */
+  /** Compares the offers of servers with those at their approval (S3). By default nothing is compared. */
   readonly offerReview?: OfferReview;
 }
 
 /** The memory beyond this window. By default there is none. */
 export interface Stores {
-  /** Keeps what launches listed, by their fingerprints (P8). */
+  /** Keeps lists by the fingerprints of their launches (P8). */
   readonly kept?: KeptOffers;
   readonly conversations?: KnownConversations;
   /** Keeps sign-ins to HTTP servers. */
   readonly secrets?: SecretStore;
-  /** Returns a secret that the person has entered, for `{ secret: NAME }`. */
+  /** Returns a secret from the person, for `{ secret: NAME }`. */
   readonly secret?: (name: string) => string | undefined;
 }
 
@@ -93,43 +92,42 @@ export interface HostDeps {
   readonly readSources?: (() => Promise<void>) | undefined;
 }
 
-/** Keeps what servers listed for the next window. */
+/** Keeps the lists of servers for the next window. */
 export interface KeptOffers {
   recall(launch: string): RememberedOffer | undefined;
-  /** @param redact removes secrets from a text; what has one is not kept */
+  /** @param redact removes secrets from a text. An offer with a secret is not kept. */
   remember(launch: string, offer: RememberedOffer, redact: (text: string) => string): void;
   forget(launch: string): void;
 }
 
 export interface Host {
   readonly snapshot: StatusSnapshot;
-  /** Fires after the snapshot was replaced; bursts of one turn of the event loop are one event. */
+  /** Fires after the snapshot was replaced, once for each turn of the event loop. */
   readonly onDidChange: Event<StatusSnapshot>;
   readonly catalogue: Catalogue;
-  /** Fires in the same turn in which the catalogue is swapped. */
+  /** Fires in the same turn in which the catalogue is replaced. */
   readonly onDidChangeCatalogue: Event<Catalogue>;
-  /** Returns what a person would approve of a server that is configured without a mistake. */
+  /** Returns the launch that a person approves, if the entry is valid. */
   launchOf(server: string): LaunchDescription | undefined;
-  /** Returns the name by which the editor knows a server (G3a), also while it publishes nothing. */
+  /** Returns the editor's name of a server (G3a), also if nothing is published. */
   shortName(server: string): string;
-  /** Returns what a conversation is offered (G3), which is the catalogue where there is no audience. */
+  /** Returns the offer for a conversation (G3). Without an audience it is the catalogue. */
   catalogueFor(audience: Audience | undefined): Catalogue;
-  /** Fires when that may have changed for somebody, also where the catalogue has not. */
+  /** Fires when the offer for any conversation may have changed, also if the catalogue has not. */
   readonly onDidChangeOffers: Event<void>;
-  /** Reads the files anew and applies them, as `reapply` does. Resolves like `setSources`. */
+  /** Reads the files and applies them. Resolves like `setSources`. */
   reload(): Promise<void>;
-  /** Applies the sources as they were last set once more, because what they are read with has changed since. */
+  /** Applies the present sources again, because a variable, a secret or another input has changed. */
   reapply(): Promise<void>;
   /**
-   * Takes all sources, in folder order. Resolves when every server of this state has started or failed, or a later call
-   * took over.
+   * Takes all sources, in folder order. Resolves when every server has started or failed, or a later call took over.
    */
   setSources(sources: readonly SourceText[]): Promise<void>;
   call(call: ToolsetCall): Promise<ToolOutcome>;
   /** The names in its parameters are the server's own. */
   request(request: ToolsetRequest): Promise<OtherOutcome>;
   noteClient(client: ServerClient, change: ClientChange): void;
-  /** A client lists what is offered, by one toolset or, where none is named, by all. */
+  /** Has to be called when a client lists one toolset, or all of them. */
   noteListed(toolset: string | undefined, audience: Audience | undefined): void;
   /** These are a person's actions. Each resolves when the state is reached, and rejects for an unknown id. */
   start(server: string): Promise<void>;
@@ -137,8 +135,8 @@ export interface Host {
   restart(server: string): Promise<void>;
   release(server: string, conversation: string): Promise<boolean>;
   readonly permission: Pick<Permission, 'isAskedInChat' | 'allowInChat' | 'recheck'>;
-  /** Signing in is the one action that opens a browser. */
+  /** Signing in is the only action that opens a browser. */
   readonly signIns: Pick<ServerSignIns, 'signIn' | 'signOut'>;
-  /** Ends every instance; resolves when nothing is left running. */
+  /** Ends every instance. Resolves when nothing runs. */
   dispose(): Promise<void>;
 }

@@ -1,8 +1,9 @@
 /**
- * Makes what is published: the catalogue of all that serves, in file order, without what a person keeps from agents:
- * tools that they denied (S4), and what changed or came since its server was approved (S3). Invariants: the catalogue
- * is replaced in one step and is a function of what it is given; a toolset that stays the same stays the same object,
- * so that whoever compares sees what changed; `mcp_admin` is there where servers are.
+ * Makes the catalogue of everything that serves, in file order. It leaves out denied tools (S4), and changes since the
+ * approval if they are held back (S3).
+ *
+ * Invariants: the catalogue is replaced in one step and is a function of its input; an unchanged toolset stays the same
+ * object; `mcp_admin` is there if any server is configured.
  */
 import type { ChangedOffer, OfferReview } from '../approval/offerPrints.js';
 import { BoundedMap } from '../base/boundedMap.js';
@@ -27,12 +28,12 @@ import type { Permission } from './permission.js';
 interface PublicationDeps {
   readonly services: Services;
   readonly permission: Pick<Permission, 'verdictOf'>;
-  /** If this is absent, nobody looks whether anything changed. */
+  /** By default nothing is compared. */
   readonly offerReview?: OfferReview | undefined;
   readonly offersAdmin?: (() => boolean) | undefined;
 }
 
-/** Catalogues of audiences that are kept until something changes; the one that was asked for longest ago goes. */
+/** The limit of catalogues for audiences. The least recently used one goes. */
 const mostCatalogues = 64;
 
 export class Publication implements Disposable {
@@ -43,11 +44,11 @@ export class Publication implements Disposable {
   private readonly updates = new Emitter<void>();
   private servers: readonly ConfiguredServer[] = [];
   private serving: (id: string) => ServingFacts | undefined = () => undefined;
-  /** What audiences are offered that are not offered the catalogue, by the lists that are special to them. */
+  /** The catalogues of audiences with another offer than the common one, by the numbers of their special lists. */
   private readonly special = new BoundedMap<string, Catalogue>(mostCatalogues);
 
   readonly onDidChange = this.changes.event;
-  /** Fires when what somebody is offered may have changed. */
+  /** Fires when the offer for any conversation may have changed. */
   readonly onDidUpdate = this.updates.event;
 
   private admin = adminToolset;
@@ -64,7 +65,7 @@ export class Publication implements Disposable {
     return this.problems_;
   }
 
-  /** Returns what a conversation is offered (G3): the catalogue, made with the lists that are for it. */
+  /** Returns the offer for a conversation (G3): the catalogue with its own lists. */
   catalogueFor(audience: Audience | undefined): Catalogue {
     if (!audience) return this.catalogue_;
     const offerings = this.offerings(audience);
@@ -80,7 +81,7 @@ export class Publication implements Disposable {
     return this.catalogueFor(audience).toolsets.find((toolset) => toolset.id === id);
   }
 
-  /** Returns the tool that a call means by the name that its kind of client knows. */
+  /** Returns the tool of a call, by the name for its kind of client. */
   tool({ toolset, tool, clientKind, client, fromApp }: ToolsetCall): ServedTool | undefined {
     const found = this.toolset(toolset, client?.audience);
     if (found && fromApp) return toolForApp(found, tool, clientKind);
@@ -91,7 +92,7 @@ export class Publication implements Disposable {
     );
   }
 
-  /** Returns the name by which the editor knows a server that is configured. */
+  /** Returns the editor's name of a configured server. */
   shortName(server: string): string {
     return this.shortNames.get(server) ?? server;
   }
@@ -132,7 +133,7 @@ export class Publication implements Disposable {
     });
   }
 
-  /** Looks at what is offered to anybody (S3). Returns a problem of each server of which something changed. */
+  /** Reviews every offer (S3). Returns a problem for each server with changes. */
   private reviewed(offerings: readonly Offering[]): Problem[] {
     this.changedOffers.clear();
     const { offerReview, services } = this.deps;
@@ -162,7 +163,7 @@ export class Publication implements Disposable {
     return { toolsets: this.servers.length > 0 ? [...next, ...admin] : next, problems };
   }
 
-  /** Returns the problems that only single conversations have, with what their own instances list (N5, G3). */
+  /** Returns the problems of single conversations with their own lists (N5, G3). */
   private problemsOfOne(ofAll: readonly Problem[]): Problem[] {
     const lists = this.servers.flatMap(({ id }) => this.serving(id)?.ownLists ?? []);
     const audiences = new Map(lists.map((audience) => [audience.conversation, audience]));
@@ -187,7 +188,7 @@ export class Publication implements Disposable {
     return this.deps.permission.verdictOf(names).permission === 'deny' ? toolset : { ...toolset, release };
   }
 
-  /** Returns `mcp_admin` without what is denied; the same object while that is the same. */
+  /** Returns `mcp_admin` without the denied tools; the same object if nothing changed. */
   private allowedAdmin(): Toolset {
     const excluded: ExcludedTool[] = [];
     const tools = adminToolset.tools.flatMap((tool): ServedTool[] => {
@@ -202,7 +203,7 @@ export class Publication implements Disposable {
   }
 }
 
-/** The names of our own tools; only those of `mcp_admin` count as published. */
+/** The names of our own tools. Only those of `mcp_admin` count as published. */
 function reservedNames(shortNames: Iterable<string>, offersAdmin: boolean): Parameters<typeof publish>[1] {
   const releases = new Set([...shortNames].map(ownReleaseName));
   return { has: (name) => adminNames.has(name) || releases.has(name), size: offersAdmin ? adminNames.size : 0 };
