@@ -1,6 +1,6 @@
 /**
- * Puts a script before everything that the page of an app does. Pages are foreign, and up to the limit of their size, so
- * none may take longer than its length asks for. Everything here is pure.
+ * Puts a script before everything else in the page of an app. Pages are foreign and large, so the time must stay linear
+ * in their length. Everything is pure.
  */
 
 /** @param script must not hold the end of a script element */
@@ -9,7 +9,7 @@ export function withHeadScript(page: string, script: string): string {
   return `${page.slice(0, at)}<script>${script}</script>${page.slice(at)}`;
 }
 
-/** Where the first such tag is not closed, nothing after it is. */
+/** If the first such tag is not closed, no later one is. */
 function endOf(page: string, tag: RegExp): number | undefined {
   const from = page.search(tag);
   const end = from < 0 ? -1 : page.indexOf('>', from);
