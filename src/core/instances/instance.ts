@@ -1,6 +1,6 @@
 /**
- * One live MCP connection and the calls on it. Invariants: it ends once; the idle limit never ends it while a call runs
- * on it; `gone` resolves only after its process tree is gone; a call that is lost returns after the pool knows the death.
+ * One live MCP connection and the calls on it. Invariants: it ends once; the idle limit never ends it during a call;
+ * `gone` resolves only after its process tree is gone; a lost call returns after the pool knows the death.
  */
 import { assertNever } from '../base/assertNever.js';
 import type { Clock } from '../base/clock.js';
@@ -29,9 +29,9 @@ interface InstanceDeps {
   readonly id: string;
   readonly connection: Connection;
   readonly clock: Clock;
-  /** The capabilities of clients that the server received. */
+  /** The capabilities of clients in its `initialize`. */
   readonly declared: Fields;
-  /** Returns the limit without a call in milliseconds. Read each time that a wait begins, and by `reviewIdle`. */
+  /** Returns the limit without a call in milliseconds. Read at the beginning of each wait, and by `reviewIdle`. */
   readonly idleLimit: () => number;
   /** Called when the last call or task has ended. */
   readonly onRest: () => void;
@@ -74,7 +74,7 @@ export class Instance implements SlotHolder {
   private readonly inFlight = new TransientMap<object, ServerClient | undefined>();
   private readonly tasks = new Set<string>();
   private subscriptions = new Subscriptions();
-  /** The clients that watch tasks. */
+  /** The clients of watched tasks. */
   private readonly watched = new Subscriptions();
   private logLevel: string | undefined;
   private idleTimer: Disposable | undefined;
@@ -145,7 +145,7 @@ export class Instance implements SlotHolder {
     this.lastTool = published;
     return this.whileInUse(request.client, async () => {
       const outcome = await this.connection.callTool(request);
-      // The task counts before the call ends, because an instance that drains ends with its last call.
+      // The task counts before the call ends, because a draining instance ends with its last call.
       const task = outcome.kind === 'result' ? taskIn(outcome.result) : undefined;
       if (task !== undefined) this.tasks.add(task);
       return outcome;

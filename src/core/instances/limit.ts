@@ -1,20 +1,19 @@
 /**
- * Limits how many instances live at once (L2). It is a connector with a slot for each connection. A start without a slot
- * evicts a spare instance, then the one that is idle the longest, then the one whose calls have waited the longest for
- * clients (G4).
+ * Limits the number of live instances (L2). It is a connector with a slot for each connection. A start without a slot
+ * evicts a spare instance, then the longest idle one, then the one with the longest wait for clients (G4).
  *
  * Invariants: there are never more connections than slots; a slot is free only when its connection is gone; an instance
- * whose server works on a call is never evicted; no instance is evicted while enough others are ending.
+ * is never evicted while its server works on a call; no instance is evicted while enough others are ending.
  */
 import { Emitter, nextEvent } from '../base/events.js';
 import { asText } from '../base/text.js';
 import type { Connection, Connector, ConnectOutcome, ConnectRequest, StartFailure } from '../connections/connection.js';
 import type { Log } from '../base/log.js';
 
-/** The start or the instance that uses a slot. Times are in epoch milliseconds. */
+/** The user of a slot: a start or an instance. Times are in epoch milliseconds. */
 export interface SlotHolder {
   readonly phase: 'starting' | 'live' | 'ending';
-  /** The time since when the instance is idle. It is undefined unless the instance is idle. */
+  /** The time since when the instance is idle; undefined if it is not. */
   readonly idleSince: number | undefined;
   /** The time since when all calls in flight wait for clients, if they have waited long enough to make room. */
   readonly waitsSince: number | undefined;
@@ -27,9 +26,9 @@ export interface SlotHolder {
 export type NotStarted = Exclude<ConnectOutcome, { readonly kind: 'connected' }>;
 
 export interface Slots extends Connector {
-  /** @param holder uses the slot until an instance does; by default a start that no other start can evict */
+  /** @param holder uses the slot until an instance does; by default a start without an eviction */
   connect(request: ConnectRequest, holder?: SlotHolder): Promise<ConnectOutcome>;
-  /** Gives the slot of a connection to the instance that uses it. */
+  /** Gives the slot of a connection to its instance. */
   hold(connection: Connection, holder: SlotHolder): void;
   /** Has to be called when a holder becomes idle. */
   noteIdle(): void;
@@ -45,7 +44,7 @@ export class LimitedConnector implements Slots {
   private readonly slots = new Set<Slot>();
   private readonly slotOf = new WeakMap<Connection, Slot>();
   private readonly changes = new Emitter<void>();
-  /** The number of starts that wait for a slot. */
+  /** The number of starts without a slot. */
   private waiting = 0;
 
   /** @param most is read at each start, because the setting may change while instances live */
@@ -123,7 +122,7 @@ export class LimitedConnector implements Slots {
   }
 
   private async nextChange(signal: AbortSignal): Promise<void> {
-    // The loop that waits here sees an abort.
+    // The waiting loop sees an abort.
     await nextEvent(this.changes.event, () => true, signal).catch(() => undefined);
   }
 
@@ -152,8 +151,8 @@ export class LimitedConnector implements Slots {
   }
 
   /**
-   * A connector never rejects for what a server does, so a rejection is an error of this product. It costs one start (S2),
-   * and the person reads that it is a defect.
+   * A connector never rejects because of a server, so a rejection is an error of this product. It costs one start (S2),
+   * and the person reads of a defect.
    */
   private async attempt(request: ConnectRequest): Promise<ConnectOutcome> {
     try {

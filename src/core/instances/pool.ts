@@ -1,9 +1,9 @@
 /**
- * Keeps the instances of one server definition and who holds them (L1, L2, L4). All conversations share one instance if
+ * Keeps the instances of one server definition and their holders (L1, L2, L4). All conversations share one instance if
  * the server is truly stateless. Otherwise each conversation leases its own. It decides nothing about tools.
  *
- * Invariants: two first calls of a conversation at once make one instance; a pool that drains or is closed starts nothing
- * for new calls; `close` resolves when nothing of the pool is left.
+ * Invariants: two first calls of a conversation at once make one instance; a draining or closed pool starts nothing for
+ * new calls; `close` resolves when nothing of the pool is left.
  */
 import { assertNever } from '../base/assertNever.js';
 import { untilAborted } from '../base/events.js';
@@ -36,7 +36,7 @@ import type { Services } from './services.js';
 import { type Purpose, type Start, type StartOutcome, Starts } from './starts.js';
 import { longestTaskMs, Tasks } from './tasks.js';
 
-/** The time for calls on an instance that another one has replaced, in milliseconds. */
+/** The time for calls on a replaced instance, in milliseconds. */
 const replacedLimitMs = 30_000;
 /** The time for calls in flight after their session has ended, in milliseconds. */
 const abandonedLimitMs = 30_000;
@@ -47,7 +47,7 @@ export type PoolEvent =
   /** A view shows something else now. */
   | { readonly kind: 'changed' }
   | { readonly kind: 'offerChanged'; readonly instance: Instance; readonly offer: OfferKind }
-  /** An instance ended that was not to end. */
+  /** An instance ended unexpectedly. */
   | { readonly kind: 'died'; readonly cause: string; readonly use: InstanceUse }
   | { readonly kind: 'started'; readonly instance: Instance; readonly listing: ToolListing }
   | { readonly kind: 'startFailed'; readonly failure: StartFailure };
@@ -79,7 +79,7 @@ export type PoolFailure =
 
 type PoolOutcome<Answered> = Answered | PoolFailure;
 
-/** The key of the instance that all conversations share. No conversation has this id. */
+/** The key of the shared instance. No conversation has this id. */
 const everyConversation = '';
 let nextInstance = 1;
 
@@ -89,7 +89,7 @@ export class InstancePool {
   private readonly ends: PendingEnds;
   readonly tasks: Tasks;
   private readonly starts: Starts;
-  /** The free instances, which no conversation holds yet. */
+  /** The free instances, without a conversation yet. */
   private warm: Instance | undefined;
   private spare: Instance | undefined;
   /** The capabilities of all clients of a shared instance together. */
@@ -121,7 +121,7 @@ export class InstancePool {
     return [...this.instances];
   }
 
-  /** An instance that takes calls now, whoever holds it. */
+  /** An instance for new calls, whoever holds it. */
   get open(): Instance | undefined {
     return this.live.find(({ isOpen }) => isOpen);
   }
@@ -136,11 +136,11 @@ export class InstancePool {
     return this.holders.get(conversation);
   }
 
-  /** Takes over the connection that listed the tools. */
+  /** Takes over the connection of the first list. */
   adopt(connection: Connection, declared: Fields): Instance {
     const instance = this.make(connection, declared);
     this.give(instance, { kind: this.isShared ? 'shared' : 'warm' });
-    // Calls that waited for the tools go out within this turn.
+    // Calls with a wait for the tools go out within this turn.
     inNextTurn(() => this.letMakeRoom(instance));
     return instance;
   }
@@ -168,7 +168,7 @@ export class InstancePool {
 
   /** Finds the instance as a call does. The news of a lease wait for a call. */
   request(conversation: string, request: OtherRequest): Promise<PoolOutcome<OtherOutcome>> {
-    // A request to any instance does not come from the client that holds it.
+    // A request to any instance does not come from its holder.
     const { client } = request.instance === 'any' ? {} : request;
     const timed = { ...request, client, timeouts: this.deps.definition().timeouts };
     const send = (): Promise<PoolOutcome<OtherOutcome>> =>
@@ -228,13 +228,13 @@ export class InstancePool {
       if (start.waiters.every(({ aborted }) => aborted)) void start.end();
       return start.outcome.then(retireAll);
     });
-    // The live instances do not wait for those that start for waiting calls.
+    // The live instances do not wait for the starts.
     await Promise.all([retireAll(), ...starting]);
     this.phase = 'closed';
     await this.ends.settled();
   }
 
-  /** Has to be called after an edit that restarts nothing. */
+  /** Has to be called after an edit without a restart. */
   review(): void {
     for (const instance of this.instances) instance.reviewIdle();
     if (!this.wantsSpare()) this.ends.add(this.endSpare('spare instances are no longer kept'));
@@ -252,7 +252,7 @@ export class InstancePool {
   ): Promise<Used | PoolFailure | { readonly kind: 'cancelled' }> {
     const held = this.instanceFor(conversation, terms);
     if (!held) return this.useAnother(conversation, terms, send);
-    // A call that was never sent must not be lost by a death that is about to be reported.
+    // A call must not be lost unsent because of a death without a report yet.
     return held.isOpen ? send(held) : held.ended.then(() => this.use(conversation, terms, send));
   }
 
@@ -269,11 +269,11 @@ export class InstancePool {
     const starting = this.isShared
       ? this.starts.start({ kind: 'shared' }, this.wanted, signal)
       : this.starts.start(purpose, capabilities, signal);
-    // This is chained and not awaited: a drain that begins later must find this call in flight when the start is done.
+    // This is chained and not awaited: a later drain must find this call in flight when the start is done.
     const begun = starting.then((started): { outcome: Promise<Used> } | NotStarted => {
       if (signal.aborted) return { kind: 'cancelled' };
       if (started.kind === 'started') return { outcome: send(started.instance) };
-      // An instance that declares more did not start, so the present shared one serves as far as it can.
+      // The instance with more capabilities did not start, so the present shared one serves as far as it can.
       const shared = this.holders.get(everyConversation);
       return shared ? { outcome: send(shared) } : started;
     });
@@ -283,7 +283,7 @@ export class InstancePool {
     return signal.aborted ? { kind: 'cancelled' } : { kind: 'notSent', cause: 'its start was cancelled' };
   }
 
-  /** Returns the instance that serves a request without a start. Gives a free one to the conversation. */
+  /** Returns the instance for a request, if no start is needed. Gives a free one to the conversation. */
   private instanceFor(conversation: string, { client, instance }: RequestTerms): Instance | undefined {
     if (this.isShared) return instance === undefined ? this.sharedFor(client) : this.holders.get(everyConversation);
     const held = this.holders.get(conversation);
@@ -315,7 +315,7 @@ export class InstancePool {
     const instance = this.make(connection, start.declared);
     this.give(instance, start.purpose);
     if (start.isSpare) this.letMakeRoom(instance);
-    // By then, every caller that waited has sent.
+    // By then, every waiting caller has sent.
     else void start.outcome.then(() => queueMicrotask(() => this.letMakeRoom(instance)));
     if (this.phase === 'open') this.deps.onEvent({ kind: 'started', instance, listing });
     return instance;
@@ -384,12 +384,12 @@ export class InstancePool {
     return instance;
   }
 
-  /** Until this is called, the slot belongs to the start, and others that need room wait. */
+  /** Until this is called, the slot belongs to the start, and others wait for room. */
   private letMakeRoom(instance: Instance): void {
     this.deps.services.connector.hold(instance.connection, instance);
   }
 
-  /** Ends what a conversation that has ended holds. Its calls in flight may still finish (R4). */
+  /** Ends the lease of an ended conversation. Its calls in flight may still finish (R4). */
   private leave(conversation: string): void {
     this.deps.conversations.forgetSubscriptions(conversation);
     void this.starts.of(conversation)?.end();
@@ -410,7 +410,7 @@ export class InstancePool {
     return ended;
   }
 
-  /** An instance that died is gone for all at once. Another one lives until its processes have ended. */
+  /** A dead instance is gone at once. Another one lives until its processes have ended. */
   private ended(instance: Instance, reason: string, isDeath: boolean): void {
     const { use } = instance;
     const drop = (): void => {
@@ -429,7 +429,7 @@ export class InstancePool {
     this.changed();
   }
 
-  /** Takes the instance from its holder. @param cause the reason that its conversation learns (X4) */
+  /** Takes the instance from its holder. @param cause the reason for its conversation (X4) */
   private forget(instance: Instance, cause?: string): void {
     if (this.warm === instance) this.warm = undefined;
     if (this.spare === instance) this.spare = undefined;

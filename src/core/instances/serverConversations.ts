@@ -1,6 +1,6 @@
 /**
- * Keeps the data about the conversations of one server that outlives its instances: their subscriptions (G4), and why
- * each conversation lost its last instance (L3, X4).
+ * Keeps data about the conversations of one server beyond its instances: their subscriptions (G4), and why each
+ * conversation lost its last instance (L3, X4).
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { ServerClient } from '../protocol/client.js';
@@ -16,7 +16,7 @@ interface Losses {
   set(conversation: string, cause: string): void;
 }
 
-/** The conversations that had an instance of a server, in earlier windows too (P9, X4). */
+/** The conversations with an instance of a server, in earlier windows too (P9, X4). */
 export interface KnownConversations {
   /** True if the server is likely to get one more conversation. */
   expectsMore(server: string): boolean;
@@ -24,7 +24,7 @@ export interface KnownConversations {
 }
 
 export class ServerConversations {
-  /** The subscriptions at the instance that all conversations share. */
+  /** The subscriptions at the shared instance. */
   readonly shared = new Subscriptions();
   private readonly subscriptions = new BoundedMap<string, Subscriptions>(mostConversations);
 

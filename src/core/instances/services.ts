@@ -1,4 +1,4 @@
-/** The services that every part of the engine shares. `host/assemble` makes them once. */
+/** The shared services of the engine. `host/assemble` makes them once. */
 import type { Clock } from '../base/clock.js';
 import type { Log, Redactor } from '../base/log.js';
 import type { ExpectedClient } from '../protocol/client.js';

@@ -1,9 +1,9 @@
 /**
- * Starts the instances of one pool: for a conversation, for all of them, to list the tools, or ahead for the next
- * conversation (P9). A start ahead is an ordinary start that a conversation can still take.
+ * Starts the instances of one pool: for a conversation, for all of them, for a new list, or ahead for the next
+ * conversation (P9). A conversation can still take a start ahead.
  *
- * Invariants: there is one start at a time for each conversation; there is one start ahead at most; a start ahead makes no
- * caller wait and evicts no instance; a start that was cancelled leaves nothing.
+ * Invariants: there is one start at a time for each conversation; there is one start ahead at most; a start ahead makes
+ * no caller wait and evicts no instance; a cancelled start leaves nothing.
  */
 import type { CancelSignal } from '../base/cancellation.js';
 import type { Disposable } from '../base/disposables.js';
@@ -17,7 +17,7 @@ import type { NotStarted, SlotHolder } from './limit.js';
 import type { Services } from './services.js';
 import type { StartTurn } from './startTurns.js';
 
-/** The use for which an instance starts. */
+/** The use of the new instance. */
 export type Purpose =
   | { readonly kind: 'shared' }
   | { readonly kind: 'warm' }
@@ -30,13 +30,13 @@ interface StartsDeps {
   readonly services: Services;
   readonly server: string;
   readonly definition: () => ServerDefinition;
-  /** `draining`: it starts nothing new. `closed`: what starts now is ended. */
+  /** `draining`: it starts nothing new. `closed`: a new connection is closed. */
   readonly phase: () => 'open' | 'draining' | 'closed';
   /** Makes the instance and gives it to its users, in one step. */
   readonly onConnected: (connection: Connection, start: Start, listing: ToolListing) => Instance;
   readonly onFailed: (failure: StartFailure) => void;
   readonly onChange: () => void;
-  /** Takes the ends of starts that a newer one replaced. */
+  /** Takes the ends of replaced starts. */
   readonly ends: PendingEnds;
 }
 
@@ -54,9 +54,9 @@ export class Start implements SlotHolder {
 
   /**
    * @param purpose becomes another when a conversation takes a start ahead
-   * @param since when it began, in epoch milliseconds
-   * @param declared the capabilities of clients that the server receives
-   * @param turn is absent if a caller waits from the beginning
+   * @param since in epoch milliseconds
+   * @param declared the capabilities of clients for the server
+   * @param turn absent if a caller waits from the beginning
    */
   constructor(
     public purpose: Purpose,
@@ -90,7 +90,7 @@ export class Starts {
 
   constructor(private readonly deps: StartsDeps) {}
 
-  /** Every start under way that has not been cancelled for a newer one. */
+  /** Every start under way, except replaced ones. */
   get all(): readonly Start[] {
     return [...this.underWay.values()];
   }
@@ -105,7 +105,7 @@ export class Starts {
     return this.underWay.get('warm');
   }
 
-  /** The start ahead that a conversation can take. */
+  /** The start ahead, if a conversation can take it. */
   get ahead(): Start | undefined {
     const ahead = this.underWay.get('spare');
     return ahead?.isSpare ? ahead : undefined;
@@ -128,7 +128,7 @@ export class Starts {
     return start.outcome;
   }
 
-  /** Starts an instance ahead in a moment, for a client that declares this, if the pool may still do so then. */
+  /** Starts an instance ahead in a moment, for a client with these capabilities, if the pool may still do so then. */
   startAhead(declared: Fields, isWanted: () => boolean): void {
     if (this.delay || !isWanted()) return;
     const { clock, turns } = this.deps.services;
@@ -206,7 +206,7 @@ export class Starts {
   }
 }
 
-/** Ids of conversations have a prefix here, so that they cannot be taken for another purpose. */
+/** Ids of conversations have a prefix here, so that they differ from the other purposes. */
 function keyOf(purpose: Purpose): string {
   return purpose.kind === 'leased' ? `leased ${purpose.conversation}` : purpose.kind;
 }

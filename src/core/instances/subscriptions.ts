@@ -1,6 +1,6 @@
 /**
- * Knows which sessions subscribed to which resources or tasks (G4). The clients know nothing of instances, so that a
- * new instance takes these subscriptions over.
+ * The subscriptions of sessions to resources or tasks (G4). The clients know nothing of instances, so a new instance
+ * takes these subscriptions over.
  */
 import type { Fields, ServerClient } from '../protocol/client.js';
 
@@ -25,7 +25,7 @@ export class Subscriptions {
     return true;
   }
 
-  /** Returns the URIs to which only this session was subscribed. */
+  /** Returns the URIs without another subscribed session. */
   forget(session: object): string[] {
     return [...this.byUri].flatMap(([uri, clients]) =>
       clients.has(session) && this.remove(uri, session) ? [uri] : [],
