@@ -1,4 +1,4 @@
-/** What counts as another launch (S1): each way to swap what runs behind the same id, and what is no such thing. */
+/** Changes that make another launch (S1), and changes that do not. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describeLaunch, type LaunchDescription } from '../../../src/core/approval/fingerprint.js';

@@ -8,7 +8,7 @@ function launch(server: string, fingerprint: string, source = '/ws/.minds/mcp.ya
   return { server, source, fingerprint, parts: [{ label: 'command', shown: fingerprint }] };
 }
 
-/** Where a workspace had its approvals before. */
+/** The earlier key of the approvals of a workspace. */
 const key = 'mcpToolsets.approvals';
 
 describe('approval ledger (S1)', () => {
@@ -170,7 +170,7 @@ describe('approval ledger (S1)', () => {
     assert.deepEqual([first.judge(launch('a', '1')), first.judge(launch('b', '2'))], ['approved', 'approved']);
     assert.equal(storage.get(key), undefined);
     await first.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
-    // Another workspace has the same folder and its own storage.
+    // Another workspace has the same folder and another storage.
     await storage.update(key, earlier);
     const second = new ApprovalLedger({ store, asks: () => asks });
     await second.load(storage);

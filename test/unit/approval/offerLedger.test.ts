@@ -99,7 +99,7 @@ describe('what a server offers since it was approved (S3)', () => {
       const ledger = open();
       changed(ledger, '1', tool('x', before), tool('y'));
       assert.deepEqual(changed(ledger, '1', tool('x', now), tool('y')), { x: [part] });
-      // It stays so until a person accepts it, or the server takes it back.
+      // The change stays until a person accepts it, or the server takes it back.
       assert.deepEqual(changed(ledger, '1', tool('x', { ...now }), tool('y')), { x: [part] });
       assert.deepEqual(changed(ledger, '1', tool('x', before), tool('y')), {});
     });
@@ -214,7 +214,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.deepEqual([...changes.tool], [['y', ['new']]]);
     assert.deepEqual([changes.prompt.size, changes.instructions.size], [0, 0]);
     await ledger.stored();
-    // What agrees with its hash is kept in words from then on.
+    // From then on, texts that agree with their hashes are kept.
     changed(ledger, '1', tool('x', { description: 'two' }));
     assert.deepEqual((await shown(ledger, 'tool', 'x')).before, [
       ['description', 'one'],
@@ -315,7 +315,7 @@ describe('what a server offers since it was approved (S3)', () => {
     changed(ledger, '1', tool('x', { description: 'three' }));
     ledger.accept([two]);
     assert.deepEqual(changed(ledger, '1', tool('x', { description: 'three' })), { x: ['description'] });
-    // What it was is what was accepted.
+    // The accepted text is the earlier one.
     const three = await shown(ledger, 'tool', 'x');
     assert.deepEqual(descriptions(three), ['two', 'three']);
     assert.equal(await ledger.changeOf({ launch: '1', kind: 'tool', original: 'other' }), undefined);

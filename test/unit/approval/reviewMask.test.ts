@@ -1,4 +1,4 @@
-/** What a review masks (S1a), and which values a person may exchange with no question (C2). */
+/** Masks of a review (S1a), and values that a person may exchange without a question (C2). */
 import assert from 'node:assert/strict';
 import { maskedArgument, mayBeExchanged } from '../../../src/core/approval/reviewMask.js';
 

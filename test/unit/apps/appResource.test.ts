@@ -1,4 +1,4 @@
-/** What is wrong with the page of an app (G8). */
+/** Faults of the page of an app (G8). */
 import assert from 'node:assert/strict';
 import { appFault, appTooLarge, readAppPage } from '../../../src/core/apps/appResource.js';
 

@@ -1,4 +1,4 @@
-/** What a page declares is what it gets, and no declaration says more than an origin (G8). */
+/** A page gets its declared sources, and no declaration allows more than an origin (G8). */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { contentSecurityPolicy } from '../../../src/core/apps/csp.js';

@@ -1,6 +1,6 @@
 /**
- * What passes through the editor to an app and back (G8). The script of the page runs here in a context of its own, with a
- * window whose parent takes another function as the editor's does; the real editor runs it in `editor/suites/apps`.
+ * Data to and from an app through the editor (G8). The script of the page runs here in a separate context, with a
+ * window whose parent takes another function as the editor's does. The real editor runs it in `editor/suites/apps`.
  */
 import assert from 'node:assert/strict';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -14,7 +14,7 @@ interface Message {
   readonly params?: Record<string, unknown>;
 }
 
-/** A page that has run the script. */
+/** A page after its script has run. */
 class Page {
   readonly sent: unknown[] = [];
   private readonly parent = { postMessage: (message: unknown) => void this.sent.push(message) };
@@ -28,7 +28,7 @@ class Page {
     vm.runInNewContext(script, { window: { parent: this.parent, addEventListener } });
   }
 
-  /** Returns what listeners of the app see. */
+  /** Returns the messages for listeners of the app. */
   receive<Data>(data: Data): Data {
     this.listener({ data });
     return data;

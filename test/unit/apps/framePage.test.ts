@@ -1,6 +1,6 @@
 /**
- * The page around an app (G8): nothing of the app gets out of its attribute, and only the app and the panel are heard. The
- * script runs here in a context of its own; the real browser is in `editor/suites/appPanel`.
+ * The page around an app (G8): the app cannot leave its attribute, and the page hears only the app and the panel. The
+ * script runs here in a separate context. The real browser is in `editor/suites/appPanel`.
  */
 import assert from 'node:assert/strict';
 import vm from 'node:vm';
@@ -64,7 +64,7 @@ describe('the page around an app (G8)', () => {
     };
     heard.get('load')?.({ target: app });
     sayAll();
-    // What was said in the other context has other prototypes.
+    // Values of the other context have other prototypes.
     assert.deepEqual(JSON.parse(JSON.stringify([toPanel, toApp])), [
       [{ page: 'this', message: 'of the app' }],
       ['of the panel'],

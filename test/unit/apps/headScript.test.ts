@@ -1,4 +1,4 @@
-/** Where a script is put into the page of an app (G8), whatever the page is. */
+/** The place of a script in the page of an app (G8). */
 import assert from 'node:assert/strict';
 import { withHeadScript } from '../../../src/core/apps/headScript.js';
 

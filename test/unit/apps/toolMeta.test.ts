@@ -1,4 +1,4 @@
-/** What a tool says of apps (G8), and what servers write there by mistake. */
+/** Declarations of tools about apps (G8), with common mistakes. */
 import assert from 'node:assert/strict';
 import { appOf, isForAppAlone, isForApps, metaForApps } from '../../../src/core/apps/toolMeta.js';
 

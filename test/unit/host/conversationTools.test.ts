@@ -1,4 +1,4 @@
-/** What a conversation is offered of the catalogue, and what a model reads of a call (D1, D2, L3, V1, V2). */
+/** The offer for a conversation, and the result of a call for a model (D1, D2, L3, V1, V2). */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -32,7 +32,7 @@ const leasedBy = (conversation: string) => ({
   use: { kind: 'leased', conversation, since: 0 } as const,
 });
 
-/** The host, at the contract that it shares with its shells: a status, a catalogue, and one answer to every call. */
+/** The host at its contract: a status, a catalogue, and one answer to every call. */
 function rig(servers = snapshot([status('shop'), status('bank')]), toolsets = [toolset('shop', 'shop_count')]) {
   const requests: ToolsetCall[] = [];
   let answer: ToolOutcome = { kind: 'cancelled' };

@@ -1,4 +1,4 @@
-/** The host with approvals, over servers that are played by hand (S1, R3). */
+/** The host with approvals, over fake servers (S1, R3). */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import { ApprovalLedger } from '../../../src/core/approval/ledger.js';

@@ -1,4 +1,4 @@
-/** Which instance serves a conversation, how many there are, and what happens when one dies (L1–L4, X4). */
+/** The instance of each conversation, the number of instances, and their deaths (L1–L4, X4). */
 import assert from 'node:assert/strict';
 import { failure, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 import { answer, answered, file, hostStage } from './stage.js';
@@ -203,7 +203,7 @@ describe('the limit of instances (L2)', () => {
       calls.push(stage.call('a', 'x', conversation));
       connections.push((await stage.connector.nextConnect()).succeed(listing('x')));
     }
-    // d1 is busy; of the others d2 is idle the longest.
+    // d1 is busy; d2 is idle the longest.
     await answer(connections[1] as FakeConnection, '2');
     stage.clock.advance(1000);
     await answer(connections[2] as FakeConnection, '3');
@@ -255,7 +255,7 @@ describe('reconnecting (X4)', () => {
     return state.kind === 'reconnecting' ? state.attempt : undefined;
   };
   const shared = 'command: a, truely-stateless: true';
-  /** Resolves to a shared instance that has come back from three deaths in a row. */
+  /** Resolves with a shared instance after three deaths in a row. */
   async function diedThrice(): Promise<FakeConnection> {
     let live = await stage.serve('a', shared, 'x');
     for (const [index, ms] of [1000, 2000, 4000].entries()) {

@@ -1,4 +1,4 @@
-/** What servers list while they run, for all and for one conversation, and lists that are not taken (R6, E1). */
+/** Changed lists of servers, for all and for one conversation, and lists with errors (R6, E1). */
 import assert from 'node:assert/strict';
 import { listing, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 import { answer, file, hostStage } from './stage.js';
@@ -44,7 +44,7 @@ describe('a list of one conversation that is not taken (R6, E1)', () => {
     await answer(connection, '1');
     await called;
   };
-  /** The instance is the lease of the conversation, and has a list of its own from now on. */
+  /** Makes the instance the lease of the conversation, with its own list. */
   const lease = async (rest: string): Promise<FakeConnection> => {
     const connection = await stage.serve('a', rest, 'x');
     await use(connection);

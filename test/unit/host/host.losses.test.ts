@@ -1,4 +1,4 @@
-/** A conversation learns with its next call that what it held is gone, and why, however it lost it (X4). */
+/** A conversation learns with its next call why it lost its instance (X4). */
 import assert from 'node:assert/strict';
 import { RememberedConversations } from '../../../src/core/remembered/conversations.js';
 import { testCore } from '../../support/core/testCore.js';
@@ -39,7 +39,7 @@ describe('what a conversation lost (X4)', () => {
     (await connector.nextConnect()).succeed(listing('x'));
     await edited;
   }
-  /** The news that a call brings. It starts an instance if none waits for it. */
+  /** Returns the news of a call. It starts an instance if none is live. */
   async function call(toolset = 'a', tool = 'x'): Promise<unknown> {
     const living = [...connector.live].find((one) => !one.closed && one.connectRequest.server === toolset);
     const { signal } = new AbortController();

@@ -1,4 +1,4 @@
-/** What a person, an agent that asks `mcp_admin`, and a server itself bring about (E3, L5, E4). */
+/** Actions of a person, of an agent through `mcp_admin`, and of a server (E3, L5, E4). */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import { toolsAlone } from '../../../src/core/tools/features.js';

@@ -1,4 +1,4 @@
-/** What an edit of the file brings about: toolsets that come, go and change, and calls that are in flight meanwhile (R2, R3, R4, C1, V1). */
+/** The effects of an edit of the file: toolsets come, go and change while calls are in flight (R2, R3, R4, C1, V1). */
 import assert from 'node:assert/strict';
 import { failure, listing, textResult } from '../../support/fakes/fakeConnector.js';
 import { answered, file, hostStage } from './stage.js';

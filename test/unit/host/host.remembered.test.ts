@@ -1,4 +1,4 @@
-/** Calls of what an earlier window listed: they wait for the start, whatever becomes of it meanwhile (P8). */
+/** Calls of remembered tools wait for the start of their server (P8). */
 import assert from 'node:assert/strict';
 import type { Host, KeptOffers } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';

@@ -1,4 +1,4 @@
-/** What has just started is there for whoever waits for it, whoever else wants its room (L2, R4); what ends is there for nobody. */
+/** A new instance serves its waiting callers before it makes room, and an ending one serves no caller (L2, R4). */
 import assert from 'node:assert/strict';
 import type { ToolListing } from '../../../src/core/connections/connection.js';
 import { FakeConnector, type FakeConnection, listing } from '../../support/fakes/fakeConnector.js';
@@ -6,7 +6,7 @@ import { FakeClock, rest } from '../../support/fakes/fakeClock.js';
 import { testCore } from '../../support/core/testCore.js';
 import { answer, answered, file, hostStage } from './stage.js';
 
-/** The process goes on when it is asked to end, until the returned function is called. */
+/** The process goes on after the request to end, until the returned function is called. */
 function endingSlowly(connection: FakeConnection): () => void {
   let processEnds = (): void => {};
   const ended = new Promise<void>((resolve) => (processEnds = resolve));
@@ -54,7 +54,7 @@ describe('an instance that has just started (L2)', () => {
     assert.equal(stage.connector.connects, 3, 'two wait for room');
     await answer(warm, '1');
     await first;
-    // What is idle the longest is the warm one, though what starts now has never been called.
+    // The warm one is idle the longest, although the new one has had no call.
     stage.clock.advance(1);
     const made = [second.succeed(listing('x')), third.succeed(listing('x'))];
     await rest();
@@ -86,7 +86,7 @@ describe('an instance that has just started (L2)', () => {
       if (!isReplacedFirst) next.succeed(listing('x'));
       await edited;
       void answer(made, '2');
-      // The second time, the conversation had the instance that was replaced before.
+      // The second time, the conversation had the replaced instance.
       const cause = 'its definition was changed';
       assert.deepEqual(await waiting, answered('2', isReplacedFirst ? { kind: 'new' } : { kind: 'replaced', cause }));
       await answer(warm, '1');

@@ -1,4 +1,4 @@
-/** The spare instance of a leased server, over servers that are played by hand (P9). */
+/** The spare instance of a leased server, over fake servers (P9). */
 import assert from 'node:assert/strict';
 import { nextEvent } from '../../../src/core/base/events.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
@@ -57,7 +57,7 @@ describe('the spare instance (P9)', () => {
       ...(client && { client }),
       signal: new AbortController().signal,
     });
-  /** The first call of a conversation, which must go to this instance. */
+  /** Makes the first call of a conversation, and expects it at this instance. */
   async function lease(conversation: string, connection: FakeConnection, client?: ServerClient): Promise<void> {
     const outcome = call(conversation, client);
     (await connection.nextCall()).answer({ kind: 'result', result: textResult(conversation) });
@@ -68,7 +68,7 @@ describe('the spare instance (P9)', () => {
     const isSo = (): boolean => uses().join() === wanted.join();
     if (!isSo()) await nextEvent(host.onDidChange, isSo);
   };
-  /** The start of the spare, which nothing begins but the passing of time. */
+  /** Resolves with the start of the spare, which begins after its delay. */
   async function spareStart(): ReturnType<FakeConnector['nextConnect']> {
     clock.advance(100);
     return await connector.nextConnect();

@@ -1,4 +1,4 @@
-/** Which instance works on a task, for whom, and how long it is kept for that (X8, L2), over servers played by hand. */
+/** The instance of a task, its conversation, and its end, over fake servers (X8, L2). */
 import assert from 'node:assert/strict';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { ServerOutcome } from '../../../src/core/protocol/request.js';

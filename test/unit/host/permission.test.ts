@@ -1,4 +1,4 @@
-/** Whether a tool may be called, and what a person is asked about it (S4). */
+/** Permissions of tools, and the questions to a person (S4). */
 import assert from 'node:assert/strict';
 import { Permission, type CallAnswer } from '../../../src/core/host/permission.js';
 import type { ServedTool } from '../../../src/core/tools/catalogue.js';

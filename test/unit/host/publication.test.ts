@@ -1,4 +1,4 @@
-/** The host with what a person lets agents do with tools (S3, S4), over servers that are played by hand. */
+/** The host with permissions and held changes, over fake servers (S3, S4). */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
@@ -21,7 +21,7 @@ let offersAdmin: boolean;
 let questions: { question: CallQuestion; answer(allowed: boolean): void }[];
 const asked = new Emitter<void>();
 
-/** Each test of the suite that calls this has a host of its own. */
+/** Gives each test of the suite a new host. */
 function withHost(): void {
   beforeEach(() => {
     holdsBack = false;
@@ -92,7 +92,7 @@ function redescribed(...names: string[]): ReturnType<typeof listing> {
   return { tools: tools.map((tool) => ({ ...tool, description: 'other words' })), malformed };
 }
 
-/** Accepts what is shown of everything that waits. */
+/** Accepts every shown change. */
 async function acceptAll(): Promise<void> {
   const names = host.snapshot.servers.flatMap(({ changedOffers }) => changedOffers);
   const changes = await Promise.all(names.map((name) => ledger.changeOf(name)));

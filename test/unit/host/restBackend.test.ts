@@ -1,4 +1,4 @@
-/** What REST adds to the config file, and what it refuses (G7): an edit like any other, or an error with a code. */
+/** REST adds servers to the config file by an edit, or refuses with a code (G7). */
 import assert from 'node:assert/strict';
 import type { ConfigFileAccess } from '../../../src/core/files/configFile.js';
 import { Emitter } from '../../../src/core/base/events.js';

@@ -1,4 +1,4 @@
-/** What all toolsets are together (G2), and which of them a request to all of them means. */
+/** All toolsets together (G2), and the toolset of a request to all. */
 import assert from 'node:assert/strict';
 import { holderOfRequest, servedTogether } from '../../../src/core/host/servedToolsets.js';
 import { noResources, type Toolset } from '../../../src/core/tools/catalogue.js';

@@ -1,4 +1,4 @@
-/** The lists of an organisation hold for the servers behind the toolsets, too (S1). */
+/** The lists of an organisation also hold for the servers behind the toolsets (S1). */
 import assert from 'node:assert/strict';
 import { withoutBarred } from '../../../src/core/host/serverLists.js';
 import { ConfigState } from '../../../src/core/config/read/merge.js';

@@ -36,7 +36,7 @@ describe('slots of instances (L2)', () => {
       holder,
     );
 
-  /** Connects, and says what the instance would say. */
+  /** Connects, and holds the slot as an instance does. */
   async function live(holder: Partial<SlotHolder>, name = ''): Promise<{ leave(): Promise<void> }> {
     const outcome = await connect();
     assert.ok(outcome.kind === 'connected');

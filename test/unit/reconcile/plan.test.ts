@@ -1,4 +1,4 @@
-/** What a missing approval makes of an edit, as data (S1, R3). */
+/** The effect of a missing approval on an edit, as data (S1, R3). */
 import assert from 'node:assert/strict';
 import { parseMindsFile } from '../../../src/core/config/read/parse.js';
 import type { ConfiguredServer, ServerDefinition } from '../../../src/core/config/model.js';

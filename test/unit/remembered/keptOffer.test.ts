@@ -1,4 +1,4 @@
-/** What was kept of a server is judged as what a server says: others may have changed the file (P8, S2). */
+/** A kept list is checked like a server's own, because another program may have changed the file (P8, S2). */
 import assert from 'node:assert/strict';
 import { keptText, readKept } from '../../../src/core/remembered/keptOffer.js';
 import type { RememberedOffer } from '../../../src/core/reconcile/remembered.js';
@@ -14,7 +14,7 @@ const offer: RememberedOffer = {
 const text = JSON.stringify({ version: 1, ...offer });
 const asItIs = (said: string): string => said;
 const changed = (fields: object): string => JSON.stringify({ ...(JSON.parse(text) as object), ...fields });
-/** The text of a value that is nested so deep, in the place of `capabilities`. */
+/** The text of an offer with this deep value in place of `capabilities`. */
 const nested = (depth: number): string =>
   changed({ capabilities: { x: 7 } }).replace('{"x":7}', `{"x":${'['.repeat(depth)}${']'.repeat(depth)}}`);
 

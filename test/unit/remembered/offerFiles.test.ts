@@ -1,4 +1,4 @@
-/** Files are what this part is about, so they are real here; nothing else is. */
+/** The files are real here, and everything else is not. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {

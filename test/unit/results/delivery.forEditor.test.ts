@@ -5,7 +5,7 @@ import { formatBytes } from '../../../src/core/results/sizes.js';
 
 interface Case {
   readonly name: string;
-  /** Untyped: servers send what they like. */
+  /** Untyped, because servers may send anything. */
   readonly given: Record<string, unknown>;
   readonly gives: Record<string, unknown>;
 }

@@ -1,4 +1,4 @@
-/** What a client is sent of texts that are longer than the limit (V3), and of very large results. */
+/** Texts over the limit (V3), and very large results. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import { filesIn } from './folder.js';

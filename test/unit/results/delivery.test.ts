@@ -1,4 +1,4 @@
-/** What a client is sent of each kind of content, and which files are left, by table. */
+/** The result for a client and the saved files, for each kind of content, by table. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { audio, bytes, deliveryStage, image, origin, pngBytes, resource, text, t
 interface Case {
   readonly name: string;
   readonly given: Record<string, unknown>;
-  /** Paths are written `<n.extension>`: the file of that number, in the order they are named. */
+  /** Paths are written `<n.extension>`: the file of that number, in the order of the result. */
   readonly gives: Record<string, unknown>;
   readonly files: readonly string[];
 }

@@ -18,7 +18,7 @@ import { brokenContent, content, filesIn, Lines, newFolder, removeFolders } from
 const origin: ArtifactOrigin = { server: 'shop', tool: 'browse_all' };
 const namePattern = /^1970-01-01T00-16-40\.000Z-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.txt$/;
 
-/** The least that a file takes of the disk. */
+/** The smallest disk space of a file. */
 const block = 4096;
 
 describe('results: artifacts on disk (V2)', () => {
@@ -169,7 +169,7 @@ describe('results: artifacts on disk (V2)', () => {
   describe('the quota (V3)', () => {
     const ten = (): ArtifactContent => content('0123456789');
 
-    /** As `saved`, when the quota has been seen to. */
+    /** Like `saved`, after the run of the quota. */
     async function settledSave(what: ArtifactContent = ten()): Promise<string> {
       const { path: file } = await saved(what);
       await store.settled();

@@ -1,6 +1,6 @@
 /**
- * Random edits, calls, deaths and persons against an oracle (spec R, L, X4). Every run prints its seed;
- * `MCP_TOOLSETS_SEED=n` runs it again, `MCP_TOOLSETS_EDITS=n` makes more of them.
+ * Random edits, calls, deaths and actions of persons against an oracle (spec R, L, X4). Every run prints its seed;
+ * `MCP_TOOLSETS_SEED=n` repeats it, `MCP_TOOLSETS_EDITS=n` makes more edits.
  */
 import { Random, seedOf } from './random.js';
 import { Simulation } from './simulation.js';

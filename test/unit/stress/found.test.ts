@@ -1,4 +1,4 @@
-/** What the random edits have found, each as the few steps that it takes. */
+/** The finds of the random edits, each in its few steps. */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import { testCore } from '../../support/core/testCore.js';
