@@ -52,7 +52,7 @@ const opened = (result: CallToolResult): Message => ({
 describe('an app in the editor (G8)', () => {
   const given: CallToolResult = { content: [text('a')], structuredContent: { count: 1 }, _meta: { own: true } };
 
-  it('sees the result as the server gave it, though the model reads another', () => {
+  it('an app sees the server’s own result, although the model reads another', () => {
     const page = new Page(pageOf(''));
     for (const forModel of [
       { content: given.content, _meta: given._meta },
@@ -71,7 +71,7 @@ describe('an app in the editor (G8)', () => {
     assert.deepEqual(page.receive(opened(plain)).params, plain);
   });
 
-  it('sends its token with what it asks, which the server does not see', () => {
+  it('an app sends its token with its requests, and the server does not see it', () => {
     const page = new Page(pageOf(''));
     const call = { method: 'tools/call', params: { name: 'bump', arguments: { by: 2 } } };
     const read = { method: 'resources/read', params: { uri: 'ui://a#b' } };
@@ -90,7 +90,7 @@ describe('an app in the editor (G8)', () => {
     assert.deepEqual(page.post({ method: 'ping' }), { method: 'ping' });
   });
 
-  it('asks nothing else of what conversations send', () => {
+  it('other messages of an app get no token', () => {
     for (const params of [{ name: 'a' }, { name: 'a', arguments: { b: 1 } }, { uri: 'ui://a#b' }, { arguments: [] }]) {
       assert.deepEqual(withoutToken(params), { asked: params });
     }
@@ -101,10 +101,10 @@ describe('an app in the editor (G8)', () => {
     ['after <html>', '<!doctype html><html lang="en"><p>', /^<!doctype html><html lang="en"><script>/],
     ['at the beginning', '<p>hi</p>', /^<script>[^]*<\/script><p>hi<\/p>$/],
   ] as const) {
-    it(`has the script ${what}`, () => assert.match(pageOf(html), begins));
+    it(`a page has the script ${what}`, () => assert.match(pageOf(html), begins));
   }
 
-  it('keeps type, `_meta` and what is no page', () => {
+  it('the script keeps type, `_meta` and content other than pages', () => {
     const rest = { uri: 'ui://a', mimeType: 'text/html;profile=mcp-app', _meta: { ui: { csp: {} } } };
     const blob = Buffer.from('<p>').toString('base64');
     const read = withScript({ contents: [{ ...rest, blob }, { ...rest }, 7], _meta: { x: 1 } }) as {

@@ -13,12 +13,12 @@ describe('a script at the head of a page (G8)', () => {
     ['', '<head'],
     ['<html>', '<p><head'],
   ] as const) {
-    it(`stands between ${JSON.stringify(before)} and ${JSON.stringify(after)}`, () => {
+    it(`the script comes between ${JSON.stringify(before)} and ${JSON.stringify(after)}`, () => {
       assert.equal(withHeadScript(before + after, 'run()'), before + script + after);
     });
   }
 
-  it('takes no longer for a large page that never closes its tags', () => {
+  it('a large page without closed tags takes no longer', () => {
     const page = '<head<html<!doctype'.repeat((8 << 20) / 19);
     assert.equal(withHeadScript(page, 'run()'), script + page);
   });

@@ -4,24 +4,24 @@ import { listing, type FakeConnection } from '../../support/fakes/fakeConnector.
 import { answer, file, hostStage } from './stage.js';
 import { fakeClient } from '../../support/fakes/fakeClient.js';
 
-describe('tools that change (R6)', () => {
+describe('changed tools (R6)', () => {
   const stage = hostStage();
 
-  it('go through the same filter and naming', async () => {
+  it('changed tools go through the same filter and naming', async () => {
     const warm = await stage.serve('a', 'command: a, tools: { blacklist: [no] }, transform: [{ prefix: p_ }]', 'x');
     warm.changeTools(listing('x', 'no', 'y'));
     await stage.until(() => stage.published().length === 2);
     assert.deepEqual(stage.published(), ['a/p_x', 'a/p_y']);
   });
 
-  it('are listed once for several notifications at once, and once more for those during the listing', async () => {
+  it('several notifications at once cause one listing, and those during a listing one more', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     for (let i = 0; i < 100; i++) warm.changeTools(listing('x', `y${i}`));
     await stage.until(() => stage.published().includes('a/y99'));
     assert.ok(warm.lists <= 2, `${warm.lists} lists`);
   });
 
-  it('keep the old list when the new one fails, with a problem until one succeeds', async () => {
+  it('a failed listing keeps the old tools, with a problem until one succeeds', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     warm.changeTools(new Error('broken'));
     await stage.until(({ problems }) => problems.length === 1);
@@ -33,7 +33,7 @@ describe('tools that change (R6)', () => {
   });
 });
 
-describe('a list of one conversation that is not taken (R6, E1)', () => {
+describe('an own list of one conversation with an error (R6, E1)', () => {
   const stage = hostStage();
   const audience = { conversation: 'd1', declares: '{}' };
 
@@ -58,7 +58,7 @@ describe('a list of one conversation that is not taken (R6, E1)', () => {
   ] as const;
 
   for (const [why, rest, list] of refused) {
-    it(`is a problem until it lists again, where it ${why}`, async () => {
+    it(`an own list is a problem until it lists again, if it ${why}`, async () => {
       const connection = await lease(rest);
       connection.changeTools(list);
       await stage.until(({ problems }) => problems.length === 1);
@@ -68,7 +68,7 @@ describe('a list of one conversation that is not taken (R6, E1)', () => {
       assert.deepEqual(offered(), ['x', 'y']);
     });
 
-    it(`is a problem until its instance is released, where it ${why}`, async () => {
+    it(`an own list is a problem until its instance is released, if it ${why}`, async () => {
       const connection = await lease(rest);
       connection.changeTools(list);
       await stage.until(({ problems }) => problems.length === 1);
@@ -77,7 +77,7 @@ describe('a list of one conversation that is not taken (R6, E1)', () => {
     });
   }
 
-  it('is a problem until an edit makes its names right', async () => {
+  it('an own list is a problem until an edit makes its names right', async () => {
     const connection = await lease("command: a, transform: [{ prefix: { remove: p_, add: '' } }]");
     connection.changeTools(listing('x', 'p_x'));
     await stage.until(({ problems }) => problems.length === 1);
@@ -86,7 +86,7 @@ describe('a list of one conversation that is not taken (R6, E1)', () => {
     assert.deepEqual(offered(), ['x', 'p_x']);
   });
 
-  it('is another than the list that all are offered, whose problem lasts longer', async () => {
+  it('the problem of an own list ends before the problem of the common list', async () => {
     const connection = await stage.serve('a', 'command: a', 'x');
     connection.changeTools(new Error('busy'));
     await stage.until(({ problems }) => problems.length === 1);

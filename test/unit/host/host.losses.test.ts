@@ -6,7 +6,7 @@ import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { fakeClient } from '../../support/fakes/fakeClient.js';
 import { FakeConnector, listing, textResult } from '../../support/fakes/fakeConnector.js';
 
-describe('what a conversation lost (X4)', () => {
+describe('the loss of an instance (X4)', () => {
   let core: ReturnType<typeof testCore>;
   let connector: FakeConnector;
   let clock: FakeClock;
@@ -111,7 +111,7 @@ describe('what a conversation lost (X4)', () => {
     ],
   ];
   for (const [how, cause, lose] of losses) {
-    it(`the next call says what is gone when ${how}`, async () => {
+    it(`the next call says why the instance is gone when ${how}`, async () => {
       await serve();
       assert.deepEqual(await call(), { kind: 'new' });
       assert.equal(await call(), undefined);
@@ -133,7 +133,7 @@ describe('what a conversation lost (X4)', () => {
     assert.match(JSON.stringify(await call('a', 'x')), /"replaced".*another instance needed the room/);
   });
 
-  it('a call that a person ended by stopping the server is not promised a new instance', async () => {
+  it('a call on a server that a person stops is not promised a new instance', async () => {
     await serve();
     const { signal } = new AbortController();
     const outcome = core.host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', signal });

@@ -103,7 +103,7 @@ describe('subscriptions of an instance', () => {
     await shared.end('the test is over');
   });
 
-  it('subscriptions go from one shared instance to the next, and the one that drains notifies no client', async () => {
+  it('subscriptions go from one shared instance to the next, and a draining one notifies no client', async () => {
     const shared = new Subscriptions();
     const [first, second, poor] = [instance(), instance(), instance(false)];
     first.instance.share(shared);

@@ -51,28 +51,28 @@ describe('slots of instances (L2)', () => {
 
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it('are made free by the longest idle', async () => {
+  it('the longest idle instance makes room', async () => {
     await live({ idleSince: 20 });
     await live({ idleSince: 10 }, 'older');
     assert.equal((await connect()).kind, 'connected');
     assert.deepEqual(evicted, ['older: it was idle the longest, and another instance needed the room']);
   });
 
-  it('are made free by a spare one before any other', async () => {
+  it('a spare instance makes room before any other', async () => {
     await live({ idleSince: 10 });
     await live({ idleSince: 20, isSpare: true }, 'spare');
     assert.equal((await connect()).kind, 'connected');
     assert.match(evicted.join(), /^spare:/);
   });
 
-  it('are made free by what waits for its client the longest, where nothing is idle or about to go', async () => {
+  it('the longest wait for a client makes room if no instance is idle or ending', async () => {
     await live({ waitsSince: 20 }, 'younger');
     await live({ waitsSince: 10 }, 'elder');
     assert.equal((await connect()).kind, 'connected');
     assert.match(evicted.join(), /^elder: its client left a question/);
   });
 
-  it('are waited for where an instance ends, before what waits for its client gives way', async () => {
+  it('a start waits for an ending instance before one with a waiting client makes room', async () => {
     await live({ waitsSince: 10 });
     const ending = await live({ phase: 'ending' });
     const started = connect();
@@ -83,21 +83,21 @@ describe('slots of instances (L2)', () => {
     assert.deepEqual(evicted, []);
   });
 
-  it('are made free by what is idle before what waits', async () => {
+  it('an idle instance makes room before one with a waiting client', async () => {
     await live({ waitsSince: 1 });
     await live({ idleSince: 20 }, 'idle');
     assert.equal((await connect()).kind, 'connected');
     assert.match(evicted.join(), /^idle:/);
   });
 
-  it('are not to be had while all are in use: the start fails and says so', async () => {
+  it('a start fails with the reason while all slots are in use', async () => {
     await live({});
     await live({});
     const outcome = await connect();
     assert.equal(outcome.kind === 'failed' && outcome.failure.code, 'too-many-instances');
   });
 
-  it('are waited for where an instance is ending', async () => {
+  it('a start waits for an ending instance', async () => {
     await live({});
     const ending = await live({ phase: 'ending' });
     let outcome: ConnectOutcome | undefined;
@@ -108,7 +108,7 @@ describe('slots of instances (L2)', () => {
     assert.equal((await started).kind, 'connected');
   });
 
-  it('are made free by nothing else where enough is ending for all that wait', async () => {
+  it('no other instance makes room if enough are ending for all waiting starts', async () => {
     await live({ idleSince: 10 }, 'idle');
     const ending = await live({ phase: 'ending' });
     const first = connect();
@@ -121,7 +121,7 @@ describe('slots of instances (L2)', () => {
     assert.deepEqual([(await first).kind, (await second).kind, evicted.length], ['connected', 'connected', 1]);
   });
 
-  it('are waited for also where a start was cancelled whose process is not gone', async () => {
+  it('a start waits for the process of a cancelled start', async () => {
     await live({ idleSince: 10 }, 'idle');
     fake.automatic = undefined;
     let processEnds = (): void => {};
@@ -144,7 +144,7 @@ describe('slots of instances (L2)', () => {
     assert.deepEqual([(await cancelled).kind, (await started).kind, evicted], ['cancelled', 'connected', []]);
   });
 
-  it('are made free by what becomes idle while another starts', async () => {
+  it('an instance that becomes idle makes room during another start', async () => {
     const busy = await connect();
     assert.ok(busy.kind === 'connected');
     const by = { ...busyHolder, idleSince: undefined as number | undefined, end: () => busy.connection.close() };
@@ -162,7 +162,7 @@ describe('slots of instances (L2)', () => {
   });
 
   for (const isTaken of [false, true]) {
-    it(`are made free by a start ${isTaken ? 'never if somebody waits for it' : 'that nobody waits for, before a lease'}`, async () => {
+    it(`a start ahead ${isTaken ? 'makes no room if a caller waits for it' : 'makes room before a lease'}`, async () => {
       await live({ idleSince: 10 }, 'idle');
       fake.automatic = undefined;
       const giveUp = new AbortController();
@@ -182,7 +182,7 @@ describe('slots of instances (L2)', () => {
     });
   }
 
-  it('are not waited for by a start that was cancelled', async () => {
+  it('a cancelled start does not wait for a slot', async () => {
     await live({});
     await live({ phase: 'ending' });
     const giveUp = new AbortController();

@@ -332,7 +332,7 @@ describe('results: for the editor (V1)', () => {
     });
   }
 
-  it('does what it does once: a second pass changes nothing', async () => {
+  it('a second pass changes nothing', async () => {
     for (const { given } of Object.values(groups()).flat()) {
       const once = await forEditor(given as CallToolResult);
       // The line would come twice.

@@ -9,7 +9,7 @@ const crowds = Number(process.env['MCP_TOOLSETS_CROWDS'] ?? 100);
 const stepsOfOne = 120;
 
 describe('a host with little room', () => {
-  it(`holds what it must through ${crowds} runs of random steps`, async function () {
+  it(`the invariants hold through ${crowds} runs of random steps`, async function () {
     this.timeout(0);
     const seed = seedOf('MCP_TOOLSETS_CROWD_SEED');
     for (let run = 0; run < crowds; run++) await new Crowd(new Random(seed + run)).run(stepsOfOne);

@@ -9,7 +9,7 @@ const editsInAll = Number(process.env['MCP_TOOLSETS_EDITS'] ?? 500);
 const editsOfOne = 150;
 
 describe('random edits against an oracle', () => {
-  it(`${editsInAll} edits, with calls, deaths and persons between them`, async function () {
+  it(`the host agrees with the oracle through ${editsInAll} edits, with calls, deaths and persons between them`, async function () {
     this.timeout(0);
     const seed = seedOf('MCP_TOOLSETS_SEED');
     for (let run = 0, edits = 0; edits < editsInAll; run++) {

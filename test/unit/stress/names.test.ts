@@ -20,7 +20,7 @@ import { readAgain, type ReadServer, type Step } from './namesReading.js';
 
 const configurations = 6000;
 
-describe('what Dominds’ documents say (N1–N5, C1)', () => {
+describe('the documents of Dominds (N1–N5, C1)', () => {
   for (const { what, servers, lists, published, problems = [], states = {} } of documentedCases) {
     it(what, async () => {
       const connector = new FakeConnector();
@@ -163,7 +163,7 @@ function product(servers: readonly ReadServer[]): { published: string[]; refused
 }
 
 describe('a second reading of the rules for names (N1–N5)', () => {
-  it(`agrees on ${configurations} random configurations`, function () {
+  it(`the product agrees with a second reading on ${configurations} random configurations`, function () {
     this.timeout(0);
     const seed = seedOf('MCP_TOOLSETS_NAMES_SEED');
     let names = 0;
