@@ -15,7 +15,7 @@ import type { PoolFailure } from '../instances/pool.js';
 import type { Audience, ClientChange, ServerClient } from '../protocol/client.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
 import { ServerUnit, type UnitPolicy } from '../reconcile/serverUnit.js';
-import { type StatusSnapshot, emptyFacts, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
+import { type StatusSnapshot, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
 import { EnvFiles } from './envFiles.js';
 import {
   callText,
@@ -363,12 +363,13 @@ class ToolsetHost implements Host {
   private takeSnapshot(): StatusSnapshot {
     const { publication, refused } = this;
     const found = [...publication.problems];
-    const servers = this.servers.map((server) => {
-      const facts = this.units.get(server.id)?.facts ?? emptyFacts(server);
+    const servers = this.servers.flatMap((server) => {
+      const facts = this.units.get(server.id)?.facts;
+      if (!facts) return [];
       const signIn = this.signIns.statusOf(server);
       for (const problem of problemsOf(facts, signIn)) found.push(problem);
       const status = statusOf(server, facts, publication.toolset(server.id), publication.changed(server.id), signIn);
-      return { ...status, shadows: this.shadowed.get(server.id) ?? [] };
+      return [{ ...status, shadows: this.shadowed.get(server.id) ?? [] }];
     });
     const problems = [...this.configProblems, ...inPresentText(found, refused)];
     const builtIn = publication.toolset(adminId);

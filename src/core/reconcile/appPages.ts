@@ -49,8 +49,11 @@ export class AppPages {
 
   /** Has to be called with the outcome when a client reads a resource. */
   note(uri: string, outcome: OtherOutcome | PoolFailure): void {
-    if (!this.asked.has(uri) || !this.judge(uri, outcome)) return;
-    this.deps.onChange();
+    if (!this.asked.has(uri) || (outcome.kind !== 'result' && outcome.kind !== 'error')) return;
+    const fault = outcome.kind === 'result' ? appFault(uri, outcome.result['contents']) : this.refused(outcome);
+    const isNew = !this.faults.has(uri) || this.faults.get(uri) !== fault;
+    this.faults.set(uri, fault);
+    if (isNew) this.deps.onChange();
   }
 
   problems(server: string, places: ServerPlaces): Problem[] {
@@ -68,15 +71,6 @@ export class AppPages {
     if (!uri.startsWith('ui://')) return this.note(uri, { kind: 'result', result: {} });
     const outcome = await read({ method: 'resources/read', params: { uri }, signal, instance: 'any' });
     if (outcome && !signal.aborted) this.note(uri, outcome);
-  }
-
-  /** Returns true if the fault is a new one. */
-  private judge(uri: string, outcome: OtherOutcome | PoolFailure): boolean {
-    if (outcome.kind !== 'result' && outcome.kind !== 'error') return false;
-    const fault = outcome.kind === 'result' ? appFault(uri, outcome.result['contents']) : this.refused(outcome);
-    const isNew = !this.faults.has(uri) || this.faults.get(uri) !== fault;
-    this.faults.set(uri, fault);
-    return isNew;
   }
 
   private refused({ code, message }: Extract<OtherOutcome, { kind: 'error' }>): string {

@@ -31,7 +31,7 @@ import {
 } from './plan.js';
 import { isSameOffer, type OfferMemory, type RememberedOffer } from './remembered.js';
 import { Serving } from './serving.js';
-import { StandIn } from './standIn.js';
+import { type StandIn, standInOf } from './standIn.js';
 import type { UnitFacts } from './status.js';
 
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
@@ -380,13 +380,12 @@ export class ServerUnit {
   private stand(definition: ServerDefinition): void {
     const { memory, policy } = this.deps;
     const { filteredTools } = policy;
-    const isSame = this.standIn?.definition.launchHash === definition.launchHash;
-    if (isSame && this.standIn?.recurate(definition, filteredTools())) return this.publish();
-    const remembered = this.current || isSame ? undefined : memory?.recall(definition);
-    const next = remembered && StandIn.of(definition, remembered, filteredTools());
+    const before = this.standIn?.definition.launchHash === definition.launchHash ? this.standIn : undefined;
+    const remembered = before?.remembered ?? (this.current ? undefined : memory?.recall(definition));
+    const next = remembered && standInOf(definition, remembered, filteredTools());
     if (!next) return this.standDown();
+    if (!before) this.failure = undefined;
     this.standIn = next;
-    this.failure = undefined;
     this.publish();
   }
 

@@ -143,23 +143,6 @@ export interface UnitFacts {
   readonly approval: ApprovalStatus;
 }
 
-/** The facts of a server without a unit. */
-export function emptyFacts(server: ConfiguredServer): UnitFacts {
-  return {
-    id: server.id,
-    wanted: server,
-    serving: undefined,
-    standIn: undefined,
-    draining: [],
-    startingSince: undefined,
-    stoppedSince: undefined,
-    divergedAt: undefined,
-    failure: undefined,
-    servingFailure: undefined,
-    approval: { kind: 'notAsked' },
-  };
-}
-
 function stateOf(facts: UnitFacts): ServerState {
   const { wanted, serving, failure, servingFailure } = facts;
   if (facts.stoppedSince !== undefined) return { kind: 'stopped', since: facts.stoppedSince };
