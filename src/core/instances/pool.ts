@@ -195,10 +195,7 @@ export class InstancePool {
 
   /** Starts the shared or the warm instance. It replaces the previous one. */
   startWarm(): Promise<StartOutcome> {
-    const { capabilities } = this.deps.services.expectedClient();
-    return this.isShared
-      ? this.starts.start({ kind: 'shared' }, this.wanted)
-      : this.starts.start({ kind: 'warm' }, capabilities);
+    return this.start({ kind: 'warm' });
   }
 
   /** Ends every instance and every start under way. The pool goes on serving. */
@@ -264,11 +261,10 @@ export class InstancePool {
   ): Promise<Used | PoolFailure | { readonly kind: 'cancelled' }> {
     if (instance === 'held' && !this.isShared) return { kind: 'notHeld' };
     if (this.phase === 'closed') return { kind: 'notSent', cause: 'the server was stopped' };
-    const { capabilities } = client ?? this.deps.services.expectedClient();
-    const purpose: Purpose = instance === 'unheld' ? { kind: 'warm' } : { kind: 'leased', conversation, client };
-    const starting = this.isShared
-      ? this.starts.start({ kind: 'shared' }, this.wanted, signal)
-      : this.starts.start(purpose, capabilities, signal);
+    const starting = this.start(
+      instance === 'unheld' ? { kind: 'warm' } : { kind: 'leased', conversation, client },
+      signal,
+    );
     // This is chained and not awaited: a later drain must find this call in flight when the start is done.
     const begun = starting.then((started): { outcome: Promise<Used> } | NotStarted => {
       if (signal.aborted) return { kind: 'cancelled' };
@@ -281,6 +277,13 @@ export class InstancePool {
     if ('outcome' in first) return first.outcome;
     if (first.kind === 'failed') return { kind: 'startFailed', failure: first.failure };
     return signal.aborted ? { kind: 'cancelled' } : { kind: 'notSent', cause: 'its start was cancelled' };
+  }
+
+  private start(purpose: Purpose, waiter?: RequestTerms['signal']): Promise<StartOutcome> {
+    if (this.isShared) return this.starts.start({ kind: 'shared' }, this.wanted, waiter);
+    const client = purpose.kind === 'leased' ? purpose.client : undefined;
+    const { capabilities } = client ?? this.deps.services.expectedClient();
+    return this.starts.start(purpose, capabilities, waiter);
   }
 
   /** Returns the instance for a request, if no start is needed. Gives a free one to the conversation. */

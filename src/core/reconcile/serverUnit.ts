@@ -10,7 +10,7 @@ import type { CancelSignal } from '../base/cancellation.js';
 import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
-import type { ConnectOutcome } from '../connections/connection.js';
+import type { ConnectOutcome, ConnectRequest } from '../connections/connection.js';
 import type { PoolFailure } from '../instances/pool.js';
 import { ServerConversations } from '../instances/serverConversations.js';
 import type { Services } from '../instances/services.js';
@@ -35,6 +35,17 @@ import { type StandIn, standInOf } from './standIn.js';
 import type { UnitFacts } from './status.js';
 
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
+
+/** The start under way of one definition. After an abort, its outcome counts for nothing and its connection is closed. */
+interface Attempt {
+  /** A later one of the same launch may replace it during the start. */
+  definition: ServerDefinition;
+  readonly since: number;
+  readonly turn: StartTurn;
+  readonly controller: AbortController;
+  /** Resolves after the outcome counted, or after everything started is gone. Never rejects because of a server. */
+  done: Promise<void>;
+}
 
 interface UnitDeps {
   readonly id: string;
@@ -68,7 +79,7 @@ export class ServerUnit {
   private standIn: StandIn | undefined;
   /** The last remembered offer, so that it is not written twice. */
   private remembered: RememberedOffer | undefined;
-  private attempt: StartAttempt | undefined;
+  private attempt: Attempt | undefined;
   private stopped: { readonly definition: ServerDefinition; readonly since: number } | undefined;
   /** Why the definition of the file does not serve. */
   private failure: Failure | undefined;
@@ -108,7 +119,7 @@ export class ServerUnit {
         this.launch(this.standIn.definition, true);
         this.changed();
       }
-      this.attempt?.hurry();
+      this.attempt?.turn.hurry();
       await Promise.race([this.attempt?.done, untilAborted(signal)]);
     }
     if (this.current) return this.current;
@@ -159,7 +170,7 @@ export class ServerUnit {
       case 'redirect':
         if (this.attempt) this.attempt.definition = step.definition;
         this.stand(step.definition);
-        if (!this.standIn) this.attempt?.hurry();
+        if (!this.standIn) this.attempt?.turn.hurry();
         break;
       case 'start':
         this.stopped = undefined;
@@ -186,7 +197,7 @@ export class ServerUnit {
     const definition = this.startable();
     if (!definition) this.apply(this.wanted);
     else if (serving?.definition.launchHash !== definition.launchHash) {
-      if (this.attempt) this.attempt.hurry();
+      if (this.attempt) this.attempt.turn.hurry();
       else this.begin(definition, true);
     } else if (serving.pool.live.length === 0) {
       await serving.startAgain();
@@ -286,28 +297,41 @@ export class ServerUnit {
    */
   private launch(definition: ServerDefinition, isAsked: boolean): void {
     const { id: server, services, memory } = this.deps;
-    const { filteredTools, startsOnCall } = this.deps.policy;
-    const { connector, clock, turns } = services;
+    const { clock, turns } = services;
     const { launch, timeouts } = definition;
-    const { capabilities } = services.expectedClient();
-    const spoke = memory?.recall(definition)?.protocolVersion;
-    const log = services.serverLog(server);
-    const request = { server, launch, timeoutMs: timeouts.connect, log, capabilities, spoke };
-    this.attempt = new StartAttempt(
-      definition,
-      clock.now(),
-      turns.take(isAsked || !this.standIn || launch.transport !== 'stdio'),
-      async (signal) => prepared(await connector.connect({ ...request, signal }), definition, filteredTools()),
-      (attempt, outcome) => {
-        this.attempt = undefined;
-        if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, capabilities);
-        if (outcome.kind === 'failed') this.fail({ kind: 'startFailed', failure: outcome.failure });
-        // With `start: call`, the next call tries again.
-        if (!startsOnCall(attempt.definition) || this.failure?.kind === 'refused') this.standDown();
-        this.changed();
-      },
-    );
-    this.ends.add(this.attempt.done);
+    const controller = new AbortController();
+    const turn = turns.take(isAsked || !this.standIn || launch.transport !== 'stdio');
+    const attempt: Attempt = { definition, since: clock.now(), turn, controller, done: Promise.resolve() };
+    const request: ConnectRequest = {
+      server,
+      launch,
+      timeoutMs: timeouts.connect,
+      log: services.serverLog(server),
+      signal: controller.signal,
+      spoke: memory?.recall(definition)?.protocolVersion,
+      capabilities: services.expectedClient().capabilities,
+    };
+    this.attempt = attempt;
+    attempt.done = this.run(attempt, request).finally(() => turn.end());
+    this.ends.add(attempt.done);
+  }
+
+  private async run(attempt: Attempt, request: ConnectRequest): Promise<void> {
+    const { turn, definition } = attempt;
+    const { signal, capabilities = {} } = request;
+    const { connector } = this.deps.services;
+    const { filteredTools, startsOnCall } = this.deps.policy;
+    if (turn.coming) await Promise.race([turn.coming, untilAborted(signal)]);
+    if (signal.aborted) return;
+    const outcome = await prepared(await connector.connect(request), definition, filteredTools());
+    turn.end();
+    if (signal.aborted) return outcome.kind === 'connected' ? outcome.connection.close() : undefined;
+    this.attempt = undefined;
+    if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, capabilities);
+    if (outcome.kind === 'failed') this.fail({ kind: 'startFailed', failure: outcome.failure });
+    // With `start: call`, the next call tries again.
+    if (!startsOnCall(attempt.definition) || this.failure?.kind === 'refused') this.standDown();
+    this.changed();
   }
 
   private succeed(definition: ServerDefinition, { connection, listing }: Connected, declared: Fields): void {
@@ -432,53 +456,7 @@ export class ServerUnit {
   }
 
   private overtake(): void {
-    this.attempt?.overtake();
+    this.attempt?.controller.abort();
     this.attempt = undefined;
-  }
-}
-
-/**
- * One start of one definition, which a later edit may overtake. Invariant: an overtaken start reports no outcome, and
- * its connection is closed.
- */
-class StartAttempt {
-  private readonly controller = new AbortController();
-  private overtaken = false;
-  /**
-   * Resolves after the outcome was reported, or after everything started is gone. It never rejects because of a server.
-   */
-  readonly done: Promise<void>;
-
-  /**
-   * @param definition another one of the same launch may replace it during the start
-   * @param since in epoch milliseconds
-   * @param turn ends with the start
-   */
-  constructor(
-    public definition: ServerDefinition,
-    readonly since: number,
-    private readonly turn: StartTurn,
-    connect: (signal: AbortSignal) => Promise<ConnectOutcome>,
-    onOutcome: (attempt: StartAttempt, outcome: ConnectOutcome) => void,
-  ) {
-    const { signal } = this.controller;
-    this.done = (async () => {
-      if (turn.coming) await Promise.race([turn.coming, untilAborted(signal)]);
-      if (signal.aborted) return;
-      const outcome = await connect(signal);
-      turn.end();
-      if (!this.overtaken) onOutcome(this, outcome);
-      else if (outcome.kind === 'connected') await outcome.connection.close();
-    })().finally(() => turn.end());
-  }
-
-  /** Has to be called when a caller waits for it. */
-  hurry(): void {
-    this.turn.hurry();
-  }
-
-  overtake(): void {
-    this.overtaken = true;
-    this.controller.abort();
   }
 }

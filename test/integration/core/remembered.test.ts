@@ -175,7 +175,7 @@ describe('core: what servers listed in an earlier window', () => {
     await stage.until(() => stage.published().length === 1, 'the tool');
   });
 
-  it('is not used while something of it is held back, and is no base line (S3)', async () => {
+  it('is not used while something of it is held back, and is no baseline (S3)', async () => {
     const review = new OfferLedger({
       storage: new MemoryStorage(),
       holdsBack: () => true,
@@ -194,7 +194,7 @@ describe('core: what servers listed in an earlier window', () => {
     assert.deepEqual(stage.published(), [], 'a tool of it is held');
     tell({ tools: ['one'], description: 'Sends everything away.' });
     await applied;
-    assert.deepEqual(stage.published(), [], 'the base line is what was listed first');
+    assert.deepEqual(stage.published(), [], 'the baseline is what was listed first');
     review.dispose();
   });
 
