@@ -1,4 +1,4 @@
-/** The core as the product joins it, for tests: what a test does not care about is quiet, fixed and empty. */
+/** The core as the product joins it, for tests. Its defaults are quiet, fixed and empty. */
 import { assemble, type Core, type CoreDeps } from '../../../src/core/host/assemble.js';
 import type { Consent, HostSettings, Stores, Surroundings } from '../../../src/core/host/hostContract.js';
 import { silentLog } from '../fakes/silentLog.js';
