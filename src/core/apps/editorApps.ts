@@ -9,7 +9,6 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
-import { withHeadScript } from './headScript.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -64,6 +63,23 @@ function contentsWithScript(contents: unknown): unknown {
   if (typeof blob !== 'string') return contents;
   const page = withHeadScript(Buffer.from(blob, 'base64').toString(), script);
   return { ...contents, blob: Buffer.from(page).toString('base64') };
+}
+
+/**
+ * Puts a script before everything else in a page. Pages are foreign and large, so the time must stay linear in their
+ * length.
+ * @param script must not hold the end of a script element
+ */
+export function withHeadScript(page: string, script: string): string {
+  const at = endOf(page, /<head/i) ?? endOf(page, /<html/i) ?? endOf(page, /<!doctype/i) ?? 0;
+  return `${page.slice(0, at)}<script>${script}</script>${page.slice(at)}`;
+}
+
+/** If the first such tag is not closed, no later one is. */
+function endOf(page: string, tag: RegExp): number | undefined {
+  const from = page.search(tag);
+  const end = from < 0 ? -1 : page.indexOf('>', from);
+  return end < 0 ? undefined : end + 1;
 }
 
 /** A bundler replaces nothing in it, because it is a text. It must not hold the end of a script element. */

@@ -36,7 +36,7 @@ interface StartsDeps {
   readonly onConnected: (connection: Connection, start: Start, listing: ToolListing) => Instance;
   readonly onFailed: (failure: StartFailure) => void;
   readonly onChange: () => void;
-  /** Takes the ends of replaced starts. */
+  /** Takes the ends of starts without a caller. */
   readonly ends: PendingEnds;
 }
 
@@ -80,7 +80,7 @@ export class Start implements SlotHolder {
   /** Resolves when nothing of the start is left. */
   async end(): Promise<void> {
     this.controller.abort();
-    await this.outcome;
+    await this.outcome.catch(() => undefined);
   }
 }
 
@@ -134,7 +134,7 @@ export class Starts {
     const { clock, turns } = this.deps.services;
     this.delay = clock.after(aheadDelayMs, () => {
       this.delay = undefined;
-      if (isWanted()) this.begin({ kind: 'spare' }, declared, turns.take(false));
+      if (isWanted()) this.deps.ends.add(this.begin({ kind: 'spare' }, declared, turns.take(false)).outcome);
     });
   }
 
@@ -194,7 +194,7 @@ export class Starts {
     const request = { server, launch, log, signal, capabilities, timeoutMs: timeouts.connect };
     const outcome = await services.connector.connect(request, start);
     if (outcome.kind === 'failed') {
-      if (start.isSpare) log.write('info', `No spare instance: ${outcome.failure.message}`);
+      if (start.purpose.kind === 'spare') log.write('info', `No spare instance: ${outcome.failure.message}`);
       else if (phase() === 'open') this.deps.onFailed(outcome.failure);
     }
     if (outcome.kind !== 'connected') return outcome;

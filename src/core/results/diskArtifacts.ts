@@ -9,11 +9,16 @@ import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promi
 import path from 'node:path';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
-import { type ArtifactContent, type ArtifactOrigin, type ArtifactStore, type SaveOutcome } from './artifacts.js';
+import {
+  type ArtifactContent,
+  type ArtifactOrigin,
+  type ArtifactStore,
+  formatBytes,
+  type SaveOutcome,
+} from './artifacts.js';
 import { artifactName, artifactsRoot, isArtifactOf } from './artifactName.js';
 import { ArtifactQuota, onDisk, type Written } from './artifactQuota.js';
 import { takeAll, type Pieces, type Taken } from './pieces.js';
-import { formatBytes } from './sizes.js';
 
 interface DiskArtifactsDeps {
   /** The folder need not exist. */

@@ -8,12 +8,11 @@
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { assertNever } from '../base/assertNever.js';
-import type { SaveOutcome } from './artifacts.js';
+import { formatBytes, type SaveOutcome } from './artifacts.js';
 import { canonical } from './base64.js';
 import { isObject } from '../base/isObject.js';
 import { binaryOf, type Binary, type Fields, type SavedParts } from './binaries.js';
 import { bareType } from './mediaTypes.js';
-import { formatBytes } from './sizes.js';
 
 type Part = ContentBlock;
 export type TextPart = Extract<Part, { type: 'text' }>;

@@ -4,12 +4,11 @@
  * them become one. Text for the user is measured apart from text for the model, so that neither gets into the other.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
-import type { ArtifactContent, SaveOutcome } from './artifacts.js';
+import { type ArtifactContent, formatBytes, type SaveOutcome } from './artifacts.js';
 import { Excerpt } from './excerpt.js';
 import { onlyWraps } from './forEditor.js';
 import { even, jsonPieces, turn } from './pieces.js';
 import { isText, isVisibleText, type TextPart } from './readable.js';
-import { formatBytes } from './sizes.js';
 
 export interface TextLimit {
   /** Counts bytes of UTF-8. */

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import vm from 'node:vm';
-import { withAppPart, withoutToken, withScript } from '../../../src/core/apps/editorApps.js';
+import { withAppPart, withHeadScript, withoutToken, withScript } from '../../../src/core/apps/editorApps.js';
 
 const text = (value: string) => ({ type: 'text' as const, text: value });
 
@@ -115,5 +115,27 @@ describe('an app in the editor (G8)', () => {
     assert.deepEqual(kept, rest);
     assert.deepEqual(others, [rest, 7]);
     assert.deepEqual(withScript({ contents: 'none' }), { contents: 'none' });
+  });
+});
+
+describe('a script at the head of a page (G8)', () => {
+  const script = '<script>run()</script>';
+
+  for (const [before, after] of [
+    ['<!doctype html><html><HEAD lang="x">', '<meta>'],
+    ['<!doctype html><html\nlang="en">', '<p>'],
+    ['<!DOCTYPE html>', '<p>'],
+    ['', '<p>hi</p>'],
+    ['', '<head'],
+    ['<html>', '<p><head'],
+  ] as const) {
+    it(`the script comes between ${JSON.stringify(before)} and ${JSON.stringify(after)}`, () => {
+      assert.equal(withHeadScript(before + after, 'run()'), before + script + after);
+    });
+  }
+
+  it('a large page without closed tags takes no longer', () => {
+    const page = '<head<html<!doctype'.repeat((8 << 20) / 19);
+    assert.equal(withHeadScript(page, 'run()'), script + page);
   });
 });

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import { deliveryWithoutFiles } from '../../../src/core/results/delivery.js';
-import { formatBytes } from '../../../src/core/results/sizes.js';
+import { formatBytes } from '../../../src/core/results/artifacts.js';
 
 interface Case {
   readonly name: string;
