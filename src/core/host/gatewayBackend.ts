@@ -42,7 +42,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
 
   constructor(private readonly host: Host) {
     this.last = idsIn(host.catalogue);
-    this.subscription = host.onDidChangeOffers(() => {
+    this.subscription = host.onDidPublish(() => {
       const now = idsIn(host.catalogue);
       this.emitter.fire([...new Set([...this.last, ...now]), everyToolset]);
       this.last = now;

@@ -74,8 +74,7 @@ class ToolsetHost implements Host {
   readonly signIns: ServerSignIns;
 
   readonly onDidChange = this.changeEmitter.event;
-  readonly onDidChangeCatalogue: Event<Catalogue>;
-  readonly onDidChangeOffers: Event<void>;
+  readonly onDidPublish: Event<Catalogue>;
 
   constructor(private readonly deps: HostDeps) {
     const { services, settings, consent, signIns } = deps;
@@ -106,8 +105,7 @@ class ToolsetHost implements Host {
       offerReview: consent.offerReview,
       offersAdmin: settings.offersAdmin,
     });
-    this.onDidChangeCatalogue = this.publication.onDidChange;
-    this.onDidChangeOffers = this.publication.onDidUpdate;
+    this.onDidPublish = this.publication.onDidPublish;
     this.accessChanges = [this.permission, consent.offerReview].map((one) => one?.onDidChange(() => this.republish()));
   }
 

@@ -105,16 +105,17 @@ export interface Host {
   /** Fires after the snapshot was replaced, once for each turn of the event loop. */
   readonly onDidChange: Event<StatusSnapshot>;
   readonly catalogue: Catalogue;
-  /** Fires in the same turn in which the catalogue is replaced. */
-  readonly onDidChangeCatalogue: Event<Catalogue>;
+  /**
+   * Fires in the same turn in which the offer for any conversation may have changed, with the catalogue. An unchanged
+   * catalogue is the same object.
+   */
+  readonly onDidPublish: Event<Catalogue>;
   /** Returns the launch that a person approves, if the entry is valid. */
   launchOf(server: string): LaunchDescription | undefined;
   /** Returns the editor's name of a server (G3a), also if nothing is published. */
   shortName(server: string): string;
   /** Returns the offer for a conversation (G3). Without an audience it is the catalogue. */
   catalogueFor(audience: Audience | undefined): Catalogue;
-  /** Fires when the offer for any conversation may have changed, also if the catalogue has not. */
-  readonly onDidChangeOffers: Event<void>;
   /** Reads the files and applies them. Resolves like `setSources`. */
   reload(): Promise<void>;
   /** Applies the present sources again, because a variable, a secret or another input has changed. */

@@ -40,16 +40,13 @@ export class Publication implements Disposable {
   private catalogue_: Catalogue = { version: 0, toolsets: [] };
   private problems_: readonly Problem[] = [];
   private readonly changedOffers = new Map<string, readonly ChangedOffer[]>();
-  private readonly changes = new Emitter<Catalogue>();
-  private readonly updates = new Emitter<void>();
+  private readonly publications = new Emitter<Catalogue>();
   private servers: readonly ConfiguredServer[] = [];
   private serving: (id: string) => ServingFacts | undefined = () => undefined;
   /** The catalogues of audiences with another offer than the common one, by the numbers of their special lists. */
   private readonly special = new BoundedMap<string, Catalogue>(mostCatalogues);
 
-  readonly onDidChange = this.changes.event;
-  /** Fires when the offer for any conversation may have changed. */
-  readonly onDidUpdate = this.updates.event;
+  readonly onDidPublish = this.publications.event;
 
   private admin = adminToolset;
   private readonly givenNames = new ShortNames();
@@ -116,14 +113,12 @@ export class Publication implements Disposable {
       this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
       const counts = next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ');
       this.deps.services.log.write('info', `Registry version ${this.catalogue_.version}: ${counts || 'no toolsets'}`);
-      this.changes.fire(this.catalogue_);
     }
-    this.updates.fire();
+    this.publications.fire(this.catalogue_);
   }
 
   dispose(): void {
-    this.changes.dispose();
-    this.updates.dispose();
+    this.publications.dispose();
   }
 
   private offerings(audience?: Audience): Offering[] {

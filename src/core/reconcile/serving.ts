@@ -279,7 +279,7 @@ export class Serving {
     const isAsBefore = !isStart && !this.rejected && offer === this.offers.ofInstance(instance);
     const isCommon = this.offers.note(instance, offer, isStart);
     this.ownFailures.delete(instance);
-    if (isCommon && isStart) this.hear(instance.connection);
+    if (isCommon && isStart) this.noteFacts(instance.connection);
     if (isAsBefore && isCommon) this.commonFailure = undefined;
     if (isAsBefore && (!isCommon || offer === this.offers.common)) return this.deps.onChange();
     const curated = offer.curate(this.definition, this.report());
@@ -292,7 +292,7 @@ export class Serving {
     this.deps.onChange();
   }
 
-  private hear(connection: Connection): void {
+  private noteFacts(connection: Connection): void {
     const spoken = spokenBy(connection);
     if (isDeepStrictEqual(spoken, this.spoken)) return;
     this.spoken = spoken;

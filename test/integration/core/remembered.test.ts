@@ -351,7 +351,7 @@ describe('core: remembered lists of an earlier window', () => {
     assert.ok(stage.published().length > 0);
     await stage.nextWindow();
     await server.stop();
-    const gone = nextEvent(stage.host.onDidChangeCatalogue, ({ toolsets }) => toolsets.every(({ id }) => id !== 'far'));
+    const gone = nextEvent(stage.host.onDidPublish, ({ toolsets }) => toolsets.every(({ id }) => id !== 'far'));
     const applied = begin({ far: http(server.url) });
     assert.ok(stage.published().length > 0);
     await within(gone, 'its end');

@@ -1,6 +1,7 @@
 /** The core as the product joins it, for tests. Its defaults are quiet, fixed and empty. */
 import { assemble, type Core, type CoreDeps } from '../../../src/core/host/assemble.js';
-import type { Consent, HostSettings, Stores, Surroundings } from '../../../src/core/host/hostContract.js';
+import type { Consent, Host, HostSettings, Stores, Surroundings } from '../../../src/core/host/hostContract.js';
+import type { Catalogue } from '../../../src/core/tools/catalogue.js';
 import { silentLog } from '../fakes/silentLog.js';
 
 type Rest = Pick<CoreDeps, 'readSources' | 'expectedClient' | 'connector'>;
@@ -19,4 +20,13 @@ export function testCore(options: TestCoreOptions): Core {
     ...options,
   };
   return assemble({ ...all, surroundings: all, settings: all, consent: all, stores: all });
+}
+
+/** Calls the listener when the host replaces its catalogue. */
+export function onSwap(host: Host, listener: (catalogue: Catalogue) => void): void {
+  let last = host.catalogue;
+  host.onDidPublish((catalogue) => {
+    if (catalogue !== last) listener(catalogue);
+    last = catalogue;
+  });
 }

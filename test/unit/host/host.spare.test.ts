@@ -153,7 +153,7 @@ describe('the spare instance (P9)', () => {
     const warm = await serve();
     await lease('d1', warm);
     warm.changeTools(listing('x', 'gained'));
-    if (offered().length < 2) await nextEvent(host.onDidChangeCatalogue, () => offered().length === 2);
+    if (offered().length < 2) await nextEvent(host.onDidPublish, () => offered().length === 2);
     const second = await spare();
     await untilUses('leased', 'spare');
     assert.deepEqual(offered(), ['x', 'gained']);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
-import { testCore } from '../../support/core/testCore.js';
+import { onSwap, testCore } from '../../support/core/testCore.js';
 import type { SourceText } from '../../../src/core/config/model.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
@@ -374,7 +374,7 @@ describe('a tool with a question before each call (S4)', () => {
     await serve('a', 'x');
     assert.deepEqual(hints('editor'), [undefined]);
     let changes = 0;
-    host.onDidChangeCatalogue(() => changes++);
+    onSwap(host, () => changes++);
     permissions = { '*': 'ask' };
     host.permission.recheck();
     assert.equal(changes, 1);
