@@ -108,27 +108,31 @@ export async function withHost(
   const approvals = await FolderApprovals.open(folder, guards?.approvesEdits !== true);
   let readSources = (): Promise<void> => Promise.resolve();
   const core = assemble({
-    clock: systemClock,
-    log,
-    serverLog,
-    env: process.env,
-    secret: secretOf,
-    trace: () => run.debug,
-    version,
-    guardianScript: run.guardianScript,
-    secrets: memoryOnlySecrets,
-    agents: agentsByEnvironment,
-    filteredTools: () => 'information',
-    toolPermissions: {
-      settings: () => [run.permissions.rules],
-      ask: run.asks === false ? () => Promise.resolve('no') : askOnTerminal,
+    surroundings: {
+      clock: systemClock,
+      log,
+      serverLog,
+      env: process.env,
+      version,
+      guardianScript: run.guardianScript,
+      makeAgents: agentsByEnvironment,
+    },
+    settings: { filteredTools: () => 'information', trace: () => run.debug, only: guards?.only },
+    consent: {
+      approvals: approvals.ledger,
+      toolPermissions: {
+        settings: () => [run.permissions.rules],
+        ask: run.asks === false ? () => Promise.resolve('no') : askOnTerminal,
+      },
+      ...(guards && { offerReview: guards.offerReview }),
+    },
+    stores: {
+      secret: secretOf,
+      secrets: memoryOnlySecrets,
+      conversations: new RememberedConversations({ stored: undefined, store: () => {}, isConversation: () => true }),
     },
     readSources: () => readSources(),
     expectedClient: () => ({ ...noClient, ...(client && { capabilities: client.capabilities }) }),
-    only: guards?.only,
-    approvals: approvals.ledger,
-    conversations: new RememberedConversations({ stored: undefined, store: () => {}, isConversation: () => true }),
-    ...(guards && { offerReview: guards.offerReview }),
   });
   const { host } = core;
   const waiting = new NewLines(complain);

@@ -121,7 +121,7 @@ export const arrows: Record<string, readonly string[]> = {
     'core/reconcile',
     'core/team',
   ],
-  'core/remembered': ['core/base', 'core/protocol', 'core/connections', 'core/reconcile'],
+  'core/remembered': ['core/base', 'core/protocol', 'core/connections', 'core/instances', 'core/reconcile'],
   cli: [
     'core/base',
     'core/config',
@@ -156,7 +156,6 @@ export const arrows: Record<string, readonly string[]> = {
     'core/config',
     'core/config/edit',
     'core/protocol',
-    'core/approval',
     'core/connections/http/oauth',
     'core/files',
     'core/results',

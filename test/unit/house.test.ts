@@ -11,6 +11,18 @@ import { filesBelow, moduleOf, root, type Module } from './modules.js';
 /** A smell, not a purpose: longer files are cut by what they do. Tables of data may be longer. */
 const mostLines = 600;
 
+const mostDeps = 8;
+/** The rooms with larger bags today, and the rooms below them. Each leaves this list when its bags are cut. */
+const roomsWithLargeDeps = ['core/connections', 'core/gateway', 'vscode/minds'];
+
+/** The number of fields that an interface or a type alias declares. */
+function membersIn(node: ts.Node): number {
+  const own = ts.isInterfaceDeclaration(node) || ts.isTypeLiteralNode(node) ? node.members.length : 0;
+  return ts.isInterfaceDeclaration(node)
+    ? own
+    : own + node.getChildren().reduce((sum, child) => sum + membersIn(child), 0);
+}
+
 /** `core/tools`, `vscode/views`; a file of `src` itself is a room of its own. */
 function room(file: string): string {
   const [, ...rest] = file.split('/');
@@ -158,6 +170,24 @@ describe('house', () => {
       return wrong;
     });
     assert.deepEqual(found, [], 'use a loop');
+  });
+
+  it(`gives no part a bag of more than ${mostDeps} dependencies`, () => {
+    const large = modules.flatMap(({ file, text }) => {
+      const found: string[] = [];
+      const visit = (node: ts.Node): void => {
+        const isType = ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node);
+        if (isType && node.name.text.endsWith('Deps')) {
+          const count = membersIn(node);
+          if (count > mostDeps && !roomsWithLargeDeps.some((one) => room(file).startsWith(one)))
+            found.push(`${file}: ${node.name.text} has ${count} fields`);
+        }
+        ts.forEachChild(node, visit);
+      };
+      visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
+      return found;
+    });
+    assert.deepEqual(large, [], 'pass a record of services whole, or cut the part');
   });
 
   it('asks for the storage of the workspace in one place, because windows are given several', () => {

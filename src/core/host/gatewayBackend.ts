@@ -1,6 +1,6 @@
 /**
- * Joins the gateway to the host, which do not know each other. The gateway serves the host's catalogue under the names
- * that each kind of client sees (G3a).
+ * Joins the gateway to the host. The gateway serves the host's catalogue, under the names for each kind of client
+ * (G3a).
  */
 import { Emitter, nextEvent } from '../base/events.js';
 import type { Disposable } from '../base/disposables.js';
@@ -33,14 +33,14 @@ export function createGatewayBackend(host: Host): GatewayBackend & Disposable {
 class CatalogueBackend implements GatewayBackend, Disposable {
   private readonly emitter = new Emitter<readonly string[]>();
   private readonly subscription: Disposable;
-  /** A toolset that stays the same is the same object, so what was served of it can be kept. */
+  /** An unchanged toolset is the same object, so its served form can be kept. */
   private readonly served = new WeakMap<Toolset, Map<ClientKind, ServedToolset>>();
   private readonly together = new WeakMap<Catalogue, ServedToolset>();
 
   readonly onDidChangeToolsets = this.emitter.event;
 
   constructor(private readonly host: Host) {
-    this.subscription = host.onDidChangeOffers((ids) => this.emitter.fire([...ids, everyToolset]));
+    this.subscription = host.onDidPublish((ids) => this.emitter.fire([...ids, everyToolset]));
   }
 
   toolset(id: string, clientKind: ClientKind, conversation?: string): ServedToolset | undefined {
@@ -156,7 +156,7 @@ function refused(code: number, message: string, data?: unknown): OtherOutcome {
   return { kind: 'error', code, message, ...(data !== undefined && { data }) };
 }
 
-/** Returns undefined where the request names a prompt that is not published. */
+/** Returns undefined if the request names a prompt that is not published. */
 function underOriginalNames(toolset: Toolset, method: string, params: Fields): Fields | undefined {
   const originalOf = (name: unknown): string | undefined =>
     toolset.prompts.find(({ published }) => published === name)?.original;

@@ -1,16 +1,17 @@
 /**
- * Makes what is published: the catalogue of all that serves, in file order, without what a person keeps from agents:
- * tools that they denied (S4), and what changed or came since its server was approved (S3). Invariants: the catalogue
- * is replaced in one step and is a function of what it is given; a toolset that stays the same stays the same object,
- * so that whoever compares sees what changed; `mcp_admin` is there where servers are.
+ * Makes the catalogue of everything that serves, in file order. It leaves out denied tools (S4), and changes since the
+ * approval if they are held back (S3).
+ *
+ * Invariants: the catalogue is replaced in one step and is a function of its input; an unchanged toolset stays the same
+ * object; `mcp_admin` is there if any server is configured.
  */
 import type { ChangedOffer, OfferReview } from '../approval/offerPrints.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
-import type { Log } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
 import type { ConfiguredServer } from '../config/model.js';
+import type { Services } from '../instances/services.js';
 import { showsApps } from '../protocol/client.js';
 import { conversationLabel } from '../protocol/conversationLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
@@ -25,31 +26,27 @@ import { candidateOf, changedOffers, placesOf, type Offering, type ServingFacts 
 import type { Permission } from './permission.js';
 
 interface PublicationDeps {
-  readonly permission: Pick<Permission, 'deniedBy' | 'marked'>;
-  /** If this is absent, nobody looks whether anything changed. */
+  readonly services: Services;
+  readonly permission: Pick<Permission, 'verdictOf'>;
+  /** By default nothing is compared. */
   readonly offerReview?: OfferReview | undefined;
   readonly offersAdmin?: (() => boolean) | undefined;
-  readonly redact: (text: string) => string;
-  readonly log: Log;
 }
 
-/** Catalogues of conversations with other lists that are kept until something changes; the least recently used goes. */
+/** The limit of catalogues for conversations with other lists. The least recently used one goes. */
 const mostCatalogues = 64;
 
 export class Publication implements Disposable {
   private catalogue_: Catalogue = { version: 0, toolsets: [] };
   private problems_: readonly Problem[] = [];
   private readonly changedOffers = new Map<string, readonly ChangedOffer[]>();
-  private readonly changes = new Emitter<Catalogue>();
-  private readonly updates = new Emitter<readonly string[]>();
+  private readonly publications = new Emitter<readonly string[]>();
   private servers: readonly ConfiguredServer[] = [];
   private serving: (id: string) => ServingFacts | undefined = () => undefined;
   /** The catalogues with lists of single conversations, by the ids of these lists. */
   private readonly special = new BoundedMap<string, Catalogue>(mostCatalogues);
 
-  readonly onDidChange = this.changes.event;
-  /** Fires with the ids of toolsets that may have changed for a client. */
-  readonly onDidUpdate = this.updates.event;
+  readonly onDidPublish = this.publications.event;
 
   /** True if a conversation saw other lists than the catalogue has, at the last update. */
   private hadOwnLists = false;
@@ -83,7 +80,7 @@ export class Publication implements Disposable {
     return this.catalogueFor(conversation).toolsets.find((toolset) => toolset.id === id);
   }
 
-  /** Returns the tool that a call means by the name that its kind of client knows. */
+  /** Returns the tool of a call, by the name for its kind of client. */
   tool({ toolset, tool, clientKind, client, fromApp }: ToolsetCall): ServedTool | undefined {
     const found = this.toolset(toolset, client?.listedFor);
     if (found && fromApp) return toolForApp(found, tool, clientKind);
@@ -94,7 +91,7 @@ export class Publication implements Disposable {
     );
   }
 
-  /** Returns the name by which the editor knows a server that is configured. */
+  /** Returns the editor's name of a configured server. */
   shortName(server: string): string {
     return this.shortNames.get(server) ?? server;
   }
@@ -121,17 +118,15 @@ export class Publication implements Disposable {
     if (isForAll) {
       this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
       const counts = next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ');
-      this.deps.log.write('info', `Registry version ${this.catalogue_.version}: ${counts || 'no toolsets'}`);
-      this.changes.fire(this.catalogue_);
+      this.deps.services.log.write('info', `Registry version ${this.catalogue_.version}: ${counts || 'no toolsets'}`);
     }
     // A list of one conversation takes names from every toolset (N5).
     const changed = [...before, ...next].filter((one) => isForSome || !before.includes(one) || !next.includes(one));
-    if (isForAll || isForSome) this.updates.fire([...new Set(changed.map(({ id }) => id))]);
+    if (isForAll || isForSome) this.publications.fire([...new Set(changed.map(({ id }) => id))]);
   }
 
   dispose(): void {
-    this.changes.dispose();
-    this.updates.dispose();
+    this.publications.dispose();
   }
 
   private offerings(conversation?: string): Offering[] {
@@ -141,11 +136,12 @@ export class Publication implements Disposable {
     });
   }
 
-  /** Looks at what is offered to anybody (S3). Returns a problem of each server of which something changed. */
+  /** Reviews every offer (S3). Returns a problem for each server with changes. */
   private reviewed(offerings: readonly Offering[]): Problem[] {
     this.changedOffers.clear();
-    const { offerReview, redact } = this.deps;
+    const { offerReview, services } = this.deps;
     if (!offerReview) return [];
+    const redact = (text: string): string => services.redactor.redact(text);
     return offerings.flatMap(({ server, facts }) => {
       const changed = changedOffers(facts, offerReview, redact);
       this.changedOffers.set(server.id, changed);
@@ -162,15 +158,15 @@ export class Publication implements Disposable {
     );
     const admin = this.deps.offersAdmin?.() === false ? [] : [this.allowedAdmin()];
     const reserved = reservedNames(this.shortNames.values(), admin.length > 0);
-    const { toolsets, problems } = publish(candidates, reserved, this.deps.permission.deniedBy);
+    const { toolsets, problems } = publish(candidates, reserved, this.deps.permission.verdictOf);
     const before = this.catalogue_.toolsets;
     const next = toolsets
-      .map((toolset) => this.withRelease({ ...toolset, tools: toolset.tools.map(this.deps.permission.marked) }))
+      .map((toolset) => this.withRelease(toolset))
       .map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
     return { toolsets: this.servers.length > 0 ? [...next, ...admin] : next, problems };
   }
 
-  /** Returns the problems that only single conversations have, with what their own instances list (N5, G3). */
+  /** Returns the problems of single conversations with their own lists (N5, G3). */
   private problemsOfOne(conversations: ReadonlySet<string>, ofAll: readonly Problem[]): Problem[] {
     const known = new Set(ofAll.map(({ message }) => message));
     return [...conversations].flatMap((conversation) =>
@@ -190,25 +186,25 @@ export class Publication implements Disposable {
     if (!toolset.leased) return toolset;
     const release = ownReleaseTool(toolset.id, toolset.shortName);
     const names = { original: releaseTool, published: release.published };
-    return this.deps.permission.deniedBy(names) !== undefined ? toolset : { ...toolset, release };
+    return this.deps.permission.verdictOf(names).permission === 'deny' ? toolset : { ...toolset, release };
   }
 
-  /** Returns `mcp_admin` without what is denied; the same object while that is the same. */
+  /** Returns `mcp_admin` without the denied tools; the same object if nothing changed. */
   private allowedAdmin(): Toolset {
-    const { deniedBy, marked } = this.deps.permission;
-    const excluded = adminToolset.tools.flatMap(({ original, published }): ExcludedTool[] => {
-      const pattern = deniedBy({ original, published });
-      return pattern === undefined ? [] : [{ original, reason: { kind: 'denied', pattern, published } }];
+    const excluded: ExcludedTool[] = [];
+    const tools = adminToolset.tools.flatMap((tool): ServedTool[] => {
+      const { original, published } = tool;
+      const { permission, pattern = published } = this.deps.permission.verdictOf(tool);
+      if (permission === 'deny') excluded.push({ original, reason: { kind: 'denied', pattern, published } });
+      return permission === 'deny' ? [] : [permission === 'ask' ? { ...tool, isAsked: true } : tool];
     });
-    const isLeftOut = new Set(excluded.map(({ original }) => original));
-    const tools = adminToolset.tools.filter(({ original }) => !isLeftOut.has(original)).map(marked);
     const next = { ...adminToolset, tools, excluded };
     if (!sameToolset(this.admin, next)) this.admin = next;
     return this.admin;
   }
 }
 
-/** The names of our own tools; only those of `mcp_admin` count as published. */
+/** The names of our own tools. Only those of `mcp_admin` count as published. */
 function reservedNames(shortNames: Iterable<string>, offersAdmin: boolean): Parameters<typeof publish>[1] {
   const releases = new Set([...shortNames].map(ownReleaseName));
   return { has: (name) => adminNames.has(name) || releases.has(name), size: offersAdmin ? adminNames.size : 0 };

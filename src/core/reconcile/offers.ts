@@ -18,7 +18,7 @@ export type Curated = Extract<Curation, { kind: 'curated' }>;
 let nextOffer = 1;
 const offers = new WeakMap<ToolListing, Offer>();
 
-/** One list of a server, and what its definition publishes of it. */
+/** One list of a server, and the part of it that a definition publishes. */
 export class Offer {
   readonly id = nextOffer++;
   private made:
@@ -33,7 +33,7 @@ export class Offer {
     return offers.get(listing) ?? new Offer(listing);
   }
 
-  /** Does in slices what `curate` then need not do (P10). */
+  /** Does the work of `curate` ahead, in slices (P10). */
   *prepare(definition: ServerDefinition, report: FilteredToolsReport): Sliced<void> {
     for (const tool of this.listing.tools) {
       reviewedTool(tool);
@@ -131,7 +131,7 @@ function isSameListing(a: ToolListing, b: ToolListing): boolean {
   );
 }
 
-/** Curates what a start listed at the expense of its server, in slices; returns the outcome of the start. */
+/** Curates the list of a start in slices, charged to its server. Returns the outcome of the start. */
 export async function prepared(
   outcome: ConnectOutcome,
   definition: ServerDefinition,

@@ -16,7 +16,7 @@ export const toolPermissions = ['allow', 'ask', 'deny'] as const;
 
 export type ToolPermission = (typeof toolPermissions)[number];
 
-interface PermissionVerdict {
+export interface PermissionVerdict {
   readonly permission: ToolPermission;
   /** The pattern that decided; absent where none matches. */
   readonly pattern?: string;

@@ -5,7 +5,7 @@
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { PublishedTool, ServedTool, Toolset } from './catalogue.js';
-import type { ToolNames } from './permissions.js';
+import type { PermissionVerdict, ToolNames } from './permissions.js';
 import { editorId, editorNames, longestEditorId, agentHostName } from './editorNames.js';
 import {
   agentHostNameUnusable,
@@ -28,8 +28,8 @@ export interface Candidate extends Omit<Toolset, 'tools' | 'appTools' | 'release
   readonly places: ServerPlaces;
 }
 
-/** Returns the pattern by which a person keeps a tool from agents, if any (S4). */
-type DenyingPattern = (tool: ToolNames) => string | undefined;
+/** Returns the verdict of a person about a tool (S4). */
+type Judge = (tool: ToolNames) => PermissionVerdict;
 
 interface Publication {
   readonly toolsets: readonly Toolset[];
@@ -62,7 +62,7 @@ function servedOf(tools: readonly PublishedTool[], { id, shortName }: Candidate)
 export function publish(
   candidates: readonly Candidate[],
   reserved: Pick<ReadonlySet<string>, 'has' | 'size'>,
-  deniedBy: DenyingPattern = () => undefined,
+  judge: Judge = () => ({ permission: 'allow' }),
 ): Publication {
   const holders = new Map<string, Candidate>();
   /** The toolsets that have names in agent-host sessions. */
@@ -73,12 +73,14 @@ export function publish(
     const excluded = [...candidate.excluded];
     const reservedNames: string[] = [];
     const taken = new Map<Candidate, string[]>();
+    const asked = new Set<string>();
     const claimed = candidate.tools.filter(({ published, original }) => {
-      const pattern = deniedBy({ original, published });
-      if (pattern !== undefined) {
+      const { permission, pattern = published } = judge({ original, published });
+      if (permission === 'deny') {
         excluded.push({ original, reason: { kind: 'denied', pattern, published } });
         return false;
       }
+      if (permission === 'ask') asked.add(published);
       const holder = holders.get(published);
       if (reserved.has(published)) {
         reservedNames.push(published);
@@ -99,7 +101,8 @@ export function publish(
     const tooLong: UnusableName[] = [];
     const unhosted = new Map<string | undefined, UnusableName[]>();
     const all = claimed.length === candidate.tools.length ? candidate.tools : claimed;
-    const tools = servedOf(all, candidate).map((made): ServedTool => {
+    const tools = servedOf(all, candidate).map((served): ServedTool => {
+      const made: ServedTool = asked.has(served.published) ? { ...served, isAsked: true } : served;
       const { published, editorName, editorId: id } = made;
       if (made.editorRefuses) return made;
       if (id.length > longestEditorId) {
@@ -118,7 +121,7 @@ export function publish(
     if (tooLong.length > 0) problems.push(editorIdTooLong(at, tooLong));
     for (const [holder, unusable] of unhosted) problems.push(agentHostNameUnusable(at, unusable, holder));
     const appTools = (candidate.appTools ?? [])
-      .filter((tool) => deniedBy(tool) === undefined)
+      .filter((tool) => judge(tool).permission !== 'deny')
       .map((tool) => ({ ...tool, editorName: tool.original, editorId: editorId(candidate.shortName, tool.original) }));
     return {
       id: candidate.id,

@@ -2,12 +2,8 @@
  * Joins host, connector and gateway into the working part of the extension. It is loaded only when a trusted workspace has a
  * config file, because it brings the YAML parser and much else with it (P1). Does not import `vscode`.
  */
-import type { Approvals } from '../../core/approval/approvals.js';
-import type { OfferReview } from '../../core/approval/offerPrints.js';
-import type { Clock } from '../../core/base/clock.js';
 import { Emitter, type Event } from '../../core/base/events.js';
 import type { Log } from '../../core/base/log.js';
-import type { SecretStore } from '../../core/connections/http/oauth/contract.js';
 import type { StableAddress } from '../../core/gateway/http/gateway.js';
 import { createConversationTools, type ConversationTools } from '../../core/host/conversationTools.js';
 import { configFileOf } from '../../core/files/configFile.js';
@@ -16,51 +12,18 @@ import { createRestBackend } from '../../core/host/restBackend.js';
 import { AgentEndpoint } from './agentEndpoint.js';
 import { EditorEndpoint, type EditorAddress } from './editorEndpoint.js';
 import { assemble } from '../../core/host/assemble.js';
-import type { Host, HostDeps, KeptOffers } from '../../core/host/hostContract.js';
+import type { Consent, Host, HostSettings, KeptOffers, Stores, Surroundings } from '../../core/host/hostContract.js';
 import type { OtherOutcome, ToolsetRequest } from '../../core/protocol/request.js';
-import type { KnownConversations } from '../../core/reconcile/remembered.js';
-import type { PermissionDeps } from '../../core/host/permission.js';
 import { nowhere, type ArtifactStore } from '../../core/results/artifacts.js';
 import { createDelivery, usualMaxResultBytes } from '../../core/results/delivery.js';
 import { createDiskArtifacts } from '../../core/results/diskArtifacts.js';
 import type { EditorClient } from './editorClient.js';
 
-export interface EngineDeps {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly serverLog: (server: string) => Log;
-  /** The environment that servers inherit. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The version of the extension. */
-  readonly version: string;
-  /** The path of the bundled guardian. */
-  readonly guardianScript: string;
-  readonly filteredTools: HostDeps['filteredTools'];
-  readonly trace: () => boolean;
-  /** Decides what may be started. If it is absent, everything may be. */
-  readonly approvals?: Approvals;
-  /** Tells which tools changed after their server was approved. If it is absent, no tool is compared. */
-  readonly offerReview?: OfferReview;
-  /** Decides what agents may do with tools. If it is absent, they may call all of them. */
-  readonly toolPermissions?: PermissionDeps;
-  /** Returns whether agents see the tools of `mcp_admin`. */
-  readonly offersAdmin?: () => boolean;
-  /** Returns when servers start whose entry does not say it. */
-  readonly usualStart?: () => 'window' | 'call';
-  /** Gives the host what the config files say by now. If it is absent, nothing is read at a reload. */
-  readonly readSources?: () => Promise<void>;
-  /** Keeps what servers listed for the next window. If it is absent, nothing is kept. */
+export interface EngineDeps extends Surroundings, HostSettings, Consent, Stores {
+  /** Keeps the lists of servers for the next window. By default nothing is kept. */
   readonly kept?: KeptOffers & { settled(): Promise<void> };
-  /** Knows which servers conversations use. If it is absent, no instance is started for one that has not called. */
-  readonly conversations?: KnownConversations;
-  /** Keeps the sign-ins to HTTP servers. If it is absent, nobody can sign in. */
-  readonly secrets?: SecretStore;
-  /** Returns a secret that the person has entered. */
-  readonly secret?: (name: string) => string | undefined;
-  /** Returns how many instances may live at once. */
-  readonly maxInstances: () => number;
-  /** Returns the lists by which an organisation bars servers; if this is absent, there are none. */
-  readonly serverLists?: () => { readonly allowed: unknown; readonly denied: unknown };
+  /** Gives the host the present text of the config files. By default nothing is read at a reload. */
+  readonly readSources?: () => Promise<void>;
   /** Predicts what the editor declares as a client, and is told what it declared. */
   readonly editor?: Pick<EditorClient, 'expected' | 'note'>;
   /** Says where the editor finds the toolsets again. */
@@ -106,30 +69,15 @@ export interface Engine {
 }
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { clock, log, env, version } = deps;
-  const { secrets, approvals, offerReview, toolPermissions, editor } = deps;
+  const { clock, log, version } = deps;
+  const { readSources, editor } = deps;
   const core = assemble({
-    clock,
-    log,
-    serverLog: deps.serverLog,
-    env,
-    trace: deps.trace,
-    version,
-    guardianScript: deps.guardianScript,
-    filteredTools: deps.filteredTools,
-    maxInstances: deps.maxInstances,
-    ...(deps.readSources && { readSources: deps.readSources }),
-    ...(deps.kept && { kept: deps.kept }),
-    ...(deps.conversations && { conversations: deps.conversations }),
-    ...(deps.usualStart && { usualStart: deps.usualStart }),
-    ...(deps.serverLists && { serverLists: deps.serverLists }),
-    ...(deps.secret && { secret: deps.secret }),
-    ...(secrets && { secrets }),
+    surroundings: deps,
+    settings: deps,
+    consent: deps,
+    stores: deps,
+    ...(readSources && { readSources }),
     ...(editor && { expectedClient: editor.expected }),
-    ...(approvals && { approvals }),
-    ...(offerReview && { offerReview }),
-    ...(toolPermissions && { toolPermissions }),
-    ...(deps.offersAdmin && { offersAdmin: deps.offersAdmin }),
   });
   const { host, backend, redactor, log: hostLog } = core;
   const artifacts = artifactsOf(deps, hostLog);

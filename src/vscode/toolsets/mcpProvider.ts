@@ -139,7 +139,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   private follow({ editorEndpoint, host }: Engine): void {
     const { slot } = this.deps;
     this.store.add(editorEndpoint.onDidChange(() => this.take()));
-    this.store.add(host.onDidChangeCatalogue(() => this.expect()));
+    this.store.add(host.onDidPublish(() => this.expect()));
     this.store.add(slot.onDidChange(() => this.announce()));
     this.take();
   }

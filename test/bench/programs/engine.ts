@@ -96,7 +96,7 @@ function untilPublished(ids: readonly string[], from: number): Promise<Record<st
       subscription.dispose();
       resolve(published);
     };
-    const subscription = host.onDidChangeCatalogue(look);
+    const subscription = host.onDidPublish(look);
     look();
   });
 }

@@ -6,6 +6,7 @@ import { adminId } from '../../../src/core/host/admin.js';
 import type { Catalogue } from '../../../src/core/tools/catalogue.js';
 import { configText, fixture, rawWith, type Entry } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+import { onSwap } from '../../support/core/testCore.js';
 import { isAlive, untilNone } from '../../support/processes.js';
 
 describe('core: reload', () => {
@@ -58,7 +59,7 @@ describe('core: reload', () => {
     await stage.edit({ a: noting(['echo']), b: noting(['count']) });
     const [oldA, b] = [stage.pid('a'), stage.pid('b')];
     const seen: string[][] = [];
-    stage.host.onDidChangeCatalogue(() => seen.push(stage.toolsets().map(({ tools }) => String(tools.length))));
+    onSwap(stage.host, () => seen.push(stage.toolsets().map(({ tools }) => String(tools.length))));
     await stage.edit({ a: noting(['echo', 'add']), b: noting(['count']) });
     assert.deepEqual(stage.published(), ['a/echo', 'a/add', 'b/count']);
     assert.deepEqual(seen, [['2', '1']], 'one swap, and never without a toolset');
@@ -335,7 +336,7 @@ describe('core: reload', () => {
       await stage.edit(servers('x_', 'y_'));
       const pids = [stage.pid('a'), stage.pid('b')];
       const seen: Catalogue[] = [];
-      stage.host.onDidChangeCatalogue((catalogue) => seen.push(catalogue));
+      onSwap(stage.host, (catalogue) => seen.push(catalogue));
       await stage.edit(servers('y_', 'x_'));
       assert.equal(seen.length, 1);
       assert.deepEqual(stage.published(), ['a/y_pid', 'b/x_pid']);

@@ -50,14 +50,16 @@ const oauth = new OAuth({
   clientVersion: '0.0.0',
 });
 const eras = new EraMemories();
-const connector = createConnector({
+const connector = createConnector(
+  {
+    env: process.env,
+    clock: systemClock,
+    trace: () => true,
+    clientVersion: '0.0.0',
+    oauth,
+  },
   eras,
-  env: process.env,
-  clock: systemClock,
-  trace: () => true,
-  clientVersion: '0.0.0',
-  oauth,
-});
+);
 /** Accepts what it is asked by a form, with nothing but the form's own defaults. */
 const client = formAnswers({}, (text) => log.write('warn', text));
 let launch: HttpLaunch = { transport: 'streamable_http', url, headers: new Map(), sessionId: '' };

@@ -21,7 +21,7 @@ const changed = (server: string) => ({ launch: launch(server, 'b'), before: laun
 const label = (path: string): string => path.replace('/folder/', '');
 
 describe('question (S1)', () => {
-  it('is one for all, with their names and where they come from', () => {
+  it('one question names all servers and their files', () => {
     assert.equal(question([fresh('a')], label), 'The MCP server “a” of .minds/mcp.yaml wants to start.');
     const edited = 'The MCP server “a” of .minds/mcp.yaml has changed since you approved it, and wants to start.';
     assert.equal(question([changed('a')], label), edited);
@@ -42,20 +42,20 @@ describe('question (S1)', () => {
     assert.match(question(many, label), /“e” and 2 more\.$/);
   });
 
-  it('holds no text of the file that a message could take for a link', () => {
+  it('the question has no text of the file that a message could take for a link', () => {
     const evil = { launch: launch('a', '[ok](command:mcpToolsets.approve)'), before: undefined };
     assert.doesNotMatch(question([evil], label), /command:/);
   });
 });
 
 describe('review (S1)', () => {
-  it('differs from what was approved in the lines that changed alone', () => {
+  it('the two sides of a review differ only in the changed lines', () => {
     const { now, before = '' } = reviewTexts([changed('a')], label);
     const lines = now.split('\n').filter((line) => !before.split('\n').includes(line));
     assert.deepEqual(lines, ['  argument     b', '    (masked, changed, digest b0000000ffff)']);
   });
 
-  it('never shows two launches in one text, and says beside a masked value that it changed', () => {
+  it('two launches never have one text, and a changed masked value is marked', () => {
     const masked = (...digests: string[]): LaunchDescription => ({
       ...launch('a'),
       parts: digests.map((digest) => ({ label: 'argument', shown: '--token=•••', digest })),
@@ -74,7 +74,7 @@ describe('review (S1)', () => {
     assert.doesNotMatch(added.now.replace(/\n {2}… /g, ''), /changed/, 'what is new is no changed value');
   });
 
-  it('continues a long value on further lines, which nothing else begins like', () => {
+  it('a long value continues on further lines, which nothing else begins like', () => {
     const value = `${'x'.repeat(250)}… evil`;
     const fresh = reviewTexts([{ launch: launch('a', value), before: undefined }], label).now;
     const compared = reviewTexts([{ launch: launch('a', value), before: launch('a', 'b') }], label).now;
@@ -92,13 +92,13 @@ describe('review (S1)', () => {
     assert.ok(Math.max(...[...wide.matchAll(/漢+/g)].map(([run]) => run.length)) <= pageWidth / 2);
   });
 
-  it('has no other side when nothing was approved before', () => {
+  it('a review has no other side if nothing was approved before', () => {
     assert.equal(reviewTexts([fresh('a')], label).before, undefined);
     const { before = '' } = reviewTexts([fresh('a'), changed('b')], label);
     assert.match(before, /^a {2}· {2}\.minds\/mcp\.yaml\n\n\nb {2}·/m);
   });
 
-  it('fits a conversation, with what changed marked, or is refused to it', () => {
+  it('a short review fits a message box with its changes marked, and a long one does not', () => {
     assert.equal(
       conversationDetail(changed('a')),
       'transport: stdio\ncommand: node\nargument: b   ← changed\nenvironment: T = •••   (masked, digest b0000000ffff)   ← changed',
@@ -123,7 +123,7 @@ describe('review (S1)', () => {
 describe('rows of approval (S1, E3)', () => {
   const approval = { kind: 'pending', launch: launch('a', 'x') } as const;
 
-  it('show what waits, and offer what is possible', () => {
+  it('the rows show waiting servers, and offer their actions', () => {
     const waiting = status('a', { state: { kind: 'pending' }, approval });
     assert.deepEqual(approvalActions(waiting), ['approvable']);
     assert.deepEqual(
@@ -137,7 +137,7 @@ describe('rows of approval (S1, E3)', () => {
     assert.deepEqual(launchNodes('p', status('a')), []);
   });
 
-  it('are counted in the status bar, and are no error', () => {
+  it('waiting servers are counted in the status bar, and are no error', () => {
     const serving = status('a', {
       approval,
       previous: { since: 0, reason: '' },
@@ -149,7 +149,7 @@ describe('rows of approval (S1, E3)', () => {
     assert.match(tooltip, /a: running, 1 tool, serves its previous definition, waits for approval/);
   });
 
-  it('give the command as it would run', () => {
+  it('the rows show the command as it would run', () => {
     assert.equal(commandLine(launch('a', '--x', '"a b"')), 'node --x "a b"');
   });
 });
