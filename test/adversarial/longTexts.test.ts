@@ -226,7 +226,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'compilePermissions',
     'withPermission',
     'withTicks',
-    'patternsWithoutEffect',
     'editorNames',
     'nearest',
     'nearestName',
@@ -348,6 +347,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'answerRequest',
     'takeNotification',
     'isTooMuchToMatch',
+    'isTooLongFor',
     'curatePromptsAndResources',
   ],
 };

@@ -10,7 +10,7 @@ import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
 import { commandReferences } from '../config/read/launchReferences.js';
 import { isEnabled, type ConfiguredServer, type Launch, type ServerDefinition } from '../config/model.js';
-import { compilePattern } from '../tools/patterns.js';
+import { compilePattern, isTooLongFor } from '../tools/patterns.js';
 
 /** The values of the settings, which are read without trust. */
 export interface ServerLists {
@@ -49,7 +49,7 @@ function entriesOf(list: unknown): readonly Record<string, unknown>[] | undefine
   return list.filter(isObject).filter((entry) => ways.filter((way) => entry[way] !== undefined).length === 1);
 }
 
-/** @param unknown what counts where it depends on what a program prints */
+/** @param unknown what counts where it depends on what a program prints, or the address is too long to match */
 type Naming = (entry: Readonly<Record<string, unknown>>, unknown: boolean) => boolean;
 
 /** Returns what says whether an entry names the server. */
@@ -58,7 +58,9 @@ function namingOf({ id, launch }: ServerDefinition): Naming {
   return ({ serverName, serverUrl, serverCommand }, unknown) => {
     if (serverName !== undefined) return serverName === id;
     if (launch.transport === 'streamable_http') {
-      return typeof serverUrl === 'string' && (printed.has('url') ? unknown : matchesUrl(serverUrl, launch.url));
+      return (
+        typeof serverUrl === 'string' && (printed.has('url') ? unknown : matchesUrl(serverUrl, launch.url, unknown))
+      );
     }
     const words = [launch.command, ...launch.args];
     return (
@@ -75,13 +77,15 @@ function printedPlaces(launch: Launch): ReadonlySet<string> {
   return new Set(places.filter((place) => /^(?:args|url)/.test(place)));
 }
 
-function matchesUrl(pattern: string, url: string): boolean {
+/** @param unknown the answer if it would take too long to find it (S2) */
+function matchesUrl(pattern: string, url: string, unknown: boolean): boolean {
   const address = plainUrl(url);
   if (address === undefined) return false;
   if (!pattern.includes('*')) return plainUrl(pattern)?.toLowerCase() === address.toLowerCase();
   // A pattern without a path is one for the path `/`.
   const whole = /^https?:\/\/[^/?#]*$/i.test(pattern) ? `${pattern}/` : pattern;
-  return compilePattern(whole.toLowerCase()).matches(address.toLowerCase());
+  const compiled = compilePattern(whole.toLowerCase());
+  return isTooLongFor(compiled, address) ? unknown : compiled.matches(address.toLowerCase());
 }
 
 /** Returns the URL without credentials and fragment. */

@@ -16,7 +16,7 @@ import type {
   PublishedTool,
 } from './catalogue.js';
 import { isValidName, longestMatched, transformName } from './names.js';
-import { compileFilter, isTooMuchToMatch, judge } from './patterns.js';
+import { compileFilter, isTooMuchToMatch, patternsOf, sift } from './patterns.js';
 import { curatePromptsAndResources, type PromptAndResourceRules } from './promptsAndResources.js';
 import {
   fewOfEach,
@@ -25,7 +25,7 @@ import {
   listTooLong,
   type NamesKeptOut,
   nameTwiceInServer,
-  patternsWithoutEffect,
+  patternWithoutEffect,
   publishedNameInvalid,
   schemaUnusable,
   editorSchemaRefused,
@@ -73,11 +73,12 @@ export function* curateInSlices(
   const appTools: PublishedTool[] = [];
   const excluded: ExcludedTool[] = [];
   const names = listed.tools.flatMap(({ name }) => (name.length > longestMatched ? [] : [name]));
-  if (isTooMuchToMatch(filter, names)) {
+  if (isTooMuchToMatch(patternsOf(filter), names)) {
     const { problems, ...rest } = yield* curateInSlices({ ...rules, tools: noLists }, { ...listed, tools: [] }, report);
     return { ...rest, problems: [listTooLong(at, 'tools'), ...problems] };
   }
-  const problems: Problem[] = patternsWithoutEffect(at, 'tools', filter, names);
+  const { verdicts, idle } = yield* sift(filter, names);
+  const problems = idle.map((pattern): Problem => patternWithoutEffect(at, 'tools', pattern));
   const out: NamesKeptOut = { whitelist: [], blacklist: [] };
   const originalOf = new Map<string, string>();
   const twice: Problem[] = [];
@@ -103,13 +104,13 @@ export function* curateInSlices(
     const forAppAlone = isForAppAlone(tool);
     // What only an app uses is in no list that people see, so it is not in that of what is left out either.
     const leaveOut = (reason: ExclusionReason): void => void (forAppAlone || excluded.push({ original, reason }));
-    const verdict = judge(filter, original);
-    if (verdict.kind === 'blacklisted') {
+    const verdict = verdicts.get(original);
+    if (verdict?.kind === 'blacklisted') {
       out.blacklist.push(original);
       leaveOut({ kind: 'blacklist', pattern: verdict.pattern });
       continue;
     }
-    if (verdict.kind === 'notWhitelisted' && !forAppAlone) {
+    if (verdict?.kind === 'notWhitelisted' && !forAppAlone) {
       out.whitelist.push(original);
       leaveOut({ kind: 'whitelist' });
       continue;
@@ -151,7 +152,7 @@ export function* curateInSlices(
   if (first) return { kind: 'refused', problems: [first, ...more] };
   for (const name of listedTwice) problems.push(toolListedTwice(at, name));
   const apps = new Set(tools.flatMap(({ tool }) => appOf(tool) ?? []));
-  const { problems: besides, ...curated } = curatePromptsAndResources(rules, listed, report, apps);
+  const { problems: besides, ...curated } = yield* curatePromptsAndResources(rules, listed, report, apps);
   return {
     kind: 'curated',
     tools,

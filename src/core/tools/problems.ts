@@ -3,7 +3,7 @@ import type { Place, Problem, Severity } from '../base/problem.js';
 import { shortList } from '../base/shortList.js';
 import type { ServerPlaces } from '../config/model.js';
 import { longestMatched, nameRule } from './names.js';
-import type { CompiledFilter, ListedPattern } from './patterns.js';
+import type { IdlePattern } from './patterns.js';
 
 interface At {
   readonly server: string;
@@ -42,38 +42,9 @@ export function fewOfEach(problems: readonly Problem[]): readonly Problem[] {
   return kept;
 }
 
-/**
- * Finds the patterns that change nothing: those that match nothing, and those of the blacklist whose every match the
- * whitelist lets through (N2).
- *
- * @param names everything that the patterns are matched against
- */
-export function patternsWithoutEffect(
-  at: At,
-  of: ListKind,
-  filter: CompiledFilter,
-  names: readonly string[],
-): Problem[] {
-  const rescuers = new Map<string, ListedPattern | undefined>();
-  const rescuer = (name: string): ListedPattern | undefined => {
-    if (!rescuers.has(name)) {
-      rescuers.set(
-        name,
-        filter.whitelist.find((each) => each.matches(name)),
-      );
-    }
-    return rescuers.get(name);
-  };
-  return lists.flatMap((list) =>
-    filter[list].flatMap((pattern): Problem[] => {
-      const first = names.findIndex((name) => pattern.matches(name));
-      if (first < 0) return [patternMatchesNothing(at, of, list, pattern)];
-      if (list === 'whitelist' || filter.whitelist.length === 0) return [];
-      const matched = names.slice(first).filter((name) => pattern.matches(name));
-      const found = matched.map(rescuer).filter((each) => each !== undefined);
-      return found.length < matched.length ? [] : [patternOverruled(at, of, pattern, matched, found)];
-    }),
-  );
+/** @param idle see N2b */
+export function patternWithoutEffect(at: At, of: ListKind, idle: IdlePattern): Problem {
+  return idle.kind === 'overruled' ? patternOverruled(at, of, idle) : patternMatchesNothing(at, of, idle);
 }
 
 export function keptOut(at: At, of: ListKind, names: NamesKeptOut, report: FilteredToolsReport): Problem[] {
@@ -81,12 +52,7 @@ export function keptOut(at: At, of: ListKind, names: NamesKeptOut, report: Filte
   return lists.flatMap((list) => (names[list].length > 0 ? [filteredTools(at, of, list, names[list], report)] : []));
 }
 
-function patternMatchesNothing(
-  at: At,
-  of: ListKind,
-  list: 'whitelist' | 'blacklist',
-  { index, text }: ListedPattern,
-): Problem {
+function patternMatchesNothing(at: At, of: ListKind, { list, pattern: { index, text } }: IdlePattern): Problem {
   const against = of === 'resources' ? 'URIs' : 'original names';
   return {
     code: 'pattern-matches-nothing',
@@ -102,9 +68,7 @@ function patternMatchesNothing(
 function patternOverruled(
   at: At,
   of: ListKind,
-  { index, text }: ListedPattern,
-  matched: readonly string[],
-  rescuers: readonly ListedPattern[],
+  { pattern: { index, text }, matched, by: rescuers }: Extract<IdlePattern, { kind: 'overruled' }>,
 ): Problem {
   const by = [...new Set(rescuers.map((each) => `"${each.text}"`))];
   return {
@@ -372,7 +336,7 @@ export function listTooLong(at: At, of: ListKind): Problem {
     code: 'list-too-long',
     severity: 'error',
     message: `The ${of} of "${at.server}" are too many, or have too long names, to match its patterns, so none of them is published.`,
-    fix: 'Use fewer patterns, or make the server list less.',
+    fix: 'Use fewer or shorter patterns, or make the server list less.',
     place: at.places.key,
     server: at.server,
   };

@@ -8,6 +8,7 @@ import { appTooLarge, bytesIn } from '../apps/appResource.js';
 import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
 import { asText } from '../base/text.js';
+import type { Sliced } from '../base/turns.js';
 import type { PromptSelection, ResourceSelection, ServerPlaces } from '../config/model.js';
 import type {
   OfferedResource,
@@ -19,7 +20,7 @@ import type {
   ToolListing,
 } from './catalogue.js';
 import { longestMatched, transformName } from './names.js';
-import { type CompiledFilter, compileFilter, isTooMuchToMatch, judge } from './patterns.js';
+import { type CompiledFilter, compileFilter, isTooMuchToMatch, judge, patternsOf, sift } from './patterns.js';
 import { compileUriFilter, isMadeFrom, longestUri } from './uris.js';
 import {
   entryMalformed,
@@ -28,7 +29,7 @@ import {
   listIncomplete,
   listTooLong,
   type NamesKeptOut,
-  patternsWithoutEffect,
+  patternWithoutEffect,
   promptTwice,
 } from './problems.js';
 
@@ -46,29 +47,29 @@ export interface CuratedPromptsAndResources {
 }
 
 /** @param apps the URIs of the apps of published tools (G8) */
-export function curatePromptsAndResources(
+export function* curatePromptsAndResources(
   rules: PromptAndResourceRules,
   listed: Pick<ToolListing, 'prompts' | 'resources'>,
   report: FilteredToolsReport,
   apps: ReadonlySet<string> = new Set(),
-): CuratedPromptsAndResources {
+): Sliced<CuratedPromptsAndResources> {
   const problems: Problem[] = [];
   return {
-    prompts: publishPrompts(rules, listed.prompts, report, problems),
-    resources: publishResources(rules, listed.resources, apps, report, problems),
+    prompts: yield* publishPrompts(rules, listed.prompts, report, problems),
+    resources: yield* publishResources(rules, listed.resources, apps, report, problems),
     problems,
   };
 }
 
-function publishPrompts(
+function* publishPrompts(
   rules: PromptAndResourceRules,
   listed: PromptListing | undefined,
   report: FilteredToolsReport,
   problems: Problem[],
-): PublishedPrompt[] {
+): Sliced<PublishedPrompt[]> {
   if (!listed) return [];
   const at = { server: rules.id, places: rules.places };
-  const kept = sift(
+  const kept = yield* keptEntries(
     rules,
     'prompts',
     compileFilter(rules.prompts.filter),
@@ -94,20 +95,21 @@ function publishPrompts(
   return published;
 }
 
-function publishResources(
+function* publishResources(
   rules: PromptAndResourceRules,
   listed: ResourceListing | undefined,
   apps: ReadonlySet<string>,
   report: FilteredToolsReport,
   problems: Problem[],
-): PublishedResources {
+): Sliced<PublishedResources> {
   const filter = rules.resources;
   const withApps = apps.size > 0 ? { apps: [...apps] } : {};
   if (!listed) return { resources: [], templates: [], filter, ...withApps };
   const uriOf = (entry: OfferedResource | OfferedTemplate): string =>
     'uri' in entry ? String(entry.uri) : entry.uriTemplate;
   const all: (OfferedResource | OfferedTemplate)[] = [...listed.resources, ...listed.templates];
-  const kept = new Set(sift(rules, 'resources', compileUriFilter(filter), all, uriOf, apps, listed, report, problems));
+  const lists = compileUriFilter(filter);
+  const kept = new Set(yield* keptEntries(rules, 'resources', lists, all, uriOf, apps, listed, report, problems));
   return {
     resources: listed.resources.filter(
       (entry) => kept.has(entry) && (apps.has(String(entry.uri)) || admitsType(filter, entry.mimeType)),
@@ -119,7 +121,7 @@ function publishResources(
 }
 
 /** @param spared what a whitelist does not keep out */
-function sift<Entry>(
+function* keptEntries<Entry>(
   { id, places }: PromptAndResourceRules,
   of: 'prompts' | 'resources',
   filter: CompiledFilter,
@@ -129,7 +131,7 @@ function sift<Entry>(
   { malformed, failure }: Pick<PromptListing, 'malformed' | 'failure'>,
   report: FilteredToolsReport,
   problems: Problem[],
-): Entry[] {
+): Sliced<Entry[]> {
   const at = { server: id, places };
   if (failure !== undefined) problems.push(listIncomplete(at, of, failure));
   for (const { name, detail } of malformed) problems.push(entryMalformed(at, of, name, detail));
@@ -139,20 +141,21 @@ function sift<Entry>(
     if (name.length > most) problems.push(entryMalformed(at, of, name, `is named by more than ${most} characters`));
     return name.length <= most;
   });
-  if (isTooMuchToMatch(filter, entries.map(nameOf))) {
+  const names = entries.map(nameOf);
+  if (isTooMuchToMatch(patternsOf(filter), names)) {
     problems.push(listTooLong(at, of));
     return [];
   }
-  // What could not be listed may well match.
-  const idle = failure === undefined ? patternsWithoutEffect(at, of, filter, entries.map(nameOf)) : [];
-  for (const problem of idle) problems.push(problem);
+  const { verdicts, idle } = yield* sift(filter, names);
+  // A pattern may match entries that could not be listed.
+  if (failure === undefined) for (const pattern of idle) problems.push(patternWithoutEffect(at, of, pattern));
   const out: NamesKeptOut = { whitelist: [], blacklist: [] };
   const kept = entries.filter((entry) => {
     const name = nameOf(entry);
-    const verdict = judge(filter, name);
-    if (verdict.kind === 'notWhitelisted' && spared.has(name)) return true;
-    if (verdict.kind !== 'in') out[verdict.kind === 'blacklisted' ? 'blacklist' : 'whitelist'].push(name);
-    return verdict.kind === 'in';
+    const kind = verdicts.get(name)?.kind;
+    if (kind === 'notWhitelisted' && spared.has(name)) return true;
+    if (kind !== 'in') out[kind === 'blacklisted' ? 'blacklist' : 'whitelist'].push(name);
+    return kind === 'in';
   });
   for (const problem of keptOut(at, of, out, report)) problems.push(problem);
   return kept;
@@ -189,8 +192,10 @@ export function contentsRefused(
  * filtered out is out everywhere (N2). A whitelist is not about the apps of published tools (G8).
  */
 export function admitsResource({ templates, filter, apps }: PublishedResources, uri: string): boolean {
-  const verdict = judge(compileUriFilter(filter), uri);
+  const lists = compileUriFilter(filter);
+  if (isTooMuchToMatch(patternsOf(lists), [uri])) return false;
+  const verdict = judge(lists, uri);
   if (verdict.kind !== 'notWhitelisted') return verdict.kind === 'in';
   if (apps?.includes(uri)) return true;
-  return templates.some(({ uriTemplate }) => isMadeFrom(uriTemplate, uri));
+  return isMadeFrom(templates, uri);
 }

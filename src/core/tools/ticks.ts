@@ -33,22 +33,22 @@ function withTool({ whitelist, blacklist }: NameFilter, name: string): NameFilte
 }
 
 function withoutTool(filter: NameFilter, names: readonly string[], name: string): NameFilter {
-  const matches = (list: readonly string[], one: string): boolean =>
-    list.some((text) => compilePattern(text).matches(one));
+  const anyOf = (list: readonly string[]): ((one: string) => boolean) => {
+    const patterns = list.map(compilePattern);
+    return (one) => patterns.some((pattern) => pattern.matches(one));
+  };
   const { whitelist, blacklist } = filter;
-  const removed = whitelist.filter((text) => matches([text], name));
-  const [hasBlacklist, isOut] = [compileFilter(filter).blacklist.length > 0, matches(blacklist, name)];
+  const isBlacklisted = anyOf(blacklist);
+  const removed = whitelist.filter((text) => compilePattern(text).matches(name));
+  const [hasBlacklist, isOut] = [compileFilter(filter).blacklist.length > 0, isBlacklisted(name)];
   if (removed.length === 0) return { whitelist, blacklist: [...blacklist, name] };
   if (!hasBlacklist && removed.some((text) => /^\*+$/.test(text))) return { whitelist: [], blacklist: [name] };
   const kept = whitelist.filter((text) => !removed.includes(text));
   // The whitelist wins, so its patterns take no exceptions: the other tools that they let through are written instead.
+  const [isRemoved, isKept] = [anyOf(removed), anyOf(kept)];
   const others = [...new Set(names)].filter(
     (one) =>
-      one !== name &&
-      isValidName(one) &&
-      matches(removed, one) &&
-      !matches(kept, one) &&
-      (!hasBlacklist || matches(blacklist, one)),
+      one !== name && isValidName(one) && isRemoved(one) && !isKept(one) && (!hasBlacklist || isBlacklisted(one)),
   );
   const next = { whitelist: [...kept, ...others], blacklist };
   if (hasBlacklist) return isOut ? next : { ...next, blacklist: [...blacklist, name] };

@@ -5,7 +5,14 @@
  * in two ways has none. Everything here is pure.
  */
 import type { NameFilter } from '../config/model.js';
-import { compileFilter, compilePattern, type CompiledFilter, type ListedPattern, type Pattern } from './patterns.js';
+import {
+  compileFilter,
+  compilePattern,
+  type CompiledFilter,
+  isTooMuchToMatch,
+  type ListedPattern,
+  type Pattern,
+} from './patterns.js';
 
 /** A longer URI has no form, and is not published. */
 export const longestUri = 8 * 1024;
@@ -70,30 +77,36 @@ function resolved(path: string, isRooted: boolean): string {
   return kept.join('/');
 }
 
-/** Compiles the lists of a filter for URIs; what has no form is on every blacklist and on no whitelist. */
+/** Compiles the lists of a filter for URIs. A URI without a form is on every blacklist and on no whitelist. */
 export function compileUriFilter(filter: NameFilter): CompiledFilter {
   const { whitelist, blacklist } = compileFilter(filter);
-  // To find the form takes longer than to match it, and each URI is matched against each pattern.
-  const forms = new Map<string, string | undefined>();
+  // Each URI is matched against all patterns before the next one, and to find its form takes longer than to match it.
+  let last: { readonly uri: string; readonly form: string | undefined } | undefined;
   const formOf = (uri: string): string | undefined => {
-    if (!forms.has(uri)) forms.set(uri, canonicalUri(uri));
-    return forms.get(uri);
+    if (last?.uri !== uri) last = { uri, form: canonicalUri(uri) };
+    return last.form;
   };
   const compiled = (list: readonly ListedPattern[], unreadable: boolean): ListedPattern[] =>
-    list.map(({ text, index }) => ({ text, index, matches: uriMatcher(text, unreadable, formOf) }));
+    list.map(({ text, index }) => {
+      const { steps, matches } = compileUriPattern(text);
+      const matchesUri = (uri: string): boolean => {
+        const form = formOf(uri);
+        return form === undefined ? unreadable : matches(form);
+      };
+      return { text, index, steps, matches: matchesUri };
+    });
   return { whitelist: compiled(whitelist, false), blacklist: compiled(blacklist, true) };
 }
 
-/** Says whether a URI can have been made from a template. */
-export function isMadeFrom(uriTemplate: string, uri: string): boolean {
-  return uriMatcher(uriTemplate.replace(/\{[^{}]*\}/g, '*'), false)(uri);
+function compileUriPattern(text: string): Pattern {
+  if (text.length > longestUri) return { text, steps: () => 0, matches: () => false };
+  return compilePattern(canonicalUriPattern(text));
 }
 
-/** @param unreadable the verdict on a URI that has no form */
-function uriMatcher(text: string, unreadable: boolean, formOf = canonicalUri): Pattern['matches'] {
-  const pattern = text.length > longestUri ? undefined : compilePattern(canonicalUriPattern(text));
-  return (uri) => {
-    const canonical = formOf(uri);
-    return canonical === undefined ? unreadable : pattern?.matches(canonical) === true;
-  };
+/** True if the URI can have been made from one of the templates. */
+export function isMadeFrom(templates: readonly { readonly uriTemplate: string }[], uri: string): boolean {
+  const form = canonicalUri(uri);
+  if (form === undefined) return false;
+  const patterns = templates.map(({ uriTemplate }) => compileUriPattern(uriTemplate.replace(/\{[^{}]*\}/g, '*')));
+  return !isTooMuchToMatch(patterns, [form]) && patterns.some((pattern) => pattern.matches(form));
 }

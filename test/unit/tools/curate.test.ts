@@ -73,6 +73,19 @@ describe('filter (N2)', () => {
     assert.equal(curated(curate(all, fewer, 'information')).tools.length, 200);
   });
 
+  it('publishes no resource if one pattern and one URI would take too long (N4a, S2)', () => {
+    const filter = { whitelist: [`*${'a'.repeat(1_000)}b*`], blacklist: [] };
+    const listed = (uri: string) => ({
+      ...offer('read'),
+      resources: { resources: [{ uri, name: 'x' }], templates: [], malformed: [] },
+    });
+    const long = curated(curate(rules({ resources: filter }), listed(`file:///${'a'.repeat(8_000)}`), 'off'));
+    assert.deepEqual([codes(long), published(long)], [['list-too-long'], ['read']]);
+    assert.deepEqual(codes(curate(rules({ resources: filter }), listed(`file:///${'a'.repeat(900)}`), 'off')), [
+      'pattern-matches-nothing',
+    ]);
+  });
+
   it('warns on the item of a pattern that matches nothing', () => {
     const filter = { whitelist: ['read', 'raed'], blacklist: ['none_*'] };
     const result = curate(rules({ tools: filter }), offer('read', 'list'), 'off');

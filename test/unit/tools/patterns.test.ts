@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { minimatch } from 'minimatch';
-import { compilePattern } from '../../../src/core/tools/patterns.js';
+import {
+  compileFilter,
+  compilePattern,
+  isTooLongFor,
+  isTooMuchToMatch,
+  patternsOf,
+} from '../../../src/core/tools/patterns.js';
 
 /** N1 in one line: `*` is any substring, everything else is itself. */
 function reference(pattern: string, name: string): boolean {
@@ -23,15 +28,28 @@ describe('patterns (N1)', () => {
     ['a?c', 'a?c', true],
     ['[ab]', 'a', false],
     ['[ab]', '[ab]', true],
+    ['[ab]*', 'a', false],
+    ['[[:alpha:]]*', 'a', false],
     ['{a,b}', 'a', false],
+    ['{a,b}*', 'a', false],
     ['!a', 'b', false],
     ['!a', '!a', true],
+    ['!a*', 'b', false],
     ['#a', '#a', true],
+    ['#a*', '#a', true],
     ['**', 'a/b.c', true],
+    ['***/***', 'a/b.c', true],
     ['a*', 'a/b', true],
+    ['a//*', 'a/b', false],
+    ['C:*', 'c:/', false],
+    ['*/..', 'a/b/..', true],
+    ['*/b', 'a/../b', true],
     ['.*', '.hidden', true],
     ['*', '.', true],
+    ['*', '..', true],
     ['+(a)', 'a', false],
+    ['+(a)*', 'aa', false],
+    ['\\**', '\\a', true],
     ['', '', true],
     ['', 'a', false],
   ] as const) {
@@ -40,8 +58,10 @@ describe('patterns (N1)', () => {
     });
   }
 
-  it('agrees with the rule for any pattern and name', () => {
-    const text = fc.array(fc.constantFrom(...'aB1*?[]{}!@()+|/\\.#,-_^$~ \n'), { maxLength: 8 }).map((c) => c.join(''));
+  it('a generated pattern and name match as the rule says', () => {
+    const text = fc
+      .array(fc.constantFrom(...'aB1*?[]{}!@()+|/\\.#,-_^$~: \n', '\u00e9', '\u{1f600}'), { maxLength: 8 })
+      .map((characters) => characters.join(''));
     fc.assert(
       fc.property(text, text, (pattern, name) => {
         assert.equal(compilePattern(pattern).matches(name), reference(pattern, name));
@@ -50,15 +70,46 @@ describe('patterns (N1)', () => {
     );
   });
 
-  it('agrees with minimatch wherever a pattern has nothing else that minimatch would understand', () => {
-    const text = fc.array(fc.constantFrom(...'ab*_-'), { maxLength: 10 }).map((c) => c.join(''));
+  it('a generated pattern matches every name that is made from it', () => {
+    const text = fc.string({ unit: fc.constantFrom(...'ab?[]{}!@()/\\.#^'), maxLength: 4 });
     fc.assert(
-      fc.property(text, text, (pattern, name) => {
-        fc.pre(pattern !== '' && name !== '');
-        const options = { dot: true, noglobstar: true, platform: 'linux' } as const;
-        assert.equal(compilePattern(pattern).matches(name), minimatch(name, pattern, options));
+      fc.property(fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 5 }), text, (parts, last) => {
+        const pattern = `${parts.map(([literal]) => literal).join('*')}*${last}`;
+        const name = parts.map(([literal, between]) => literal + between).join('') + last;
+        assert.ok(compilePattern(pattern).matches(name), `${pattern} ${name}`);
       }),
       { numRuns: 5_000 },
     );
+  });
+});
+
+describe('the time to match patterns (N4a, S2)', () => {
+  const uri = 'a'.repeat(8 * 1024);
+
+  it('a pattern that would take too long matches nothing and says so, and one that is quick matches', () => {
+    const slow = compilePattern(`*${'a'.repeat(4_000)}b*`);
+    assert.ok(isTooLongFor(slow, uri));
+    assert.equal(slow.matches(`${uri}b`), false);
+    const quick = compilePattern(`*${'a'.repeat(100)}*`);
+    assert.ok(!isTooLongFor(quick, uri));
+    assert.equal(quick.matches(uri), true);
+  });
+
+  it('a pattern longer than minimatch accepts throws nothing', () => {
+    for (const part of ['a', 'a*', '*', '?*']) {
+      assert.equal(compilePattern(`${part.repeat(100_000)}*`).matches('b'.repeat(300_000)), part === '*');
+    }
+  });
+
+  it('no name within the bound holds up the event loop for 50 ms', () => {
+    for (const part of [1, 20, 100, 240]) {
+      const names = [uri];
+      const filter = compileFilter({ whitelist: [`*${'a'.repeat(part)}b*`], blacklist: [] });
+      if (isTooMuchToMatch(patternsOf(filter), names)) continue;
+      const since = performance.now();
+      filter.whitelist[0]?.matches(uri);
+      const ms = performance.now() - since;
+      assert.ok(ms < 50 * 4, `${ms} ms`);
+    }
   });
 });

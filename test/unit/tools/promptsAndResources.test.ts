@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { atOnce } from '../../../src/core/base/turns.js';
 import type { NameFilter, ResourceSelection } from '../../../src/core/config/model.js';
 import {
   admitsResource,
@@ -30,7 +31,7 @@ function curated(
     rules.prefix === undefined ? [] : [{ kind: 'replacePrefix' as const, remove: 'x_', add: rules.prefix }];
   const prompts = { filter: { ...all, ...rules.prompts }, transform };
   const own = { id: 's', prompts, resources: { ...all, ...rules.resources }, places: fakePlaces('s') };
-  return curatePromptsAndResources(own, offered, 'information');
+  return atOnce(curatePromptsAndResources(own, offered, 'information'));
 }
 const codes = ({ problems }: CuratedPromptsAndResources): string[] => problems.map(({ code }) => code);
 
