@@ -5,8 +5,7 @@
  * Invariant: never offers a key that its map has already, nor the value of a variable.
  */
 import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';
-import { keyDocs, requiredKeys, type KeyDoc } from '../config/describe/keyDocs.js';
-import { transportOfKey, type KeyLevel } from '../config/keys.js';
+import { keys, requiredKeys, type KeyDoc, type KeyLevel } from '../config/keys.js';
 import { sketch, type Sketch } from '../yaml/sketch.js';
 import type { Slot } from '../yaml/sketch.js';
 import { itemDrafts, likelihood, valueDrafts } from './completionValues.js';
@@ -56,7 +55,6 @@ function keyDrafts(read: Sketch, slot: Slot, place: KnownPlace, deps: Completion
 
 /** @param around the text before and behind each */
 function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]: [string, string]): Draft[] {
-  const docs: Readonly<Record<string, KeyDoc>> = keyDocs[level];
   const beside = boxAt(read, slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
   const written = new Set(beside.map(({ key }) => key));
   // A value has one source.
@@ -66,11 +64,10 @@ function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]
   if (level === 'transformItem' && before === '' && slot.role === 'key' && written.size > 0) return [];
   const transport = level === 'server' ? textOf(read, slot.path, 'transport') : undefined;
   const required = requiredKeys(level, transport);
-  return Object.entries(docs).flatMap(([key, doc], index): Draft[] => {
-    const belongsTo = level === 'server' ? transportOfKey.get(key) : undefined;
+  return Object.entries(keys[level]).flatMap(([key, doc], index): Draft[] => {
     if (slot.role === 'key' && before === '' && written.has(key)) return [];
     if (hasSource && sources.includes(key)) return [];
-    if (belongsTo !== undefined && transport && belongsTo !== transport) return [];
+    if (doc.transport && transport && doc.transport !== transport) return [];
     const block = slot.flow ? (doc.flow ?? doc.block) : doc.block;
     const rest = slot.complete ? '' : block;
     return [

@@ -5,7 +5,7 @@
  * Invariants: a variable's value is never shown; what servers say is text and nothing else.
  */
 import { code, codeCell, formatted, markdownList, noMarkdown, type Markdown } from '../base/inert.js';
-import { docOf, type KeyDoc } from '../config/describe/keyDocs.js';
+import { docOf, type KeyDoc } from '../config/keys.js';
 import type { Transform } from '../config/model.js';
 import { sketch } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';

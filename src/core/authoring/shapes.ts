@@ -1,6 +1,5 @@
 /** Tells what the format has at a path of a sketched file. Anchors are followed to where they are used. */
-import { docOf, type KeyDoc, type ValueShape } from '../config/describe/keyDocs.js';
-import type { KeyLevel } from '../config/keys.js';
+import { docOf, type KeyDoc, type ValueShape, type KeyLevel } from '../config/keys.js';
 import type { Sketch } from '../yaml/sketch.js';
 import { pathKey, type SketchBox, type SketchPath } from '../yaml/sketch.js';
 

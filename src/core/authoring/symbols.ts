@@ -5,8 +5,7 @@
  * Invariants: aliases and merges are followed, so a symbol may stand outside the entry of its server, and one place
  * may be a symbol of several servers. What the validator would refuse has no symbol, and neither has anything below it.
  */
-import { keyDocs, type KeyDoc, type ValueShape } from '../config/describe/keyDocs.js';
-import type { KeyLevel } from '../config/keys.js';
+import { docOf, type KeyDoc, type ValueShape, type KeyLevel } from '../config/keys.js';
 import type { Span } from '../yaml/textPositions.js';
 import type { MapEntry, ListNode, ValueNode, MapNode } from '../yaml/valueNodes.js';
 
@@ -69,9 +68,8 @@ class Walk {
   constructor(private readonly found: ConfigSymbol[]) {}
 
   table(level: KeyLevel, map: MapNode, server: string | undefined, of: Selection): void {
-    const docs: Readonly<Record<string, KeyDoc>> = keyDocs[level];
     for (const entry of [...map.entries.values(), ...map.duplicates.map(({ again }) => again)]) {
-      const doc = Object.hasOwn(docs, entry.key) ? docs[entry.key] : undefined;
+      const doc = docOf(level, entry.key);
       this.found.push({ kind: 'key', level, entry, map, doc, server, span: entry.keySpan });
       const within = level === 'server' && (entry.key === 'prompts' || entry.key === 'resources') ? entry.key : of;
       if (doc) this.value(doc.value, entry, server, within);

@@ -7,7 +7,7 @@ import { startOfFile } from './model.js';
 import { nearest } from '../base/nearest.js';
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
-import { knownKeys, suggestKey, type KeyLevel } from './keys.js';
+import { keysOf, suggestKey, type KeyLevel } from './keys.js';
 
 /** Says where a problem is and to which server it belongs; `server` is absent for a problem of the whole file. */
 export interface Spot {
@@ -114,7 +114,7 @@ export function serverIdReserved(spot: Spot, id: string): Problem {
 
 /** @param written the keys beside it, so that the fix does not make a duplicate */
 export function unknownKey(spot: Spot, level: KeyLevel, found: string, written: ReadonlyMap<string, unknown>): Problem {
-  const known: readonly string[] = knownKeys[level];
+  const known = keysOf(level);
   const said = `Unknown key \`${shortened(found)}\``;
   const suggestion = suggestKey(level, found);
   if (suggestion === undefined) {

@@ -4,7 +4,7 @@
  */
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
-import { milliseconds } from '../config/read/durations.js';
+import { milliseconds } from '../config/durations.js';
 
 type Table = Readonly<Record<string, unknown>>;
 

@@ -7,7 +7,7 @@
 import path from 'node:path';
 import { isBelow } from '../base/paths.js';
 import { secretSpansOf } from '../base/secrets.js';
-import { durationText } from '../config/read/durations.js';
+import { durationText } from '../config/durations.js';
 import { commandWords } from '../config/read/commandWords.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
 import { Keys } from './keys.js';

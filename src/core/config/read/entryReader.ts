@@ -6,7 +6,7 @@
  * out) is the same as absent.
  */
 import type { Place, Problem } from '../../base/problem.js';
-import { keysOfOthers, knownKeys, type KeyLevel } from '../keys.js';
+import { keysOfOthers, keysOf, type KeyLevel } from '../keys.js';
 import type { ConfigDeps, SourceText } from '../model.js';
 import type { FilePlaces } from './places.js';
 import { ProblemList } from './problemList.js';
@@ -59,7 +59,7 @@ export class EntryReader extends ProblemList {
   /** Returns the entries of a map, and warns of keys that the level does not know. */
   knownEntries(level: KeyLevel, map: MapNode, at: Place): Entries {
     const entries = this.entries(map, at);
-    const known: readonly string[] = knownKeys[level];
+    const known = keysOf(level);
     for (const entry of entries.values()) {
       if (known.includes(entry.key)) continue;
       const ofOthers = keysOfOthers[level]?.includes(entry.key) === true;

@@ -7,7 +7,7 @@
 import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Problem } from '../../base/problem.js';
 import { describe, EntryReader } from './entryReader.js';
-import { knownKeys } from '../keys.js';
+import { keysOf } from '../keys.js';
 import type { ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from '../model.js';
 import { FilePlaces } from './places.js';
 import { ProblemList } from './problemList.js';
@@ -70,7 +70,7 @@ export function refused(file: string, found: readonly Problem[]): ParsedSource {
 
 function checkRoot(places: FilePlaces, root: MapNode, found: ProblemList): void {
   checkKeys(places, root, places.place({ start: root.span.start, end: root.span.start }), found);
-  const known: readonly string[] = knownKeys.root;
+  const known = keysOf('root');
   const misspelt: Problem[] = [];
   for (const entry of root.entries.values()) {
     // Keys that begin with `x-` are the customary place for anchors, to which only other keys refer.

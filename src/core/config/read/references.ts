@@ -5,7 +5,7 @@
 import { nearest } from '../../base/nearest.js';
 import { textOf, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
 import { describeKind, type EntryReader } from './entryReader.js';
-import { knownKeys } from '../keys.js';
+import { keysOf } from '../keys.js';
 import type { EnvValue, Reference, ReferenceSource } from '../model.js';
 import * as problems from '../problems.js';
 
@@ -38,7 +38,7 @@ export function readValue(
 
 /** Says whether a map is meant as a reference; an unquoted `key: value` of YAML is a map too. */
 export function isReference(node: ValueNode): node is MapNode {
-  return node.kind === 'map' && knownKeys.reference.some((key) => node.entries.has(key));
+  return node.kind === 'map' && keysOf('reference').some((key) => node.entries.has(key));
 }
 
 export function readReference(

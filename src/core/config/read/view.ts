@@ -3,7 +3,7 @@
  * change of them restarts nothing.
  */
 import type { Place, Problem } from '../../base/problem.js';
-import { defaultTimeouts, milliseconds } from './durations.js';
+import { defaultTimeouts, milliseconds } from '../durations.js';
 import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
 import type { NameFilter, ResourceSelection, StartTime, Timeouts, Transform } from '../model.js';
 import * as problems from '../problems.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { defaultTimeouts, durationText, milliseconds } from '../../../../src/core/config/read/durations.js';
+import { defaultTimeouts, durationText, milliseconds } from '../../../src/core/config/durations.js';
 
 describe('durations (C3)', () => {
   it('are read as they are written', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { redactedConfig } from '../../../../src/core/config/describe/redactedConfig.js';
+import { redactedConfig } from '../../../../src/core/config/edit/redactedConfig.js';
 
 const canary = 'canary-5ca1ab1e';
 

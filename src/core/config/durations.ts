@@ -1,5 +1,5 @@
 /** Reads and writes durations as people write them (C3), and holds the defaults, in milliseconds. */
-import type { Timeouts } from '../model.js';
+import type { Timeouts } from './model.js';
 
 const second = 1000;
 const minute = 60 * second;
