@@ -12,7 +12,7 @@ export const defaultTimeouts: Timeouts = {
   idle: 15 * minute,
 };
 
-/** The result is neither rounded nor bounded; it is undefined for a text that is not a duration. */
+/** Returns milliseconds, neither rounded nor bounded, or undefined for other texts. */
 export function milliseconds(text: string): number | undefined {
   const [, amount, unit] = /^(\d+(?:\.\d+)?) ?(ms|s|m)$/.exec(text) ?? [];
   const factor = unit === undefined ? undefined : units[unit];

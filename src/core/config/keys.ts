@@ -21,7 +21,6 @@ export type KeyLevel =
 
 type Transport = Launch['transport'];
 
-/** The values that may stand at a key. */
 export type ValueShape =
   | { readonly kind: 'one' }
   | { readonly kind: 'truth' }
@@ -33,7 +32,7 @@ export type ValueShape =
     }
   | { readonly kind: 'duration' }
   | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' | 'mediaType' | 'word' }
-  /** With `orText`, a text may stand for the table. */
+  /** With `orText`, a text may replace the table. */
   | { readonly kind: 'table'; readonly level: KeyLevel; readonly orText?: true }
   /** Server ids to settings. */
   | { readonly kind: 'servers' }
@@ -61,12 +60,11 @@ export interface KeyDoc {
   readonly byDefault?: string;
   /** True if the key cannot be left out, for `transport` if there is one. */
   readonly isRequired?: true;
-  /** The transport that the key belongs to. */
   readonly transport?: Transport;
   readonly value: ValueShape;
-  /** A snippet of what follows the key in block style, with `: ` or the line break. */
+  /** A snippet for the text behind the key in block style, with `: ` or the line break. */
   readonly block: string;
-  /** A snippet of what follows the key in flow style. */
+  /** The same in flow style. */
   readonly flow?: string;
 }
 
@@ -416,19 +414,19 @@ export function keysOf(level: KeyLevel): readonly string[] {
   return Object.keys(keys[level]);
 }
 
-/** Returns the keys of a level that cannot be left out. For a server these depend on its transport. */
+/** Returns the required keys of a level. For a server they depend on its transport. */
 export function requiredKeys(level: KeyLevel, transport?: string): readonly string[] {
   const isRequired = (doc: KeyDoc): boolean =>
     doc.isRequired === true && (doc.transport === undefined || doc.transport === transport);
   return Object.entries(keys[level]).flatMap(([key, doc]) => (isRequired(doc) ? [key] : []));
 }
 
-/** The keys of a server that have an effect with only one transport. */
+/** The keys of a server for only one transport. */
 export const transportOfKey: ReadonlyMap<string, Transport> = new Map(
   Object.entries(keys.server).flatMap(([key, { transport }]) => (transport ? [[key, transport] as const] : [])),
 );
 
-/** Keys that have an effect only in Dominds, which may share the file. */
+/** Keys of Dominds, which may share the file. They have no effect here. */
 export const keysOfOthers: Partial<Record<KeyLevel, readonly string[]>> = {
   resources: ['transform', 'skills'],
   manual: ['contentFile'],
@@ -452,7 +450,7 @@ const otherNames: Partial<Record<KeyLevel, Readonly<Record<string, string>>>> = 
   tools: { allow: 'whitelist', include: 'whitelist', deny: 'blacklist', exclude: 'blacklist' },
 };
 
-/** Returns the key that was probably meant, or undefined if none is near. */
+/** Returns the key closest to a misspelt one, or undefined if none is close. */
 export function suggestKey(level: KeyLevel, found: string): string | undefined {
   // `enabled` is near in letters and opposite in meaning, so it is not suggested.
   if (level === 'server' && found.toLowerCase() === 'disabled') return undefined;

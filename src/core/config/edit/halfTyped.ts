@@ -1,4 +1,4 @@
-/** Tells a launch that a person is still typing (R1). It is pure, and does not know who types. */
+/** Recognises a half-typed launch (R1). It is pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { EditNodes } from '../../yaml/editNodes.js';
 import { transportOfKey } from '../keys.js';
@@ -6,7 +6,7 @@ import { serverPair, serverValues } from './serverEdits.js';
 
 const launchKeys = ['transport', ...transportOfKey.keys()];
 
-/** Returns whether an edit changes the launch of the server in whose entry the caret stands. @param caret an offset in `now` */
+/** True if an edit changes the launch of the server around the caret. @param caret an offset in `now` */
 export function changesLaunchAt(before: string, now: string, caret: number): boolean {
   const nodes = EditNodes.read(now);
   const servers = serverValues(now);

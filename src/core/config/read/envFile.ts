@@ -14,8 +14,8 @@ const longestBlank = 1000;
 const blankRun = new RegExp(`\\s{${longestBlank}}`);
 
 /**
- * @param folder where a relative path starts
- * @param starts whether the server is started, so that the file has to be there
+ * @param folder the base of a relative path
+ * @param starts true if the server starts, so the file must exist
  */
 export function readEnvFile(
   reader: EntryReader,
@@ -32,7 +32,7 @@ export function readEnvFile(
   const unusable = (reason: string): undefined =>
     reader.note(problems.envFileUnusable(reader.atValue(entry), written, file, reason));
   const { origin = 'folder' } = reader.source;
-  // What a workspace brings along must not have other files read (S1a). The user's own file may name any.
+  // A workspace must not cause reads of other files (S1a). The user's own file may name any.
   const reading = reader.deps.envFile?.(file, origin === 'user' ? undefined : folder);
   if (reading === undefined) return { file, values: new Map() };
   if (reading.kind === 'refused') return unusable(reading.reason);

@@ -1,6 +1,6 @@
 /**
- * Reads `manual`, the text about a toolset that a file shared with Dominds may hold, as one text for agents. Where it is
- * in files of its own (`contentFile`), it is left to the program that reads those.
+ * Reads `manual`, the text about a toolset in a file shared with Dominds, as one text for agents. `contentFile` is left
+ * to Dominds.
  */
 import { isEmpty, textOf, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
 import { describe, type EntryReader } from './entryReader.js';
@@ -33,7 +33,7 @@ function readText(reader: EntryReader, entry: MapEntry, expected: string): strin
   );
 }
 
-/** A text that agents do not get keeps no server from starting. */
+/** An unreadable text for agents must not keep a server from starting. */
 function wrong(reader: EntryReader, entry: MapEntry, expected: string, fix: string): undefined {
   const found = describe(entry.value);
   const problem = problems.wrongType(reader.atValue(entry), `\`${entry.key}\``, expected, found, fix);

@@ -1,7 +1,7 @@
 /**
- * The text of `.mcprc` (Kode's form: JSON, servers flat or under `mcpServers`) as servers and problems (C5). Kode's
- * words are translated, with their places; what an entry means is read as in `.minds/mcp.yaml`, so
- * that its other keys count here too.
+ * Reads `.mcprc` (Kode's form: JSON, servers flat or under `mcpServers`) as servers and problems (C5). Kode's words are
+ * translated with their places. Entries are then read like those of `.minds/mcp.yaml`, so its other keys count here
+ * too.
  *
  * Invariants: those of `parse`.
  */
@@ -60,7 +60,7 @@ function checked(places: FilePlaces, servers: MapNode, found: ProblemList): MapN
   return servers;
 }
 
-/** The words for the HTTP transports, which are one here (X2). */
+/** Names of the HTTP transports. Here they are one (X2). */
 const httpWords = ['http', 'sse', 'streamable-http', 'streamableHttp', 'streamablehttp'];
 
 /** Returns the entry in our words: `type` is `transport` and may be missing, and `disabled` is the opposite of `enabled`. */

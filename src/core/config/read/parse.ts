@@ -1,8 +1,8 @@
 /**
- * Parses the text of `.minds/mcp.yaml` into servers and problems (C1 to C4). It reads nothing but what it is given.
+ * Parses the text of `.minds/mcp.yaml` into servers and problems (C1 to C4). It reads nothing but its input.
  *
- * Invariants: never throws, whatever the text. A refused file has at least one error and no servers; an invalid server
- * has at least one error that bears its id. Problems stand in the order of the file.
+ * Invariants: never throws, whatever the text. A refused file has at least one error and no servers. An invalid server
+ * has at least one error with its id. Problems are in the order of the file.
  */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Problem } from '../../base/problem.js';
@@ -49,7 +49,7 @@ export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSour
 /** The number of servers of one file (S2). */
 const mostServers = 500;
 
-/** Returns the entries that are read, and notes where the others begin. */
+/** Returns the first entries up to the limit, and notes the rest. */
 export function entriesToRead(places: FilePlaces, entries: readonly MapEntry[], found: ProblemList): MapEntry[] {
   const next = entries[mostServers];
   if (next) found.note(problems.tooManyServers({ place: places.key(next) }, entries.length, mostServers));
@@ -73,7 +73,7 @@ function checkRoot(places: FilePlaces, root: MapNode, found: ProblemList): void 
   const known = keysOf('root');
   const misspelt: Problem[] = [];
   for (const entry of root.entries.values()) {
-    // Keys that begin with `x-` are the customary place for anchors, to which only other keys refer.
+    // Keys with `x-` are the customary place for anchors. Only other keys refer to them.
     if (known.includes(entry.key) || entry.key.startsWith('x-')) continue;
     found.noteWarning(() => {
       const problem = problems.unknownKey({ place: places.key(entry) }, 'root', entry.key, root.entries);
@@ -100,10 +100,10 @@ function versionProblem(places: FilePlaces, root: MapNode): Problem | undefined 
   return problems.versionUnsupported(spot, describe(version.value));
 }
 
-/** Returns the map of servers. Problems that cost the whole file go into `found`. */
+/** Returns the map of servers. Errors of the whole file go into `found`. */
 function serversOf(places: FilePlaces, root: MapNode, found: ProblemList): MapNode | undefined {
   const servers = root.entries.get('servers');
-  // Where all servers are commented out, there are none.
+  // All servers may be commented out.
   if (!servers || isEmpty(servers.value)) return undefined;
   if (servers.value.kind !== 'map') {
     return found.note(problems.serversNotAMap({ place: places.value(servers) }, describe(servers.value)));
@@ -114,7 +114,7 @@ function serversOf(places: FilePlaces, root: MapNode, found: ProblemList): MapNo
   return servers.value;
 }
 
-/** Finds duplicate keys and bad merges in the maps of the file itself, which belong to no server. */
+/** Finds duplicate keys and bad merges in the maps of the file itself. */
 function checkKeys(
   places: FilePlaces,
   map: MapNode,

@@ -1,7 +1,4 @@
-/**
- * Reads the parts of an entry that decide how a running server is seen (C3, N1 to N3): filters, transforms and timeouts. A
- * change of them restarts nothing.
- */
+/** Reads the view of an entry (C3, N1 to N3): filters, transforms and timeouts. Their changes restart nothing. */
 import type { Place, Problem } from '../../base/problem.js';
 import { defaultTimeouts, milliseconds } from '../durations.js';
 import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
@@ -34,7 +31,7 @@ function readPatterns(reader: EntryReader, entry: MapEntry | undefined): readonl
   if (!entry) return [];
   const fix = `Write a list of patterns, for example \`${entry.key}: ['browser_*']\`.`;
   const patterns = reader.texts(entry, `A pattern of \`${entry.key}\``, fix) ?? [];
-  // Blank patterns count as none (N1); they stay in the list, so that every pattern keeps its place.
+  // Blank patterns count as no patterns (N1). They stay in the list, so every pattern keeps its place.
   for (const item of entry.value.kind === 'list' ? entry.value.items : []) {
     if (textOf(item)?.trim() !== '') continue;
     reader.note(problems.patternBlank(reader.spot(reader.places.item(entry, item)), entry.key));
@@ -53,8 +50,8 @@ export function readTransform(reader: EntryReader, entry: MapEntry | undefined):
 }
 
 /**
- * Reads the steps for tools, which may stand in either place.
- * @param ofTools counts instead of the server's own where it is given, also where it is an empty list
+ * Reads the steps for tools from either place.
+ * @param ofTools replaces the server's own steps, even if it is an empty list
  */
 export function readToolTransform(
   reader: EntryReader,
@@ -67,7 +64,7 @@ export function readToolTransform(
   return readTransform(reader, ofTools);
 }
 
-/** Every name of a server goes through every step, and none that is much longer than the limit of N4 is published. */
+/** Every name goes through every step, and N4 limits the result. */
 const mostSteps = 20;
 const longestAddition = 1024;
 const fewer = 'Write one prefix and one suffix.';
@@ -125,7 +122,7 @@ function readAddition(reader: EntryReader, entry: MapEntry): string | undefined 
   return reader.wrong(entry, expected, fix, found);
 }
 
-/** Reads what a file that is shared with Dominds may say of resources besides their URIs. */
+/** Reads the limits of resources. Dominds uses the same keys. */
 export function readResourceLimits(
   reader: EntryReader,
   entries: Entries,
@@ -175,7 +172,7 @@ function readDuration(reader: EntryReader, entry: MapEntry | undefined): number 
   return Math.round(ms);
 }
 
-/** The result is neither rounded nor bounded, and undefined for what is not a duration. */
+/** Returns milliseconds, neither rounded nor bounded, or undefined for other values. */
 function durationOf(node: ValueNode): number | undefined {
   if (node.kind !== 'scalar') return undefined;
   if (typeof node.value === 'number') return Number.isNaN(node.value) ? undefined : node.value;
