@@ -99,7 +99,7 @@ export function fileOf(kind: AgentKind, folders: AgentFolders): string | undefin
   }
 }
 
-/** Returns the folder around the agent's file. Nothing is written outside it (S1a). */
+/** Returns the folder around the agent's file. Every write stays inside it (S1a). */
 export function rootOf(kind: AgentKind, folders: AgentFolders): string {
   const { folder, home, globalStorage, configHome } = folders;
   const roots =
