@@ -1,11 +1,11 @@
-/** Names the secrets that the detector of `base/secrets` finds in values of other programs' files (C6, E4). */
+/** Names the secrets found by `base/secrets` in values of other programs' files (C6, E4). */
 import { secretSpansOf, type SecretSpan } from '../base/secrets.js';
 
-/** A stretch of a text that is a secret, and what it is called there. */
+/** A secret part of a text, with its name there. */
 export interface NamedSecret {
   readonly start: number;
   readonly end: number;
-  /** The name of the option, variable, header or parameter; it is empty where the value has no name. */
+  /** The name of the option, variable, header or parameter, or an empty text. */
   readonly name: string;
 }
 
@@ -13,7 +13,7 @@ export function urlSecrets(text: string): NamedSecret[] {
   return named(text, secretSpansOf(text), '');
 }
 
-/** @param before the argument in front of it, which may be its option */
+/** @param before the argument in front of it; it may be its option */
 export function argumentSecrets(arg: string, before: string | undefined): NamedSecret[] {
   return named(arg, secretSpansOf(arg, before ?? ''), before?.startsWith('-') === true ? before : '');
 }
@@ -21,7 +21,7 @@ export function argumentSecrets(arg: string, before: string | undefined): NamedS
 /** Names, with the signs behind them, are not looked for further back, in characters: there may be many secrets in a text. */
 const longestName = 100;
 
-/** What stands between the name of a header and its secret. */
+/** Words between the name of a header and its secret. */
 const schemes: ReadonlySet<string> = new Set(['bearer', 'basic', 'token']);
 
 /** Returns the name in `NAME=`, `name: Bearer ` and the like at the end of a text. */
@@ -35,7 +35,7 @@ function nameBefore(text: string): string | undefined {
 
 function named(text: string, spans: readonly SecretSpan[], option: string): NamedSecret[] {
   return spans.flatMap(({ start, end }) => {
-    // What is put in by the program that is started is a reference, as `mcp-remote` has them.
+    // A placeholder for the started program is a reference, as in `mcp-remote`.
     if (start >= end || text.slice(start, end).includes('${')) return [];
     const own = nameBefore(text.slice(Math.max(0, start - longestName), start));
     const name = text.charAt(end) === '@' ? 'password' : (own ?? (start === 0 ? option : ''));

@@ -1,6 +1,6 @@
 /**
- * Passes what one server lists through its filters, transforms and name rules (N1–N4, N7). It is pure: the same listing
- * and definition give the same result. Which names other toolsets hold is not known here; `registry` decides that.
+ * Passes one server's list through its filters, transforms and name rules (N1–N4, N7). It is pure: the same list and
+ * definition give the same result. It does not know the names of other toolsets; `registry` does.
  */
 import { appOf, isForAppAlone } from '../apps/toolMeta.js';
 import type { Problem } from '../base/problem.js';
@@ -44,7 +44,10 @@ export type Curation =
   | {
       readonly kind: 'curated';
       readonly tools: readonly PublishedTool[];
-      /** Stand apart, because no model and no count knows them. Each keeps its name, which its app calls it by (G8). */
+      /**
+       * Separate, because models and counts do not include them. Each keeps its name, because its app calls it by that
+       * name (G8).
+       */
       readonly appTools: readonly PublishedTool[];
       readonly excluded: readonly ExcludedTool[];
       readonly prompts: readonly PublishedPrompt[];
@@ -54,7 +57,7 @@ export type Curation =
   /** The transforms give two tools one name: the server's update is refused as a whole (N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] };
 
-/** So much is kept of a name that is too long to be matched. */
+/** The kept part of an overlong name. */
 const longestShown = 100;
 const noLists: NameFilter = { whitelist: [], blacklist: [] };
 
@@ -102,7 +105,7 @@ export function* curateInSlices(
     }
     seen.add(original);
     const forAppAlone = isForAppAlone(tool);
-    // What only an app uses is in no list that people see, so it is not in that of what is left out either.
+    // A tool only for apps is in no list for people, so it is not listed as left out either.
     const leaveOut = (reason: ExclusionReason): void => void (forAppAlone || excluded.push({ original, reason }));
     const verdict = verdicts.get(original);
     if (verdict?.kind === 'blacklisted') {

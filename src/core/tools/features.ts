@@ -1,15 +1,15 @@
-/** Tells from a server's capabilities what it can do besides tools (G4). */
+/** Finds a server's abilities besides tools in its capabilities (G4). */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
 
 export interface ServerFeatures {
   readonly prompts: boolean;
   readonly resources: boolean;
-  /** Whether clients can subscribe to resources. */
+  /** True if clients can subscribe to resources. */
   readonly subscribe: boolean;
   readonly completions: boolean;
   readonly logging: boolean;
-  /** The extensions of the protocol that the server declared, of which there is a word since 2026-07-28. */
+  /** The declared extensions of the protocol, for versions since 2026-07-28. */
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
@@ -22,7 +22,7 @@ export const toolsAlone: ServerFeatures = {
   extensions: {},
 };
 
-/** @param protocolVersion the version that the server speaks */
+/** @param protocolVersion the server's version */
 export function featuresOf(capabilities: ServerCapabilities, protocolVersion: string): ServerFeatures {
   const { prompts, resources, completions, logging } = capabilities;
   // The first version of the protocol had no capability for completions.

@@ -8,7 +8,7 @@ import type { NameFilter } from '../config/model.js';
 
 export interface Pattern {
   readonly text: string;
-  /** Returns the most steps that it takes to compile the pattern and to match names of these lengths. */
+  /** Returns the most steps to compile the pattern and to match names of these lengths. */
   steps(lengths: NameLengths): number;
   matches(name: string): boolean;
 }
@@ -23,9 +23,9 @@ interface NameLengths {
 const mostForName = 2_000_000;
 /** Lists are matched in slices. */
 const mostForList = 20_000_000;
-/** Steps that each match takes beside those for the characters. */
+/** The steps for each match, besides those for the characters. */
 const stepsForMatch = 20;
-/** Steps that minimatch takes to compile one character, and any pattern. */
+/** The steps to compile one character, and any pattern. */
 const stepsToCompile = { character: 50, pattern: 300 };
 
 const options = {
@@ -66,7 +66,7 @@ function isTooLong(steps: Pattern['steps'], name: string): boolean {
   return steps({ longest: name.length, total: name.length, count: 1 }) > mostForName;
 }
 
-/** True if the pattern matches no name of this length, because that would take too long. */
+/** True if a match would take too long. Then the pattern does not match the name. */
 export function isTooLongFor(pattern: Pattern, name: string): boolean {
   return isTooLong(pattern.steps, name);
 }
@@ -116,17 +116,17 @@ export function judge(filter: CompiledFilter, name: string): FilterVerdict {
   return verdict(filter, rescuer, rescuer ? undefined : matching(filter.blacklist));
 }
 
-/** @param rescuer the pattern of the whitelist that matches @param hit the pattern of the blacklist that matches */
+/** @param rescuer the matching pattern of the whitelist @param hit the matching pattern of the blacklist */
 function verdict({ whitelist, blacklist }: CompiledFilter, rescuer?: Pattern, hit?: Pattern): FilterVerdict {
   if (rescuer) return { kind: 'in' };
   if (hit) return { kind: 'blacklisted', pattern: hit.text };
   return { kind: whitelist.length > 0 && blacklist.length === 0 ? 'notWhitelisted' : 'in' };
 }
 
-/** A pattern that changes nothing (N2b). */
+/** A pattern without effect (N2b). */
 export type IdlePattern = { readonly list: 'whitelist' | 'blacklist'; readonly pattern: ListedPattern } & (
   | { readonly kind: 'matchesNothing' }
-  /** The whitelist lets through everything that the pattern of the blacklist matches. */
+  /** The whitelist lets through every match of the blacklist's pattern. */
   | { readonly kind: 'overruled'; readonly matched: readonly string[]; readonly by: readonly ListedPattern[] }
 );
 

@@ -10,18 +10,18 @@ interface At {
   readonly places: ServerPlaces;
 }
 
-/** Says whether and how loudly to tell what the lists keep out (`mcpToolsets.problems.filteredTools`). */
+/** The severity of reports about filtered tools, or none (`mcpToolsets.problems.filteredTools`). */
 export type FilteredToolsReport = Exclude<Severity, 'error'> | 'off';
 
-/** The names that entries and messages have for what a server lists. */
+/** The names of lists in entries and messages. */
 type ListKind = 'tools' | 'prompts' | 'resources';
 
-/** Holds the original names, or the URIs, that each list keeps out. */
+/** The original names or URIs kept out by each list. */
 export type NamesKeptOut = Readonly<Record<'whitelist' | 'blacklist', string[]>>;
 
 const lists = ['whitelist', 'blacklist'] as const;
 
-/** So many problems with one code are told of one server; the last of them says how many follow. */
+/** The most problems with one code for one server. The last one has the number of the rest. */
 const mostOfEach = 500;
 
 export function fewOfEach(problems: readonly Problem[]): readonly Problem[] {
@@ -162,7 +162,7 @@ export function toolListedTwice(at: At, name: string): Problem {
   };
 }
 
-/** Names tools by their names, for a message in which `tools` is the first word. */
+/** Names tools, for a message with `tools` as the first word. */
 function named(names: readonly string[], most = 12): string {
   const list = shortList(
     names.map((name) => `"${name}"`),
@@ -171,7 +171,7 @@ function named(names: readonly string[], most = 12): string {
   return names.length === 1 ? `tool ${list}` : `tools ${list}`;
 }
 
-/** @param names the published names that both servers have */
+/** @param names the published names of both servers */
 export function nameTaken(at: At, names: readonly string[], holder: string, holderPlace: Place): Problem {
   const [tools, has] = names.length === 1 ? ['the tool', 'a tool of that name'] : ['the tools', 'tools of these names'];
   return {
@@ -232,10 +232,10 @@ export function toolMalformed(at: At, name: string, detail: string): Problem {
   };
 }
 
-/** A tool that some clients would call by a name that cannot be used. */
+/** A tool with an unusable name in some clients. */
 export interface UnusableName {
   readonly published: string;
-  /** The name that they would use. */
+  /** The clients' name. */
   readonly name: string;
 }
 
@@ -253,10 +253,9 @@ export function editorIdTooLong(at: At, tools: readonly UnusableName[]): Problem
 }
 
 /**
- * Is a hint, because most people have no such sessions.
- *
+ * A hint, because most people have no such sessions. ¶
  * @param tools never empty
- * @param holder the toolset that has the names already; undefined if the names are too long
+ * @param holder the toolset with the same names, or undefined if the names are too long
  */
 export function agentHostNameUnusable(at: At, tools: readonly UnusableName[], holder: string | undefined): Problem {
   const { which, it, them, first } = toldOf(tools);
@@ -305,7 +304,7 @@ export function promptTwice(at: At, published: string, originals: readonly [stri
   };
 }
 
-/** @param names prompts and URIs that both have; only clients of all toolsets together meet them */
+/** @param names common prompts and URIs; only clients of all toolsets together meet them */
 export function heldElsewhere(at: At, holder: string, holderPlace: Place, names: readonly string[]): Problem {
   const first = names.slice(0, 3).map(shown).join(', ');
   const more = names.length > 3 ? ` and ${names.length - 3} more` : '';

@@ -1,8 +1,8 @@
 /**
  * Passes one server's prompts and resources through their filters and transforms (C1, G4, N1–N3), as `curate` does with
- * tools. Names of prompts are not held to the rule for tools, as no model provider ever sees them; of two prompts with
- * one name the second is left out. Resources are matched by the
- * canonical form of their URI, and keep the URI. Everything here is pure.
+ * tools. Names of prompts may break the rule for tools, because no model provider sees them. The second of two prompts
+ * with one name is left out. Resources are matched by the canonical form of their URI, and keep the URI. Everything
+ * here is pure.
  */
 import { appTooLarge, bytesIn } from '../apps/appResource.js';
 import { isObject } from '../base/isObject.js';
@@ -120,7 +120,7 @@ function* publishResources(
   };
 }
 
-/** @param spared what a whitelist does not keep out */
+/** @param spared entries outside the reach of a whitelist */
 function* keptEntries<Entry>(
   { id, places }: PromptAndResourceRules,
   of: 'prompts' | 'resources',
@@ -147,7 +147,7 @@ function* keptEntries<Entry>(
     return [];
   }
   const { verdicts, idle } = yield* sift(filter, names);
-  // A pattern may match entries that could not be listed.
+  // The pattern may match an unlisted entry.
   if (failure === undefined) for (const pattern of idle) problems.push(patternWithoutEffect(at, of, pattern));
   const out: NamesKeptOut = { whitelist: [], blacklist: [] };
   const kept = entries.filter((entry) => {
@@ -161,20 +161,20 @@ function* keptEntries<Entry>(
   return kept;
 }
 
-/** Says whether a resource of a media type may be published; one that does not say its type may, until it is read. */
+/** True if a media type may be published. Without a type, the resource may be published until it is read. */
 function admitsType({ mimeTypes }: ResourceSelection, type: unknown): boolean {
   if (!mimeTypes || typeof type !== 'string') return true;
   return mimeTypes.includes((type.split(';', 1)[0] ?? '').trim().toLowerCase());
 }
 
-/** Says in a sentence why what was read may not be passed on; undefined where it may. */
+/** Returns a sentence with the reason against passing on the contents, if any. */
 export function contentsRefused(
   { filter, apps }: PublishedResources,
   contents: unknown,
   uri?: string,
 ): string | undefined {
   if (!Array.isArray(contents)) return undefined;
-  // `resources` limits what models read, and no model reads an app.
+  // `resources` limits models' reads, and no model reads an app.
   if (uri !== undefined && apps?.includes(uri)) {
     const why = appTooLarge(contents);
     return why && `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
@@ -188,8 +188,8 @@ export function contentsRefused(
 }
 
 /**
- * Says whether a URI may be read: the filter lets it in, or it is made from a template that the filter lets in. What is
- * filtered out is out everywhere (N2). A whitelist is not about the apps of published tools (G8).
+ * True if a URI may be read: the filter lets it in, or a template of the filter fits it. A filtered resource is out
+ * everywhere (N2). A whitelist does not apply to the apps of published tools (G8).
  */
 export function admitsResource({ templates, filter, apps }: PublishedResources, uri: string): boolean {
   const lists = compileUriFilter(filter);

@@ -1,20 +1,19 @@
 /**
- * Finds the lists by which agents see exactly the tools that a person ticked (N2). Everything here is pure.
+ * Finds the lists for agents to see exactly the ticked tools (N2). Everything here is pure.
  *
- * Invariants: no other tool that the server lists changes. Lists that keep out tools that the server does not list yet
- * go on to do so, and the other way round.
+ * Invariants: no other listed tool changes. Lists continue to keep out, or let in, future tools.
  */
 import type { NameFilter } from '../config/model.js';
 import { isValidName } from './names.js';
 import { compileFilter, compilePattern, judge } from './patterns.js';
 
-/** @param names the original names of all tools that the server lists @param ticks those that change, by original name */
+/** @param names the original names of all listed tools @param ticks the changes, by original name */
 export function withTicks(
   filter: NameFilter,
   names: readonly string[],
   ticks: ReadonlyMap<string, boolean>,
 ): NameFilter {
-  // What is ticked comes first, so that no list becomes empty on the way.
+  // Ticked tools come first, so no list becomes empty on the way.
   const ordered = [...ticks].sort(([, one], [, other]) => Number(other) - Number(one));
   return ordered.reduce((now, [name, ticked]) => {
     if ((judge(compileFilter(now), name).kind === 'in') === ticked) return now;
@@ -28,7 +27,7 @@ function withTool({ whitelist, blacklist }: NameFilter, name: string): NameFilte
   if (left.length === blacklist.length || rest.some((pattern) => pattern.matches(name))) {
     return { whitelist: [...whitelist, name], blacklist };
   }
-  // A whitelist without a blacklist would keep out everything that neither named.
+  // A whitelist without a blacklist would keep out the tools in neither list.
   return { whitelist: rest.length === 0 ? [] : whitelist, blacklist: left };
 }
 
@@ -44,7 +43,7 @@ function withoutTool(filter: NameFilter, names: readonly string[], name: string)
   if (removed.length === 0) return { whitelist, blacklist: [...blacklist, name] };
   if (!hasBlacklist && removed.some((text) => /^\*+$/.test(text))) return { whitelist: [], blacklist: [name] };
   const kept = whitelist.filter((text) => !removed.includes(text));
-  // The whitelist wins, so its patterns take no exceptions: the other tools that they let through are written instead.
+  // The whitelist wins, so its patterns take no exceptions. The other tools of a removed pattern are written instead.
   const [isRemoved, isKept] = [anyOf(removed), anyOf(kept)];
   const others = [...new Set(names)].filter(
     (one) =>

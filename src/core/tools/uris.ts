@@ -1,8 +1,8 @@
 /**
- * The one form of a URI in which patterns are matched (N2), so that a resource has no second spelling under which a
- * list does not know it: percent-encoding is decoded, `.` and `..` are resolved, slashes stand once and not at the end.
- * Servers take many liberties with URIs, so the form follows the most liberal reading of a path, and what can be read
- * in two ways has none. Everything here is pure.
+ * The normal form of a URI for patterns (N2a), so a resource has no second spelling unknown to a list: percent-encoding
+ * is decoded, `.` and `..` are resolved, each run of slashes is one, and none is at the end. Servers read URIs
+ * liberally, so the form follows the most liberal reading of a path. An ambiguous URI has no form. Everything here is
+ * pure.
  */
 import type { NameFilter } from '../config/model.js';
 import {
@@ -17,7 +17,7 @@ import {
 /** A longer URI has no form, and is not published. */
 export const longestUri = 8 * 1024;
 
-/** Returns undefined for what has no form, which no list lets in. */
+/** Returns undefined without a form. No list lets such a URI in. */
 function canonicalUri(uri: string): string | undefined {
   if (uri.length > longestUri || uri !== uri.trim()) return undefined;
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:)?(.*)$/is.exec(uri) ?? [];
@@ -26,13 +26,13 @@ function canonicalUri(uri: string): string | undefined {
   const path = decoded(location)?.replaceAll('\\', '/');
   const tail = decoded(more);
   if (path === undefined || tail === undefined) return undefined;
-  // A server that does not know of queries would take it for a part of the path.
+  // A server without support for queries would take it for a part of the path.
   if (/(^|[/\\])\.\.([/\\]|$)/.test(tail)) return undefined;
   const { root, inner } = parted(scheme, path);
   return `${scheme.toLowerCase()}${root}${resolved(inner, root !== '')}${tail}`;
 }
 
-/** The form of a pattern: that of a URI, except that the text around a wildcard is not resolved. */
+/** The form of a pattern, like the form of a URI, but without resolving the text around a wildcard. */
 function canonicalUriPattern(pattern: string): string {
   if (!pattern.includes('*')) return canonicalUri(pattern) ?? pattern;
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:)?(.*)$/is.exec(pattern) ?? [];
@@ -40,7 +40,7 @@ function canonicalUriPattern(pattern: string): string {
   return `${scheme.toLowerCase()}${root}${inner.replace(/\/{2,}/g, '/')}`;
 }
 
-/** Returns undefined for control characters, for what is no UTF-8, and for what is encoded twice. */
+/** Returns undefined for control characters, for invalid UTF-8, and for double encoding. */
 function decoded(text: string): string | undefined {
   let plain: string;
   try {
@@ -52,8 +52,8 @@ function decoded(text: string): string | undefined {
 }
 
 /**
- * Takes apart what `..` cannot leave and what it can. Only in the schemes of the web is the authority told from the
- * path; in others, such as `note://a/b`, servers tend to read all of it as a path.
+ * Separates the root from the part in reach of `..`. Only the schemes of the web have an authority. In other schemes,
+ * such as `note://a/b`, servers tend to read all of it as a path.
  */
 function parted(scheme: string, text: string): { readonly root: string; readonly inner: string } {
   if (!/^(https?|wss?|ftp|file):$/i.test(scheme)) {
@@ -67,7 +67,7 @@ function parted(scheme: string, text: string): { readonly root: string; readonly
   return { root: slashes === '' ? root : `${root}/`, inner: path.slice(slashes.length) };
 }
 
-/** @param isRooted whether `..` at the beginning leads nowhere */
+/** @param isRooted true if a leading `..` leads nowhere */
 function resolved(path: string, isRooted: boolean): string {
   const kept: string[] = [];
   for (const segment of path.split(/\/+/)) {
