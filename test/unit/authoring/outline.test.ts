@@ -17,7 +17,7 @@ describe('outline (E2)', () => {
     assert.doesNotMatch(JSON.stringify(entries), /example\.com|"minds"/);
   });
 
-  it('has every span within that of its parent, and around its key', () => {
+  it('each symbol has a span inside its parent’s span and around its key', () => {
     const check = (entries: readonly OutlineEntry[], within: { start: number; end: number }): void => {
       for (const { span, keySpan, children } of entries) {
         assert.ok(within.start <= span.start && span.end <= within.end);

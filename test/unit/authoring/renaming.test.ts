@@ -38,7 +38,7 @@ describe('renaming a server (E2)', () => {
     assert.deepEqual(renamedInTeam('members: [', { from: 'a', to: 'web' }), []);
   });
 
-  it('changes agent files, but not those of members, which follow the team', () => {
+  it('a rename changes agent files, except those of members, because they follow the team', () => {
     const one = { from: 'shop', to: 'Store' };
     const member = newAgentFile({ id: 'ann', name: 'Ann', purpose: undefined, toolsets: ['shop'] });
     assert.deepEqual(renamedInAgent(member, one), []);

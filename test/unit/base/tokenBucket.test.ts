@@ -21,7 +21,7 @@ describe('TokenBucket', () => {
     );
   });
 
-  it('tells how long to wait for tokens that are taken before they are there', () => {
+  it('a bucket returns the wait for tokens taken on credit', () => {
     const clock = new FakeClock();
     const bucket = new TokenBucket(clock, 2, 2);
     assert.deepEqual(

@@ -16,7 +16,7 @@ const shipped = path.join(root, 'media/mcp.schema.json');
 const golden = path.join(root, 'test/golden/config');
 const validate = new Ajv({ strict: false, allowUnionTypes: true }).compile(configSchema());
 
-/** Errors that a schema cannot see, or sees as something else than the validator does. */
+/** Errors outside the reach of a schema, or with another form there. */
 const beyond: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'duplicate-key',
   'duplicate-server',

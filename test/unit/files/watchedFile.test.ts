@@ -58,7 +58,7 @@ describe('watchFile', () => {
     assert.equal(clock.pending, 0, 'no timer is left');
   });
 
-  it('reads at once, also that there is no file', async () => {
+  it('a watched file is read at once, even a missing one', async () => {
     watch();
     assert.equal(file.content, undefined);
     await rest();
@@ -88,7 +88,7 @@ describe('watchFile', () => {
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
-  describe('a text that is still typed', () => {
+  describe('a half-typed text', () => {
     let typed: boolean;
 
     beforeEach(async () => {
@@ -102,7 +102,7 @@ describe('watchFile', () => {
       assert.deepEqual(texts(), ['a']);
     });
 
-    it('counts as soon as nobody types', async () => {
+    it('a half-typed text counts at the end of the typing', async () => {
       typed = false;
       await clock.flow(2_200);
       assert.deepEqual(texts(), ['a', 'ab']);
@@ -122,7 +122,7 @@ describe('watchFile', () => {
     });
   });
 
-  it('does not read a file that did not change', async () => {
+  it('an unchanged file is not read again', async () => {
     disk.write('a');
     watch();
     await clock.flow(60_000);
@@ -141,7 +141,7 @@ describe('watchFile', () => {
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
-  it('reads on a nudge even where the stamp is the same', async () => {
+  it('a nudge reads the file even with the same stamp', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -165,7 +165,7 @@ describe('watchFile', () => {
     assert.equal(disk.reads, 2);
   });
 
-  it('reads during a burst that does not end', async () => {
+  it('an endless burst of changes is read in between', async () => {
     disk.write('0');
     watch();
     await rest();
@@ -179,7 +179,7 @@ describe('watchFile', () => {
     assert.equal(texts().at(-1), '20');
   });
 
-  it('says nothing when a save leaves the text as it was', async () => {
+  it('a save with the same text causes no event', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -189,7 +189,7 @@ describe('watchFile', () => {
     assert.equal(disk.reads, 2);
   });
 
-  it('reads again what changed while it was read, and tells only the last state', async () => {
+  it('a change during a reading is read again, and only the last state is reported', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -203,7 +203,7 @@ describe('watchFile', () => {
     assert.deepEqual(texts(), ['a', 'whole']);
   });
 
-  it('takes a file that never comes to rest as it is', async () => {
+  it('a file that never comes to rest is read as it is', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -230,7 +230,7 @@ describe('watchFile', () => {
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
-  it('tells a deletion', async () => {
+  it('a deletion is reported', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -245,7 +245,7 @@ describe('watchFile', () => {
     ['ELOOP', 'its symbolic links go in a circle'],
     ['EBUSY', 'EBUSY'],
   ] as const) {
-    it(`tells ${code} as a value`, async () => {
+    it(`the error ${code} is reported as a value`, async () => {
       disk.write({ code });
       watch();
       await rest();
@@ -256,7 +256,7 @@ describe('watchFile', () => {
     });
   }
 
-  it('treats a path that leads through a file as absent', async () => {
+  it('a path through a file counts as absent', async () => {
     disk.write({ code: 'ENOTDIR' });
     watch();
     await rest();

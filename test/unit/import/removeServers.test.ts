@@ -17,10 +17,10 @@ const cases: [what: string, before: string, names: string[], after: string][] = 
 
 describe('planRemoval', () => {
   for (const [what, before, names, after] of cases) {
-    it(`takes out ${what}`, () => assert.equal(planRemoval(before, names).after, after));
+    it(`the edits remove ${what}`, () => assert.equal(planRemoval(before, names).after, after));
   }
 
-  it('changes nothing in a file without the servers, or in one that is not JSON', () => {
+  it('a file without the servers, or without JSON, is not changed', () => {
     for (const text of ['{ "servers": { "b": {} } }', '{ "a": {} }', '{ "servers": ["a"] }', '', '{', '[1']) {
       assert.deepEqual(planRemoval(text, ['a']), { names: [], edits: [], after: text });
     }

@@ -1,4 +1,4 @@
-/** Files in a streamed answer (V2): whatever pieces the text comes in, what goes out is the same. */
+/** Files in a streamed answer (V2). The division into pieces does not change the result. */
 import assert from 'node:assert/strict';
 import { AnswerLinks, type AnswerPiece } from '../../../src/core/minds/answerLinks.js';
 import type { ResultFile } from '../../../src/core/minds/model.js';

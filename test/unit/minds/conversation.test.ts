@@ -35,7 +35,7 @@ describe('a turn of a conversation', () => {
     assert.deepEqual(shown.slice(1, 4), ['calls shop_count, shop_echo', 'finished shop_echo', 'finished shop_count']);
   });
 
-  it('offers in each request what there is at that moment', async () => {
+  it('each request has the current tools and instructions', async () => {
     const model = new FakeModel([[call('1', 'shop_count')], [text('Done.')]]);
     let asked = 0;
     const { outcome } = play(model, {
@@ -54,7 +54,7 @@ describe('a turn of a conversation', () => {
     );
   });
 
-  it('answers a call of a tool that is not offered, or that nobody permits, with an error the model reads', async () => {
+  it('a call of an unknown or refused tool gets an error as its result', async () => {
     const model = new FakeModel([[call('1', 'shop_gone'), call('2', 'shop_count')], [text('Sorry.')]]);
     const { outcome, shown } = play(model, {
       permit: () => Promise.resolve({ kind: 'refused', why: 'the person said no.' }),
@@ -72,7 +72,7 @@ describe('a turn of a conversation', () => {
     assert.deepEqual(shown.slice(1, 3).sort(), ['failed shop_count', 'failed shop_gone']);
   });
 
-  it('a runner that throws costs its own call', async () => {
+  it('an error of a runner costs only its own call', async () => {
     const model = new FakeModel([[call('1', 'shop_count'), call('2', 'shop_echo')], [text('Done.')]]);
     const { outcome } = play(model, {
       run: (one) => (one.id === '1' ? Promise.reject(new Error('a defect')) : Promise.resolve(said(one, 'fine'))),
@@ -81,7 +81,7 @@ describe('a turn of a conversation', () => {
     assert.deepEqual(results?.kind === 'results' && results.results.map(({ isError }) => isError), [true, false]);
   });
 
-  it('stops at the limit of steps, from where it can go on', async () => {
+  it('a turn stops at the limit of steps and can continue from there', async () => {
     const rounds = Array.from({ length: 3 }, (_, index) => [call(String(index), 'shop_count')]);
     const model = new FakeModel(rounds);
     const { end, messages } = await play(model, { maxSteps: 3 }).outcome;
@@ -94,8 +94,8 @@ describe('a turn of a conversation', () => {
   });
 });
 
-describe('a turn whose model fails', () => {
-  it('stops at once at a rejection, naming the tool, and keeps what was done', async () => {
+describe('a failing model', () => {
+  it('a rejection ends the turn at once, names the tool, and keeps the finished part', async () => {
     const model = new FakeModel([
       [call('1', 'shop_count')],
       [status(400, `{"error":{"message":"Invalid schema for function 'shop_echo': array schema missing items"}}`)],
@@ -138,7 +138,7 @@ describe('a turn whose model fails', () => {
     assert.deepEqual(shown, ['retry 1 in 1000', 'retry 2 in 2000', 'retry 3 in 4000']);
   });
 
-  it('recovers, runs no call twice, and counts anew for the next request', async () => {
+  it('a turn recovers, runs no call twice, and counts retries afresh for the next request', async () => {
     const ran: string[] = [];
     const model = new FakeModel([
       [text('One mo'), call('0', 'shop_count'), new Error('socket hang up')],
@@ -175,7 +175,7 @@ describe('a turn whose model fails', () => {
   });
 });
 
-describe('a turn that is cancelled', () => {
+describe('a cancelled turn', () => {
   it('ends while the model speaks, also when it does not heed the signal', async () => {
     const controller = new AbortController();
     const model = new FakeModel([
@@ -229,7 +229,7 @@ describe('a turn that is cancelled', () => {
 });
 
 describe('a turn too long for its model', () => {
-  it('shortens the oldest tool results first, and says so once', async () => {
+  it('the oldest tool results are shortened first, with one notice', async () => {
     const model = new FakeModel([[call('1', 'shop_count')], [call('2', 'shop_echo')], [text('Done.')]]);
     model.maxInputTokens = 11_000;
     const { outcome, shown } = play(model, { run: (one) => Promise.resolve(said(one, 'x'.repeat(6_000))) });

@@ -1,4 +1,4 @@
-/** What providers take of tools (D3). */
+/** Providers' limits on tools (D3). */
 import assert from 'node:assert/strict';
 import { projectToolsForProvider } from '../../../src/core/minds/projection.js';
 import { tool } from './fakes.js';
@@ -21,7 +21,7 @@ describe('projection of tools for a provider', () => {
     assert.equal(JSON.stringify(tools), before);
   });
 
-  it('reports what a provider is known to refuse, and nothing of providers it does not know', () => {
+  it('known refusals of a provider are reported, and nothing for unknown providers', () => {
     const tools = [tool('fine'), tool('a', { inputSchema: list }), tool('b', { inputSchema: choice }), tool('1c')];
     const odd = tool('d', { inputSchema: { type: 'object', properties: { 'x y': { type: 'string' } } } });
     const told = (vendor: string): string[] =>

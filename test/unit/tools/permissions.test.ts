@@ -13,7 +13,7 @@ const of = (name: string, ...settings: unknown[]): string => {
 };
 
 describe('tool permissions (S4)', () => {
-  it('allow what no pattern matches', () => {
+  it('a tool without a matching pattern is allowed', () => {
     assert.equal(of('echo'), 'allow');
     assert.equal(of('echo', {}), 'allow');
     assert.equal(of('echo', { ECHO: 'deny', 'ech?': 'deny', '': 'deny' }), 'allow');
@@ -31,18 +31,18 @@ describe('tool permissions (S4)', () => {
     assert.equal(of('ab', { '*b': 'deny', 'a*': 'ask' }), 'deny by *b');
   });
 
-  it('are the strictest of several settings, so that a workspace loosens nothing', () => {
+  it('the strictest of several settings counts, so a workspace cannot loosen a person’s setting', () => {
     assert.equal(of('echo', { '*': 'ask' }, { echo: 'allow' }), 'ask by *');
     assert.equal(of('echo', { echo: 'allow' }, { '*': 'deny' }), 'deny by *');
   });
 
-  it('ask where the setting says something else', () => {
+  it('an unknown value of a setting counts as `ask`', () => {
     assert.equal(of('echo', { echo: 'never' }), 'ask by echo');
     assert.equal(of('echo', { echo: { toString: 1 } }), 'ask by echo');
     for (const nonsense of [undefined, null, 'deny', 3, ['deny']]) assert.equal(of('echo', nonsense), 'allow');
   });
 
-  it('are the stricter of those for the original and the published name, whichever way a rename goes (S4)', () => {
+  it('the stricter permission of the original and the published name counts, for any rename (S4)', () => {
     const verdict = (original: string, published: string, ...settings: unknown[]): string =>
       permissionOf({ original, published }, compilePermissions(settings)).permission;
     const setting = { 'delete_*': 'deny', 'pay_*': 'ask', a_very_long_name_that_is_harmless: 'allow' };
@@ -71,7 +71,7 @@ describe('tool permissions (S4)', () => {
   });
 });
 
-describe('the permission that a person gives a tool (S4)', () => {
+describe('a person’s permission for a tool (S4)', () => {
   const read = { original: 'read', published: 'files_read' };
 
   it('is written under the published name', () => {

@@ -36,7 +36,7 @@ function curated(
 const codes = ({ problems }: CuratedPromptsAndResources): string[] => problems.map(({ code }) => code);
 
 describe('prompts and resources of a server (C1, N1–N3)', () => {
-  it('without rules all are published as they are, names that no tool may have included', () => {
+  it('without rules, all prompts and resources are published unchanged, even with names invalid for tools', () => {
     const { prompts, resources, problems } = curated({});
     assert.deepEqual(
       prompts.map(({ published }) => published),
@@ -45,7 +45,7 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
     assert.deepEqual([resources.resources.length, resources.templates.length, problems.length], [2, 1, 0]);
   });
 
-  it('filters, transforms and dead patterns are those of tools', () => {
+  it('prompts and resources have the filters, transforms and warnings of tools', () => {
     const result = curated({ prompts: { whitelist: ['x_*', 'gone*'] }, prefix: 'my_' });
     assert.deepEqual(
       result.prompts.map(({ original, published }) => [original, published]),
@@ -64,7 +64,7 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
     assert.deepEqual(codes(result), ['entry-left-out']);
   });
 
-  it('what could not be listed is a problem, and its patterns are not called dead', () => {
+  it('a failed list is a problem, and its patterns have no warning', () => {
     const prompts = { prompts: [], malformed: [{ name: '(entry 1)', detail: 'has no name' }], failure: 'It failed.' };
     assert.deepEqual(codes(curated({ prompts: { whitelist: ['a*'] } }, { prompts })), [
       'list-incomplete',
@@ -72,7 +72,7 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
     ]);
   });
 
-  it('publishes the media types that are let in, and what does not say its type', () => {
+  it('resources with a permitted media type are published, and those without a type', () => {
     const resources = [
       { uri: 'x:1', name: '1', mimeType: 'Text/Markdown; charset=utf-8' },
       { uri: 'x:2', name: '2', mimeType: 'image/png' },
@@ -88,7 +88,7 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
     assert.equal(contentsRefused(published, [{ uri: 'x:3', mimeType: 'text/markdown', text: '' }]), undefined);
   });
 
-  it('passes on what is read up to the limit of bytes, text and blobs together', () => {
+  it('contents are passed on up to the limit of bytes, text and blobs together', () => {
     const { resources } = curated({ resources: { maxBytes: 6 } });
     const read = (text: string) => contentsRefused(resources, [{ text }, { blob: 'AAAA' }]);
     assert.equal(read('abc'), undefined);
@@ -135,7 +135,7 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
     ['what leaves a template that is in', { whitelist: ['db://{table}/rows'] }, 'db://users/../other', false],
     ['a text that is no URI', { whitelist: ['notes*'] }, 'notes today', true],
   ] as const) {
-    it(`${admitted ? 'admits' : 'refuses'} ${what}`, () => {
+    it(`the filter ${admitted ? 'admits' : 'refuses'} ${what}`, () => {
       assert.equal(admitsResource(curated({ resources: filter }).resources, uri), admitted);
     });
   }

@@ -57,7 +57,7 @@ describe('ticks of tools (N2)', () => {
     );
   });
 
-  it('what the server lists later is published as before', () => {
+  it('ticks keep the rule for future tools', () => {
     const later = 'listed_later';
     const lists = fc.array(fc.constantFrom(...names, 'read_*', '*_file'), { maxLength: 3 });
     const changes = fc.array(fc.tuple(fc.constantFrom(...names.slice(0, 5)), fc.boolean()));

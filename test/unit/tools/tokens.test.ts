@@ -28,7 +28,7 @@ describe('estimatedTokens', () => {
     assert.ok(estimatedTokens(tool('讀取檔案')) > estimatedTokens(tool('read')));
   });
 
-  it('leaves out what a model is not sent', () => {
+  it('the estimate leaves out unsent parts of a tool', () => {
     const plain = tool('Reads.');
     const annotated = {
       ...plain,

@@ -13,7 +13,7 @@ function slotAt(marked: string): string {
   return `${slot.role} ${slot.path.join('.')} "${text.slice(slot.span.start, slot.span.end)}"`;
 }
 
-describe('what belongs at a place (E2)', () => {
+describe('the possible input at a place (E2)', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['¦', 'key  ""'],
     ['ver¦', 'key  "ver"'],

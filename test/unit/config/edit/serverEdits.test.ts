@@ -70,7 +70,7 @@ check('add a missing key', (text) => setServerKey(text, 'a', 'transport', 'stdio
 describe('edits of random files (E1)', function () {
   this.timeout(20_000);
 
-  it('disable one server, and change nothing else', () => {
+  it('disable one server and change no other', () => {
     fc.assert(
       fc.property(file, fc.nat(), (made, index) => {
         const text = textOf(made);

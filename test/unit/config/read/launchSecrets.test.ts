@@ -1,4 +1,4 @@
-/** What of a launch is kept secret (E4). */
+/** The secrets of a launch (E4). */
 import assert from 'node:assert/strict';
 import type { EnvValue, Launch, Reference } from '../../../../src/core/config/model.js';
 import { secretsOf } from '../../../../src/core/config/read/launchSecrets.js';
@@ -29,7 +29,7 @@ describe('secrets of a launch', () => {
     assert.deepEqual([...new Set(found)], ['written out', 'from-host']);
   });
 
-  it('are the values of references in its arguments and its address, with and without what is put around them', () => {
+  it('the secrets of a launch include references in arguments and address, with and without prefix and suffix', () => {
     const reference = (prefix: string, value: string, suffix: string): Reference => ({
       kind: 'reference',
       source: { kind: 'env', name: 'T' },

@@ -22,8 +22,8 @@ describe('config files: one golden file a rule (C1 to C4)', () => {
   }
 
   it('has a case for every problem of one config file', () => {
-    // The first is the reader's of the disk, the second that of another form; the third takes two files: sources.test.ts;
-    // the last two take hundreds of entries: parse.test.ts.
+    // Codes with tests elsewhere: one for reading the disk, one for another form, one for two files (sources.test.ts),
+    // and two for hundreds of entries (parse.test.ts).
     const elsewhere = [
       ...['file-unreadable', 'json-syntax', 'id-in-other-folder', 'problems-left-out', 'too-many-servers'],
     ];

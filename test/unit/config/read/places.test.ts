@@ -110,7 +110,7 @@ describe('places of a server', () => {
     assert.deepEqual(shown(places.keyAt(['headers'])), [5, 'a'], 'not written: as the value');
   });
 
-  it('what comes through an alias or a merge key is where it is written', () => {
+  it('a value from an alias or a merge key has its original place', () => {
     assert.deepEqual(shown(placesOf('a').value(['env', 'SHARED'])), [3, 'shared-value']);
     assert.deepEqual(shown(placesOf('b').keyAt(['env', 'SHARED'])), [3, 'SHARED']);
     assert.deepEqual(shown(placesOf('c').value(['transport'])), [28, 'stdio']);
