@@ -5,7 +5,8 @@ import path from 'node:path';
 
 /**
  * Creates a new file and never writes into an existing one, because it may be a link or open to others. Rejects as
- * `node:fs/promises` does. ¶
+ * `node:fs/promises` does.
+ *
  * @param place puts the finished file in its place
  */
 export async function makePrivateFile(
