@@ -3,7 +3,7 @@
  * layout of everything else stay. Everything here is pure.
  */
 import { findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
-import { commaBehind } from '../import/removeServers.js';
+import { commaBehind } from '../yaml/jsonTree.js';
 
 /** A change of one entry of an agent's file. */
 export interface EntryChange {

@@ -7,7 +7,7 @@ import type { OfferChange } from './offerLedger.js';
 import { changePhrase, type OfferText } from './offerPrints.js';
 import { folded, halfWidth, pageWidth } from '../base/folded.js';
 import { inert, oneLine, visible, type Inert } from '../base/inert.js';
-import { shortList } from '../base/shortList.js';
+import { shortList } from '../base/text.js';
 
 /** So much text is shown in one document, in UTF-16 code units. The editor has no trouble with it. */
 const mostShown = 4 * 1024 * 1024;

@@ -4,7 +4,7 @@
  * Invariants: a fix needs the mistake in the present text, because the text may have changed since. `safe` fixes change
  * no working part and may be applied all at once.
  */
-import type { Problem, ProblemCode } from '../base/problem.js';
+import { runtimeCodes, type Problem, type ProblemCode } from '../base/problem.js';
 import { EditNodes, isAnchored, isMap, isScalar } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
@@ -53,25 +53,7 @@ export interface QuickFixDeps {
   readonly isFree: (path: string) => boolean;
 }
 
-/** The problems of a starting or running server. Its log has more about them. */
-const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
-  'value-command-failed',
-  'command-not-found',
-  'command-not-executable',
-  'server-exited',
-  'server-silent',
-  'server-not-jsonrpc',
-  'server-protocol',
-  'http-unauthorized',
-  'http-not-found',
-  'http-status',
-  'http-not-mcp',
-  'http-tls',
-  'http-unreachable',
-  'list-failed',
-  'refresh-failed',
-  'connection-lost',
-]);
+const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>(runtimeCodes);
 
 type PatternSymbol = Extract<ConfigSymbol, { kind: 'pattern' }> & { readonly written: string };
 
@@ -119,11 +101,8 @@ export class QuickFixes {
   }
 
   for(problem: Problem): QuickFix[] {
-    const fixes = this.nodes
-      ? this.mechanical(problem, this.nodes)
-      : problem.code === 'yaml-syntax'
-        ? spacesForTabs(this.text)
-        : [];
+    const broken = problem.code === 'yaml-syntax' ? spacesForTabs(this.text) : [];
+    const fixes = this.nodes ? this.mechanical(problem, this.nodes) : broken;
     return [...fixes, ...this.withoutTool(problem), ...this.ofServer(problem)];
   }
 
@@ -146,44 +125,26 @@ export class QuickFixes {
 
   private ofServer({ code, server, severity, related = [] }: Problem): QuickFix[] {
     if (server === undefined) return [];
-    const command = (title: string, name: ServerCommand): QuickFix => ({
-      title,
-      does: { kind: 'command', command: name, server },
-      preferred: false,
-      safe: false,
-    });
-    const again = this.deps.restartable(server)
-      ? command(`Restart '${server}'`, 'restart')
-      : command(`Start '${server}' again`, 'start');
-    const run = runtime.has(code) ? [again, command(`Show the log of '${server}'`, 'showServerLog')] : [];
-    const signIn =
-      code === 'sign-in-needed' ? [{ ...command(`Sign in to '${server}'`, 'signIn'), preferred: true }] : [];
-    const approve =
-      code === 'approval-pending' ? [{ ...command(`Approve '${server}'…`, 'approve'), preferred: true }] : [];
-    const accept =
-      code === 'tools-changed'
-        ? [{ ...command(`Review and accept the changes of '${server}'…`, 'acceptTools'), preferred: true }]
-        : [];
-    const [rival] = code === 'editor-toolset-hidden' ? related : [];
-    const alone = rival
-      ? [
-          {
-            ...command(`Remove "${server}" from ${editorFileName(rival.place.file)}…`, 'removeRivals'),
-            preferred: true,
-          },
-        ]
-      : [];
-    const off =
-      severity === 'error' || runtime.has(code) || code === 'too-many-tools'
-        ? setEnabled(this.text, server, false)
-        : undefined;
+    const command = (title: string, name: ServerCommand, preferred = false): QuickFix[] => [
+      { title, does: { kind: 'command', command: name, server }, preferred, safe: false },
+    ];
+    const [again, title] = this.deps.restartable(server)
+      ? (['restart', `Restart '${server}'`] as const)
+      : (['start', `Start '${server}' again`] as const);
+    const rival = related[0]?.place.file ?? '';
+    const special: Partial<Record<ProblemCode, QuickFix[]>> = {
+      'sign-in-needed': command(`Sign in to '${server}'`, 'signIn', true),
+      'approval-pending': command(`Approve '${server}'…`, 'approve', true),
+      'tools-changed': command(`Review and accept the changes of '${server}'…`, 'acceptTools', true),
+      'editor-toolset-hidden':
+        related.length === 0 ? [] : command(`Remove "${server}" from ${editorFileName(rival)}…`, 'removeRivals', true),
+    };
+    const isRuntime = runtime.has(code);
+    const isOff = severity === 'error' || isRuntime || code === 'too-many-tools';
     return [
-      ...signIn,
-      ...approve,
-      ...accept,
-      ...alone,
-      ...run,
-      ...(off && off.length > 0 ? fix(`Disable '${server}'`, off) : []),
+      ...(special[code] ?? []),
+      ...(isRuntime ? [...command(title, again), ...command(`Show the log of '${server}'`, 'showServerLog')] : []),
+      ...(isOff ? fix(`Disable '${server}'`, setEnabled(this.text, server, false)) : []),
     ];
   }
 

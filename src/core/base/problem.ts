@@ -48,6 +48,26 @@ export interface Problem {
   readonly related?: readonly { readonly message: string; readonly place: Place }[];
 }
 
+/** The problems of a starting or running server. Its log has more about them. */
+export const runtimeCodes = [
+  'value-command-failed',
+  'command-not-found',
+  'command-not-executable',
+  'server-exited',
+  'server-silent',
+  'server-not-jsonrpc',
+  'server-protocol',
+  'http-unauthorized',
+  'http-not-found',
+  'http-status',
+  'http-not-mcp',
+  'http-tls',
+  'http-unreachable',
+  'list-failed',
+  'refresh-failed',
+  'connection-lost',
+] as const;
+
 export const problemCodes = [
   // These concern the whole file (C4).
   'yaml-syntax',
@@ -104,26 +124,11 @@ export const problemCodes = [
   // These concern starting and running (S1, X, R).
   'approval-pending',
   'server-barred',
-  'value-command-failed',
   'tools-changed',
   'sign-in-needed',
-  'command-not-found',
-  'command-not-executable',
-  'server-exited',
-  'server-silent',
-  'server-not-jsonrpc',
-  'server-protocol',
-  'http-unauthorized',
-  'http-not-found',
-  'http-status',
-  'http-not-mcp',
-  'http-tls',
-  'http-unreachable',
-  'list-failed',
-  'refresh-failed',
+  ...runtimeCodes,
   'list-incomplete',
   'list-too-long',
-  'connection-lost',
   'too-many-instances',
   // These concern agents outside the editor (G6).
   'endpoint-port-taken',

@@ -169,7 +169,14 @@ function sliceOf<Result>(work: Sliced<Result>, wall: Meter): IteratorResult<void
   }
 }
 
-/** A single `setImmediate` from a stream's callback still runs at the end of the same turn. */
 function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  return new Promise(inNextTurn);
+}
+
+/**
+ * Runs something in the next turn of the event loop. A single `setImmediate` from a stream's callback still runs at the
+ * end of the same turn.
+ */
+export function inNextTurn(run: () => void): void {
+  setImmediate(() => setImmediate(run));
 }

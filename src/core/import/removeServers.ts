@@ -2,7 +2,8 @@
  * Takes servers out of a JSON file of the editor after they were imported (C6), by the least change of its text: comments,
  * order and the layout of everything else stay. Everything here is pure.
  */
-import { createScanner, parseTree, type Node } from 'jsonc-parser';
+import { parseTree, type Node } from 'jsonc-parser';
+import { commaBehind } from '../yaml/jsonTree.js';
 import type { Span } from '../yaml/textPositions.js';
 import { applyEdits, type TextEdit } from '../yaml/edits.js';
 
@@ -72,13 +73,4 @@ function spanOf(text: string, property: Node): Span {
   const beginsLine = start === 0 || text[start - 1] === '\n';
   if (beginsLine && /\n|^$/.test(behind)) return { start, end: end + behind.length };
   return beginsLine ? { start: property.offset, end } : { start, end };
-}
-
-/** Returns the offset of the following comma, perhaps behind comments. */
-export function commaBehind(text: string, end: number): number | undefined {
-  const scanner = createScanner(text, true);
-  scanner.setPosition(end);
-  scanner.scan();
-  const at = scanner.getTokenOffset();
-  return text[at] === ',' ? at : undefined;
 }

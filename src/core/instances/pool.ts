@@ -5,7 +5,7 @@
  * a pool that drains or has closed starts nothing for new calls; `close` resolves when nothing of the pool is left.
  */
 import { untilAborted } from '../base/events.js';
-import { inNextTurn } from '../base/nextTurn.js';
+import { inNextTurn } from '../base/turns.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { Connection, ConnectOutcome } from '../connections/connection.js';
 import { Instance } from './instance.js';

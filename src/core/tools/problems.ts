@@ -1,6 +1,6 @@
 /** Makes the problems of filtering and naming (N1–N7, G3a). */
 import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
-import { shortList } from '../base/shortList.js';
+import { shortList } from '../base/text.js';
 import type { ServerPlaces } from '../config/model.js';
 import { longestMatched, nameRule } from './names.js';
 import type { IdlePattern } from './patterns.js';

@@ -22,6 +22,7 @@ import {
 } from '../../yaml/edits.js';
 import { isEmpty, plainValue, textOf, type ValueNode } from '../../yaml/valueNodes.js';
 import { readYaml } from '../../yaml/yamlTree.js';
+import { transportOfKey } from '../keys.js';
 
 type PlainMap = Readonly<Record<string, unknown>>;
 
@@ -280,4 +281,19 @@ export function blacklistTool(text: string, server: string, tool: string): Edits
   const filter = toolFilterOf(text, server);
   if (!filter || filter.whitelist.length > 0 || tool.includes('*') || tool === '') return undefined;
   return setToolFilter(text, server, { whitelist: [], blacklist: [...filter.blacklist, tool] });
+}
+
+const launchKeys = ['transport', ...transportOfKey.keys()];
+
+/** True if an edit changes the launch of the server around the caret. @param caret an offset in `now` */
+export function changesLaunchAt(before: string, now: string, caret: number): boolean {
+  const nodes = EditNodes.read(now);
+  const servers = serverValues(now);
+  if (!nodes || !servers) return false;
+  // Blank lines and comments behind an entry belong to it, because it grows there.
+  const entries = [...servers.keys()].map((id) => ({ id, start: nodes.startOf(serverPair(nodes, id)?.pair.key) }));
+  const { id } = entries.filter(({ start }) => start <= caret).sort((a, b) => b.start - a.start)[0] ?? {};
+  if (id === undefined) return false;
+  const [was, is] = [serverValues(before)?.get(id) ?? {}, servers.get(id) ?? {}];
+  return launchKeys.some((key) => !isDeepStrictEqual(was[key], is[key]));
 }

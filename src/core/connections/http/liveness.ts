@@ -3,7 +3,7 @@
  * within the limit is no proof of death; a server that cannot be reached is dead at once.
  */
 import { delay, limited, type Clock } from '../../base/clock.js';
-import { inNextTurn } from '../../base/nextTurn.js';
+import { inNextTurn } from '../../base/turns.js';
 import type { TransportFailure } from '../transport.js';
 import type { HttpEndpoint } from './endpoint.js';
 import { broken, discard } from './exchange.js';

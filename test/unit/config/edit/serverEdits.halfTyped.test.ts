@@ -1,6 +1,6 @@
 /** Recognises edits of a half-typed launch (R1). */
 import assert from 'node:assert/strict';
-import { changesLaunchAt } from '../../../../src/core/config/edit/halfTyped.js';
+import { changesLaunchAt } from '../../../../src/core/config/edit/serverEdits.js';
 
 const before = `version: 1
 servers:
