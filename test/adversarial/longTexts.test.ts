@@ -347,7 +347,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'answerRequest',
     'takeNotification',
     'isTooMuchToMatch',
-    'isTooLongFor',
     'curatePromptsAndResources',
   ],
 };

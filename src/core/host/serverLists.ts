@@ -10,7 +10,7 @@ import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
 import { commandReferences } from '../config/read/launchReferences.js';
 import { isEnabled, type ConfiguredServer, type Launch, type ServerDefinition } from '../config/model.js';
-import { compilePattern, isTooLongFor } from '../tools/patterns.js';
+import { compilePattern } from '../tools/patterns.js';
 
 /** The values of the settings, which are read without trust. */
 export interface ServerLists {
@@ -85,7 +85,7 @@ function matchesUrl(pattern: string, url: string, unknown: boolean): boolean {
   // A pattern without a path is one for the path `/`.
   const whole = /^https?:\/\/[^/?#]*$/i.test(pattern) ? `${pattern}/` : pattern;
   const compiled = compilePattern(whole.toLowerCase());
-  return isTooLongFor(compiled, address) ? unknown : compiled.matches(address.toLowerCase());
+  return address.length > compiled.longest ? unknown : compiled.matches(address.toLowerCase());
 }
 
 /** Returns the URL without credentials and fragment. */

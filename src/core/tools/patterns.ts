@@ -10,6 +10,8 @@ export interface Pattern {
   readonly text: string;
   /** Returns the most steps to compile the pattern and to match names of these lengths. */
   steps(lengths: NameLengths): number;
+  /** The length of the longest name to match, because a longer one would take too long (S2). */
+  readonly longest: number;
   matches(name: string): boolean;
 }
 
@@ -44,7 +46,8 @@ const options = {
 const portion = (text: string): string => `=${text.replaceAll('/', '\uffff')}`;
 
 export function compilePattern(text: string): Pattern {
-  if (!text.includes('*')) return { text, steps: ({ count }) => count, matches: (name) => name === text };
+  if (!text.includes('*'))
+    return { text, steps: ({ count }) => count, longest: Infinity, matches: (name) => name === text };
   // Minimatch is slow to compile runs of `*`, and takes some for a globstar.
   const parts = text.split(/\*+/);
   const shortest = parts.reduce((sum, part) => sum + part.length, 0);
@@ -53,22 +56,14 @@ export function compilePattern(text: string): Pattern {
   const compiling = stepsToCompile.pattern + stepsToCompile.character * (shortest + parts.length);
   const steps = ({ longest, total, count }: NameLengths): number =>
     longest < shortest ? count : compiling + (total + count * stepsForMatch) * longestPart;
+  const mostLength = (mostForName - compiling) / longestPart - stepsForMatch;
   let compiled: Minimatch | undefined;
   const matches = (name: string): boolean => {
-    if (name.length < shortest || isTooLong(steps, name)) return false;
+    if (name.length < shortest || name.length > mostLength) return false;
     compiled ??= new Minimatch(portion(parts.map((part) => escape(part)).join('*')), options);
     return compiled.match(portion(name));
   };
-  return { text, steps, matches };
-}
-
-function isTooLong(steps: Pattern['steps'], name: string): boolean {
-  return steps({ longest: name.length, total: name.length, count: 1 }) > mostForName;
-}
-
-/** True if a match would take too long. Then the pattern does not match the name. */
-export function isTooLongFor(pattern: Pattern, name: string): boolean {
-  return isTooLong(pattern.steps, name);
+  return { text, steps, longest: mostLength, matches };
 }
 
 /** A pattern of a list, and its index there. */

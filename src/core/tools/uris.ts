@@ -88,18 +88,18 @@ export function compileUriFilter(filter: NameFilter): CompiledFilter {
   };
   const compiled = (list: readonly ListedPattern[], unreadable: boolean): ListedPattern[] =>
     list.map(({ text, index }) => {
-      const { steps, matches } = compileUriPattern(text);
+      const { matches, ...pattern } = compileUriPattern(text);
       const matchesUri = (uri: string): boolean => {
         const form = formOf(uri);
         return form === undefined ? unreadable : matches(form);
       };
-      return { text, index, steps, matches: matchesUri };
+      return { ...pattern, text, index, matches: matchesUri };
     });
   return { whitelist: compiled(whitelist, false), blacklist: compiled(blacklist, true) };
 }
 
 function compileUriPattern(text: string): Pattern {
-  if (text.length > longestUri) return { text, steps: () => 0, matches: () => false };
+  if (text.length > longestUri) return { text, steps: () => 0, longest: 0, matches: () => false };
   return compilePattern(canonicalUriPattern(text));
 }
 

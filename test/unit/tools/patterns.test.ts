@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import {
-  compileFilter,
-  compilePattern,
-  isTooLongFor,
-  isTooMuchToMatch,
-  patternsOf,
-} from '../../../src/core/tools/patterns.js';
+import { compileFilter, compilePattern, isTooMuchToMatch, patternsOf } from '../../../src/core/tools/patterns.js';
 
 /** N1 in one line: `*` is any substring, everything else is itself. */
 function reference(pattern: string, name: string): boolean {
@@ -88,10 +82,10 @@ describe('the time to match patterns (N4a, S2)', () => {
 
   it('a pattern with too much work for a name does not match it, and a quick pattern does', () => {
     const slow = compilePattern(`*${'a'.repeat(4_000)}b*`);
-    assert.ok(isTooLongFor(slow, uri));
+    assert.ok(slow.longest < uri.length);
     assert.equal(slow.matches(`${uri}b`), false);
     const quick = compilePattern(`*${'a'.repeat(100)}*`);
-    assert.ok(!isTooLongFor(quick, uri));
+    assert.ok(quick.longest >= uri.length);
     assert.equal(quick.matches(uri), true);
   });
 
@@ -101,15 +95,19 @@ describe('the time to match patterns (N4a, S2)', () => {
     }
   });
 
-  it('no name within the bound holds up the event loop for 50 ms', () => {
-    for (const part of [1, 20, 100, 240]) {
-      const names = [uri];
+  it('a name within the bound holds up the event loop for less than 50 ms', () => {
+    for (const part of [1, 20, 100, 235]) {
       const filter = compileFilter({ whitelist: [`*${'a'.repeat(part)}b*`], blacklist: [] });
-      if (isTooMuchToMatch(patternsOf(filter), names)) continue;
-      const since = performance.now();
-      filter.whitelist[0]?.matches(uri);
-      const ms = performance.now() - since;
-      assert.ok(ms < 50 * 4, `${ms} ms`);
+      const names = [uri];
+      assert.ok(!isTooMuchToMatch(patternsOf(filter), names), `${part}`);
+      // The best of several turns has the least noise from a busy machine.
+      const turns = Array.from({ length: 5 }, () => {
+        const before = process.cpuUsage();
+        filter.whitelist[0]?.matches(uri);
+        const { user, system } = process.cpuUsage(before);
+        return (user + system) / 1000;
+      });
+      assert.ok(Math.min(...turns) < 50, `${part}: ${turns.join()} ms`);
     }
   });
 });
