@@ -200,7 +200,7 @@ describe('entries for other agents', () => {
   });
 
   for (const tokenFile of ['/home/ada/my tok.token', '/srv/own', "/srv/it's.token", '/srv/"x".token', '/srv/ü.token']) {
-    it(`finds its entries again, whatever the name of the token file: ${tokenFile}`, () => {
+    it(`existing entries are recognised, whatever the name of the token file: ${tokenFile}`, () => {
       for (const agent of Object.keys(files) as AgentKind[]) {
         const own = { source: { ...source, tokenFile }, toolsets: [at('files')] };
         const first = planned(agent, agent === 'continue' ? 'name: x\n' : '', own);
@@ -210,7 +210,7 @@ describe('entries for other agents', () => {
     });
   }
 
-  it('brings an entry in a list up to date key by key: comments and layout stay', () => {
+  it('an entry in a list is updated key by key, and comments and layout stay', () => {
     const own = { toolsets: [at('files')] };
     for (const [text, expected] of [
       [
@@ -243,7 +243,7 @@ describe('entries for other agents', () => {
   });
 
   for (const name of ['12', 'files (mine', 'a.b', "it's", 'a "b"', 'a\\', '(a+)+$']) {
-    it(`brings its entry up to date, whatever a person has called it: ${name}`, () => {
+    it(`an existing entry is updated under any name: ${name}`, () => {
       for (const agent of Object.keys(files) as AgentKind[]) {
         const { form } = agents[agent];
         const beside = form === 'yaml' ? 'mcpServers:\n  - { name: other, command: x }\n' : '';
@@ -311,7 +311,7 @@ describe('entries for other agents', () => {
       /cannot be changed without touching other parts/,
     ],
   ] as const) {
-    it(`cannot be written: ${text}`, () => {
+    it(`a plan fails for an unusable file: ${text}`, () => {
       const made = plan(agent, text);
       assert.match(made.kind === 'impossible' ? made.reason : 'planned', reason);
     });

@@ -6,7 +6,7 @@ describe('outline (E2)', () => {
   const shown = ({ name, detail, children }: OutlineEntry): unknown =>
     children.length > 0 ? { [name]: children.map(shown) } : detail ? `${name} ${detail}` : name;
 
-  it('has the servers with their keys, and no secret', () => {
+  it('the outline has the servers with their keys, and no secret', () => {
     const entries = outline(wholeFormat);
     assert.equal(entries[0]?.name, 'version');
     const [playwright, search] = entries[1]?.children ?? [];
@@ -28,7 +28,7 @@ describe('outline (E2)', () => {
     for (let end = 0; end <= wholeFormat.length; end += 7) check(outline(wholeFormat.slice(0, end)), { start: 0, end });
   });
 
-  it('finds the servers while the YAML is broken', () => {
+  it('the servers are found in broken YAML', () => {
     assert.deepEqual(
       serversIn('servers:\n  a:\n    args: [x\n  b:\n    command: "x\n  c: { ').map(({ id }) => id),
       ['a', 'b', 'c'],

@@ -127,7 +127,7 @@ describe('quick fixes (E1)', () => {
     assert.equal(new QuickFixes(head, around).for(at('server-exited', 'a'))[0]?.title, "Restart 'a'");
   });
 
-  it('a misspelt command: the nearest on PATH', () => {
+  it('a misspelt command has the fix of the nearest on PATH', () => {
     const text = head.replace('npx', "'npxx' # run");
     const range = { start: { line: 4, character: 13 }, end: { line: 4, character: 19 } };
     const problem = { ...at('command-not-found', 'a'), place: { file: '', range }, instead: 'npx' };
@@ -148,7 +148,7 @@ describe('quick fixes (E1)', () => {
     assert.equal(mended, `${head}    tools:\n      blacklist:\n        - 'odd tool'\n`);
   });
 
-  it('two tools of one name: blacklist the second', () => {
+  it('two tools with one name have the fix to blacklist the second', () => {
     const text = `${head}    transform: [{ prefix: { remove: a_, add: '' } }]\n`;
     const problem = problemOf(text, 'name-twice-in-server', ['x', 'a_x']);
     const fixed = new QuickFixes(text, around).for(problem).find(({ title }) => title === "Blacklist 'a_x'");
@@ -166,7 +166,7 @@ describe('quick fixes (E1)', () => {
     assert.equal(edit(head, fix as QuickFix), 'acceptTools a');
   });
 
-  it('more tools than models take: one server less', () => {
+  it('too many tools have the fix to disable a server', () => {
     const fixes = new QuickFixes(head, around).for({ ...at('too-many-tools', 'a'), severity: 'warning' });
     assert.deepEqual(
       fixes.map(({ title }) => title),
@@ -269,7 +269,7 @@ describe('quick fixes (E1)', () => {
     }
   });
 
-  it('all safe ones at once, once each', () => {
+  it('all safe fixes are applied at once, once each', () => {
     const text = "servers:\n  a: &a\n    transport: stdio\n    comand: npx # c\n    enabled: 'yes'\n  b:\n    <<: *a\n";
     const parsed = [problemOf(text, 'version-missing'), ...parse(`version: 1\n${text}`).problems].map((problem) => {
       const shift = (line: number): number => (problem.code === 'version-missing' ? line : line - 1);

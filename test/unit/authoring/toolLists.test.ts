@@ -54,7 +54,7 @@ describe('ticks in a config file (E3)', () => {
     it(what, () => assert.equal(ticked(head + before, ticks), head + after));
   }
 
-  it('keeps line breaks, and other servers as they are', () => {
+  it('ticks keep line breaks and other servers', () => {
     const text = `${head}  b: { transport: stdio, command: x }\n`.replaceAll('\n', '\r\n');
     const expected = `${head}    tools:\n      blacklist:\n        - open\n  b: { transport: stdio, command: x }\n`;
     assert.equal(ticked(text, { open: false }), expected.replaceAll('\n', '\r\n'));
@@ -68,7 +68,7 @@ describe('ticks in a config file (E3)', () => {
     }
   });
 
-  it('publishes exactly the ticked tools and can be taken back, in either style', () => {
+  it('ticks publish exactly the ticked tools and can be taken back, in either style', () => {
     const list = fc.uniqueArray(fc.constantFrom(...names, 'read_*', '*'), { maxLength: 4 });
     const style = fc.constantFrom('flow', 'lines', 'block');
     const written = (key: string, items: readonly string[], how: string): string => {

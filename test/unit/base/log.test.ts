@@ -11,7 +11,7 @@ describe('a log (E4, S1a)', () => {
     return entries[0] ?? '';
   }
 
-  it('takes an ordinary line as it is', () => {
+  it('a log keeps an ordinary line as it is', () => {
     assert.equal(written('Started node a.js (pid 12) — “fine”'), 'Started node a.js (pid 12) — “fine”');
   });
 
@@ -19,7 +19,7 @@ describe('a log (E4, S1a)', () => {
     assert.equal(written('a\u001b[2J\u0007b\u202ec\u200bd\re'), 'a\\u{1b}[2J\\u{7}b\\u{202e}c\\u{200b}d\\u{d}e');
   });
 
-  it('lets no text begin another entry', () => {
+  it('no text of a log begins another entry', () => {
     const forged = 'bye\n2026-01-01 00:00:00.000 [info] Approved by you\r\nmore';
     assert.equal(written(forged), 'bye\n    2026-01-01 00:00:00.000 [info] Approved by you\n    more');
     assert.equal(written('a\u2028b\u0085c'), 'a\\u{2028}b\\u{85}c');

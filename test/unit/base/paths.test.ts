@@ -51,13 +51,13 @@ describe('paths', () => {
     assert(!isUserFile(userFile(editor), [editor], system));
   });
 
-  it('of the user’s own file: it is recognised however it is spelt', () => {
+  it('the user’s own file is recognised in every spelling', () => {
     const [editor, system] = spellings();
     assert(isUserFile(userFile(editor), [], system));
     assert(isUserFile(userFile(system), ['elsewhere'], editor));
   });
 
-  it('of a token file: editor and command line make the same one', () => {
+  it('editor and command line make the same path of a token file', () => {
     const [editor, system] = spellings();
     assert.equal(tokenFileOf(realPath(editor), system), tokenFileOf(realPath(system), system));
   });

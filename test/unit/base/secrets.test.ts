@@ -80,7 +80,7 @@ describe('secrets', () => {
     });
   }
 
-  it('are no other values', () => {
+  it('harmless values are not secrets', () => {
     for (const text of [
       'Error: --api-key is required',
       'Unexpected token: }',
@@ -106,7 +106,7 @@ describe('secrets', () => {
 });
 
 describe('Redactor', () => {
-  it('knows the lines of a value of several lines (E4)', () => {
+  it('a registered value is also known by its lines (E4)', () => {
     const redactor = new Redactor();
     const key = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\r\nkqhkiG9w0BAQ\n-----END PRIVATE KEY-----';
     redactor.register([key, 'first half of it\\nsecond half of it']);
@@ -151,7 +151,7 @@ describe('Redactor', () => {
     assert.match(shown, /… \(\d+ more characters\)$/);
   });
 
-  it('leaves valid JSON valid, and no secret in it (E4)', () => {
+  it('redaction leaves valid JSON valid, and no secret in it (E4)', () => {
     const random = new Random(20_251);
     const pieces = [
       'token',

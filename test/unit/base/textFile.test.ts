@@ -32,7 +32,7 @@ describe('files from others (S2)', () => {
     return outcome;
   }
 
-  it('are read whole, by way of links too', async () => {
+  it('a file is read whole, also behind a link', async () => {
     for (const text of ['', 'ä'.repeat(most / 2)]) {
       writeFileSync(file, text);
       assert.equal(await read(), text);
@@ -56,12 +56,12 @@ describe('files from others (S2)', () => {
 
   it('a missing file has the system’s error', () => assert.rejects(read(), { code: 'ENOENT' }));
 
-  it('are refused when they are too large', () => {
+  it('too large a file is refused', () => {
     writeFileSync(file, 'x'.repeat(most + 1));
     return assert.rejects(read(), { reason: 'it is larger than 1 MiB' });
   });
 
-  it('are refused when they are folders', () => {
+  it('a folder is refused as a file', () => {
     file = folder;
     return assert.rejects(read(), process.platform === 'win32' ? /EISDIR|EPERM|folder/ : { reason: 'it is a folder' });
   });
@@ -90,7 +90,7 @@ describe('the source', () => {
     'src/vscode/minds/artifactLinks.ts',
   ];
 
-  it('reads files of others in one place', () => {
+  it('only one place reads files of others', () => {
     const reading = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => path.posix.join('src', ...name.split(path.sep)))
@@ -104,7 +104,7 @@ describe('the source', () => {
     );
   });
 
-  it('has the editor read files of others in one place', () => {
+  it('only one place has the editor read files of others', () => {
     /** These open documents with our texts, or read files of the extension. */
     const own = [
       'tryTool/argumentDocuments.ts',

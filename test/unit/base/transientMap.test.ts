@@ -27,7 +27,7 @@ describe('TransientMap', () => {
     assert.equal(map.size, 0);
   });
 
-  it('is empty after it was cleared, and takes entries again', () => {
+  it('a cleared transient map is empty, and takes entries again', () => {
     const map = new TransientMap<string, number>();
     map.set('a', 1);
     map.clear();

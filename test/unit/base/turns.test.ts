@@ -18,7 +18,7 @@ describe('the share of the event loop', () => {
 
   const work = (ms: number) => (): void => void (worked += ms);
 
-  it('lets 400 ms be taken at once, and then a quarter of the time', async () => {
+  it('a server may take 400 ms of the loop at once, and then a quarter of the time', async () => {
     share.charge(work(400));
     assert.equal(share.waitMs, 0);
     share.charge(work(100));
@@ -39,7 +39,7 @@ describe('the share of the event loop', () => {
     assert.ok(share.waitMs > 0);
   });
 
-  it('rests until more may be read, and no longer than anybody wants it', async () => {
+  it('a reader pauses until the next permitted read, and no longer than its signal', async () => {
     share.spend(500);
     let isOver = false;
     const resting = share.rest().then(() => (isOver = true));
@@ -109,5 +109,5 @@ describe('the share of the event loop', () => {
     void third;
   });
 
-  it('can do all of it now', () => assert.equal(atOnce(slices(3, 100)), 'done'));
+  it('sliced work can run at once', () => assert.equal(atOnce(slices(3, 100)), 'done'));
 });

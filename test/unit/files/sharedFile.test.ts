@@ -68,7 +68,7 @@ describe('a shared file', () => {
     );
   });
 
-  it('loses no change of several processes, and each reader finds a whole text', async () => {
+  it('changes of several processes are not lost, and each reader finds a whole text', async () => {
     const source = pathToFileURL(path.resolve('src/core/files/sharedFile.ts')).href;
     const clock = pathToFileURL(path.resolve('src/core/base/clock.ts')).href;
     const script = `

@@ -32,7 +32,7 @@ describe('the token file (G6)', () => {
   });
 
   for (const own of [`${'+/='.repeat(14)}A=`, `${'a.~_-'.repeat(7)}`]) {
-    it(`may have a token of the person's own: ${own}`, async () => {
+    it(`a token file may have the person’s own token: ${own}`, async () => {
       write(`${own}\n`);
       assert.deepEqual([await tokenIn(file), await keptToken(file), text()], [own, own, `${own}\n`]);
     });
@@ -64,7 +64,7 @@ describe('the token file (G6)', () => {
     },
   );
 
-  it('is renewed whatever token it has', async () => {
+  it('any token is renewed', async () => {
     await renewToken(file);
     const first = await tokenIn(file);
     await renewToken(file);
@@ -95,7 +95,7 @@ describe('the token file (G6)', () => {
     }
   }
 
-  it('is no folder', async () => {
+  it('a folder in place of the token file is refused', async () => {
     mkdirSync(file);
     for (const use of [tokenIn, keptToken, renewToken]) await assert.rejects(use(file), /is not a token file/);
   });

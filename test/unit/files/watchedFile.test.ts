@@ -66,7 +66,7 @@ describe('watchFile', () => {
     assert.deepEqual(heard, [{ kind: 'absent' }]);
   });
 
-  it('finds a change by looking, within one interval and the debounce', async () => {
+  it('a change is found by looking, within one interval and the debounce', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -77,7 +77,7 @@ describe('watchFile', () => {
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
-  it('reads when asked to, without waiting for anything, and listeners have heard of it by then', async () => {
+  it('a requested reading starts at once, and ends after listeners received it', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -108,7 +108,7 @@ describe('watchFile', () => {
       assert.deepEqual(texts(), ['a', 'ab']);
     });
 
-    it('counts when it stays as it is for a while, from its last change on', async () => {
+    it('a half-typed text counts after a while without changes', async () => {
       disk.write('abc');
       await clock.flow(9_000);
       assert.deepEqual(texts(), ['a']);
@@ -116,7 +116,7 @@ describe('watchFile', () => {
       assert.deepEqual(texts(), ['a', 'abc']);
     });
 
-    it('counts at once when it is asked for', async () => {
+    it('a half-typed text counts at once on request', async () => {
       await file.readNow();
       assert.deepEqual(texts(), ['a', 'ab']);
     });
@@ -129,7 +129,7 @@ describe('watchFile', () => {
     assert.equal(disk.reads, 1);
   });
 
-  it('reads after the debounce when nudged, without waiting for the next look', async () => {
+  it('a nudge reads after the debounce, without waiting for the next look', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -151,7 +151,7 @@ describe('watchFile', () => {
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
-  it('makes one reading of a burst', async () => {
+  it('a burst of changes is one reading', async () => {
     disk.write('0');
     watch();
     await rest();
@@ -263,7 +263,7 @@ describe('watchFile', () => {
     assert.deepEqual(heard, [{ kind: 'absent' }]);
   });
 
-  it('is silent after dispose, also about a reading under way', async () => {
+  it('a disposed watch reports nothing, even from a running reading', async () => {
     disk.write('a');
     watch();
     file.dispose();

@@ -76,7 +76,7 @@ function names({ kind, server, message }: ImportNote, leaf: readonly (string | n
 describe('import (C6)', () => {
   const samples = filesBelow(folder);
 
-  it('has a sample of each format', () => {
+  it('each format has a sample', () => {
     const formats = new Set(samples.flatMap((file) => formatOfPath(file) ?? []));
     assert.deepEqual([...formats].sort(), Object.keys(dialects).sort());
   });
@@ -183,7 +183,7 @@ describe('import (C6)', () => {
     assert.ok(!names(note, ['mcpServers', 'a', 'args', 0]) && !names(note, ['mcpServers', 'b', 'env', 'B']));
   });
 
-  it('reads UTF-16, with a mark and without one, in either order of bytes', () => {
+  it('the import reads UTF-16, with a mark and without one, in either order of bytes', () => {
     const text = '{ "mcpServers": { "größe": { "command": "x" } } }';
     const little = Buffer.from(text, 'utf16le');
     const big = Buffer.from(text, 'utf16le').swap16();
@@ -338,7 +338,7 @@ describe('new servers in an existing file', () => {
     });
   }
 
-  it('are set apart alike with line breaks of Windows', () => {
+  it('new servers have the same gaps with line breaks of Windows', () => {
     const closed =
       'version: 1\nservers:\n  a: { transport: stdio, command: x }\n  b: { transport: stdio, command: x }\n';
     for (const text of [closed, ...Object.values(cases).filter((each) => !each.includes('\r'))]) {

@@ -26,7 +26,7 @@ describe('planRemoval', () => {
     }
   });
 
-  it('names the servers as the file has them', () => {
+  it('the names of removed servers are spelt as in the file', () => {
     assert.deepEqual(planRemoval('{ "servers": { "A": {}, "b": {} } }', ['a', 'c']).names, ['A']);
   });
 });

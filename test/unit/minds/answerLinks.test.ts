@@ -67,7 +67,7 @@ describe('files in an answer', () => {
     });
   }
 
-  it('is not held back longer than it can become a link', () => {
+  it('a text is held back only while it can become a link', () => {
     const links = new AnswerLinks(fileOf);
     assert.deepEqual(joined(links.push('Now [wait')), ['text "Now "']);
     assert.deepEqual(joined(links.push('\nfor it')), ['text "[wait\\nfor it"']);

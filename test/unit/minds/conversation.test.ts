@@ -6,7 +6,7 @@ import { call, FakeModel, play, question, said, text, tool, turns } from './fake
 const status = (code: number, words = ''): Error => new Error(`Request failed: ${code} ${words}`);
 
 describe('a turn of a conversation', () => {
-  it('streams the answer and ends with it', async () => {
+  it('a turn streams the answer and ends with it', async () => {
     const model = new FakeModel([[text('Hel'), text('lo')]]);
     const { outcome, shown } = play(model);
     assert.deepEqual(await outcome, {
@@ -17,7 +17,7 @@ describe('a turn of a conversation', () => {
     assert.equal(model.requests[0]?.instructions, 'Be kind.');
   });
 
-  it('runs the calls of an answer in parallel, and gives the results in the order of the calls', async () => {
+  it('the calls of an answer run in parallel, with results in the order of the calls', async () => {
     const model = new FakeModel([
       [text('Let me see.'), call('1', 'shop_count'), call('2', 'shop_echo')],
       [text('Done.')],
@@ -113,7 +113,7 @@ describe('a failing model', () => {
     assert.ok(!shown.some((line) => line.startsWith('retry')));
   });
 
-  it('goes on after /continue with the same conversation', async () => {
+  it('a turn continues after /continue with the same conversation', async () => {
     const first = await play(new FakeModel([[call('1', 'shop_count')], [status(400, 'invalid request')]])).outcome;
     const model = new FakeModel([[text('Better now.')]]);
     const { end } = await play(model, { messages: [question('Go on.'), ...first.messages] }).outcome;
@@ -121,7 +121,7 @@ describe('a failing model', () => {
     assert.deepEqual(model.requests[0]?.messages, [question('Go on.'), ...first.messages]);
   });
 
-  it('tries passing trouble three times, later each time, and then stops', async () => {
+  it('a temporary failure is retried three times, later each time, and then the turn stops', async () => {
     const model = new FakeModel([[status(503)], [status(429)], [new Error('fetch failed')], [status(500)]]);
     const { outcome, shown, clock } = play(model);
     for (const ms of [1000, 2000, 4000]) {
@@ -164,7 +164,7 @@ describe('a failing model', () => {
     );
   });
 
-  it('waits as long as the provider asks, within reason', async () => {
+  it('a retry waits as long as the provider asks, within reason', async () => {
     const { outcome, shown, clock } = play(new FakeModel([[status(429, 'Please try again in 20s.')], [text('Ok.')]]));
     await turns();
     assert.deepEqual(shown, ['retry 1 in 20000']);
@@ -176,7 +176,7 @@ describe('a failing model', () => {
 });
 
 describe('a cancelled turn', () => {
-  it('ends while the model speaks, also when it does not heed the signal', async () => {
+  it('a cancelled turn ends during an answer, even if the model ignores the signal', async () => {
     const controller = new AbortController();
     const model = new FakeModel([
       async function* () {
@@ -193,7 +193,7 @@ describe('a cancelled turn', () => {
     });
   });
 
-  it('reaches the calls in flight, and each call has a result', async () => {
+  it('a cancellation reaches the running calls, and each call has a result', async () => {
     const controller = new AbortController();
     const model = new FakeModel([[call('1', 'shop_count'), call('2', 'shop_echo')]]);
     let told = 0;
@@ -215,7 +215,7 @@ describe('a cancelled turn', () => {
     assert.equal(messages[1]?.kind === 'results' && messages[1].results.length, 2);
   });
 
-  it('ends while it waits for another attempt, and before anything is sent', async () => {
+  it('a cancelled turn ends during the wait for a retry, and before anything is sent', async () => {
     const controller = new AbortController();
     const waiting = play(new FakeModel([[status(503)]]), { signal: controller.signal });
     await turns();

@@ -23,7 +23,7 @@ describe('records of turns', () => {
     end: 'stopped',
   });
 
-  it('survive JSON and make the conversation again', () => {
+  it('records survive JSON and restore the conversation', () => {
     const stored: unknown = JSON.parse(JSON.stringify(record));
     assert.deepEqual(readRecord(stored), record);
     const past = pastOf([
@@ -40,7 +40,7 @@ describe('records of turns', () => {
     ]);
   });
 
-  it('are bounded: no images, long texts by their ends', () => {
+  it('records are bounded: no images, long texts by their ends', () => {
     const image = { kind: 'image' as const, mimeType: 'image/png', base64: 'A'.repeat(1_000_000) };
     const result = {
       callId: '1',
@@ -89,7 +89,7 @@ describe('the part of a conversation within a request', () => {
     assert.deepEqual(await fit(messages, 10_000), { messages, shortened: 0, dropped: 0 });
   });
 
-  it('without the oldest turns, when shortened results are not enough; the last question stays', async () => {
+  it('the oldest turns go when shortened results are not enough, and the last question stays', async () => {
     const long = question('q'.repeat(3_000));
     const messages = [
       long,
@@ -104,7 +104,7 @@ describe('the part of a conversation within a request', () => {
     assert.deepEqual(fitted.at(-1), question('And now?'));
   });
 
-  it('calls and results stay together, whatever is taken away', async () => {
+  it('calls and results stay together after any removal', async () => {
     const turn = fc
       .tuple(fc.nat(4_000), fc.array(fc.nat(4_000), { maxLength: 3 }))
       .map(([size, results]) => [

@@ -58,7 +58,7 @@ describe('classification of a provider’s errors', () => {
     it(`${kind}: ${error.message.slice(0, 70) || '(empty)'}`, () => assert.equal(failureOf(error).kind, kind));
   }
 
-  it('keeps the text, causes included, and how long to wait', () => {
+  it('a classified failure keeps the text with its causes, and the time to wait', () => {
     const failure = failureOf(new Error('Request failed', { cause: new Error('429 rate limited, retry-after: 7') }));
     assert.deepEqual(failure, {
       kind: 'transient',
@@ -136,7 +136,7 @@ describe('stop policy', () => {
     );
   });
 
-  it('spreads the retries of several conversations', () => {
+  it('retries of several conversations are spread', () => {
     const at = (chance: number): number => {
       const state = nextState(started, {
         kind: 'failed',

@@ -67,7 +67,7 @@ describe('members as custom agents', () => {
       });
     }
 
-    it('and a great many at once', () => {
+    it('a great many tools change at once', () => {
       const front = `tools: [${"'browser/click', ".repeat(10_000)}search]`;
       const after = withGrants(text(front), granted(['Shop'])) ?? assert.fail('not changed');
       assert.match(after, /\ntools: \['search', 'shop\/\*'\]\n/);
@@ -86,7 +86,7 @@ describe('members as custom agents', () => {
     });
   });
 
-  it('are looked for in a whole file at once, whatever it is full of (S2)', () => {
+  it('marks in an agent file are found in linear time, in any content (S2)', () => {
     const mark = '<!-- MCP Toolsets: member x; toolsets:';
     const text = mark.repeat(1_000_000 / mark.length);
     assert.equal(memberOf(text), undefined);

@@ -88,7 +88,7 @@ members:
     assert.match(problems.find(({ code }) => code === 'member-unknown')?.fix ?? '', /`alice`/);
   });
 
-  it('reads any text without throwing', () => {
+  it('any text is read without throwing', () => {
     const words = fc.constantFrom(
       'members',
       ':',

@@ -98,7 +98,7 @@ describe('filter (N2)', () => {
     );
   });
 
-  it('takes blank patterns for no patterns, with a warning on each (N1)', () => {
+  it('blank patterns count as no patterns, with a warning on each (N1)', () => {
     const names = ['read', 'write'];
     const ways = [
       { whitelist: [''], blacklist: [], in: names },
@@ -144,7 +144,7 @@ describe('filter (N2)', () => {
     assert.deepEqual(say('off'), []);
   });
 
-  it('matches original names, not transformed ones', () => {
+  it('patterns match original names, not transformed ones', () => {
     const result = curate(
       rules({ tools: { whitelist: ['x_*'], blacklist: [] }, transform: [{ kind: 'prefix', add: 'x_' }] }),
       offer('read'),
@@ -200,7 +200,7 @@ describe('names (N4, N5)', () => {
     );
   });
 
-  it('refuses the update when two tools end up with one name', () => {
+  it('the update is refused if two tools end up with one name', () => {
     const transform = [{ kind: 'replacePrefix', remove: 'a_', add: '' }] as const;
     const result = curate(rules({ transform }), offer('a_x', 'x', 'y'), 'information');
     assert.equal(result.kind, 'refused');
@@ -279,7 +279,7 @@ describe('schemas (N7)', () => {
     'x-vendor': [1],
   };
 
-  it('passes a schema through as it is', () => {
+  it('a schema passes through unchanged', () => {
     const given = tool('t', { inputSchema: everyKeyword as OfferedTool['inputSchema'] });
     const result = curated(curate(rules(), { tools: [given], malformed: [] }, 'off'));
     assert.equal(result.tools[0]?.tool, given);

@@ -19,14 +19,14 @@ describe('tool permissions (S4)', () => {
     assert.equal(of('echo', { ECHO: 'deny', 'ech?': 'deny', '': 'deny' }), 'allow');
   });
 
-  it('are decided by the pattern with the most literal characters', () => {
+  it('the pattern with the most literal characters decides about a permission', () => {
     const setting = { '*': 'deny', 'files_*': 'ask', files_read: 'allow' };
     assert.equal(of('files_read', setting), 'allow');
     assert.equal(of('files_write', setting), 'ask by files_*');
     assert.equal(of('echo', setting), 'deny by *');
   });
 
-  it('are the stricter of two equal patterns', () => {
+  it('the stricter of two equal patterns decides', () => {
     assert.equal(of('ab', { 'a*': 'ask', '*b': 'deny' }), 'deny by *b');
     assert.equal(of('ab', { '*b': 'deny', 'a*': 'ask' }), 'deny by *b');
   });
@@ -54,7 +54,7 @@ describe('tool permissions (S4)', () => {
     assert.equal(verdict('delete_all', 'shop_read', { shop_read: 'allow' }, { delete_all: 'deny' }), 'deny');
   });
 
-  it('do not depend on the order of the patterns', () => {
+  it('permissions do not depend on the order of the patterns', () => {
     const entry = fc.tuple(fc.stringMatching(/^[ab*]{0,4}$/), fc.constantFrom(...toolPermissions));
     fc.assert(
       fc.property(
@@ -74,17 +74,17 @@ describe('tool permissions (S4)', () => {
 describe('a person’s permission for a tool (S4)', () => {
   const read = { original: 'read', published: 'files_read' };
 
-  it('is written under the published name', () => {
+  it('a person’s permission is written under the published name', () => {
     assert.deepEqual(withPermission({ '*': 'ask' }, read, 'deny'), { '*': 'ask', files_read: 'deny' });
     assert.deepEqual(withPermission(undefined, read, 'ask'), { files_read: 'ask' });
   });
 
-  it('is written under both names if the person allows the tool, or if the original name has a stricter one', () => {
+  it('a person’s permission is written under both names if it allows the tool, or if the original name has a stricter one', () => {
     assert.deepEqual(withPermission({}, read, 'allow'), { files_read: 'allow', read: 'allow' });
     assert.deepEqual(withPermission({ read: 'deny' }, read, 'ask'), { read: 'ask', files_read: 'ask' });
   });
 
-  it('counts, unless a pattern with as many literal characters is stricter', () => {
+  it('a person’s permission counts, unless a pattern with as many literal characters is stricter', () => {
     const name = fc.stringMatching(/^[ab]{1,3}$/);
     const permission = fc.constantFrom(...toolPermissions);
     const setting = fc.dictionary(fc.stringMatching(/^[ab*]{1,4}$/), permission);

@@ -54,7 +54,7 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
     assert.deepEqual(codes(result), ['pattern-matches-nothing', 'filtered-tools']);
   });
 
-  it('of two prompts with one name the second is left out, with a problem', () => {
+  it('the second of two prompts with one name is left out, with a problem', () => {
     const prompts = { prompts: [{ name: 'x_one' }, { name: 'one' }], malformed: [] };
     const result = curated({ prefix: 'my_' }, { prompts });
     assert.deepEqual(

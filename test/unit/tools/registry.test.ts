@@ -25,7 +25,7 @@ function candidate(id: string, names: string[], shortName = id): Candidate {
 const none: ReadonlySet<string> = new Set();
 
 describe('registry (N5, N6)', () => {
-  it('gives a contested name to the first in file order, and names both to the other', () => {
+  it('a contested name goes to the first in file order, and the other gets a problem with both names', () => {
     const { toolsets, problems } = publish([candidate('a', ['x', 'y']), candidate('b', ['y', 'z'])], none);
     assert.deepEqual(
       toolsets.map(({ id, tools }) => [id, tools.map(({ published }) => published)]),
@@ -43,7 +43,7 @@ describe('registry (N5, N6)', () => {
     );
   });
 
-  it('is one problem for each pair of servers, however many names they share', () => {
+  it('each pair of servers has one problem, for any number of shared names', () => {
     const [a, b] = [candidate('a', ['p', 'q', 'r']), candidate('b', ['s'])];
     const { problems } = publish([a, b, candidate('c', ['p', 'q', 'r', 's', 'mcp_status', 'mcp_reload'])], {
       has: (name) => name.startsWith('mcp_'),
@@ -74,7 +74,7 @@ describe('registry (N5, N6)', () => {
     assert.deepEqual([earlier?.code, earlier?.server], ['too-many-tools', 'b'], 'built-in tools count');
   });
 
-  it('names both servers once if a later one has prompts or URIs of an earlier one (G6)', () => {
+  it('a later server with prompts or URIs of an earlier one has one problem with both names (G6)', () => {
     const prompt = (name: string): Candidate['prompts'][number] => ({
       original: name,
       published: name,
@@ -101,7 +101,7 @@ describe('registry (N5, N6)', () => {
     assert.deepEqual(publish([own], none).problems, [], 'one server twice is reported when its list is read');
   });
 
-  it('keeps built-in names', () => {
+  it('built-in tools keep their names', () => {
     const { toolsets, problems } = publish([candidate('a', ['mcp_status', 'x'])], new Set(['mcp_status']));
     assert.deepEqual(
       toolsets[0]?.tools.map(({ published }) => published),
@@ -113,7 +113,7 @@ describe('registry (N5, N6)', () => {
     );
   });
 
-  it('keeps the server’s own order', () => {
+  it('published tools keep the server’s own order', () => {
     const { toolsets } = publish([candidate('a', ['z', 'a', 'm'])], none);
     assert.deepEqual(
       toolsets[0]?.tools.map(({ published }) => published),
@@ -191,7 +191,7 @@ describe('names in the editor (G3a)', () => {
 
   const shortNames = (ids: readonly string[]): ReadonlyMap<string, string> => new ShortNames().of(ids);
 
-  it('keeps short plain ids, maps the others, and never gives two the same', () => {
+  it('short plain ids stay, others are mapped, and no two are the same', () => {
     assert.deepEqual(Object.fromEntries(shortNames(['playwright', 'My_Server', 'averyveryverylongtoolsetname'])), {
       playwright: 'playwright',
       My_Server: 'my-server',
@@ -224,7 +224,7 @@ describe('names in the editor (G3a)', () => {
     assert.equal(new Set(names.values()).size, 11);
   });
 
-  it('names every set of ids uniquely, within the rule, and independently of their order', () => {
+  it('every set of ids gets unique short names, within the rule, and independently of their order', () => {
     const id = fc.array(fc.constantFrom(...'aAbB_-1'), { minLength: 1, maxLength: 20 }).map((c) => c.join(''));
     fc.assert(
       fc.property(fc.uniqueArray(id, { maxLength: 12 }), (ids) => {

@@ -34,7 +34,7 @@ describe('ticks of tools (N2)', () => {
   ];
   for (const [what, given, expected] of cases) it(what, () => assert.deepEqual(after(...given), expected));
 
-  it('exactly the ticked tools are published, whatever the lists are', () => {
+  it('exactly the ticked tools are published, for any lists', () => {
     const name = fc.stringMatching(/^[ab]{1,3}$/);
     const pattern = fc.oneof(name, fc.stringMatching(/^[ab*]{0,3}$/), fc.constant(' '));
     const list = fc.array(pattern, { maxLength: 3 });

@@ -67,7 +67,7 @@ check('remove a key', (_, nodes, at) => removeKey(nodes, at), [
 ]);
 
 describe('a text as a scalar', () => {
-  it('means itself, in every quote', () => {
+  it('a written scalar means its text, in every quote', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom<"'" | '"' | ''>("'", '"', ''), (value, quote) => {
         // No name here has characters outside single quotes on one line of YAML.
@@ -84,7 +84,7 @@ describe('a text as a scalar', () => {
 describe('edits of random files (E1)', function () {
   this.timeout(20_000);
 
-  it('remove any item of any list, and rename or remove any key', () => {
+  it('edits remove any item of any list, and rename or remove any key', () => {
     fc.assert(
       fc.property(file, fc.nat(), fc.nat(), (made, index, at) => {
         const text = textOf(made);

@@ -15,7 +15,7 @@ describe('JSON as a tree (C4, S2)', () => {
     }
   });
 
-  it('counts no bracket in a text or a comment', () => {
+  it('brackets in a text or a comment do not count as nesting', () => {
     assert.deepEqual(readJson(`["${'['.repeat(100)}", /* ${'{'.repeat(100)} */ 1]`).errors, []);
     assert.deepEqual(readJson(`[${'[],'.repeat(100)}]`).errors, []);
   });

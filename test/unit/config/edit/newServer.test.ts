@@ -65,6 +65,6 @@ describe('a new server, step by step', () => {
     ['package', 'mcp', 'server'],
     ['package', 'taken', 'taken-2'],
   ] as const) {
-    it(`suggests ${id} for ${text}`, () => assert.equal(suggestedId(kind, text, new Set(['taken'])), id));
+    it(`the suggested id for ${text} is ${id}`, () => assert.equal(suggestedId(kind, text, new Set(['taken'])), id));
   }
 });

@@ -52,7 +52,7 @@ const scraps = [
 ]; // oxfmt-ignore
 
 describe('any text (C4, S2)', () => {
-  it('is parsed without a throw, with places inside it', () => {
+  it('any text is parsed without a throw, with places inside it', () => {
     const texts = fc.array(fc.oneof(fc.constantFrom(...scraps), fc.string({ maxLength: 4 })), { maxLength: 40 });
     fc.assert(
       fc.property(texts, (parts) => assertSound(parse(parts.join('')), parts.join(''))),
@@ -85,7 +85,7 @@ describe('any text (C4, S2)', () => {
     }
   });
 
-  it('of any values at known keys', () => {
+  it('any values at known keys are parsed without a throw', () => {
     const value = fc.jsonValue({ maxDepth: 3 });
     const key = fc.constantFrom(
       ...[
@@ -152,7 +152,7 @@ describe('any text (C4, S2)', () => {
     it(`a large and hostile file parses in time: ${name}`, () => assertSound(parse(text), text));
   }
 
-  it('of more tokens than may be read at a time is refused before it is read', () => {
+  it('a text with too many tokens is refused before it is read', () => {
     for (const text of ['[]'.repeat(60_000), '- x\n'.repeat(30_000), '\n'.repeat(200_000)]) {
       const parsed = parse(text);
       assertSound(parsed, text);
@@ -203,7 +203,7 @@ describe('any text (C4, S2)', () => {
     assert.deepEqual([errors.length, rest.length], [140, 637]);
   });
 
-  it('with more steps of a transform, or longer ones, than a name can bear costs its server', () => {
+  it('too many or too long steps of a transform cost their server', () => {
     const entry = (transform: string): string =>
       `version: 1\nservers: { a: { transport: stdio, command: x, transform: ${transform} } }`;
     const steps = (count: number): string => `[${'{ prefix: a }, '.repeat(count)}]`;
