@@ -17,13 +17,13 @@ export type Entries = ReadonlyMap<string, MapEntry>;
 
 const none: Entries = new Map();
 
-/** Collects the problems of one server. */
+/** Reads a part of a file and collects its problems: one server's entry, or the file around the servers. */
 export class EntryReader extends ProblemList {
   private readonly unknown: { readonly entries: Entries; readonly problem: Problem }[] = [];
 
   /** @param room the number of problems left for its file */
   constructor(
-    readonly server: string,
+    readonly server: string | undefined,
     readonly places: FilePlaces,
     readonly deps: ConfigDeps,
     readonly source: SourceText,
@@ -33,7 +33,7 @@ export class EntryReader extends ProblemList {
   }
 
   spot(place: Place): problems.Spot {
-    return { place, server: this.server };
+    return this.server === undefined ? { place } : { place, server: this.server };
   }
 
   atValue(entry: MapEntry): problems.Spot {
@@ -45,9 +45,9 @@ export class EntryReader extends ProblemList {
   }
 
   /** Returns the entries of a map. Notes duplicate keys and merges of other values than maps. */
-  entries(map: MapNode, at: Place): Entries {
+  entries(map: MapNode, at: Place, duplicate = problems.duplicateKey): Entries {
     for (const { first, again } of map.duplicates) {
-      this.note(problems.duplicateKey(this.atKey(again), again.key, this.places.key(first)));
+      this.note(duplicate(this.atKey(again), again.key, this.places.key(first)));
     }
     for (const node of map.badMerges) {
       const place = node.span.end > node.span.start ? this.places.place(node.span) : at;
@@ -61,7 +61,8 @@ export class EntryReader extends ProblemList {
     const entries = this.entries(map, at);
     const known = keysOf(level);
     for (const entry of entries.values()) {
-      if (known.includes(entry.key)) continue;
+      // Keys with `x-` at the top are the customary place for anchors. Only other keys refer to them.
+      if (known.includes(entry.key) || (level === 'root' && entry.key.startsWith('x-'))) continue;
       const ofOthers = keysOfOthers[level]?.includes(entry.key) === true;
       this.noteWarning(() => {
         if (ofOthers) return problems.keyNotUsed(this.atKey(entry), entry.key);
