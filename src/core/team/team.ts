@@ -264,15 +264,15 @@ export function grantProblems(
   passing: ReadonlySet<string>,
 ): Problem[] {
   const byId = new Map(configured.map((toolset) => [toolset.id, toolset]));
-  const told = new Set<string>();
+  const seen = new Set<string>();
   const found: Problem[] = [];
   for (const { members } of teams) {
     for (const { grant, place } of members.flatMap(({ grants }) => grants)) {
       if (grant.kind === 'all') continue;
       // The defaults are in the file once and count for many members.
       const key = `${place.file}:${place.range.start.line}:${place.range.start.character}`;
-      if (told.has(key)) continue;
-      told.add(key);
+      if (seen.has(key)) continue;
+      seen.add(key);
       const toolset = byId.get(grant.id);
       if (!toolset) found.push(toolsetUnknown(place, grant.id, [...byId.keys()]));
       else if (grant.kind === 'toolset' && toolset.down !== undefined && !passing.has(grant.id)) {

@@ -200,7 +200,7 @@ export interface UnusableName {
 
 /** @param tools never empty */
 export function editorIdTooLong(at: At, tools: readonly UnusableName[]): Problem {
-  const { which, it, them, first } = toldOf(tools);
+  const { which, it, them, first } = wordsFor(tools);
   const message = `The editor does not get the ${which} of "${at.server}": it would call ${it} "${first}", which has ${first.length} characters. The editor cuts ids at 64 and loses tools if two cut ids are equal. All other clients get ${them}.`;
   const fix = `Shorten ${tools.length === 1 ? 'the name' : 'the names'} by a transform, or begin every published name with "${at.server}_", which the editor does not see twice.`;
   return problem(at, 'editor-id-too-long', 'warning', message, fix, { place: at.places.keyAt(['transform']) });
@@ -213,7 +213,7 @@ export function editorIdTooLong(at: At, tools: readonly UnusableName[]): Problem
  * @param holder the toolset with the same names, or undefined if the names are too long
  */
 export function agentHostNameUnusable(at: At, tools: readonly UnusableName[], holder: string | undefined): Problem {
-  const { which, it, them, first } = toldOf(tools);
+  const { which, it, them, first } = wordsFor(tools);
   const why =
     holder === undefined
       ? `which has ${first.length} characters, and they cut names at 64`
@@ -223,7 +223,7 @@ export function agentHostNameUnusable(at: At, tools: readonly UnusableName[], ho
   return problem(at, 'agent-host-name', 'hint', message, fix, { place: at.places.keyAt(['transform']) });
 }
 
-function toldOf(tools: readonly UnusableName[]): Record<'which' | 'it' | 'them' | 'first', string> {
+function wordsFor(tools: readonly UnusableName[]): Record<'which' | 'it' | 'them' | 'first', string> {
   const [it, them] = tools.length === 1 ? ['it', 'it'] : ['the first one', 'them'];
   return { which: named(tools.map(({ published }) => published)), it, them, first: tools[0]?.name ?? '' };
 }

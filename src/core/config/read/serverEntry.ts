@@ -8,8 +8,8 @@ import { launchHashOf, viewHashOf } from '../hash.js';
 import { builtInToolset, type ConfiguredServer, type ServerDefinition } from '../model.js';
 import { serverPlaces } from './places.js';
 import * as problems from '../problems.js';
-import { readManual } from './manual.js';
 import {
+  readManual,
   readFilter,
   readResourceLimits,
   readSpare,

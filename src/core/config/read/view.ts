@@ -1,4 +1,7 @@
-/** Reads the view of an entry (C3, N1 to N3): filters, transforms and timeouts. Their changes restart nothing. */
+/**
+ * Reads the view of an entry (C3, N1 to N3): filters, transforms, timeouts and `manual`, the text about a toolset in a file
+ * shared with Dominds. Their changes restart nothing. `contentFile` is left to Dominds.
+ */
 import type { Place, Problem } from '../../base/problem.js';
 import { defaultTimeouts, milliseconds } from '../durations.js';
 import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
@@ -183,4 +186,63 @@ function hint(node: ValueNode): string {
   if (node.kind !== 'scalar' || typeof node.value !== 'string') return '';
   if (/^\d+(\.\d+)?$/.test(node.value)) return ', which has no unit';
   return /^[\d.]+ ?(h|d|hours?|days?)$/i.test(node.value) ? ', and minutes are the longest unit' : '';
+}
+
+/** The limit in characters. Instructions are part of every request of a model. */
+const longestManual = 20_000;
+
+export function readManual(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
+  if (!entry || isEmpty(entry.value)) return undefined;
+  const { value } = entry;
+  const parts = value.kind === 'map' ? readParts(reader, entry, value) : [readText(reader, entry, 'a text or a map')];
+  return parts.filter(Boolean).join('\n\n').slice(0, longestManual) || undefined;
+}
+
+function readParts(reader: EntryReader, entry: MapEntry, map: MapNode): (string | undefined)[] {
+  const entries = reader.knownEntries('manual', map, reader.places.key(entry));
+  const content = entries.get('content');
+  return [content && readText(reader, content, 'a text'), ...readSections(reader, entries.get('sections'))];
+}
+
+function readText(reader: EntryReader, entry: MapEntry, expected: string): string | undefined {
+  const text = textOf(entry.value);
+  if (text !== undefined && !text.includes('\0')) return text.trim();
+  return warn(
+    reader,
+    entry,
+    text === undefined ? expected : 'a text without NUL',
+    `Write a text in quotes, for example \`${entry.key}: 'What it is for'\`.`,
+  );
+}
+
+/** An unreadable text for agents must not keep a server from starting. */
+function warn(reader: EntryReader, entry: MapEntry, expected: string, fix: string): undefined {
+  const found = describe(entry.value);
+  const problem = problems.wrongType(reader.atValue(entry), `\`${entry.key}\``, expected, found, fix);
+  return reader.note({ ...problem, severity: 'warning' });
+}
+
+function readSections(reader: EntryReader, entry: MapEntry | undefined): string[] {
+  if (!entry) return [];
+  const section = (title: ValueNode | string | undefined, content: ValueNode | undefined): string | undefined => {
+    const [heading, text] = [typeof title === 'string' ? title : textOf(title), textOf(content)];
+    return heading === undefined || text === undefined ? undefined : `## ${heading.trim()}\n\n${text.trim()}`;
+  };
+  const { value } = entry;
+  const sections =
+    value.kind === 'map'
+      ? [...value.entries.values()].map((one) => section(one.key, one.value))
+      : value.kind === 'list'
+        ? value.items.map((item) =>
+            item.kind === 'map'
+              ? section(item.entries.get('title')?.value, item.entries.get('content')?.value)
+              : undefined,
+          )
+        : value.value === null
+          ? []
+          : [undefined];
+  const whole = sections.filter((one) => one !== undefined);
+  if (whole.length === sections.length) return whole;
+  const fix = 'Write a map from titles to texts, or a list of `{ title, content }`.';
+  return warn(reader, entry, 'titles with texts', fix) ?? [];
 }
