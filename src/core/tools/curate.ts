@@ -80,7 +80,7 @@ export function* curateInSlices(
     const { problems, ...rest } = yield* curateInSlices({ ...rules, tools: noLists }, { ...listed, tools: [] }, report);
     return { ...rest, problems: [listTooLong(at, 'tools'), ...problems] };
   }
-  const { verdicts, idle } = yield* sift(filter, names);
+  const { verdicts, idle } = yield* sift(filter, names, listed.tools);
   const problems = idle.map((pattern): Problem => patternWithoutEffect(at, 'tools', pattern));
   const out: NamesKeptOut = { whitelist: [], blacklist: [] };
   const originalOf = new Map<string, string>();

@@ -130,8 +130,14 @@ interface Sifted {
   readonly idle: readonly IdlePattern[];
 }
 
-/** Judges names, and finds the patterns without effect. */
-export function* sift(filter: CompiledFilter, names: readonly string[]): Sliced<Sifted> {
+/** Most edits of the file leave the lists of a server as they are, and are applied in one step (R2). */
+const earlier = new WeakMap<object, { readonly lists: string; readonly sifted: Sifted }>();
+
+/** Judges names, and finds the patterns without effect. @param listed the list with the names, to keep the result with it */
+export function* sift(filter: CompiledFilter, names: readonly string[], listed: object): Sliced<Sifted> {
+  const lists = JSON.stringify([filter.whitelist, filter.blacklist]);
+  const kept = earlier.get(listed);
+  if (kept?.lists === lists) return kept.sifted;
   const verdicts = new Map<string, FilterVerdict>();
   const matching = new Set<ListedPattern>();
   const effective = new Set<ListedPattern>();
@@ -160,5 +166,7 @@ export function* sift(filter: CompiledFilter, names: readonly string[]): Sliced<
       }
     }
   }
-  return { verdicts, idle };
+  const sifted = { verdicts, idle };
+  earlier.set(listed, { lists, sifted });
+  return sifted;
 }

@@ -128,11 +128,12 @@ function* keptEntries<Entry>(
   all: readonly Entry[],
   nameOf: (entry: Entry) => string,
   spared: ReadonlySet<string>,
-  { malformed, failure }: Pick<PromptListing, 'malformed' | 'failure'>,
+  listed: Pick<PromptListing, 'malformed' | 'failure'>,
   report: FilteredToolsReport,
   problems: Problem[],
 ): Sliced<Entry[]> {
   const at = { server: id, places };
+  const { malformed, failure } = listed;
   if (failure !== undefined) problems.push(listIncomplete(at, of, failure));
   for (const { name, detail } of malformed) problems.push(entryMalformed(at, of, name, detail));
   const most = of === 'prompts' ? longestMatched : longestUri;
@@ -146,7 +147,7 @@ function* keptEntries<Entry>(
     problems.push(listTooLong(at, of));
     return [];
   }
-  const { verdicts, idle } = yield* sift(filter, names);
+  const { verdicts, idle } = yield* sift(filter, names, listed);
   // The pattern may match an unlisted entry.
   if (failure === undefined) for (const pattern of idle) problems.push(patternWithoutEffect(at, of, pattern));
   const out: NamesKeptOut = { whitelist: [], blacklist: [] };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { compileFilter, compilePattern, isTooMuchToMatch, patternsOf } from '../../../src/core/tools/patterns.js';
+import { atOnce } from '../../../src/core/base/turns.js';
+import { compileFilter, compilePattern, isTooMuchToMatch, patternsOf, sift } from '../../../src/core/tools/patterns.js';
 
 /** N1 in one line: `*` is any substring, everything else is itself. */
 function reference(pattern: string, name: string): boolean {
@@ -74,6 +75,28 @@ describe('patterns (N1)', () => {
       }),
       { numRuns: 5_000 },
     );
+  });
+});
+
+describe('sifting a list (N2)', () => {
+  const names = ['read', 'write'];
+  const sifted = (whitelist: string[], blacklist: string[], listed: object) =>
+    atOnce(sift(compileFilter({ whitelist, blacklist }), names, listed));
+
+  it('the result for a list is kept until its patterns change', () => {
+    const listed = {};
+    const first = sifted(['read'], [], listed);
+    assert.equal(sifted(['read'], [], listed), first);
+    assert.notEqual(sifted(['read'], [], {}), first);
+    const next = sifted([], ['read'], listed);
+    assert.deepEqual([next.verdicts.get('read')?.kind, next.verdicts.get('write')?.kind], ['blacklisted', 'in']);
+  });
+
+  it('a filter with the same patterns at other places has another result', () => {
+    const listed = {};
+    const [first] = sifted(['none'], [], listed).idle;
+    const [second] = sifted(['', 'none'], [], listed).idle;
+    assert.deepEqual([first?.pattern.index, second?.pattern.index], [0, 1]);
   });
 });
 
