@@ -3,7 +3,7 @@
  * another one that was withdrawn, answers nothing: it is read and dropped first. So the terminal gives each key while the
  * question stands; a line that it had kept back until Enter could not be dropped.
  */
-import { inNextTurn } from '../core/base/nextTurn.js';
+import { inNextTurn } from '../core/base/turns.js';
 
 /** The input of the process, where it is a terminal. */
 interface TerminalInput {

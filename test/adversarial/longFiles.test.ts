@@ -314,7 +314,6 @@ const rooms = [
   'core/config',
   'core/config/read',
   'core/config/edit',
-  'core/config/describe',
   'core/import',
   'core/team',
   'core/agents',

@@ -213,7 +213,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'compilePermissions',
     'withPermission',
     'withTicks',
-    'patternsWithoutEffect',
     'editorNames',
     'nearest',
     'nearestName',

@@ -5,8 +5,7 @@
  *
  * Invariant: a file without problems is valid; what is not of the type that the validator wants is not.
  */
-import { keyDocs, requiredKeys, type KeyDoc, type ValueShape } from '../../src/core/config/describe/keyDocs.js';
-import type { KeyLevel } from '../../src/core/config/keys.js';
+import { keys, requiredKeys, type KeyDoc, type ValueShape, type KeyLevel } from '../../src/core/config/keys.js';
 
 type JsonSchema = { readonly [key: string]: unknown };
 
@@ -22,8 +21,7 @@ export function configSchema(): JsonSchema {
 const writtenText = { type: ['string', 'number', 'boolean'] };
 
 function level(name: KeyLevel, more: JsonSchema = {}): JsonSchema {
-  const docs: Readonly<Record<string, KeyDoc>> = keyDocs[name];
-  const properties = Object.fromEntries(Object.entries(docs).map(([key, doc]) => [key, documented(doc)]));
+  const properties = Object.fromEntries(Object.entries(keys[name]).map(([key, doc]) => [key, documented(doc)]));
   const required = requiredKeys(name);
   return {
     type: 'object',

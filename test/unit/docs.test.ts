@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { problemCodes } from '../../src/core/base/problem.js';
-import { knownKeys } from '../../src/core/config/keys.js';
+import { keysOf } from '../../src/core/config/keys.js';
 import manifest from '../../package.json';
 
 const root = path.resolve(__dirname, '../..');
@@ -132,7 +132,7 @@ describe('docs', () => {
 
   it('list every key of a server', () => {
     const text = textOf('docs/config.md');
-    for (const key of knownKeys.server) assert.match(text, new RegExp(`\`${key}[\`.]`), key);
+    for (const key of keysOf('server')) assert.match(text, new RegExp(`\`${key}[\`.]`), key);
   });
 
   it('list every command', () => {

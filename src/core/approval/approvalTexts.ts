@@ -2,7 +2,7 @@
 import { folded, halfWidth, pageWidth } from '../base/folded.js';
 import { inert, inertLines, oneLine, type Inert } from '../base/inert.js';
 import type { LaunchDescription, LaunchPart } from './fingerprint.js';
-import { shortList } from '../base/shortList.js';
+import { shortList } from '../base/text.js';
 
 /** The width of the labels. It is the same in all documents, so that a comparison shows no other difference. */
 const widest = 'environment'.length;

@@ -6,7 +6,7 @@ import type { OfferChange } from './offerLedger.js';
 import { changePhrase, type OfferText } from './offerPrints.js';
 import { folded, halfWidth, pageWidth } from '../base/folded.js';
 import { inert, oneLine, visible, type Inert } from '../base/inert.js';
-import { shortList } from '../base/shortList.js';
+import { shortList } from '../base/text.js';
 
 /** The limit of text in one document, in UTF-16 code units. The editor shows this much without trouble. */
 const mostShown = 4 * 1024 * 1024;

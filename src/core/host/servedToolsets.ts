@@ -163,8 +163,7 @@ export function holderOfRequest(toolsets: Toolsets, { method, params }: RequestL
     ({ features, resources }) => features.resources && admitsResource(resources, wanted),
   );
   const likely = possible.find(
-    ({ resources: { apps = [], templates } }) =>
-      apps.includes(wanted) || templates.some(({ uriTemplate }) => isMadeFrom(uriTemplate, wanted)),
+    ({ resources: { apps = [], templates } }) => apps.includes(wanted) || isMadeFrom(templates, wanted),
   );
   return likely ?? possible[0];
 }

@@ -50,7 +50,7 @@ function entriesOf(list: unknown): readonly Record<string, unknown>[] | undefine
   return list.filter(isObject).filter((entry) => ways.filter((way) => entry[way] !== undefined).length === 1);
 }
 
-/** @param unknown the answer if it depends on the output of a value command */
+/** @param unknown the answer if it depends on the output of a value command, or if the address is too long to match */
 type Naming = (entry: Readonly<Record<string, unknown>>, unknown: boolean) => boolean;
 
 function namingOf({ id, launch }: ServerDefinition): Naming {
@@ -58,7 +58,9 @@ function namingOf({ id, launch }: ServerDefinition): Naming {
   return ({ serverName, serverUrl, serverCommand }, unknown) => {
     if (serverName !== undefined) return serverName === id;
     if (launch.transport === 'streamable_http') {
-      return typeof serverUrl === 'string' && (printed.has('url') ? unknown : matchesUrl(serverUrl, launch.url));
+      return (
+        typeof serverUrl === 'string' && (printed.has('url') ? unknown : matchesUrl(serverUrl, launch.url, unknown))
+      );
     }
     const words = [launch.command, ...launch.args];
     return (
@@ -75,13 +77,15 @@ function printedPlaces(launch: Launch): ReadonlySet<string> {
   return new Set(places.filter((place) => /^(?:args|url)/.test(place)));
 }
 
-function matchesUrl(pattern: string, url: string): boolean {
+/** @param unknown the answer if it would take too long to find it (S2) */
+function matchesUrl(pattern: string, url: string, unknown: boolean): boolean {
   const address = plainUrl(url);
   if (address === undefined) return false;
   if (!pattern.includes('*')) return plainUrl(pattern)?.toLowerCase() === address.toLowerCase();
   // A pattern without a path is one for the path `/`.
   const whole = /^https?:\/\/[^/?#]*$/i.test(pattern) ? `${pattern}/` : pattern;
-  return compilePattern(whole.toLowerCase()).matches(address.toLowerCase());
+  const compiled = compilePattern(whole.toLowerCase());
+  return address.length > compiled.longest ? unknown : compiled.matches(address.toLowerCase());
 }
 
 /** Returns the URL without credentials and fragment. */

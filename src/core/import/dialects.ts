@@ -1,4 +1,4 @@
-/** Knows how the entries of programs differ: names of keys, units, references. What they share is in `translate`. */
+/** The differences between programs' entries: names of keys, units, references. `translate` has the common part. */
 import { isObject } from '../base/isObject.js';
 import type { ImportFormat } from './imported.js';
 import type { ReferenceStyle } from './references.js';
@@ -14,9 +14,9 @@ export interface Dialect {
   readonly program: string;
   readonly references: ReferenceStyle;
   readonly timeLimits: readonly TimeLimit[];
-  /** The keys that only describe. */
+  /** Descriptive keys. */
   readonly descriptive: readonly string[];
-  /** The keys that name variables which the server is given, as here it is given all. */
+  /** Keys with names of inherited variables. Here a server inherits all. */
   readonly passedOn: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export const dialects: Readonly<Record<ImportFormat, Dialect>> = {
 
 export const importFormats = Object.keys(dialects) as ImportFormat[];
 
-/** Tells the format by the name of the file and of its folder, or returns undefined where they say nothing. */
+/** Recognises the format by the names of the file and its folder, or returns undefined. */
 export function formatOfPath(file: string): ImportFormat | undefined {
   const path = file.replaceAll('\\', '/').toLowerCase();
   const known: readonly (readonly [RegExp, ImportFormat])[] = [
@@ -86,7 +86,7 @@ export function formatOfPath(file: string): ImportFormat | undefined {
   return known.find(([pattern]) => pattern.test(path))?.[1];
 }
 
-/** Tells the format by what is in the file. */
+/** Recognises the format by the file's content. */
 export function formatOfContent(root: Readonly<Record<string, unknown>>): ImportFormat | undefined {
   const { mcp } = root;
   if (Array.isArray(root['mcp_servers'])) return 'otter';
@@ -101,7 +101,7 @@ export function formatOfContent(root: Readonly<Record<string, unknown>>): Import
   return Object.values(root).some(looksLikeServer) ? 'claude-code' : undefined;
 }
 
-/** Says whether a value could be a server of any program. */
+/** True if a value could be a server of any program. */
 export function looksLikeServer(value: unknown): boolean {
   return isObject(value) && ['command', 'url', 'serverUrl', 'httpUrl'].some((key) => key in value);
 }

@@ -1,4 +1,4 @@
-/** Knows where each program keeps its servers in its file, as `{ id, raw }`, and what it says of them elsewhere in it. */
+/** Finds the servers in each program's file, as `{ id, raw }`, with their settings elsewhere in the file. */
 import { samePath } from '../base/paths.js';
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
@@ -16,7 +16,7 @@ interface RawServer {
 interface RawServers {
   readonly servers: readonly RawServer[];
   readonly notes: readonly ImportNote[];
-  /** What a person is asked for in VS Code, by the id of the input. */
+  /** The inputs of VS Code, by id. */
   readonly inputs: ReadonlyMap<string, Input>;
 }
 
@@ -76,7 +76,7 @@ class Servers {
     this.all.push(server);
   }
 
-  /** @param of whose servers they are, in a sentence; @param change what becomes of each */
+  /** @param of the owner of the servers, in a sentence @param change returns the changed server */
   addTables(table: Table, keys: readonly string[], of = '', change = (server: RawServer): RawServer => server): void {
     for (const key of keys) {
       const value = table[key];
@@ -100,7 +100,7 @@ class Servers {
   }
 }
 
-/** Reads a file that has nothing but servers, below a key or, as plugins and Kode write them, without one. */
+/** Reads a file of only servers, below a key or, as for plugins and Kode, without one. */
 function fileOfServers(root: Table, servers: Servers, notes: ImportNote[], known: readonly string[]): void {
   const isFlat = containers.every((key) => !isObject(root[key]) || looksLikeServer(root[key]));
   const others = Object.keys(root).filter((key) => ![...known, '$schema'].includes(key));

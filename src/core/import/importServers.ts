@@ -1,8 +1,8 @@
 /**
  * Turns another program's file into entries of `.minds/mcp.yaml` (C6). Everything here is pure.
  *
- * Invariants: nothing throws, whatever the text; ids are valid, unique, and none of those that are taken; every value of
- * the servers is translated or named in a note.
+ * Invariants: never throws, whatever the text. Ids are valid, unique and free. Every value of the servers is translated
+ * or named in a note.
  */
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
@@ -19,11 +19,11 @@ export interface ImportRequest {
   readonly text: string;
   /** The path of the file. */
   readonly file: string;
-  /** Where it is undefined, the name of the file and what is in it tell the format. */
+  /** Undefined to recognise the format by the file's name and content. */
   readonly format?: ImportFormat | undefined;
-  /** The ids that the config file has. */
+  /** The ids of the config file. */
   readonly taken: ReadonlySet<string>;
-  /** Says whether the config file has this very entry under this id. */
+  /** True if the config file has exactly this entry under this id. */
   readonly isThere?: (id: string, entry: ImportedEntry) => boolean;
   readonly folders: ImportFolders;
 }
@@ -52,7 +52,7 @@ export function importServers({ text, file, format: given, taken, isThere, folde
       continue;
     }
     const context = { dialect: dialects[format], inputs: found.inputs, folders, variables };
-    // Variables are named by the id, so an entry is compared as it was written under that id.
+    // Variables are named by the id, so the comparison uses the entry for that id.
     const there = heldIds(written, taken).find((id) => {
       const { entry } = translate(id, raw, context);
       return entry && isThere?.(id, entry);
@@ -74,14 +74,14 @@ export function importServers({ text, file, format: given, taken, isThere, folde
   if (servers.length === 0 && notes.length === 0) {
     notes.push({ kind: 'skipped', message: `The file has no servers in the form of ${dialects[format].program}.` });
   }
-  // A note quotes what people wrote, wherever they wrote it.
+  // A note quotes foreign text from anywhere.
   const shown = notes.map((note) => ({ ...note, message: withoutSecrets(note.message) }));
   const written = JSON.stringify(servers);
   const secrets = [...variables.secrets].filter(([name]) => written.includes(`"secret":"${name}"`));
   return { kind: 'imported', servers, notes: shown, secrets: new Map(secrets) };
 }
 
-/** Makes a secret of what an import would make one of, in an entry that a person typed. Returns undefined if it cannot. */
+/** Makes secrets in a typed entry, as an import would. Returns undefined if it cannot. */
 export function withSecretsApart(
   id: string,
   entry: Readonly<Record<string, unknown>>,
@@ -98,10 +98,10 @@ function renamed(written: string, taken: ReadonlySet<string>): string {
   return `it was \`${name}\`; ids are made of letters, digits, \`-\` and \`_\`, and are unique.`;
 }
 
-/** Whoever has this many servers of one name in the config file is given the next as new. */
+/** After this many servers of one name, the next one counts as new. */
 const mostHeld = 16;
 
-/** Returns the ids of the config file that an earlier import may have given to a server. */
+/** Returns the ids of the config file that an earlier import may have used for a server. */
 function heldIds(written: string, taken: ReadonlySet<string>): string[] {
   const held: string[] = [];
   for (const base = plainId(written); held.length < mostHeld;) {

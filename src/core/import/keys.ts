@@ -1,14 +1,14 @@
 /**
- * The keys of one server in another program's file, read with a type. What is read is remembered, and what is not of its
- * type is noted, so that nothing is dropped without a word (C6).
+ * Typed reading of the keys of one server in another program's file. It remembers each read key, and notes each value
+ * of a wrong type, so every loss is reported (C6).
  */
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
-import { milliseconds } from '../config/read/durations.js';
+import { milliseconds } from '../config/durations.js';
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** Hears of a value that cannot be used. `decides` says whether the server would do something else without it. */
+/** Reports an unusable value. `decides` is true if the server would behave differently without it. */
 type Complain = (message: string, decides: boolean) => void;
 
 export class Keys {
@@ -49,7 +49,7 @@ export class Keys {
     return value === undefined || isObject(value) ? value : this.wrong(keys, 'an object');
   }
 
-  /** Returns a list of names. One name alone counts as a list of one. */
+  /** Returns a list of names. A single name counts as a list. */
   names(...keys: string[]): string[] | undefined {
     const value = this.take(...keys);
     if (value === undefined) return undefined;
@@ -58,7 +58,7 @@ export class Keys {
     return this.wrong(keys, 'a list of names');
   }
 
-  /** Returns a boolean, also where it is written as a text. */
+  /** Returns a boolean, also for its text. */
   truth(key: string): boolean | undefined {
     const value = this.take(key);
     if (value === undefined || typeof value === 'boolean') return value;
@@ -78,7 +78,7 @@ export class Keys {
     return undefined;
   }
 
-  /** Returns the keys that nobody has read. */
+  /** Returns the unread keys. */
   left(): string[] {
     return Object.keys(this.raw).filter((key) => isThere(this.raw[key]) && !this.read.has(key));
   }

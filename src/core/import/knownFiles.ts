@@ -1,6 +1,5 @@
 /**
- * Lists where other programs keep their servers, for this workspace and on this machine (C6). It names files and reads
- * none.
+ * Lists other programs' files of servers, for this workspace and on this machine (C6). It names files and reads none.
  */
 import path from 'node:path';
 import { formatOfPath } from './dialects.js';
@@ -26,7 +25,7 @@ const clineFiles = [
   'kilocode.kilo-code/settings/mcp_settings.json',
 ];
 
-/** Returns whether the editor starts the servers of a file too. It prefers them to toolsets of the same name (G3i). */
+/** True if the editor starts the servers of a file too. It prefers them to toolsets of the same name (G3i). */
 export function isOfEditor(file: string, folders: readonly string[]): boolean {
   return formatOfPath(file) === 'vscode' || folders.some((folder) => file === path.join(folder, '.mcp.json'));
 }
@@ -40,7 +39,7 @@ export function knownFiles({ folders, home, platform, appData, configHome }: Mac
       : platform === 'win32'
         ? (appData ?? path.join(home, 'AppData/Roaming'))
         : config;
-  // An editor that runs as a server has its user's files there.
+  // An editor on a remote host has its user's files there.
   const users = [
     ...editors.map((name) => path.join(programs, name, 'User')),
     path.join(home, '.vscode-server/data/User'),

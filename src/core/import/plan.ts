@@ -1,6 +1,5 @@
 /**
- * Plans an import as a change of the config file, with what a person should know before it is written. Everything here
- * is pure.
+ * Plans an import as a change of the config file, with notes for the person before the write. Everything here is pure.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { addServers, plainEntry } from '../config/edit/addServers.js';
@@ -25,9 +24,9 @@ export type ImportPlan =
 interface PlanRequest extends Omit<ImportRequest, 'taken' | 'isThere'> {
   /** How the file is written for a person. */
   readonly label: string;
-  /** The text of `.minds/mcp.yaml` without a byte order mark; undefined where there is no file yet. */
+  /** The text of `.minds/mcp.yaml` without a byte order mark, or undefined without a file. */
   readonly config: string | undefined;
-  /** Whether the editor starts the servers of this file too (G3i). */
+  /** True if the editor starts the servers of this file too (G3i). */
   readonly isOfEditor: boolean;
 }
 
@@ -59,8 +58,8 @@ const headings: readonly (readonly [ImportNote['kind'], string])[] = [
 ];
 
 /**
- * Writes what an import did and did not do in Markdown that reads well as plain text, too. @param file its name for a
- * person
+ * Writes a report of an import in Markdown. It also reads well as plain text.
+ * @param file its name for a person
  */
 export function reportText(
   file: string,
@@ -84,6 +83,6 @@ export function reportText(
       lines.push(server === undefined ? `- ${message}` : `- \`${server}\`: ${message}`);
     }
   }
-  // Names and values of the file may have line breaks of their own.
+  // Names and values of the file may have line breaks.
   return `${lines.map(oneLine).join('\n')}\n`;
 }

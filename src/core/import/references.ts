@@ -5,7 +5,7 @@ export type ReferenceStyle = 'none' | 'shell' | 'editor' | 'opencode';
 
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
-  /** `fallback` is the default that is written beside the name. */
+  /** `fallback` is the default beside the name. */
   | { readonly kind: 'variable'; readonly name: string; readonly fallback: string | undefined }
   | { readonly kind: 'input'; readonly id: string }
   | { readonly kind: 'folder' }

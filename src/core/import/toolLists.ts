@@ -1,6 +1,6 @@
 /**
- * The tools that another program's entry lets through, keeps out, or runs without a question: filters of ours (N2), and
- * permissions, which are a setting of the person and not part of the file (S4).
+ * The lists of another program's entry: tools to publish or keep out become filters (N2). Permissions become a note,
+ * because they are a setting of the person and not part of the file (S4).
  */
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
@@ -11,7 +11,7 @@ const allowKeys = ['enabled_tools', 'enabledTools', 'allowedTools', 'allowed_too
 const denyKeys = ['disabled_tools', 'disabledTools', 'deniedTools', 'excludeTools', 'excludedTools'];
 const trustKeys = ['alwaysAllow', 'autoApprove', 'autoAllow', 'auto_approve', 'trust'];
 
-/** @param lose says what cannot be expressed */
+/** @param lose reports an untranslatable value */
 export function toolsOf(keys: Keys, lose: (message: string) => void): ImportedEntry['tools'] | undefined {
   const tables = isObject(keys.peek('tools')) ? ['tools'] : [];
   const allowed = keys.names(...allowKeys.filter((key) => !tables.includes(key)));
@@ -36,7 +36,7 @@ const permissionsOfModes: ReadonlyMap<unknown, string> = new Map([
   ['prompt', 'ask'],
 ]);
 
-/** Says which permissions the entry gives, and how they are written here. */
+/** Returns the entry's permissions in our form, in sentences. */
 export function permissionNote(keys: Keys): string[] {
   const trusted = keys.take(...trustKeys);
   const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(asText) : [];

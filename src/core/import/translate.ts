@@ -1,13 +1,13 @@
 /**
- * Translates one server of another program into an entry of `.minds/mcp.yaml` (C6). An entry that would not do what the
- * original did is imported with `enabled: false` and a note.
+ * Translates one server of another program into an entry of `.minds/mcp.yaml` (C6). An inexact translation is imported
+ * with `enabled: false` and a note.
  *
- * Invariants: every key of the original is translated or named in a note; no secret gets into entry or note.
+ * Invariants: every key of the original is translated or named in a note. No secret gets into entry or note.
  */
 import path from 'node:path';
 import { isBelow } from '../base/paths.js';
 import { secretSpansOf } from '../base/secrets.js';
-import { durationText } from '../config/read/durations.js';
+import { durationText } from '../config/durations.js';
 import { commandWords } from '../config/read/commandWords.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
 import { Keys } from './keys.js';
@@ -17,7 +17,7 @@ import { Values, type TranslationContext } from './values.js';
 type Table = Readonly<Record<string, unknown>>;
 
 interface Translation {
-  /** It is undefined where the server cannot be imported; a note says why. */
+  /** Undefined if the server cannot be imported. A note has the reason. */
   readonly entry: ImportedEntry | undefined;
   readonly notes: readonly ImportNote[];
 }
@@ -35,7 +35,7 @@ const otherHeaderKeys = ['bearer_token_env_var', 'env_http_headers'];
 class Translator {
   private readonly notes: ImportNote[] = [];
   private readonly keys: Keys;
-  /** The entry would not do what the original does. */
+  /** The entry would behave differently from the original. */
   private inexact = false;
 
   constructor(
@@ -119,7 +119,7 @@ class Translator {
     return undefined;
   }
 
-  /** Returns the command and its arguments, of which some programs take all in one text. */
+  /** Returns the command and its arguments. Some programs take all in one text. */
   private commandLine(): string[] {
     const command = this.keys.take('command');
     const args = this.keys.take('args');
@@ -191,7 +191,7 @@ class Translator {
     if (Object.keys(limits).length > 0) entry.timeouts = limits;
   }
 
-  /** Names everything that was not read. */
+  /** Names every unread key. */
   private rest(transport: ImportedEntry['transport']): void {
     const { dialect } = this.context;
     const left = new Set(this.keys.left());

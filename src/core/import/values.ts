@@ -1,23 +1,22 @@
 /**
- * The values of an imported server, wherever they stand: a secret becomes a reference to one that the person enters, and what
- * refers to variables becomes a reference to a host variable, with a note which one to set (C6). What is put together from several becomes one variable of its own.
+ * The values of an imported server. A secret becomes a reference to a stored one. A reference to a variable becomes one
+ * to a host variable, with a note to set it (C6). A value made of several becomes one variable.
  */
-import { isSecret, withoutSecrets } from '../base/secrets.js';
+import { isSecret, withoutSecrets, secretSpansOf, type SecretSpan } from '../base/secrets.js';
 import { asText } from '../base/text.js';
 import type { Dialect } from './dialects.js';
 import type { ImportedValue, ImportNote, ImportFolders } from './imported.js';
 import { piecesOf, type Piece } from './references.js';
-import { argumentSecrets, urlSecrets, type NamedSecret } from './secretSpans.js';
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** The variables and secrets that the servers of one import want: one name for one value. */
+/** The variables and secrets of one import: one name for one value. */
 export class Variables {
   private readonly values = new Map<string, string>();
-  /** The secrets that are written out, by their names. */
+  /** The literal secrets, by their names. */
   readonly secrets = new Map<string, string>();
 
-  /** @param owner the id of the server; @param value tells two uses of one name apart */
+  /** @param owner the id of the server @param value distinguishes two uses of one name */
   name(wanted: string, owner: string, value: string): string {
     const plain = variableName(wanted).slice(0, longestName);
     const long = variableName(`${owner}_${plain}`).slice(0, longestName);
@@ -49,15 +48,15 @@ function variableName(text: string): string {
   return (/^\d/.test(name) ? `_${name}` : name || 'VALUE').toUpperCase();
 }
 
-/** What a person is asked for by an `input` of VS Code. */
+/** A question of VS Code (`input`). */
 export interface Input {
   readonly description: string;
-  /** The value that is offered, unless the input is a password. */
+  /** The offered value, unless the input is a password. */
   readonly byDefault: string | undefined;
   readonly isPassword: boolean;
 }
 
-/** What the translation of each server of a file is given. */
+/** The context for the translation of each server of a file. */
 export interface TranslationContext {
   readonly dialect: Dialect;
   readonly inputs: ReadonlyMap<string, Input>;
@@ -75,7 +74,7 @@ interface HeaderVariables {
 interface Slot {
   /** The place in a sentence. */
   readonly where: string;
-  /** The name of the variable for a secret that is called so, or for the whole value. */
+  /** The name of the variable for a named secret, or for the whole value. */
   readonly wanted: (secret: string | undefined) => string;
   readonly secrets: (text: string) => readonly NamedSecret[];
 }
@@ -137,7 +136,7 @@ export class Values {
     });
   }
 
-  /** A text in which only folders can be referred to. Returns undefined where it refers to something else. */
+  /** A text with references only to folders. Returns undefined for other references. */
   path(written: string, what: string): string | undefined {
     const pieces = this.withFolders(written, { where: what, secrets: () => [] });
     return pieces.every(({ kind }) => kind === 'text') ? joined(pieces) : undefined;
@@ -219,7 +218,7 @@ export class Values {
     return reference('secret', prefix, name, text.slice(secret.end));
   }
 
-  /** Writes folders out, as they are where the server starts. */
+  /** Writes out the folders of the server's start. */
   private withFolders(written: string, { where, secrets }: Pick<Slot, 'where' | 'secrets'>): Piece[] {
     const { dialect, folders } = this.context;
     const found = piecesOf(written, dialect.references);
@@ -251,7 +250,7 @@ export class Values {
   }
 }
 
-/** Returns a default, unless the name of the variable, or the place where it counts, makes it a secret. */
+/** Returns a default, unless the variable's name or its place makes it a secret. */
 function openDefault(
   variable: string,
   byDefault: string | undefined,
@@ -299,4 +298,46 @@ function sourceOf(piece: Piece, style: Dialect['references']): string {
     case 'other':
       return piece.written;
   }
+}
+
+/** A secret part of a text, with its name there. */
+interface NamedSecret {
+  readonly start: number;
+  readonly end: number;
+  /** The name of the option, variable, header or parameter, or an empty text. */
+  readonly name: string;
+}
+
+function urlSecrets(text: string): NamedSecret[] {
+  return named(text, secretSpansOf(text), '');
+}
+
+/** @param before the argument in front of it; it may be its option */
+function argumentSecrets(arg: string, before: string | undefined): NamedSecret[] {
+  return named(arg, secretSpansOf(arg, before ?? ''), before?.startsWith('-') === true ? before : '');
+}
+
+/** Names, with the signs behind them, are not looked for further back, in characters: there may be many secrets in a text. */
+const longestBefore = 100;
+
+/** Words between the name of a header and its secret. */
+const schemes: ReadonlySet<string> = new Set(['bearer', 'basic', 'token']);
+
+/** Returns the name in `NAME=`, `name: Bearer ` and the like at the end of a text. */
+function nameBefore(text: string): string | undefined {
+  const rest = text.trimEnd();
+  const word = rest.length < text.length ? (/[A-Za-z]{5,6}$/.exec(rest)?.[0] ?? '') : '';
+  const sign = (schemes.has(word.toLowerCase()) ? rest.slice(0, -word.length) : rest).trimEnd();
+  if (!/[=:]$/.test(sign)) return undefined;
+  return /[A-Za-z_][\w.-]*$/.exec(sign.slice(0, -1).trimEnd())?.[0];
+}
+
+function named(text: string, spans: readonly SecretSpan[], option: string): NamedSecret[] {
+  return spans.flatMap(({ start, end }) => {
+    // A placeholder for the started program is a reference, as in `mcp-remote`.
+    if (start >= end || text.slice(start, end).includes('${')) return [];
+    const own = nameBefore(text.slice(Math.max(0, start - longestBefore), start));
+    const name = text.charAt(end) === '@' ? 'password' : (own ?? (start === 0 ? option : ''));
+    return [{ start, end, name }];
+  });
 }

@@ -7,7 +7,7 @@
  */
 import { assertNever } from '../base/assertNever.js';
 import { untilAborted } from '../base/events.js';
-import { inNextTurn } from '../base/nextTurn.js';
+import { inNextTurn } from '../base/turns.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { ServerDefinition } from '../config/model.js';
 import type { Connection, OfferKind, StartFailure, ToolListing } from '../connections/connection.js';

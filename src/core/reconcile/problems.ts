@@ -1,8 +1,7 @@
 /** Makes the problems of a valid entry: its start and its run failed (E1, X3). */
 import { changePhrase, type ChangedOffer } from '../approval/offerPrints.js';
 import type { Problem } from '../base/problem.js';
-import { shortList } from '../base/shortList.js';
-import { clipped } from '../base/text.js';
+import { shortList, clipped } from '../base/text.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { StartFailure } from '../connections/connection.js';
 

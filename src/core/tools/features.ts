@@ -1,4 +1,4 @@
-/** Tells from a server's capabilities what it can do besides tools (G4). */
+/** Finds a server's abilities besides tools in its capabilities (G4). */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
 import { knownExtensions } from '../protocol/client.js';
@@ -6,7 +6,7 @@ import { knownExtensions } from '../protocol/client.js';
 export interface ServerFeatures {
   readonly prompts: boolean;
   readonly resources: boolean;
-  /** Whether clients can subscribe to resources. */
+  /** True if clients can subscribe to resources. */
   readonly subscribe: boolean;
   readonly completions: boolean;
   readonly logging: boolean;
@@ -23,7 +23,7 @@ export const toolsAlone: ServerFeatures = {
   extensions: {},
 };
 
-/** @param protocolVersion the version that the server speaks */
+/** @param protocolVersion the server's version */
 export function featuresOf(capabilities: ServerCapabilities, protocolVersion: string): ServerFeatures {
   const { prompts, resources, completions, logging } = capabilities;
   // The first version of the protocol had no capability for completions.

@@ -1,6 +1,6 @@
 /**
- * Decides, over all toolsets, who holds which published name and what the editor gets (N5, N6, G3a). It is a pure
- * function of the order and the curated tools, so that it cannot matter who connected first.
+ * Decides over all toolsets about published names and the editor's tools (N5, N6, G3a). It is a pure function of the
+ * order and the curated tools, so connection times cannot matter.
  */
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
@@ -19,7 +19,7 @@ import {
 } from './problems.js';
 import { joined } from './together.js';
 
-/** The editor and providers take this many tools in one request for a model that cannot search among tools. */
+/** The limit of the editor and of providers in one request, for models without a search among tools. */
 const mostTools = 128;
 
 export interface Candidate extends Omit<Toolset, 'tools' | 'appTools' | 'release'> {
@@ -36,7 +36,7 @@ interface Publication {
   readonly problems: readonly Problem[];
 }
 
-/** A list that stays the same keeps what was made of it. A key for each tool would cost more than the tools. */
+/** An unchanged list keeps its result. A key for each tool would cost more than the tools. */
 const servedLists = new WeakMap<readonly PublishedTool[], readonly ServedTool[]>();
 
 function servedOf(tools: readonly PublishedTool[], { id, shortName }: Candidate): readonly ServedTool[] {
@@ -65,7 +65,7 @@ export function publish(
   judge: Judge = () => ({ permission: 'allow' }),
 ): Publication {
   const holders = new Map<string, Candidate>();
-  /** The toolsets that have names in agent-host sessions. */
+  /** The toolsets with names in agent-host sessions. */
   const hosted = new Map<string, string>();
   const problems: Problem[] = [];
   const toolsets = candidates.map((candidate): Toolset => {
@@ -144,14 +144,14 @@ export function publish(
   return { toolsets, problems: [...fewOfEach(problems), ...crowd(candidates, toolsets, reserved.size)] };
 }
 
-/** Returns the list of a key, and makes it if there is none. */
+/** Returns the list of a key, or adds one. */
 function listed<Key, Item>(lists: Map<Key, Item[]>, key: Key): Item[] {
   const list = lists.get(key) ?? [];
   lists.set(key, list);
   return list;
 }
 
-/** The problem stands at the server that passes the limit, as the servers before it still fit. */
+/** The problem is at the server beyond the limit, because the earlier servers fit. */
 function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], builtIn: number): Problem[] {
   const total = toolsets.reduce((sum, { tools }) => sum + tools.length, builtIn);
   if (total <= mostTools) return [];
@@ -161,7 +161,7 @@ function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], b
   return candidate ? [tooManyTools({ server: candidate.id, places: candidate.places }, total, mostTools)] : [];
 }
 
-/** Says whether clients and views see the same of both. */
+/** True if both look the same to clients and views. */
 export function sameToolset(a: Toolset, b: Toolset): boolean {
   return (
     a.id === b.id &&

@@ -5,7 +5,7 @@
  * is pure.
  */
 import { fenced } from '../../core/base/inert.js';
-import { redactedConfig } from '../../core/config/describe/redactedConfig.js';
+import { redactedConfig } from '../../core/config/edit/redactedConfig.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { stateWord, toolCount, transportWord } from '../views/phrases.js';
 

@@ -25,7 +25,7 @@ export class Typing implements Disposable {
     const { document, selection } = vscode.window.activeTextEditor ?? {};
     if (!document || !selection || !samePath(document.uri.fsPath, path)) return false;
     if (!this.savedByEditor.has(document.uri.fsPath)) return false;
-    const { changesLaunchAt } = await import('../../core/config/edit/halfTyped.js');
+    const { changesLaunchAt } = await import('../../core/config/edit/serverEdits.js');
     return changesLaunchAt(before, now, document.offsetAt(selection.active));
   };
 

@@ -4,7 +4,7 @@
  */
 import { assertNever } from '../../core/base/assertNever.js';
 import type { Place, Problem } from '../../core/base/problem.js';
-import { shortList } from '../../core/base/shortList.js';
+import { shortList } from '../../core/base/text.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 
 type Presence =

@@ -111,7 +111,7 @@ const cases: Record<string, readonly [AgentKind, string | undefined, object?]> =
 };
 
 describe('entries for other agents', () => {
-  // The file of Continue is YAML, and not one that is imported.
+  // Continue's file is YAML and not imported.
   for (const agent of (Object.keys(files) as AgentKind[]).filter((kind) => agents[kind].form !== 'yaml')) {
     for (const platform of ['linux', 'win32'] as const) {
       it(`${agent}, ${platform}: are not imported as servers, others are (C6)`, () => {
@@ -157,7 +157,7 @@ describe('entries for other agents', () => {
       assertGolden(path.join(folder, `${name.replaceAll(/[^\w]+/g, '-')}.txt`), all.join(''));
     });
 
-    it(`${name}: once more changes nothing`, () => {
+    it(`${name}: a second plan changes nothing`, () => {
       const once = planned(agent, text, changes).after;
       const twice = planned(agent, once, changes);
       assert.deepEqual([twice.edits, twice.after], [[], once]);
@@ -165,7 +165,7 @@ describe('entries for other agents', () => {
     });
   }
 
-  it('an entry that leads elsewhere is left alone, also under the second name', () => {
+  it('an entry for another target stays, also under the second name', () => {
     const held = { files: { url: 'https://example.com/mcp/files' }, 'files-toolset': { command: 'x' } };
     const { entries, after } = planned('qwen-code', JSON.stringify({ mcpServers: held }), { toolsets: [at('files')] });
     assert.deepEqual(entries, [{ id: 'files', name: 'files-toolset-2', change: 'added' }]);
@@ -173,7 +173,7 @@ describe('entries for other agents', () => {
     assert.deepEqual({ ...mcpServers, 'files-toolset-2': undefined }, { ...held, 'files-toolset-2': undefined });
   });
 
-  it('an entry with a credential that is not ours leads elsewhere, whatever its address', () => {
+  it('an entry with a foreign credential has another target, whatever its address', () => {
     const url = 'http://localhost:3000/mcp/files';
     const foreign: readonly [AgentKind, object][] = [
       ['gemini-cli', { httpUrl: url, headers: { Authorization: 'Bearer $MCPHUB_TOKEN' } }],
@@ -200,7 +200,7 @@ describe('entries for other agents', () => {
   });
 
   for (const tokenFile of ['/home/ada/my tok.token', '/srv/own', "/srv/it's.token", '/srv/"x".token', '/srv/ü.token']) {
-    it(`finds its entries again, whatever the name of the token file: ${tokenFile}`, () => {
+    it(`existing entries are recognised, whatever the name of the token file: ${tokenFile}`, () => {
       for (const agent of Object.keys(files) as AgentKind[]) {
         const own = { source: { ...source, tokenFile }, toolsets: [at('files')] };
         const first = planned(agent, agent === 'continue' ? 'name: x\n' : '', own);
@@ -210,7 +210,7 @@ describe('entries for other agents', () => {
     });
   }
 
-  it('brings an entry in a list up to date key by key: comments and layout stay', () => {
+  it('an entry in a list is updated key by key, and comments and layout stay', () => {
     const own = { toolsets: [at('files')] };
     for (const [text, expected] of [
       [
@@ -233,7 +233,7 @@ describe('entries for other agents', () => {
     }
   });
 
-  it('finds an entry in which a person has written the path of the token file otherwise', () => {
+  it('an entry with another spelling of the token file’s path is recognised', () => {
     const helper = `node cli.js headers --port 7427 --token-file ${source.tokenFile}`;
     const text = JSON.stringify({
       mcpServers: { mine: { type: 'http', url: 'http://127.0.0.1:7427/mcp/files', headersHelper: helper } },
@@ -243,7 +243,7 @@ describe('entries for other agents', () => {
   });
 
   for (const name of ['12', 'files (mine', 'a.b', "it's", 'a "b"', 'a\\', '(a+)+$']) {
-    it(`brings its entry up to date, whatever a person has called it: ${name}`, () => {
+    it(`an existing entry is updated under any name: ${name}`, () => {
       for (const agent of Object.keys(files) as AgentKind[]) {
         const { form } = agents[agent];
         const beside = form === 'yaml' ? 'mcpServers:\n  - { name: other, command: x }\n' : '';
@@ -269,7 +269,7 @@ describe('entries for other agents', () => {
     const text = 'model = "x" # one\r\n# two\n[tui]\r\ny = 1\n';
     const { after } = planned('codex', text);
     assert.ok(after.startsWith(text), JSON.stringify(after));
-    // In a table of ours too, where a key is replaced and another one is put in.
+    // Also in our table with a replaced and an inserted key.
     const own = `${text}\r\n[mcp_servers.files] # ours\r\nurl = "http://127.0.0.1:1/mcp/files" # here\n# last\r\n`;
     const there = planned('codex', own).after;
     assert.ok(
@@ -281,7 +281,7 @@ describe('entries for other agents', () => {
     assert.ok(last.includes('\r\nurl = "http://127.0.0.1:7427/mcp/files" # here\r\n# last\r\n'), JSON.stringify(last));
   });
 
-  it('a line of comments behind the last entry holds nothing up (S2)', () => {
+  it('a long line of comments behind the last entry is read in linear time (S2)', () => {
     const line = `    "a": {}${' /* one */'.repeat(30)}`;
     const { after } = planned('cursor', `{\n  "mcpServers": {\n${line} }\n}\n`);
     assert.ok(after.startsWith(`{\n  "mcpServers": {\n    "a": {}, "`), after);
@@ -289,7 +289,7 @@ describe('entries for other agents', () => {
     assert.ok(ofOwn.includes(`${line.replace('{}', '{},')} // two\n    "`), ofOwn);
   }).timeout(2_000);
 
-  it('no entry in a file that the editor reads too has the name of its toolset', () => {
+  it('no entry in a file also read by the editor has the name of its toolset', () => {
     for (const agent of ['claude-code', 'cursor'] as const) {
       assert.ok(planned(agent, '{}').entries.every(({ id, name }) => id.toLowerCase() !== name.toLowerCase()));
     }
@@ -311,7 +311,7 @@ describe('entries for other agents', () => {
       /cannot be changed without touching other parts/,
     ],
   ] as const) {
-    it(`cannot be written: ${text}`, () => {
+    it(`a plan fails for an unusable file: ${text}`, () => {
       const made = plan(agent, text);
       assert.match(made.kind === 'impossible' ? made.reason : 'planned', reason);
     });

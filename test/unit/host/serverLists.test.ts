@@ -76,6 +76,19 @@ servers:
     assert.deepEqual(barredOf([{ serverName: 'web' }, { serverName: 'files' }], null), ['named']);
   });
 
+  it('an address that takes too long to match counts as denied and as not allowed (S2)', () => {
+    const long = `https://mcp.example.com/${'a'.repeat(4_000)}`;
+    const text = `version: 1\nservers:\n  web: { transport: streamable_http, url: '${long}' }\n`;
+    const { servers: given } = new ConfigState().apply([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }], {
+      env: {},
+      directoryExists: () => true,
+    }).model;
+    const lists = [{ serverUrl: `https://*${'a'.repeat(2_000)}b*` }];
+    const barred = (allowed: unknown, denied: unknown): number =>
+      withoutBarred(given, { allowed, denied }).problems.length;
+    assert.deepEqual([barred(lists, null), barred(null, lists), barred([{ serverUrl: '*' }], null)], [1, 1, 0]);
+  });
+
   it('a barred server is switched off, and its instances end', () => {
     const [files] = withoutBarred(servers, { allowed: null, denied: [{ serverName: 'files' }] }).servers;
     assert.ok(files?.kind === 'valid' && !files.definition.enabled);

@@ -38,11 +38,11 @@ const written = (servers: ReturnType<typeof imported>['servers'], text?: string)
 const secrets =
   /ghp_|hunter2|BSAabc|sk-live|abcdef0123456789|tvly-|0123456789abcdef|qwertz|ctx7sk|user:pass|lin_api|CLIENT_SECRET": "def/;
 
-/** The settings of a program that have nothing to do with its servers. */
+/** A program's settings apart from its servers. */
 const programSettings =
   /^(?:numStartups|model|theme|globalShortcut|editor\.fontSize|\$schema)$|^tools\.(?:write|bash)$|^stream$/;
 
-/** The paths of all values that are neither empty nor null. */
+/** The paths of all values, except empty and null ones. */
 function leavesOf(value: unknown, at: readonly (string | number)[] = []): (string | number)[][] {
   if (Array.isArray(value)) return value.flatMap((item, index) => leavesOf(item, [...at, index]));
   if (typeof value === 'object' && value !== null) {
@@ -60,7 +60,7 @@ function changed(value: unknown, [step, ...rest]: readonly (string | number)[]):
   return Array.isArray(value) ? value.with(Number(step), inner) : { ...(value as object), [step]: inner };
 }
 
-/** Says whether a note is about the value at a path: it names its key or something it is a part of, or skips its server. */
+/** True if a note is about the value at a path: it names its key or an outer part, or skips its server. */
 function names({ kind, server, message }: ImportNote, leaf: readonly (string | number)[]): boolean {
   const named = [...message.matchAll(/`([^`]*)`/g)].flatMap(([, text = '']) => [text, ...text.split('.')]);
   const ids = leaf.slice(0, -1);
@@ -76,7 +76,7 @@ function names({ kind, server, message }: ImportNote, leaf: readonly (string | n
 describe('import (C6)', () => {
   const samples = filesBelow(folder);
 
-  it('has a sample of each format', () => {
+  it('each format has a sample', () => {
     const formats = new Set(samples.flatMap((file) => formatOfPath(file) ?? []));
     assert.deepEqual([...formats].sort(), Object.keys(dialects).sort());
   });
@@ -95,7 +95,7 @@ describe('import (C6)', () => {
         secret: () => 'x',
         directoryExists: () => true,
       });
-      // The value that stands for a whole URL here is none.
+      // The placeholder for a whole URL here is not a URL.
       const wrong = parsed.problems.filter(({ code }) => code !== 'url-invalid');
       assert.deepEqual(wrong, []);
       assertGolden(path.join(folder, name.split(path.sep)[0] ?? '', 'expected.txt'), `${yaml}\n---\n${report}`);
@@ -103,7 +103,7 @@ describe('import (C6)', () => {
   }
 
   for (const file of samples) {
-    it(`${path.relative(folder, file)}: what is there already is not imported again`, () => {
+    it(`${path.relative(folder, file)}: an existing entry is not imported again`, () => {
       const text = readFileSync(file, 'utf8');
       const plan = (config: string | undefined) => planImport({ ...outside, text, file, config });
       const first = plan(undefined);
@@ -116,7 +116,7 @@ describe('import (C6)', () => {
     });
   }
 
-  it('the report asks to remove what the editor would use in place of the toolsets', () => {
+  it('the report asks to remove servers preferred by the editor to toolsets', () => {
     const text = '{ "servers": { "a": { "command": "x" } } }';
     const file = '/ws/.vscode/mcp.json';
     const plan = (isOfEditor: boolean) => planImport({ ...outside, isOfEditor, text, file, config: undefined });
@@ -126,7 +126,7 @@ describe('import (C6)', () => {
     assert.doesNotMatch(elsewhere.report, /Remove/);
   });
 
-  it('what was changed since it was imported is imported under another id, once', () => {
+  it('an entry changed after its import is imported under another id, once', () => {
     const text = JSON.stringify({
       mcpServers: { 'my db': { url: 'https://x/', headers: { Authorization: 'Bearer abc123def' } } },
     });
@@ -146,7 +146,7 @@ describe('import (C6)', () => {
   });
 
   for (const file of samples) {
-    it(`${path.relative(folder, file)}: drops nothing without a word`, () => {
+    it(`${path.relative(folder, file)}: every loss is reported`, () => {
       const text = readFileSync(file, 'utf8');
       const isToml = file.endsWith('.toml');
       const reading = readSource(text, isToml ? 'toml' : 'json');
@@ -155,7 +155,7 @@ describe('import (C6)', () => {
       const outcome = (found: ReturnType<typeof imported>): string =>
         `${written(found.servers)}\n${reportText('', found)}`;
       const whole = importOf(reading.root);
-      // Otter has a list of servers, which the notes know by name.
+      // Otter has a list of servers. The notes use their names.
       const nameOf = (index: unknown): string[] => {
         const list = reading.root['mcp_servers'];
         const server = Array.isArray(list) ? (list[Number(index)] as { name?: string } | undefined) : undefined;
@@ -164,7 +164,7 @@ describe('import (C6)', () => {
       const dropped: string[] = [];
       for (const leaf of leavesOf(reading.root)) {
         if (programSettings.test(leaf.join('.'))) continue;
-        // What counts is changed by the change, or named in the report by its key or by what it is a part of.
+        // Each value counts if its change shows, or is named in the report by its key or an outer part.
         const isNamed = whole.notes.some((note) => names(note, [...nameOf(leaf[1]), ...leaf]));
         if (!isNamed && outcome(importOf(changed(reading.root, leaf))) === outcome(whole)) dropped.push(leaf.join('.'));
       }
@@ -172,7 +172,7 @@ describe('import (C6)', () => {
     });
   }
 
-  it('would notice what is dropped', () => {
+  it('this test notices a lost value', () => {
     const root = { mcpServers: { a: { command: 'x', args: [] } } };
     assert.deepEqual(leavesOf(root), [['mcpServers', 'a', 'command']]);
     assert.deepEqual(changed(root, ['mcpServers', 'a', 'command']), {
@@ -183,7 +183,7 @@ describe('import (C6)', () => {
     assert.ok(!names(note, ['mcpServers', 'a', 'args', 0]) && !names(note, ['mcpServers', 'b', 'env', 'B']));
   });
 
-  it('reads UTF-16, with a mark and without one, in either order of bytes', () => {
+  it('the import reads UTF-16, with a mark and without one, in either order of bytes', () => {
     const text = '{ "mcpServers": { "größe": { "command": "x" } } }';
     const little = Buffer.from(text, 'utf16le');
     const big = Buffer.from(text, 'utf16le').swap16();
@@ -200,7 +200,7 @@ describe('import (C6)', () => {
     }
   });
 
-  it('tells the format by what is in the file, where the name says nothing', () => {
+  it('the content decides about the format if the file’s name does not', () => {
     for (const [text, id] of [
       ['{ "servers": { "a": { "command": "x", "env": { "T": "${input:t}" } } } }', 'a'],
       ['{ "mcp": { "b": { "type": "local", "command": ["x"] } } }', 'b'],
@@ -212,7 +212,7 @@ describe('import (C6)', () => {
     assert.equal(imported('[[mcp.servers]]\nname = "e"\ncommand = "x"', '/tmp/some.toml').servers[0]?.id, 'e');
   });
 
-  it('what cannot be read says where, and quotes nothing', () => {
+  it('an unreadable file has a problem with the place and without a quotation', () => {
     const read = (text: string, file: string): string => {
       const found = importServers({ text, file, taken: new Set(), folders: around });
       return found.kind === 'unreadable' ? found.reason : 'read';
@@ -223,7 +223,7 @@ describe('import (C6)', () => {
     assert.equal(read('{}', 'x.json'), 'it is not clear which program it belongs to');
   });
 
-  it('ids that are taken or invalid get others, and it says so', () => {
+  it('taken and invalid ids are replaced, with a note', () => {
     const text = JSON.stringify({
       'my server': { command: 'a' },
       files: { command: 'b' },
@@ -237,7 +237,7 @@ describe('import (C6)', () => {
     assert.equal(notes.filter(({ kind }) => kind === 'changed').length, 3);
   });
 
-  describe('writes no secret, wherever it stands (E4)', () => {
+  describe('the import writes no secret, at any place (E4)', () => {
     const token = 'ghp_16C7e42F292c6912E7710c838347Ae178B4a';
     const word = 'hunter2Sommer!';
     const json = (server: object, inputs: readonly object[] = []): string =>
@@ -273,7 +273,7 @@ describe('import (C6)', () => {
       });
     }
 
-    it('and keeps what is none: defaults, names and commands', () => {
+    it('the import keeps harmless values: defaults, names and commands', () => {
       const command = '/nix/store/q4w5sdhmxy7m1cpyr2jk3l0p9v8b6n5a-nodejs-22.1.0/bin/node';
       const env = { MODE: '${MODE:-development}', API_KEY: '${GITHUB_PERSONAL_ACCESS_TOKEN}' };
       const { servers } = imported(json({ command, cwd: '/srv/key-store/tokens', env }), '.mcp.json');
@@ -286,7 +286,7 @@ describe('import (C6)', () => {
     });
   });
 
-  it('has the secrets that were written out, so that a person can keep them at once, and no others', () => {
+  it('the import returns exactly the literal secrets of the file, so a person can keep them at once', () => {
     const text = JSON.stringify({
       a: { command: 'x', args: ['--token', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a'], env: { MODE: 'fast' } },
       toolset: { url: 'ftp://x', headers: { Authorization: 'Bearer abc123def456' } },
@@ -294,7 +294,7 @@ describe('import (C6)', () => {
     assert.deepEqual([...imported(text, '.mcprc').secrets], [['A_TOKEN', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a']]);
   });
 
-  it('makes of an entry that a person types what it makes of one in a file', () => {
+  it('a typed entry gets the same references as an imported one', () => {
     const made = withSecretsApart('lab', newEntry('command', 'npx lab --api-key=sk-one-1234567890 --fast'), around);
     assert.deepEqual(made?.entry.args, ['lab', { prefix: '--api-key=', secret: 'LAB_API_KEY' }, '--fast']);
     assert.deepEqual([...made.secrets], [['LAB_API_KEY', 'sk-one-1234567890']]);
@@ -302,7 +302,7 @@ describe('import (C6)', () => {
     assert.deepEqual(withSecretsApart('lab', plain, around)?.entry, plain);
   });
 
-  it('one variable has one value: a second secret of that name gets another', () => {
+  it('one variable has one value, and a second secret with the same name gets another variable', () => {
     const server = (token: string): object => ({ command: 'x', env: { API_KEY: token } });
     const text = JSON.stringify({ a: server('sk-one-123456'), b: server('sk-two-123456'), c: server('sk-one-123456') });
     assert.deepEqual(
@@ -312,7 +312,7 @@ describe('import (C6)', () => {
   });
 });
 
-describe('new servers in a file that is there', () => {
+describe('new servers in an existing file', () => {
   const one = [{ id: 'new', entry: { transport: 'stdio', command: 'npx', args: ['-y', "it's"] } }];
   const cases: Record<string, string> = {
     'behind the last, in its indentation, comments kept':
@@ -338,7 +338,7 @@ describe('new servers in a file that is there', () => {
     });
   }
 
-  it('are set apart alike with line breaks of Windows', () => {
+  it('new servers have the same gaps with line breaks of Windows', () => {
     const closed =
       'version: 1\nservers:\n  a: { transport: stdio, command: x }\n  b: { transport: stdio, command: x }\n';
     for (const text of [closed, ...Object.values(cases).filter((each) => !each.includes('\r'))]) {
@@ -349,7 +349,7 @@ describe('new servers in a file that is there', () => {
     }
   });
 
-  it('a file with errors is left alone', () => {
+  it('a file with errors is not changed', () => {
     for (const text of ['version: 1\nservers: [\n', 'servers: text\n', 'version: 1\nservers: *x\n']) {
       assert.equal(addServers(text, one), undefined);
     }

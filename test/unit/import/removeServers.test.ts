@@ -17,16 +17,16 @@ const cases: [what: string, before: string, names: string[], after: string][] = 
 
 describe('planRemoval', () => {
   for (const [what, before, names, after] of cases) {
-    it(`takes out ${what}`, () => assert.equal(planRemoval(before, names).after, after));
+    it(`the edits remove ${what}`, () => assert.equal(planRemoval(before, names).after, after));
   }
 
-  it('changes nothing in a file without the servers, or in one that is not JSON', () => {
+  it('a file without the servers, or without JSON, is not changed', () => {
     for (const text of ['{ "servers": { "b": {} } }', '{ "a": {} }', '{ "servers": ["a"] }', '', '{', '[1']) {
       assert.deepEqual(planRemoval(text, ['a']), { names: [], edits: [], after: text });
     }
   });
 
-  it('names the servers as the file has them', () => {
+  it('the names of removed servers are spelt as in the file', () => {
     assert.deepEqual(planRemoval('{ "servers": { "A": {}, "b": {} } }', ['a', 'c']).names, ['A']);
   });
 });

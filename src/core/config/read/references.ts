@@ -1,15 +1,15 @@
 /**
- * Reads values that may be kept elsewhere (C2): a text, or a reference such as `{ prefix: 'Bearer ', env: NAME }`. No text
- * is quoted in a problem, because it may be a secret.
+ * Reads values from elsewhere (C2): a text, or a reference such as `{ prefix: 'Bearer ', env: NAME }`. No problem
+ * quotes a text, because it may be a secret.
  */
 import { nearest } from '../../base/nearest.js';
 import { textOf, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
 import { describeKind, type EntryReader } from './entryReader.js';
-import { knownKeys } from '../keys.js';
+import { keysOf } from '../keys.js';
 import type { EnvValue, Reference, ReferenceSource } from '../model.js';
 import * as problems from '../problems.js';
 
-/** Where a value stands, and how problems call it. */
+/** The place of a value, and its name in problems. */
 interface ValuePlace {
   /** For example ``The value of `TOKEN` ``. */
   readonly what: string;
@@ -19,7 +19,7 @@ interface ValuePlace {
   readonly key: problems.Spot;
 }
 
-/** Reads the value of a key. @param starts whether the server is started, so that its references need values */
+/** Reads the value of a key. @param starts true if the server starts, so its references need values */
 export function readValue(
   reader: EntryReader,
   entry: MapEntry,
@@ -36,9 +36,9 @@ export function readValue(
   return reader.note(problems.wrongType(at.value, what, 'a text or a map with `env`', describeKind(entry.value), fix));
 }
 
-/** Says whether a map is meant as a reference; an unquoted `key: value` of YAML is a map too. */
+/** True if a map is a reference. An unquoted `key: value` of YAML is a map too. */
 export function isReference(node: ValueNode): node is MapNode {
-  return node.kind === 'map' && knownKeys.reference.some((key) => node.entries.has(key));
+  return node.kind === 'map' && keysOf('reference').some((key) => node.entries.has(key));
 }
 
 export function readReference(

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { MessageStream } from '../eventStreams.js';
 import { isObject } from '../../base/isObject.js';
-import { inNextTurn } from '../../base/nextTurn.js';
+import { inNextTurn } from '../../base/turns.js';
 import type { Fields } from '../../protocol/client.js';
 import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 import { notificationMessage, type Message, type RequestId } from '../../protocol/jsonRpc.js';

@@ -1,6 +1,6 @@
-/** Which edits are launches that somebody still types (R1). */
+/** Recognises edits of a half-typed launch (R1). */
 import assert from 'node:assert/strict';
-import { changesLaunchAt } from '../../../../src/core/config/edit/halfTyped.js';
+import { changesLaunchAt } from '../../../../src/core/config/edit/serverEdits.js';
 
 const before = `version: 1
 servers:
@@ -18,7 +18,7 @@ function isHeld(marked: string): boolean {
   return changesLaunchAt(before, marked.replace('|', ''), marked.indexOf('|'));
 }
 
-describe('a launch that is half typed', () => {
+describe('a half-typed launch', () => {
   for (const [title, marked, expected] of [
     ['a command at the caret', before.replace('one', 'onet|'), true],
     ['a new server at the caret, behind the others', `${before}  c:\n    transport: stdio\n    command: n|`, true],

@@ -1,18 +1,17 @@
 /**
- * Makes a config file fit to be shown to strangers, for a bug report: its structure remains, comments go, and every
- * value that is not known to be harmless is masked. Everything here is pure.
+ * Makes a config file fit for a public bug report. Its structure remains, comments go, and values are masked unless
+ * they are known to be harmless. Everything here is pure.
  */
 import { mask, withoutArgumentSecrets } from '../../base/secrets.js';
 import { readYaml } from '../../yaml/yamlTree.js';
 import { isEmpty, plainValue, type ValueNode } from '../../yaml/valueNodes.js';
 
-/** Returns undefined if the text cannot be read, because then nothing in it can be told from a secret. */
+/** Returns undefined for an unreadable text, because any part of it may be a secret. */
 export function redactedConfig(text: string): string | undefined {
   const { errors, root } = readYaml(text);
   return errors.length > 0 ? undefined : JSON.stringify(wholeFile(root), undefined, 2);
 }
 
-/** The keys of a server whose values say nothing about a person. */
 const harmless = new Set([
   'enabled',
   'truely-stateless',
@@ -30,7 +29,7 @@ const harmless = new Set([
   'type',
 ]);
 
-/** Servers stand below a key or, in files of other programs, at the top. */
+/** The servers are below a key or, in files of other programs, at the top. */
 function wholeFile(root: ValueNode): unknown {
   return members(root, (key, value) => {
     if (key === 'version') return value.kind === 'scalar' && typeof value.value === 'number' ? value.value : mask;
@@ -66,7 +65,7 @@ function variableOf(node: ValueNode): unknown {
   return /^[A-Za-z_]\w*$/.test(String(variable.value)) ? { env: variable.value } : mask;
 }
 
-/** Keeps scheme and host, and what of the path reads as words. Credentials and the query go, because they carry keys. */
+/** Keeps the scheme, the host and plain words of the path. Credentials and the query go, because they carry keys. */
 function address(url: string): string {
   if (!URL.canParse(url)) return mask;
   const { protocol, host, pathname, search } = new URL(url);
@@ -77,7 +76,7 @@ function address(url: string): string {
   return `${protocol}//${host}${path}${search === '' ? '' : `?${mask}`}`;
 }
 
-/** Masks secrets, and of addresses what strangers need not see. */
+/** Masks secrets and parts of addresses. */
 function argumentList(items: readonly ValueNode[]): unknown[] {
   const texts = items.map((item) => (item.kind === 'scalar' ? String(item.value) : ''));
   const { args } = withoutArgumentSecrets(texts);

@@ -1,5 +1,5 @@
 /** Reads and writes durations as people write them (C3), and holds the defaults, in milliseconds. */
-import type { Timeouts } from '../model.js';
+import type { Timeouts } from './model.js';
 
 const second = 1000;
 const minute = 60 * second;
@@ -12,7 +12,7 @@ export const defaultTimeouts: Timeouts = {
   idle: 15 * minute,
 };
 
-/** The result is neither rounded nor bounded; it is undefined for a text that is not a duration. */
+/** Returns milliseconds, neither rounded nor bounded, or undefined for other texts. */
 export function milliseconds(text: string): number | undefined {
   const [, amount, unit] = /^(\d+(?:\.\d+)?) ?(ms|s|m)$/.exec(text) ?? [];
   const factor = unit === undefined ? undefined : units[unit];

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { redactedConfig } from '../../../../src/core/config/describe/redactedConfig.js';
+import { redactedConfig } from '../../../../src/core/config/edit/redactedConfig.js';
 
 const canary = 'canary-5ca1ab1e';
 
-/** Each place of a file where a person may have written a secret. */
+/** Each place of a file for a possible secret. */
 const places: Record<string, string> = {
   comment: `version: 1 # ${canary}\nservers: {}`,
   env: `servers: { a: { env: { TOKEN: ${canary} } } }`,
@@ -38,18 +38,18 @@ const places: Record<string, string> = {
 
 describe('redactedConfig (E4)', () => {
   for (const [where, text] of Object.entries(places)) {
-    it(`shows no secret: ${where}`, () => {
+    it(`a redacted config file shows no secret: ${where}`, () => {
       const shown = redactedConfig(text);
       assert.ok(shown !== undefined);
       assert.doesNotMatch(shown, /canary/);
     });
   }
 
-  it('shows nothing of what cannot be read', () => {
+  it('an unreadable config file shows no part of its text', () => {
     assert.equal(redactedConfig(`servers: [ ${canary}`), undefined);
   });
 
-  it('shows what a bug report needs', () => {
+  it('a redacted config file shows the facts for a bug report', () => {
     const text = `version: 1
 servers:
   a:

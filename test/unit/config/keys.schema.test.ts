@@ -3,20 +3,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv } from 'ajv';
 import { format } from 'oxfmt';
-import type { ProblemCode } from '../../../../src/core/base/problem.js';
-import { configSchema } from '../../../support/configSchema.js';
-import { readYaml } from '../../../../src/core/yaml/yamlTree.js';
-import manifest from '../../../../package.json';
-import { assertGolden } from '../../../support/golden.js';
-import { parse, wholeFormat } from '../fixtures.js';
-import { plain } from '../../yaml/plain.js';
+import type { ProblemCode } from '../../../src/core/base/problem.js';
+import { configSchema } from '../../support/configSchema.js';
+import { readYaml } from '../../../src/core/yaml/yamlTree.js';
+import manifest from '../../../package.json';
+import { assertGolden } from '../../support/golden.js';
+import { parse, wholeFormat } from './fixtures.js';
+import { plain } from '../yaml/plain.js';
 
-const root = path.join(import.meta.dirname, '../../../..');
+const root = path.join(import.meta.dirname, '../../..');
 const shipped = path.join(root, 'media/mcp.schema.json');
 const golden = path.join(root, 'test/golden/config');
 const validate = new Ajv({ strict: false, allowUnionTypes: true }).compile(configSchema());
 
-/** Errors that a schema cannot see, or sees as something else than the validator does. */
+/** Errors outside the reach of a schema, or with another form there. */
 const beyond: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'duplicate-key',
   'duplicate-server',
@@ -31,7 +31,7 @@ const beyond: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
 ]);
 
 describe('the JSON schema (E2)', () => {
-  it('ships as it is made; UPDATE_GOLDEN=1 writes it', async () => {
+  it('the shipped schema is up to date; UPDATE_GOLDEN=1 writes it', async () => {
     const { code } = await format(shipped, JSON.stringify(configSchema()), { printWidth: 120 });
     assertGolden(shipped, code);
     assert.deepEqual(manifest.contributes.yamlValidation, [
@@ -45,13 +45,13 @@ describe('the JSON schema (E2)', () => {
     const { problems, kind } = parse(text);
     const errors = problems.filter(({ severity }) => severity !== 'information');
     if (errors.length === 0) {
-      it(`takes ${file}`, () => {
+      it(`the schema accepts ${file}`, () => {
         const value = plain(text);
         assert.ok(validate(value) || value === null, JSON.stringify(validate.errors, null, 1));
       });
     } else if (errors.some(({ code, severity }) => severity === 'error' && !beyond.has(code)) || kind === 'refused') {
       if (errors.every(({ code }) => beyond.has(code))) continue;
-      it(`refuses ${file}`, () => assert.equal(validate(plain(text)), false));
+      it(`the schema refuses ${file}`, () => assert.equal(validate(plain(text)), false));
     }
   }
 
@@ -64,7 +64,7 @@ describe('the JSON schema (E2)', () => {
     'prompts: { transform: x }', 'resources: { blacklist: 1 }', 'command: []', "command: ''", 'transport: sse', 'colour: red',
   ]; // oxfmt-ignore
   for (const body of wrong) {
-    it(`refuses ${body}, as the validator does`, () => {
+    it(`the schema refuses ${body}, as the validator does`, () => {
       const text = server(body.startsWith('command') || body.startsWith('transport') ? 'x: 1' : body);
       const [key = ''] = body.split(':');
       const replaced =
@@ -76,7 +76,7 @@ describe('the JSON schema (E2)', () => {
     });
   }
 
-  it('takes every key of the format', () => {
+  it('the schema accepts every key of the format', () => {
     assert.ok(validate(plain(wholeFormat)), JSON.stringify(validate.errors));
   });
 });
