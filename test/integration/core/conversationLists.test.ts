@@ -26,7 +26,7 @@ describe('lists of conversations (G3g)', () => {
     return (await names(session)).filter((name) => /extra/.test(name));
   }
 
-  it('a server that offers more to a client that can be asked offers it to that client, and changes nobody else', async () => {
+  it('further tools for a client that can be asked appear only in its own list', async () => {
     await stage.edit({ e: officialServer('everything') });
     const usual = stage.publishedBy('e');
     const [poor, rich] = [await open('e'), await open('e', eliciting)];
@@ -51,7 +51,7 @@ describe('lists of conversations (G3g)', () => {
     assert.ok(!(await names(await open('e'))).includes('trigger-elicitation-request'));
   });
 
-  it('tools that a call switches on are those of its conversation, until it gives its instance back', async () => {
+  it('tools switched on by a call belong to its conversation, until that releases its instance', async () => {
     await stage.edit({ a: fixture('changes-tools', [], { transform: [{ prefix: 'a_' }] }) });
     const [one, two] = [await open('a'), await open('a')];
     await two.call('a_echo', { text: 'hello' });
@@ -70,7 +70,7 @@ describe('lists of conversations (G3g)', () => {
     assert.deepEqual(await extras(one), []);
   });
 
-  it('filters, transforms and permission hold for each list, and a filter that changes counts for all', async () => {
+  it('filters, transforms and permission hold for each list, and a changed filter counts for all', async () => {
     await stage.edit({ a: fixture('changes-tools') });
     const session = await open('a');
     await session.call('grow');
@@ -84,7 +84,7 @@ describe('lists of conversations (G3g)', () => {
     await session.call('p_extra_2');
   });
 
-  it('a published name is unique within what one conversation is offered (N5)', async () => {
+  it('a published name is unique within the lists of one conversation (N5)', async () => {
     await stage.edit({ a: fixture('changes-tools'), b: fixture('raw', ['--tools', 'echo_b,extra_1']) });
     const all = await open('*');
     assert.deepEqual(await extras(all), ['extra_1']);
@@ -108,7 +108,7 @@ describe('lists of conversations (G3g)', () => {
     await stage.until(() => said().length === 0, 'that it goes with the instance');
   });
 
-  it('a list that all its conversations see stays one: the editor, and servers that all share', async () => {
+  it('the editor and the clients of a shared server have one list for all conversations', async () => {
     await stage.edit({
       a: fixture('changes-tools'),
       s: fixture('changes-tools', [], { 'truely-stateless': true, transform: [{ prefix: 's_' }] }),
@@ -125,7 +125,7 @@ describe('lists of conversations (G3g)', () => {
     assert.deepEqual(await extras(two), ['s_extra_1']);
   });
 
-  it('a definition that replaces another replaces every list of it', async () => {
+  it('a new definition replaces every list of the old one', async () => {
     await stage.edit({ a: fixture('changes-tools') });
     const session = await open('a');
     await session.call('grow');

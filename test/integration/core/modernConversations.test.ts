@@ -1,4 +1,4 @@
-/** Whose conversation a request of the modern era is, where no session tells (G3, L1): never another's. */
+/** The conversation of a modern request without a session (G3, L1): never another one. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -12,13 +12,13 @@ import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 const address = (): string => randomBytes(16).toString('base64url');
 const codex = 'codex-mcp-client';
 
-describe('conversations of the modern era (G3)', function () {
+describe('modern conversations (G3)', function () {
   this.timeout(180_000);
   let stage: Stage;
   beforeEach(async () => (stage = await startStage({ maxInstances: 200 })));
   afterEach(endStages);
 
-  it('a client that speaks both eras takes sessions, and each of them has an instance of its own', async () => {
+  it('a client of both eras takes sessions, and each has its own instance', async () => {
     await stage.edit({ s: rawWith(['count', 'pid']) });
     const { url, headers } = (await stage.gateway()).endpoint('s', 'plain');
     const connect = async (): Promise<Client> => {
@@ -28,14 +28,14 @@ describe('conversations of the modern era (G3)', function () {
       stage.onDispose(() => client.close());
       return client;
     };
-    // Both are refused before either has begun a session.
+    // Both are refused before one has begun a session.
     const [one, two] = await Promise.all([connect(), connect()]);
     assert.deepEqual([one.getProtocolEra(), two.getProtocolEra()], ['legacy', 'legacy']);
     const pids = await Promise.all([one, two].map((client) => client.callTool({ name: 'pid', arguments: {} })));
     assert.notDeepEqual(pids[0]?.content[0], pids[1]?.content[0]);
   });
 
-  it('one at an address of its own keeps its instance, and gives it back there', async () => {
+  it('a conversation with its own address keeps its instance, and gives it back there', async () => {
     await stage.edit({ s: fixture('raw', [], { transform: [{ prefix: 'my_' }] }) });
     const [one, two] = [address(), address()];
     const first = await ModernClient.open(stage, 's', { address: one });
@@ -55,7 +55,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await first.text('my_count'), '2');
   });
 
-  it('a legacy session at such an address is a session, and does not share its instance', async () => {
+  it('a legacy session at the address of a conversation has another instance', async () => {
     await stage.edit({ s: rawWith(['count']) });
     const own = address();
     const modern = await ModernClient.open(stage, 's', { address: own });
@@ -72,7 +72,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await modern.text('count'), '2');
   });
 
-  it('threads that Codex names have each an instance, in either era, and also within one session', async () => {
+  it('each thread of Codex has its own instance, in both eras and within one session', async () => {
     await stage.edit({ s: rawWith(['count']) });
     const [one, two] = [randomUUID(), randomUUID()];
     const client = await ModernClient.open(stage, 's', { name: codex });
@@ -99,7 +99,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.deepEqual([await count(one), await count(two)], ['3', '2']);
   });
 
-  it('what one program names is no name of another', async () => {
+  it('the name of a thread counts only from Codex', async () => {
     await stage.edit({ s: rawWith(['count']) });
     const threadId = randomUUID();
     const codexClient = await ModernClient.open(stage, 's', { name: codex });
@@ -110,7 +110,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await codexClient.text('count', {}, { meta: { threadId } }), '2');
   });
 
-  it('a client that names no conversation is refused, and reads what to do', async () => {
+  it('a client without a conversation is refused, and the error says what to do', async () => {
     await stage.edit({ s: fixture('features'), t: rawWith(['count']) });
     const started = stage.instances('s').map(({ use }) => use.kind);
     for (const toolset of ['s', everyToolset]) {
@@ -140,7 +140,7 @@ describe('conversations of the modern era (G3)', function () {
     );
   });
 
-  it('a link is read where it was made, by the conversation that was given it', async () => {
+  it('a conversation reads a link from its own instance', async () => {
     await stage.edit({ s: fixture('features', ['--rich']) });
     const [one, two] = [
       await ModernClient.open(stage, 's', { address: address() }),
@@ -164,7 +164,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await client.text('remember', { text: 'y' }), 'y');
   });
 
-  it('each hears of the changes and updates of its own instance alone', async () => {
+  it('each conversation gets only changes and updates of its own instance', async () => {
     await stage.edit({ s: fixture('modern') });
     const open = async (): Promise<{
       client: ModernClient;
@@ -198,7 +198,7 @@ describe('conversations of the modern era (G3)', function () {
       JSON.stringify((await client.request('tools/list')).result).includes('"another"');
     assert.deepEqual([await names(one), await names(two)], [true, false]);
     assert.equal(await one.client.text('another'), 'another');
-    // A subscription is made by the way, so the server may not know it yet.
+    // The gateway subscribes in the background, so the server may not know it yet.
     for (let updated = false; !updated; updated = one.told.includes('note://one')) {
       await one.client.text('touch', { uri: 'note://one' });
     }
@@ -206,7 +206,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.deepEqual(two.told, ['notifications/subscriptions/acknowledged']);
   });
 
-  it('a program that attends to its address may be gone for a while', async () => {
+  it('a conversation survives a short gap of its stream', async () => {
     await stage.edit({ s: rawWith(['count']) });
     const attended = await ModernClient.open(stage, 's', { address: address() });
     const stream = await attended.send('GET');
@@ -240,7 +240,7 @@ describe('conversations of the modern era (G3)', function () {
       conversations.flatMap((_, index) => [index, index, index]),
       seed,
     );
-    /** The calls of one conversation follow one another; those of all others run meanwhile. */
+    /** The calls of one conversation follow one another, beside the calls of all others. */
     const last = conversations.map((): Promise<void> => Promise.resolve());
     for (const [step, index] of order.entries()) {
       last[index] = (last[index] ?? Promise.resolve()).then(async () => {

@@ -30,7 +30,6 @@ export class Listing {
   /** Until it is first served, a toolset may have any feature. */
   canGain = true;
   private served: ServedToolset | undefined;
-  private apps_: ReadonlyMap<string, string> | undefined;
   private isStale = false;
 
   constructor(
@@ -48,10 +47,6 @@ export class Listing {
     this.resources = list('resources');
     this.templates = list('resourceTemplates');
     this.refresh();
-  }
-
-  get version(): number {
-    return this.tools.version;
   }
 
   /** Versions only grow, so the greater one of two lists represents both. */
@@ -78,7 +73,6 @@ export class Listing {
       this.resources.set(served?.resources);
       this.templates.set(served?.templates);
     }
-    if (served !== this.served) this.apps_ = undefined;
     this.served = served;
     if (!served) return;
     this.features = served.features;
@@ -87,13 +81,7 @@ export class Listing {
 
   /** The URIs of apps, by the listed names of their tools (G8). */
   get apps(): ReadonlyMap<string, string> {
-    this.apps_ ??= new Map(
-      (this.served?.tools ?? []).flatMap((tool): [string, string][] => {
-        const uri = appOf(tool);
-        return uri === undefined ? [] : [[tool.name, uri]];
-      }),
-    );
-    return this.apps_;
+    return this.served ? appsIn(this.served) : new Map();
   }
 
   /** The parameters to mirror in headers, by the listed name of the tool (X8b). */
@@ -117,29 +105,36 @@ export class Listing {
   isForAppsAlone(name: string): boolean {
     return this.served?.appTools?.some((tool) => tool.name === name) === true;
   }
-
-  /** The result of `tools/list`. */
-  page(cursor: string | undefined): string | undefined {
-    return this.tools.page(cursor);
-  }
 }
 
-const mirroredOf = new WeakMap<ServedToolset, ReadonlyMap<string, readonly MirroredParam[]>>();
+const appsIn = once(
+  ({ tools }) =>
+    new Map(
+      tools.flatMap((tool): [string, string][] => {
+        const uri = appOf(tool);
+        return uri === undefined ? [] : [[tool.name, uri]];
+      }),
+    ),
+);
 
-/** Looks through a toolset once for all clients. */
-function mirroredIn(served: ServedToolset): ReadonlyMap<string, readonly MirroredParam[]> {
-  const known = mirroredOf.get(served);
-  if (known) return known;
-  const found = new Map(
-    [...served.tools, ...(served.appTools ?? [])].flatMap(
-      ({ name, inputSchema }): [string, readonly MirroredParam[]][] => {
+const mirroredIn = once(
+  ({ tools, appTools = [] }) =>
+    new Map(
+      [...tools, ...appTools].flatMap(({ name, inputSchema }): [string, readonly MirroredParam[]][] => {
         const mirrored = mirroredParams(inputSchema);
         return mirrored.kind === 'right' && mirrored.params.length > 0 ? [[name, mirrored.params]] : [];
-      },
+      }),
     ),
-  );
-  mirroredOf.set(served, found);
-  return found;
+);
+
+/** Makes a function with a memory, so each toolset is looked through once for all clients. */
+function once<Found>(look: (served: ServedToolset) => Found): (served: ServedToolset) => Found {
+  const known = new WeakMap<ServedToolset, Found>();
+  return (served) => {
+    const found = known.get(served) ?? look(served);
+    known.set(served, found);
+    return found;
+  };
 }
 
 interface ListingsDeps {

@@ -138,7 +138,7 @@ export class Session extends Conversation implements Client {
 
   override tellBeforeResult(stream: MessageStream, listVersion: number): void {
     this.listing.refreshIfStale();
-    const { version } = this.listing;
+    const { version } = this.listing.tools;
     const { known, told } = this.knowledge.tools;
     if (known === version) return;
     if (listVersion !== version || told !== version) this.tell(stream, 'tools');

@@ -107,7 +107,7 @@ export function forward<Result, Beside>(
   const destination = forwarding.destination ?? destinationOf(meta, context, forwarding.link);
   if (!destination) return refusal(errorCodes.invalidRequest, severalConversations);
 
-  const call: CallInFlight = { controller: new Cancellation(), reply, listVersion: listing.version };
+  const call: CallInFlight = { controller: new Cancellation(), reply, listVersion: listing.tools.version };
   client.calls.set(id, call);
   if (asking) asking.hasCalled = true;
   if (client.calls.size === 1) deps.noteActivity(listing.toolset);

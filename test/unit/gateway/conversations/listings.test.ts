@@ -37,7 +37,7 @@ describe('gateway: listings', () => {
   });
 
   function page(listing: Listing, cursor?: string): Page {
-    const json = listing.page(cursor);
+    const json = listing.tools.page(cursor);
     assert.ok(json !== undefined, 'there is such a page');
     return JSON.parse(json) as Page;
   }
@@ -79,7 +79,7 @@ describe('gateway: listings', () => {
     const { nextCursor } = page(listing);
     backend.set('t', ['a', 'b', 'c', 'e']);
     listing.refreshIfStale();
-    assert.equal(listing.page(nextCursor), undefined);
+    assert.equal(listing.tools.page(nextCursor), undefined);
     clock.advance(20);
   });
 
@@ -88,9 +88,15 @@ describe('gateway: listings', () => {
     backend.set('u', ['a', 'b', 'c', 'd']);
     const foreign = page(listings.of('u', 'plain')).nextCursor;
     const listing = listings.of('t', 'plain');
-    const forged = [`${listing.version}:9`, `${listing.version}:-1`, `${listing.version}:1.5`, '', 'x'];
+    const forged = [
+      `${listing.tools.version}:9`,
+      `${listing.tools.version}:-1`,
+      `${listing.tools.version}:1.5`,
+      '',
+      'x',
+    ];
     for (const cursor of [foreign, ...forged.map((text) => Buffer.from(text).toString('base64url')), '\u0000', '%']) {
-      assert.equal(listing.page(cursor), undefined, `cursor ${String(cursor)}`);
+      assert.equal(listing.tools.page(cursor), undefined, `cursor ${String(cursor)}`);
     }
   });
 
@@ -101,7 +107,7 @@ describe('gateway: listings', () => {
     const later = new FakeBackend();
     later.set('t', ['w', 'x', 'y', 'z']);
     const restarted = new Listings({ backend: later, clock, log, pageSize: 3, coalesceMs: 20, announce: () => {} });
-    assert.equal(restarted.of('t', 'plain').page(nextCursor), undefined);
+    assert.equal(restarted.of('t', 'plain').tools.page(nextCursor), undefined);
     restarted.dispose();
   });
 
@@ -131,23 +137,23 @@ describe('gateway: listings', () => {
   it('an unchanged list keeps its version', () => {
     backend.set('t', ['a']);
     const listing = listings.of('t', 'plain');
-    const { version } = listing;
+    const { version } = listing.tools;
     backend.set('t', ['a'], { instructions: 'New.' });
     backend.remove('t');
     backend.set('t', ['a']);
     clock.advance(20);
-    assert.equal(listing.version, version);
+    assert.equal(listing.tools.version, version);
   });
 
   it('each list of each toolset has another version', () => {
     backend.set('t', ['a']);
     backend.set('u', ['a']);
-    const versions = [listings.of('t', 'plain').version, listings.of('t', 'editor').version];
-    versions.push(listings.of('u', 'plain').version);
+    const versions = [listings.of('t', 'plain').tools.version, listings.of('t', 'editor').tools.version];
+    versions.push(listings.of('u', 'plain').tools.version);
     backend.set('t', ['b']);
-    versions.push(listings.of('t', 'plain').version);
+    versions.push(listings.of('t', 'plain').tools.version);
     backend.set('t', ['a']);
-    versions.push(listings.of('t', 'plain').version);
+    versions.push(listings.of('t', 'plain').tools.version);
     assert.equal(new Set(versions).size, 5);
     clock.advance(20);
   });
@@ -158,12 +164,12 @@ describe('gateway: listings', () => {
     const of = (conversation: string): Listing => listings.of('t', 'plain', '2025-11-25', { conversation });
     const [one, two] = [of('d1'), of('d2')];
     assert.deepEqual([names(one), names(two)], [['a', 'b'], ['a']]);
-    const { version } = two;
+    const { version } = two.tools;
     backend.special.set('d1', [tool('c')]);
     backend.changed('t');
     clock.advance(20);
     assert.deepEqual(announced, ['plain/t c', 'plain/t a']);
-    assert.equal(two.version, version, 'its list is as it was');
+    assert.equal(two.tools.version, version, 'its list is as it was');
     listings.forget(one);
     backend.changed('t');
     clock.advance(20);

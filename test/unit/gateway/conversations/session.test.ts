@@ -55,7 +55,7 @@ describe('gateway: sessions', () => {
   function beginCall(session: Session, id: number): { reply: FakeStream; signal: CancelSignal; result(): void } {
     const reply = new FakeStream();
     const controller = new Cancellation();
-    const call = { controller, reply, listVersion: session.listing.version };
+    const call = { controller, reply, listVersion: session.listing.tools.version };
     session.calls.set(id, call);
     return { reply, signal: controller, result: () => session.tellBeforeResult(reply, call.listVersion) };
   }
