@@ -8,10 +8,17 @@ import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
 import { leadsBackHere } from './ownEndpoint.js';
 import { builtInToolset } from '../config/model.js';
-import { dialects, formatOfContent, formatOfPath } from './dialects.js';
+import {
+  dialects,
+  formatOfContent,
+  formatOfPath,
+  unknownProgram,
+  type Dialect,
+  type ImportFormat,
+} from './dialects.js';
 import { serversIn } from './forms.js';
-import type { Import, ImportedEntry, ImportedServer, ImportFormat, ImportNote, ImportFolders } from './imported.js';
-import { readSource } from './readSource.js';
+import type { Import, ImportedEntry, ImportedServer, ImportFolders, ImportNote } from './imported.js';
+import { readSource, type SourceForm } from './readSource.js';
 import { translate } from './translate.js';
 import { Variables } from './values.js';
 
@@ -30,12 +37,15 @@ export interface ImportRequest {
 
 export function importServers({ text, file, format: given, taken, isThere, folders }: ImportRequest): Import {
   const named = given ?? formatOfPath(file);
-  const isToml = named === 'codex' || named === 'otter' || (named === undefined && /\.toml$/i.test(file));
-  const reading = readSource(text, isToml ? 'toml' : 'json');
-  if (reading.kind === 'unreadable') return reading;
+  const form = formOf(file) ?? formOf(named === undefined ? '' : (dialects[named].files[0] ?? ''));
+  const reading = readSource(text, form ?? 'json');
+  if (reading.kind === 'unreadable') {
+    return named === undefined && form === undefined ? unknownFile(`${reading.reason}, and`) : reading;
+  }
   const format = named ?? formatOfContent(reading.root);
-  if (!format) return { kind: 'unreadable', reason: 'it is not clear which program it belongs to' };
-  const found = serversIn(reading.root, format, folders);
+  const dialect: Dialect = format === undefined ? unknownProgram : dialects[format];
+  const found = serversIn(reading.root, dialect, folders);
+  if (format === undefined && !found.isKnown) return unknownFile('');
   const notes: ImportNote[] = [
     ...reading.twice.map((key): ImportNote => ({
       kind: 'changed',
@@ -51,7 +61,7 @@ export function importServers({ text, file, format: given, taken, isThere, folde
       notes.push({ kind: 'skipped', message: `\`${written}\`: it leads to a toolset of MCP Toolsets itself.` });
       continue;
     }
-    const context = { dialect: dialects[format], inputs: found.inputs, folders, variables };
+    const context = { dialect, inputs: found.inputs, folders, variables };
     // Variables are named by the id, so an entry is compared as it was written under that id.
     const there = heldIds(written, taken).find((id) => {
       const { entry } = translate(id, raw, context);
@@ -72,13 +82,25 @@ export function importServers({ text, file, format: given, taken, isThere, folde
     for (const note of translation.notes) notes.push(note);
   }
   if (servers.length === 0 && notes.length === 0) {
-    notes.push({ kind: 'skipped', message: `The file has no servers in the form of ${dialects[format].program}.` });
+    notes.push({ kind: 'skipped', message: `The file has no servers in the form of ${dialect.program}.` });
   }
   // A note quotes what people wrote, wherever they wrote it.
   const shown = notes.map((note) => ({ ...note, message: withoutSecrets(note.message) }));
   const written = JSON.stringify(servers);
   const secrets = [...variables.secrets].filter(([name]) => written.includes(`"secret":"${name}"`));
   return { kind: 'imported', servers, notes: shown, secrets: new Map(secrets) };
+}
+
+function formOf(file: string): SourceForm | undefined {
+  const [, ending = ''] = /\.(\w+)$/.exec(file.toLowerCase()) ?? [];
+  if (/^jsonc?$/.test(ending)) return 'json';
+  return ending === 'toml' ? 'toml' : /^ya?ml$/.test(ending) ? 'yaml' : undefined;
+}
+
+function unknownFile(before: string): Import {
+  const programs = Object.values<Dialect>(dialects).map(({ program }) => program);
+  const reason = `${before} it is not clear which program it belongs to. Files of ${programs.slice(0, -1).join(', ')} and ${programs.at(-1)} are read; \`--format\` names one of them`;
+  return { kind: 'unreadable', reason: reason.trim() };
 }
 
 /** Makes a secret of what an import would make one of, in an entry that a person typed. Returns undefined if it cannot. */

@@ -1,16 +1,5 @@
 /** The result of importing another program's file (C6): entries of `.minds/mcp.yaml` as plain values, and notes. */
 
-export type ImportFormat =
-  | 'claude-desktop'
-  | 'claude-code'
-  | 'cursor'
-  | 'vscode'
-  | 'mcprc'
-  | 'codex'
-  | 'otter'
-  | 'cline'
-  | 'opencode';
-
 /** A text, or a reference to a host variable or to a secret that the person enters (C2). */
 export type ImportedValue =
   | string

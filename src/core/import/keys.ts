@@ -73,6 +73,10 @@ export class Keys {
     if (value === undefined) return undefined;
     const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value));
     const ms = isNumber ? Number(value) * unitMs : typeof value === 'string' ? milliseconds(value) : undefined;
+    if (isNumber && ms !== undefined && ms > 0 && ms < 1000) {
+      this.complain(`\`${key}\` would be ${ms} ms, which is too short to be meant, so it is not carried over.`, false);
+      return undefined;
+    }
     if (ms !== undefined && ms > 0) return ms;
     this.complain(`\`${key}\` is not a duration.`, false);
     return undefined;

@@ -3,7 +3,7 @@
  * none.
  */
 import path from 'node:path';
-import { formatOfPath } from './dialects.js';
+import { dialects, formatOfPath, type Dialect } from './dialects.js';
 
 interface Machine {
   /** The absolute paths of the workspace folders. */
@@ -16,15 +16,7 @@ interface Machine {
   readonly configHome: string | undefined;
 }
 
-const ofFolder = ['.mcp.json', '.cursor/mcp.json', '.vscode/mcp.json', '.roo/mcp.json', '.codex/config.toml'];
-const namesOfOpencode = ['opencode.json', 'opencode.jsonc', 'kilo.json', 'kilo.jsonc'];
-const ofHome = ['.claude.json', '.cursor/mcp.json', '.codex/config.toml'];
 const editors = ['Code', 'Code - Insiders', 'Cursor', 'VSCodium'];
-const clineFiles = [
-  'saoudrizwan.claude-dev/settings/cline_mcp_settings.json',
-  'rooveterinaryinc.roo-cline/settings/mcp_settings.json',
-  'kilocode.kilo-code/settings/mcp_settings.json',
-];
 
 /** Returns whether the editor starts the servers of a file too. It prefers them to toolsets of the same name (G3i). */
 export function isOfEditor(file: string, folders: readonly string[]): boolean {
@@ -45,15 +37,10 @@ export function knownFiles({ folders, home, platform, appData, configHome }: Mac
     ...editors.map((name) => path.join(programs, name, 'User')),
     path.join(home, '.vscode-server/data/User'),
   ];
-  return [
-    ...folders.flatMap((folder) => [...ofFolder, ...namesOfOpencode].map((name) => path.join(folder, name))),
-    ...ofHome.map((name) => path.join(home, name)),
-    path.join(programs, 'Claude/claude_desktop_config.json'),
-    ...users.flatMap((user) => [
-      path.join(user, 'mcp.json'),
-      ...clineFiles.map((file) => path.join(user, 'globalStorage', file)),
-    ]),
-    path.join(config, 'otter/config.toml'),
-    ...['opencode', 'kilo'].flatMap((name) => namesOfOpencode.map((file) => path.join(config, name, file))),
-  ];
+  const bases = { './': folders, '~/': [home], '$programs/': [programs], '$user/': users, '$config/': [config] };
+  const files = Object.values<Dialect>(dialects).flatMap((dialect) => dialect.files);
+  return Object.entries(bases).flatMap(([start, inFolders]) => {
+    const names = files.filter((file) => file.startsWith(start)).map((file) => file.slice(start.length));
+    return inFolders.flatMap((folder) => names.map((name) => path.join(folder, name)));
+  });
 }

@@ -1,43 +1,99 @@
-/**
- * Reads how other programs refer to variables inside texts (C6): `${NAME}`, `${env:NAME}`, `{env:NAME}` and their kin.
- */
-export type ReferenceStyle = 'none' | 'shell' | 'editor' | 'opencode';
+/** Reads how other programs refer to variables inside texts (C6). */
+
+/** How references of a program look. `${env:NAME}` stands for all of an editor: inputs and folders too. */
+export type Syntax = '${env:NAME}' | '${NAME}' | '$NAME' | '{env:NAME}' | '{{ NAME }}' | '%NAME%';
 
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
+  | (Reference & {
+      /** The reference as it stands in the text, without its default. */
+      readonly written: string;
+    });
+
+type Reference =
   /** `fallback` is the default that is written beside the name. */
   | { readonly kind: 'variable'; readonly name: string; readonly fallback: string | undefined }
+  /** A secret that the program keeps in another place. */
+  | { readonly kind: 'secret'; readonly name: string }
   | { readonly kind: 'input'; readonly id: string }
-  | { readonly kind: 'folder' }
-  | { readonly kind: 'home' }
-  | { readonly kind: 'other'; readonly written: string };
+  | { readonly kind: 'folder' | 'home' | 'other' };
 
-const patterns = {
-  shell: /\$\{([A-Za-z_]\w*)(:-[^}]*)?\}/g,
-  editor: /\$\{([^}]+)\}/g,
-  opencode: /\{((?:env|file):[^}]+)\}/g,
-} as const;
+// No part of a pattern can begin in two ways, so that the time is linear for any text.
+const pattern = new RegExp(
+  [
+    /\$?\{\{(?<template>[^{}]*)\}\}/,
+    /\$\{(?<nested>[^{}]*\$\{[^{}]*\}[^{}]*)\}/,
+    /\$\{(?<braces>[^{}]+)\}/,
+    /\{(?<bare>(?:env|file):[^{}]+)\}/,
+    /\$\((?<command>[^()]*)\)/,
+    /(?<![\w$])\$(?<name>[A-Za-z_]\w*)/,
+    /%(?<percent>[A-Za-z_]\w{2,})%/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
 
-export function piecesOf(text: string, style: ReferenceStyle): Piece[] {
-  if (style === 'none') return [{ kind: 'text', text }];
+export function piecesOf(text: string, syntaxes: readonly Syntax[]): Piece[] {
   const pieces: Piece[] = [];
   let at = 0;
-  for (const match of text.matchAll(patterns[style])) {
-    if (match.index > at) pieces.push({ kind: 'text', text: text.slice(at, match.index) });
-    pieces.push(pieceOf(match, style));
-    at = match.index + match[0].length;
+  for (const { 0: written, index, groups = {} } of text.matchAll(pattern)) {
+    const found = referenceOf(groups, text, syntaxes);
+    if (found === undefined) continue;
+    if (index > at) pieces.push({ kind: 'text', text: text.slice(at, index) });
+    pieces.push(typeof found === 'string' ? { kind: 'text', text: found } : { ...found, written: shown(written) });
+    at = index + written.length;
   }
   if (at < text.length || pieces.length === 0) pieces.push({ kind: 'text', text: text.slice(at) });
   return pieces;
 }
 
-function pieceOf([written, inner = '', fallback]: RegExpExecArray, style: Exclude<ReferenceStyle, 'none'>): Piece {
-  if (style === 'shell') return { kind: 'variable', name: inner, fallback: fallback?.slice(2) };
-  const [, scheme, name = '', otherwise] = /^(env|input):(.+?)(?::-(.*))?$/s.exec(inner) ?? [];
-  if (scheme === 'env') return { kind: 'variable', name, fallback: otherwise };
+/** The default may be a secret. */
+function shown(written: string): string {
+  return written.replace(/:-[^]*/, '}');
+}
+
+type Groups = Readonly<Record<string, string | undefined>>;
+
+/** Returns undefined for a text that is no reference in these syntaxes, and a string for a reference to a constant. */
+function referenceOf(
+  { template, nested, braces, bare, command, name, percent }: Groups,
+  text: string,
+  syntaxes: readonly Syntax[],
+): Reference | string | undefined {
+  const has = (syntax: Syntax): boolean => syntaxes.includes(syntax);
+  const isPlain = has('${NAME}');
+  if (template !== undefined) return has('{{ NAME }}') ? inTemplate(template.trim()) : undefined;
+  if (nested !== undefined) return isPlain ? { kind: 'other' } : undefined;
+  if (braces !== undefined) return isPlain || has('${env:NAME}') ? inBraces(braces, isPlain) : undefined;
+  if (bare !== undefined) return has('{env:NAME}') ? inBraces(bare, false) : undefined;
+  if (command !== undefined) return has('$NAME') ? { kind: 'other' } : undefined;
+  if (name !== undefined) return has('$NAME') ? variable(name) : undefined;
+  // An address has characters written as `%C3`.
+  return percent !== undefined && has('%NAME%') && !text.includes('://') ? variable(percent) : undefined;
+}
+
+function variable(name: string, fallback?: string): Reference {
+  return { kind: 'variable', name, fallback };
+}
+
+function inBraces(inner: string, isPlain: boolean): Reference | string {
+  const [, scheme, name = '', fallback] = /^(env|input):(.+?)(?::-(.*))?$/s.exec(inner) ?? [];
+  if (scheme === 'env') return variable(name, fallback);
   if (scheme === 'input') return { kind: 'input', id: inner.slice('input:'.length) };
-  if (inner === 'workspaceFolder' || inner === 'workspaceRoot') return { kind: 'folder' };
+  if (/^(?:workspaceFolder|workspaceRoot|CLAUDE_PROJECT_DIR)(?::-.*)?$/s.test(inner)) return { kind: 'folder' };
   if (inner === 'userHome') return { kind: 'home' };
-  if (inner === 'pathSeparator' || inner === '/') return { kind: 'text', text: '/' };
-  return { kind: 'other', written };
+  if (inner === 'pathSeparator' || inner === '/') return '/';
+  if (!isPlain || inner === 'workspaceFolderBasename') return { kind: 'other' };
+  const [, plain, byDefault] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inner) ?? [];
+  return plain === undefined ? { kind: 'other' } : variable(plain, byDefault);
+}
+
+/** Reads what Continue and LibreChat put in. */
+function inTemplate(inner: string): Reference {
+  const [first = '', second, ...more] = inner.split('.');
+  const name = second ?? first;
+  const isKnown = second === undefined || first === 'secrets' || first === 'inputs';
+  if (!isKnown || more.length > 0 || !/^(?!LIBRECHAT_)[A-Za-z_]\w*$/.test(name)) return { kind: 'other' };
+  return first === 'secrets' ? { kind: 'secret', name } : { kind: 'input', id: name };
 }

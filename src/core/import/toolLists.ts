@@ -13,8 +13,8 @@ const trustKeys = ['alwaysAllow', 'autoApprove', 'autoAllow', 'auto_approve', 't
 
 /** @param lose says what cannot be expressed */
 export function toolsOf(keys: Keys, lose: (message: string) => void): ImportedEntry['tools'] | undefined {
-  const tables = isObject(keys.peek('tools')) ? ['tools'] : [];
-  const allowed = keys.names(...allowKeys.filter((key) => !tables.includes(key)));
+  const allowed =
+    keys.names(...allowKeys.filter((key) => key !== 'tools' || !isObject(keys.peek(key)))) ?? available(keys);
   const denied = [...(keys.names(...denyKeys) ?? []), ...(keys.names('disabledPatterns') ?? [])];
   const exceptions = keys.names('enabledPatterns') ?? [];
   if (allowed && !(allowed.length === 1 && allowed[0] === '*')) {
@@ -30,6 +30,12 @@ export function toolsOf(keys: Keys, lose: (message: string) => void): ImportedEn
   return { ...(exceptions.length > 0 && { whitelist: exceptions }), blacklist: denied };
 }
 
+/** Goose takes an empty list for all tools. */
+function available(keys: Keys): string[] | undefined {
+  const names = keys.names('available_tools');
+  return names?.length === 0 ? undefined : names;
+}
+
 const permissionsOfModes: ReadonlyMap<unknown, string> = new Map([
   ['approve', 'allow'],
   ['auto', 'allow'],
@@ -43,8 +49,9 @@ export function permissionNote(keys: Keys): string[] {
   const trustsAll = names.includes('*');
   const modes = new Map(trustsAll ? [] : names.map((name) => [name, 'allow']));
   const others: string[] = [];
-  const tools = keys.table('tools');
-  for (const [name, settings] of Object.entries(tools ?? {})) {
+  const tools = keys.peek('tools');
+  if (isObject(tools)) keys.take('tools');
+  for (const [name, settings] of Object.entries(isObject(tools) ? tools : {})) {
     const { approval_mode: mode, ...rest } = isObject(settings) ? settings : { settings };
     const permission = permissionsOfModes.get(mode);
     if (permission !== undefined) modes.set(name, permission);

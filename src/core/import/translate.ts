@@ -5,6 +5,7 @@
  * Invariants: every key of the original is translated or named in a note; no secret gets into entry or note.
  */
 import path from 'node:path';
+import { isObject } from '../base/isObject.js';
 import { isBelow } from '../base/paths.js';
 import { secretSpansOf } from '../base/secrets.js';
 import { durationText } from '../config/read/durations.js';
@@ -12,7 +13,7 @@ import { commandWords } from '../config/read/commandWords.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
 import { Keys } from './keys.js';
 import { permissionNote, toolsOf } from './toolLists.js';
-import { Values, type TranslationContext } from './values.js';
+import { Values, type Input, type TranslationContext } from './values.js';
 
 type Table = Readonly<Record<string, unknown>>;
 
@@ -27,10 +28,23 @@ export function translate(id: string, raw: Table, context: TranslationContext): 
 }
 
 const httpWords = ['http', 'sse', 'remote', 'streamable-http', 'streamableHttp', 'streamable_http', 'streamablehttp'];
-const urlKeys = ['url', 'serverUrl', 'httpUrl'];
-const envKeys = ['env', 'environment'];
+const commandKeys = ['command', 'cmd'];
+const urlKeys = ['url', 'serverUrl', 'httpUrl', 'uri'];
+const cwdKeys = ['cwd', 'workingDirectory', 'working_directory'];
+const envKeys = ['env', 'environment', 'envs'];
 const headerKeys = ['headers', 'http_headers'];
 const otherHeaderKeys = ['bearer_token_env_var', 'env_http_headers'];
+/** The keys that only describe a server. */
+const descriptive = [
+  'name',
+  'serverName',
+  'title',
+  'display_name',
+  'description',
+  '$schema',
+  'version',
+  'source',
+].concat(['icon', 'iconPath', 'faviconUrl', 'gallery', 'fromGalleryId', 'bundled', 'chatMenu']);
 
 class Translator {
   private readonly notes: ImportNote[] = [];
@@ -49,7 +63,8 @@ class Translator {
   translate(): Translation {
     const transport = this.transport();
     if (transport === undefined) return { entry: undefined, notes: this.notes };
-    const values = new Values(this.id, this.context, this.notes);
+    const inputs = new Map([...this.context.inputs, ...this.userVariables()]);
+    const values = new Values(this.id, { ...this.context, inputs }, this.notes);
     const launch = transport === 'stdio' ? this.program(values) : this.address(values);
     if (launch === undefined) return { entry: undefined, notes: this.notes };
     const entry: ImportedEntry = { transport, ...launch };
@@ -57,7 +72,10 @@ class Translator {
     if (tools) entry.tools = tools;
     for (const message of permissionNote(this.keys)) this.note('lost', message);
     this.timeouts(entry);
-    const off = this.keys.truth('disabled') === true || this.keys.truth('enabled') === false;
+    const off = [
+      this.keys.truth('disabled'),
+      ...['enabled', 'isActive'].map((key) => this.keys.truth(key) === false),
+    ].includes(true);
     this.rest(transport);
     if (off || this.inexact) entry.enabled = false;
     if (this.inexact && !off) {
@@ -69,10 +87,19 @@ class Translator {
     return { entry: ordered(entry), notes: this.notes };
   }
 
+  /** Reads what LibreChat asks each of its users for. */
+  private userVariables(): (readonly [string, Input])[] {
+    return Object.entries(this.keys.table('customUserVars') ?? {}).map(([name, about]) => {
+      const { title, sensitive } = isObject(about) ? about : {};
+      const description = typeof title === 'string' ? title : '';
+      return [name, { description, isPassword: sensitive !== false, byDefault: undefined }];
+    });
+  }
+
   private transport(): ImportedEntry['transport'] | undefined {
     const word = this.keys.text('type', 'transport', 'transportType');
     const hasUrl = this.keys.has(...urlKeys);
-    const hasCommand = this.keys.has('command');
+    const hasCommand = this.keys.has(...commandKeys);
     if (word === 'stdio' || word === 'local') return 'stdio';
     if (word !== undefined && httpWords.includes(word)) {
       if (hasUrl) return 'streamable_http';
@@ -92,11 +119,13 @@ class Translator {
       return this.skip('its command holds a secret: write only the program into `command`, and the rest into `args`.');
     }
     const envFile = this.envFile(values);
-    const written = this.keys.text('cwd');
+    const written = this.keys.text(...cwdKeys);
     const cwd = written === undefined ? undefined : this.path(values, written, '`cwd`');
     values.startsElsewhere = cwd !== undefined && cwd !== '.';
+    const table = this.keys.table(...envKeys);
+    values.ownVariables = table ?? {};
     const imported = args.map((arg, index): ImportedValue => values.argument(arg, index, args[index - 1]));
-    const env = values.env(this.keys.table(...envKeys));
+    const env = values.env(table, this.keys.names('env_keys') ?? []);
     return {
       command: this.path(values, command, 'the command') ?? command,
       ...(imported.length > 0 && { args: imported }),
@@ -121,7 +150,7 @@ class Translator {
 
   /** Returns the command and its arguments, of which some programs take all in one text. */
   private commandLine(): string[] {
-    const command = this.keys.take('command');
+    const command = this.keys.take(...commandKeys);
     const args = this.keys.take('args');
     const words = this.list(command, '`command`');
     const rest = typeof args === 'string' ? this.split(args, '`args`') : this.list(args, '`args`');
@@ -193,7 +222,6 @@ class Translator {
 
   /** Names everything that was not read. */
   private rest(transport: ImportedEntry['transport']): void {
-    const { dialect } = this.context;
     const left = new Set(this.keys.left());
     const named = (known: readonly string[]): string | undefined => {
       const found = known.filter((key) => left.delete(key));
@@ -203,16 +231,18 @@ class Translator {
     if (oauth)
       this.note('lost', `${oauth}: most servers need none; see the key \`oauth\` for a client that is registered.`);
     const [ofPrograms, ofAddresses] = [
-      [...envKeys, 'args', 'command', 'cwd', 'envFile'],
+      [...envKeys, ...commandKeys, ...cwdKeys, 'args', 'envFile', 'env_keys'],
       [...headerKeys, ...otherHeaderKeys, ...urlKeys],
     ];
     const foreign = named(transport === 'stdio' ? ofAddresses : ofPrograms);
     const how = transport === 'stdio' ? 'is started by a command' : 'is reached at a URL';
     if (foreign) this.note('lost', `${foreign}: this has no effect on a server that ${how}.`);
-    const environment = named(dialect.passedOn);
+    const environment = named(['env_vars']);
     if (environment) this.note('changed', `${environment}: servers get the whole environment here.`);
-    const descriptive = named(dialect.descriptive);
-    if (descriptive) this.note('lost', `${descriptive}: descriptions are not kept here.`);
+    const descriptions = named(descriptive);
+    if (descriptions) this.note('lost', `${descriptions}: descriptions are not kept here.`);
+    const times = named([...left].filter((key) => /time_?out/i.test(key)));
+    if (times) this.note('lost', `${times}: the unit is not known, so no limit is set. See the key \`timeouts\`.`);
     const unknown = named([...left]);
     if (unknown) this.note('lost', `${unknown}: there is nothing like it here.`);
   }

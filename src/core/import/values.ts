@@ -4,7 +4,7 @@
  */
 import { isSecret, withoutSecrets } from '../base/secrets.js';
 import { asText } from '../base/text.js';
-import type { Dialect } from './dialects.js';
+import { unknownProgram, type Dialect } from './dialects.js';
 import type { ImportedValue, ImportNote, ImportFolders } from './imported.js';
 import { piecesOf, type Piece } from './references.js';
 import { argumentSecrets, urlSecrets, type NamedSecret } from './secretSpans.js';
@@ -83,6 +83,8 @@ interface Slot {
 export class Values {
   /** The server starts in another folder than the workspace's, so `.` is not the workspace folder. */
   startsElsewhere = false;
+  /** The variables of the server's entry, as they are written. A program like `mcp-remote` puts them into arguments. */
+  ownVariables: Table = {};
 
   constructor(
     private readonly server: string,
@@ -90,12 +92,14 @@ export class Values {
     private readonly notes: ImportNote[],
   ) {}
 
-  env(table: Table | undefined): Record<string, ImportedValue> | undefined {
+  /** @param kept the names of variables whose values the program keeps in another place */
+  env(table: Table | undefined, kept: readonly string[]): Record<string, ImportedValue> | undefined {
     const env = this.map(table, (name) => ({
       where: `\`env.${name}\``,
       wanted: (secret) => (secret === undefined ? `${this.server}_${name}` : name),
       secrets: (text) => (isSecret(name, text) ? [{ start: 0, end: text.length, name }] : []),
     }));
+    for (const name of kept) env[name] ??= this.secret(name, '', '', `\`env.${name}\``);
     return Object.keys(env).length > 0 ? env : undefined;
   }
 
@@ -155,7 +159,7 @@ export class Values {
   }
 
   private value(written: string, slot: Slot): ImportedValue {
-    const { dialect, variables } = this.context;
+    const { variables } = this.context;
     const pieces = this.withFolders(written, slot);
     const references = pieces.filter(({ kind }) => kind !== 'text');
     const [only] = references;
@@ -166,9 +170,10 @@ export class Values {
     if (references.length === 1 && isOpen) {
       if (only.kind === 'variable') return this.variable(only.name, only.fallback, prefix, suffix, slot);
       if (only.kind === 'input') return this.input(only.id, prefix, suffix, slot);
+      if (only.kind === 'secret') return this.secret(only.name, prefix, suffix, slot.where);
     }
     const name = variables.name(slot.wanted(undefined), this.server, written);
-    const from = references.map((piece) => `\`${sourceOf(piece, dialect.references)}\``).join(' and ');
+    const from = references.map((piece) => (piece.kind === 'text' ? '' : `\`${piece.written}\``)).join(' and ');
     this.note('set', `Set the variable \`${name}\` to the whole value of ${slot.where}, which combines ${from}.`);
     return { env: name };
   }
@@ -203,10 +208,25 @@ export class Values {
     return reference('env', prefix, name, suffix, openDefault(name, byDefault, prefix, suffix, slot));
   }
 
+  /** A secret that the program keeps in another place than its file. */
+  private secret(name: string, prefix: string, suffix: string, where: string): ImportedValue {
+    const { dialect, variables } = this.context;
+    const wanted = variables.name(name, this.server, `secret:${name}`);
+    this.note('set', `Enter the secret \`${wanted}\` for ${where}: ${dialect.program} keeps it outside the file.`);
+    return reference('secret', prefix, wanted, suffix);
+  }
+
   private literal(text: string, slot: Slot): ImportedValue {
     const [secret, ...more] = slot.secrets(text);
     if (secret === undefined) return text;
-    const { variables } = this.context;
+    const { dialect, variables } = this.context;
+    // The program puts nothing in its place, so it is neither a reference nor a secret.
+    const [written, ...others] = piecesOf(text.slice(secret.start, secret.end), unknownProgram.references);
+    if (others.length === 0 && written !== undefined && written.kind !== 'text') {
+      const what = `\`${written.written}\` in ${slot.where}`;
+      this.note('set', `Replace ${what} if it is a reference: ${dialect.program} takes it literally.`);
+      return text;
+    }
     if (more.length > 0) {
       const name = variables.secret(slot.wanted(undefined), this.server, text);
       this.note('set', `Enter the secret \`${name}\`: the whole value of ${slot.where}, which holds several secrets.`);
@@ -219,10 +239,19 @@ export class Values {
     return reference('secret', prefix, name, text.slice(secret.end));
   }
 
+  /** Leaves a reference in an argument to the program that is started, if the entry sets the variable itself. */
+  private unlessOwn(piece: Piece, where: string): Piece {
+    if (piece.kind !== 'variable' || !where.startsWith('argument')) return piece;
+    const own = this.ownVariables[piece.name];
+    const isSet =
+      typeof own === 'string' && piecesOf(own, this.context.dialect.references).every(({ kind }) => kind === 'text');
+    return isSet ? { kind: 'text', text: piece.written } : piece;
+  }
+
   /** Writes folders out, as they are where the server starts. */
   private withFolders(written: string, { where, secrets }: Pick<Slot, 'where' | 'secrets'>): Piece[] {
     const { dialect, folders } = this.context;
-    const found = piecesOf(written, dialect.references);
+    const found = piecesOf(written, dialect.references).map((piece) => this.unlessOwn(piece, where));
     const isHome = (piece: Piece): boolean =>
       piece.kind === 'home' || (piece.kind === 'variable' && piece.name === 'HOME' && hasOthers);
     // One variable can stay one; beside another, `HOME` is written out, as in `${HOME}/bin:${PATH}`.
@@ -280,23 +309,4 @@ function reference(
 
 function joined(pieces: readonly Piece[]): string {
   return pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
-}
-
-/** Returns a reference as the program writes it. */
-function sourceOf(piece: Piece, style: Dialect['references']): string {
-  const around = (inner: string): string => (style === 'opencode' ? `{${inner}}` : `\${${inner}}`);
-  switch (piece.kind) {
-    case 'text':
-      return piece.text;
-    case 'variable':
-      return around(style === 'shell' ? piece.name : `env:${piece.name}`);
-    case 'input':
-      return around(`input:${piece.id}`);
-    case 'folder':
-      return around('workspaceFolder');
-    case 'home':
-      return around('userHome');
-    case 'other':
-      return piece.written;
-  }
 }

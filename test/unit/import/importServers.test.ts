@@ -5,8 +5,9 @@ import path from 'node:path';
 import { stringify } from 'smol-toml';
 import { addServers } from '../../../src/core/config/edit/addServers.js';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
-import { dialects, formatOfPath } from '../../../src/core/import/dialects.js';
-import type { ImportFormat, ImportNote } from '../../../src/core/import/imported.js';
+import { isObject } from '../../../src/core/base/isObject.js';
+import { dialects, formatOfPath, type ImportFormat } from '../../../src/core/import/dialects.js';
+import type { ImportNote } from '../../../src/core/import/imported.js';
 import { importServers, withSecretsApart } from '../../../src/core/import/importServers.js';
 import { newEntry } from '../../../src/core/config/edit/newServer.js';
 import { readSource, textOfBytes } from '../../../src/core/import/readSource.js';
@@ -40,7 +41,7 @@ const secrets =
 
 /** The settings of a program that have nothing to do with its servers. */
 const programSettings =
-  /^(?:numStartups|model|theme|globalShortcut|editor\.fontSize|\$schema)$|^tools\.(?:write|bash)$|^stream$/;
+  /^(?:numStartups|model|theme|globalShortcut|editor\.fontSize|\$schema)$|^tools\.(?:write|bash)$|^stream$|^(?:selectedAuthType|\$?version|name|schema|cache|ui|models|lsp|amp\.notifications\.enabled|amp\.tools\.disable\.0|GOOSE_\w+)(?:\.|$)/;
 
 /** The paths of all values that are neither empty nor null. */
 function leavesOf(value: unknown, at: readonly (string | number)[] = []): (string | number)[][] {
@@ -149,23 +150,26 @@ describe('import (C6)', () => {
     it(`${path.relative(folder, file)}: drops nothing without a word`, () => {
       const text = readFileSync(file, 'utf8');
       const isToml = file.endsWith('.toml');
-      const reading = readSource(text, isToml ? 'toml' : 'json');
+      const reading = readSource(text, isToml ? 'toml' : file.endsWith('.yaml') ? 'yaml' : 'json');
       assert.ok(reading.kind === 'read');
       const importOf = (root: unknown) => imported(isToml ? stringify(root) : JSON.stringify(root), file);
       const outcome = (found: ReturnType<typeof imported>): string =>
         `${written(found.servers)}\n${reportText('', found)}`;
       const whole = importOf(reading.root);
-      // Otter has a list of servers, which the notes know by name.
-      const nameOf = (index: unknown): string[] => {
-        const list = reading.root['mcp_servers'];
-        const server = Array.isArray(list) ? (list[Number(index)] as { name?: string } | undefined) : undefined;
+      // Some programs have a list of servers, which the notes know by name.
+      const lists = [reading.root, ...Object.values(reading.root).filter(isObject)].flatMap((holder) =>
+        ['mcp_servers', 'mcpServers', 'servers', 'modelContextProtocolServers'].flatMap((key) => holder[key] ?? []),
+      );
+      const nameOf = (leaf: readonly (string | number)[]): string[] => {
+        const index = leaf.find((step) => typeof step === 'number');
+        const server = index === undefined ? undefined : (lists[index] as { name?: string } | undefined);
         return server ? [server.name ?? `server-${Number(index) + 1}`] : [];
       };
       const dropped: string[] = [];
       for (const leaf of leavesOf(reading.root)) {
         if (programSettings.test(leaf.join('.'))) continue;
         // What counts is changed by the change, or named in the report by its key or by what it is a part of.
-        const isNamed = whole.notes.some((note) => names(note, [...nameOf(leaf[1]), ...leaf]));
+        const isNamed = whole.notes.some((note) => names(note, [...nameOf(leaf), ...leaf]));
         if (!isNamed && outcome(importOf(changed(reading.root, leaf))) === outcome(whole)) dropped.push(leaf.join('.'));
       }
       assert.deepEqual(dropped, []);
@@ -220,7 +224,13 @@ describe('import (C6)', () => {
     assert.equal(read('{ "a": 1\n "ghp_x": 2 }', '.mcprc'), 'it is not JSON: a comma is missing in line 2');
     assert.equal(read('a = 1\nb = ghp_x', 'config.toml'), 'it is not TOML in line 2');
     assert.equal(read('[]', '.mcp.json'), 'it is not a JSON object');
-    assert.equal(read('{}', 'x.json'), 'it is not clear which program it belongs to');
+    for (const file of ['x.json', 'x.yaml', 'x']) {
+      const reason = read('{}', file);
+      assert.match(reason, /^it is not clear which program it belongs to\. Files of Claude Desktop, .+ Crush are read/);
+      assert.match(reason, /`--format` names one of them$/);
+    }
+    assert.equal(read('a: [ghp_x\n', 'goose/config.yaml'), 'it is not YAML in line 2');
+    assert.match(read('name = ghp_x', 'servers.conf'), /^it is not JSON: .+ in line 1, and it is not clear which/);
   });
 
   it('ids that are taken or invalid get others, and it says so', () => {
