@@ -22,6 +22,7 @@ import {
 import { suggestKey } from '../config/keys.js';
 import { builtInToolset } from '../config/model.js';
 import { TextPositions } from '../yaml/textPositions.js';
+import { everySyntax, piecesOf } from '../config/foreignReferences.js';
 import { isSecretName } from '../config/read/references.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { textOf, type ValueNode } from '../yaml/valueNodes.js';
@@ -222,6 +223,8 @@ export class QuickFixes {
         return valueKey ? duration(nodes, valueKey) : [];
       case 'url-invalid':
         return valueKey ? url(nodes, valueKey) : [];
+      case 'reference-not-replaced':
+        return valueKey?.entry.key === 'command' ? [] : this.reference(problem);
       case 'command-not-found':
         return ofKey('command', (own) =>
           problem.instead !== undefined && isAsLong(own)
@@ -272,6 +275,37 @@ export class QuickFixes {
       default:
         return [];
     }
+  }
+
+  /** Writes a reference as it means something here, instead of a text with one reference of another program. */
+  private reference({ place }: Problem): QuickFix[] {
+    const span = {
+      start: this.positions.offset(place.range.start),
+      end: this.positions.offset(place.range.end),
+    };
+    const written = this.text.slice(span.start, span.end);
+    const value = textOf(readYaml(written).root);
+    if (value === undefined || /^[|>&*!]|[\r\n]/.test(written)) return [];
+    const pieces = piecesOf(value, everySyntax);
+    const [only, ...others] = pieces.filter((piece) => piece.kind !== 'text');
+    if (!only || others.length > 0 || !('name' in only || 'id' in only)) return [];
+    const at = pieces.indexOf(only);
+    const name = 'id' in only ? only.id : only.name;
+    const textAt = (index: number): string | undefined => {
+      const piece = pieces[index];
+      return piece?.kind === 'text' ? piece.text : undefined;
+    };
+    const keys: Record<string, string | undefined> = {
+      prefix: textAt(at - 1),
+      [only.kind === 'variable' ? 'env' : 'secret']: name,
+      suffix: textAt(at + 1),
+      default: only.kind === 'variable' ? only.fallback : undefined,
+    };
+    const parts = Object.entries(keys).flatMap(([key, part]) =>
+      part === undefined ? [] : [`${key}: ${edits.scalarText(part, part === name ? '' : "'")}`],
+    );
+    const made = [{ span, text: `{ ${parts.join(', ')} }` }];
+    return fix(`Change to a reference to '${name}'`, made, { preferred: true });
   }
 
   /** Says whether a key stands in the entry of its server itself, and not in an anchor that others may share. */

@@ -8,6 +8,7 @@ import { nearest } from '../base/nearest.js';
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
 import { knownKeys, suggestKey, type KeyLevel } from './keys.js';
+import { argumentSyntaxes, foreignReference, type ForeignReference } from './foreignReferences.js';
 
 /** Says where a problem is and to which server it belongs; `server` is absent for a problem of the whole file. */
 export interface Spot {
@@ -218,6 +219,47 @@ export function durationInvalid(spot: Spot, key: string, found: string, why: str
   return problem('duration-invalid', 'error', spot, message, `Write a duration, for example \`${key}: 30s\`.`);
 }
 
+/** Warns of a number that is meant in seconds, most likely. */
+export function durationShort(spot: Spot, key: string, ms: number): Problem {
+  const message = `\`${key}\` is ${ms} ms, because a number without a unit counts milliseconds.`;
+  return problem(
+    'duration-invalid',
+    'warning',
+    spot,
+    message,
+    `Write the unit: \`${key}: ${ms}s\` or \`${key}: ${ms}ms\`.`,
+  );
+}
+
+/** @param target the text that has the reference, in a sentence */
+export function referenceNotReplaced(
+  spot: Spot,
+  target: string,
+  reference: ForeignReference,
+  severity: Severity = 'warning',
+): Problem {
+  const written = shortened(reference.written);
+  const message = `\`${written}\` in ${target} is not expanded: a text refers to no variables here.`;
+  return problem('reference-not-replaced', severity, spot, message, adviceFor(reference));
+}
+
+function adviceFor(reference: ForeignReference): string {
+  const whole = 'Text around it goes into `prefix` and `suffix`.';
+  switch (reference.kind) {
+    case 'variable':
+      return `Write \`{ env: ${shortened(reference.name)} }\`. ${whole}`;
+    case 'secret':
+      return `Write \`{ secret: ${shortened(reference.name)} }\`. ${whole}`;
+    case 'input':
+      return `Write \`{ secret: ${shortened(reference.id)} }\`. ${whole}`;
+    case 'folder':
+      return 'Write a path from the folder in which the server starts, which is the workspace folder without `cwd`.';
+    case 'home':
+    case 'other':
+      return 'Write the value out, or `{ env: NAME }` for a variable that has the whole value.';
+  }
+}
+
 /** @param why must not quote the URL, which may hold credentials */
 export function urlInvalid(spot: Spot, why: string): Problem {
   const fix = 'Write the whole address of the server, for example `url: https://example.com/mcp`.';
@@ -226,17 +268,21 @@ export function urlInvalid(spot: Spot, why: string): Problem {
 
 export function cwdMissing(spot: Spot, written: string, resolved: string): Problem {
   const message = `The directory \`${resolved}\` of \`cwd\` does not exist.`;
-  const fix = written.startsWith('~')
-    ? 'Write the path out: `~` is not expanded.'
+  const fix = isUnexpanded(written)
+    ? 'Write the path out: `~` and variables are not expanded.'
     : 'Create the directory, or correct `cwd`; it is relative to the workspace folder.';
   return problem('cwd-missing', 'error', spot, message, fix);
+}
+
+function isUnexpanded(path: string): boolean {
+  return path.startsWith('~') || foreignReference(path, argumentSyntaxes) !== undefined;
 }
 
 /** @param reason a phrase such as `it does not exist` */
 export function envFileUnusable(spot: Spot, written: string, file: string, reason: string): Problem {
   const message = `The file \`${file}\` of \`envFile\` cannot be used: ${reason}.`;
-  const fix = written.startsWith('~')
-    ? 'Write the path out: `~` is not expanded.'
+  const fix = isUnexpanded(written)
+    ? 'Write the path out: `~` and variables are not expanded.'
     : 'Make it a file of variables in the workspace folder, or correct `envFile`.';
   return problem('env-file-unusable', 'error', spot, message, fix);
 }

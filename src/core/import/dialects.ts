@@ -4,7 +4,7 @@
  */
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
-import type { Syntax } from './references.js';
+import type { Syntax } from '../config/foreignReferences.js';
 
 type Table = Readonly<Record<string, unknown>>;
 

@@ -6,7 +6,7 @@ import { isSecret, withoutSecrets } from '../base/secrets.js';
 import { asText } from '../base/text.js';
 import { unknownProgram, type Dialect } from './dialects.js';
 import type { ImportedValue, ImportNote, ImportFolders } from './imported.js';
-import { piecesOf, type Piece } from './references.js';
+import { piecesOf, type Piece } from '../config/foreignReferences.js';
 import { argumentSecrets, urlSecrets, type NamedSecret } from './secretSpans.js';
 
 type Table = Readonly<Record<string, unknown>>;

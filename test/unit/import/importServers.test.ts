@@ -233,6 +233,95 @@ describe('import (C6)', () => {
     assert.match(read('name = ghp_x', 'servers.conf'), /^it is not JSON: .+ in line 1, and it is not clear which/);
   });
 
+  describe('guesses nothing', () => {
+    const yamlOf = (root: object, file: string): string => written(imported(JSON.stringify(root), file).servers);
+    const reportOf = (root: object, file: string): string => reportText('', imported(JSON.stringify(root), file));
+    const one = (entry: object): object => ({ mcpServers: { a: { command: 'x', ...entry } } });
+
+    it('`mcpServers` counts before `mcp`, and before the form of another program', () => {
+      for (const file of ['.gemini/settings.json', 'settings.json', 'x.json', 'opencode.json']) {
+        for (const mcp of [{ allowed: ['a'] }, { serverCommand: 'x' }, {}, { b: { command: 'y' } }]) {
+          const root = { ...one({}), mcp };
+          if (file !== 'opencode.json')
+            assert.match(yamlOf(root, file), /^ {2}a:\n/m, `${file} ${JSON.stringify(mcp)}`);
+        }
+      }
+      assert.match(yamlOf(one({}), 'opencode.json'), /^ {2}a:\n/m);
+      const both = { ...one({}), mcp: { b: { command: 'y' } } };
+      assert.match(reportOf(both, 'x.json'), /^- `mcp`: `mcpServers` has servers too, and is used\.$/m);
+    });
+
+    it('a number of a program whose unit is not known is no limit, and one that is too small neither', () => {
+      for (const [file, timeout, expected] of [
+        ['x.json', 60_000, undefined],
+        ['x.json', '60', undefined],
+        ['.mcp.json', '60', undefined],
+        ['.mcp.json', 60_000, '1m'],
+        ['cline_mcp_settings.json', '60', '1m'],
+        ['.mcp.json', '500ms', '500ms'],
+      ] as const) {
+        const { servers, notes } = imported(JSON.stringify(one({ timeout })), file);
+        assert.equal(servers[0]?.entry.timeouts?.['call'], expected, `${file} ${timeout}`);
+        if (expected === undefined) assert.match(notes.map(({ message }) => message).join(), /`timeout`/);
+      }
+    });
+
+    it('speaks of a secret only if one is there', () => {
+      for (const value of [
+        '${env:T}',
+        '${T}',
+        '$T',
+        '{env:T}',
+        '{{T}}',
+        '${{ secrets.T }}',
+        '%T_KEY%',
+        '${input:t}',
+        '$(pass t)',
+      ]) {
+        for (const file of ['x.json', '.mcp.json', 'claude_desktop_config.json', '.mcprc', '.cursor/mcp.json']) {
+          const root = {
+            mcpServers: { a: { url: 'https://x.example', headers: { Authorization: `Bearer ${value}` } } },
+          };
+          const { secrets: found } = imported(JSON.stringify(root), file);
+          assert.deepEqual([...found], [], `${file}: ${value}`);
+          assert.doesNotMatch(reportOf(root, file), /the one in header/, `${file}: ${value}`);
+          assert.match(reportOf(root, file) + yamlOf(root, file), /\bT(?:_KEY)?\b|pass t|input:t/, `${file}: ${value}`);
+        }
+      }
+      const inputs = [{ id: 'zone', type: 'promptString' }];
+      assert.doesNotMatch(reportOf({ inputs, ...one({ args: ['${input:zone}'] }) }, '.mcp.json'), /secret/);
+    });
+
+    it('`inputs` count wherever they are', () => {
+      const inputs = [{ id: 'key', type: 'promptString', password: true }];
+      const servers = { a: { command: 'x', env: { A_KEY: '${input:key}' } } };
+      for (const [file, root] of [
+        ['.mcp.json', { inputs, mcpServers: servers }],
+        ['.cursor/mcp.json', { inputs, mcpServers: servers }],
+        ['settings.json', { mcp: { inputs, servers } }],
+        ['settings.json', { inputs, mcp: { servers } }],
+        ['x.json', { inputs, servers }],
+      ] as const) {
+        assert.match(yamlOf(root, file), /A_KEY: \{ secret: KEY \}/, `${file} ${JSON.stringify(root)}`);
+      }
+    });
+
+    it('folders of an editor are folders', () => {
+      for (const file of ['.trae/mcp.json', '.windsurf/mcp.json', 'mcp.json', '.mcp.json']) {
+        const yaml = yamlOf(one({ args: ['${workspaceFolder}/s.js', '${userHome}/x'] }), file);
+        assert.match(yaml, /args: \[\.\/s\.js, \/home\/ada\/x\]/, file);
+      }
+    });
+
+    it('a list of tools is a whitelist', () => {
+      assert.doesNotMatch(yamlOf(one({ tools: ['*'] }), 'x.json'), /tools|enabled/);
+      assert.match(
+        yamlOf(one({ tools: ['read_*', 'list'] }), '.mcp.json'),
+        /tools: \{ whitelist: \[read_\*, list\] \}/,
+      );
+    });
+  });
+
   it('ids that are taken or invalid get others, and it says so', () => {
     const text = JSON.stringify({
       'my server': { command: 'a' },

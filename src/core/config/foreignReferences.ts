@@ -1,7 +1,14 @@
-/** Reads how other programs refer to variables inside texts (C6). */
+/**
+ * Reads how other programs refer to variables inside texts. Import makes references of ours of them (C6). In our own
+ * files they mean nothing, so a text that has one is worth a warning (C2). Everything here is pure.
+ */
 
 /** How references of a program look. `${env:NAME}` stands for all of an editor: inputs and folders too. */
 export type Syntax = '${env:NAME}' | '${NAME}' | '$NAME' | '{env:NAME}' | '{{ NAME }}' | '%NAME%';
+
+/** Those that are looked for in arguments; a program may put in what stands in other braces. */
+export const argumentSyntaxes: readonly Syntax[] = ['${env:NAME}', '${NAME}', '$NAME', '{env:NAME}', '%NAME%'];
+export const everySyntax: readonly Syntax[] = [...argumentSyntaxes, '{{ NAME }}'];
 
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
@@ -51,6 +58,15 @@ export function piecesOf(text: string, syntaxes: readonly Syntax[]): Piece[] {
 /** The default may be a secret. */
 function shown(written: string): string {
   return written.replace(/:-[^]*/, '}');
+}
+
+export type ForeignReference = Exclude<Piece, { kind: 'text' }>;
+
+/** Returns the first reference in a text that is hardly meant as it stands. */
+export function foreignReference(text: string, syntaxes: readonly Syntax[]): ForeignReference | undefined {
+  return piecesOf(text, syntaxes).find(
+    (piece): piece is ForeignReference => piece.kind !== 'text' && !/^[$%][^{(]*[a-z]/.test(piece.written),
+  );
 }
 
 type Groups = Readonly<Record<string, string | undefined>>;
