@@ -277,7 +277,7 @@ export class QuickFixes {
     }
   }
 
-  /** Writes a reference as it means something here, instead of a text with one reference of another program. */
+  /** Replaces a text with one reference of another program by our reference. */
   private reference({ place }: Problem): QuickFix[] {
     const span = {
       start: this.positions.offset(place.range.start),

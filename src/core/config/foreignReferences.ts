@@ -1,31 +1,31 @@
 /**
- * Reads how other programs refer to variables inside texts. Import makes references of ours of them (C6). In our own
- * files they mean nothing, so a text that has one is worth a warning (C2). Everything here is pure.
+ * Reads the references of other programs inside texts. Import turns them into our references (C6). In our own files they
+ * have no meaning, so the reader warns of them (C2). Everything here is pure.
  */
 
-/** How references of a program look. `${env:NAME}` stands for all of an editor: inputs and folders too. */
+/** The look of a program's references. `${env:NAME}` includes all others of an editor, such as inputs and folders. */
 export type Syntax = '${env:NAME}' | '${NAME}' | '$NAME' | '{env:NAME}' | '{{ NAME }}' | '%NAME%';
 
-/** Those that are looked for in arguments; a program may put in what stands in other braces. */
+/** The syntaxes for arguments. Many programs take templates with `{{ }}` as arguments. */
 export const argumentSyntaxes: readonly Syntax[] = ['${env:NAME}', '${NAME}', '$NAME', '{env:NAME}', '%NAME%'];
 export const everySyntax: readonly Syntax[] = [...argumentSyntaxes, '{{ NAME }}'];
 
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
   | (Reference & {
-      /** The reference as it stands in the text, without its default. */
+      /** The reference as in the text, without its default. */
       readonly written: string;
     });
 
 type Reference =
-  /** `fallback` is the default that is written beside the name. */
+  /** `fallback` is the default after the name. */
   | { readonly kind: 'variable'; readonly name: string; readonly fallback: string | undefined }
-  /** A secret that the program keeps in another place. */
+  /** A secret in the program's own storage. */
   | { readonly kind: 'secret'; readonly name: string }
   | { readonly kind: 'input'; readonly id: string }
   | { readonly kind: 'folder' | 'home' | 'other' };
 
-// No part of a pattern can begin in two ways, so that the time is linear for any text.
+// The time is linear for any text, because no two repetitions can match the same characters.
 const pattern = new RegExp(
   [
     /\$?\{\{(?<template>[^{}]*)\}\}/,
@@ -62,7 +62,7 @@ function shown(written: string): string {
 
 export type ForeignReference = Exclude<Piece, { kind: 'text' }>;
 
-/** Returns the first reference in a text that is hardly meant as it stands. */
+/** Returns the first reference in a text, except for `$name` in small letters, a form of many query languages. */
 export function foreignReference(text: string, syntaxes: readonly Syntax[]): ForeignReference | undefined {
   return piecesOf(text, syntaxes).find(
     (piece): piece is ForeignReference => piece.kind !== 'text' && !/^[$%][^{(]*[a-z]/.test(piece.written),
@@ -71,7 +71,7 @@ export function foreignReference(text: string, syntaxes: readonly Syntax[]): For
 
 type Groups = Readonly<Record<string, string | undefined>>;
 
-/** Returns undefined for a text that is no reference in these syntaxes, and a string for a reference to a constant. */
+/** Returns a string for a constant, and undefined for a text without meaning in these syntaxes. */
 function referenceOf(
   { template, nested, braces, bare, command, name, percent }: Groups,
   text: string,
@@ -85,7 +85,7 @@ function referenceOf(
   if (bare !== undefined) return has('{env:NAME}') ? inBraces(bare, false) : undefined;
   if (command !== undefined) return has('$NAME') ? { kind: 'other' } : undefined;
   if (name !== undefined) return has('$NAME') ? variable(name) : undefined;
-  // An address has characters written as `%C3`.
+  // Addresses have escapes like `%C3`.
   return percent !== undefined && has('%NAME%') && !text.includes('://') ? variable(percent) : undefined;
 }
 
@@ -105,7 +105,7 @@ function inBraces(inner: string, isPlain: boolean): Reference | string {
   return plain === undefined ? { kind: 'other' } : variable(plain, byDefault);
 }
 
-/** Reads what Continue and LibreChat put in. */
+/** Reads the templates of Continue and LibreChat. */
 function inTemplate(inner: string): Reference {
   const [first = '', second, ...more] = inner.split('.');
   const name = second ?? first;

@@ -219,7 +219,7 @@ export function durationInvalid(spot: Spot, key: string, found: string, why: str
   return problem('duration-invalid', 'error', spot, message, `Write a duration, for example \`${key}: 30s\`.`);
 }
 
-/** Warns of a number that is meant in seconds, most likely. */
+/** Warns of a small number: people mean seconds. */
 export function durationShort(spot: Spot, key: string, ms: number): Problem {
   const message = `\`${key}\` is ${ms} ms, because a number without a unit counts milliseconds.`;
   return problem(
@@ -231,7 +231,7 @@ export function durationShort(spot: Spot, key: string, ms: number): Problem {
   );
 }
 
-/** @param target the text that has the reference, in a sentence */
+/** @param target the text with the reference, in a sentence */
 export function referenceNotReplaced(
   spot: Spot,
   target: string,
@@ -240,24 +240,13 @@ export function referenceNotReplaced(
 ): Problem {
   const written = shortened(reference.written);
   const message = `\`${written}\` in ${target} is not expanded: a text refers to no variables here.`;
-  return problem('reference-not-replaced', severity, spot, message, adviceFor(reference));
-}
-
-function adviceFor(reference: ForeignReference): string {
-  const whole = 'Text around it goes into `prefix` and `suffix`.';
-  switch (reference.kind) {
-    case 'variable':
-      return `Write \`{ env: ${shortened(reference.name)} }\`. ${whole}`;
-    case 'secret':
-      return `Write \`{ secret: ${shortened(reference.name)} }\`. ${whole}`;
-    case 'input':
-      return `Write \`{ secret: ${shortened(reference.id)} }\`. ${whole}`;
-    case 'folder':
-      return 'Write a path from the folder in which the server starts, which is the workspace folder without `cwd`.';
-    case 'home':
-    case 'other':
-      return 'Write the value out, or `{ env: NAME }` for a variable that has the whole value.';
-  }
+  const source = reference.kind === 'variable' ? 'env' : 'secret';
+  const name = 'id' in reference ? reference.id : 'name' in reference ? reference.name : undefined;
+  const fix =
+    name === undefined
+      ? 'Write the value out. A path may begin in the folder in which the server starts.'
+      : `Write \`{ ${source}: ${shortened(name)} }\`, and the text around it as \`prefix\` and \`suffix\`.`;
+  return problem('reference-not-replaced', severity, spot, message, fix);
 }
 
 /** @param why must not quote the URL, which may hold credentials */

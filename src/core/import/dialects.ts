@@ -1,7 +1,8 @@
 /**
- * The table of the programs whose files are read (C6a): one row is one program. A row says where the program keeps its
- * servers, how its values refer to variables and in which units its times are. The report names what a row does not say.
+ * The table of programs (C6a): one row is one program. A row has the keys above the servers, the syntax of references and
+ * the units of times. Import guesses nothing beyond the row, but names the key in the report.
  */
+import path from 'node:path';
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 import type { Syntax } from '../config/foreignReferences.js';
@@ -18,17 +19,17 @@ export interface Dialect {
   /** Its name for a person. */
   readonly program: string;
   /**
-   * Its files. They begin with `./` in the workspace folder, `~/` in the home folder, `$config/`, `$programs/` or `$user/`
-   * in folders that depend on the machine, and without one of these if they can be anywhere. `*` is any name.
+   * Its files: `./` is the workspace folder, `~/` the home folder. `$config/`, `$programs/` and `$user/` depend on the
+   * machine. A file without one of these can be anywhere. `*` is any beginning of a file's name.
    */
   readonly files: readonly string[];
-  /** The keys under which the servers are, by name or in a list; `/` separates nested keys. */
+  /** The keys above the servers. `/` separates nested keys. */
   readonly at: readonly string[];
   readonly references: readonly Syntax[];
   readonly timeLimits: readonly TimeLimit[];
-  /** True for a file that has other settings too, so that the keys next to the servers are not worth a note. */
+  /** True for a file with other settings too. Keys next to the servers get no note then. */
   readonly hasSettings: boolean;
-  /** The keys next to the servers that change what they do, and have no counterpart. */
+  /** The keys next to the servers with an effect on them, and without a counterpart. */
   readonly beside: readonly string[];
 }
 
@@ -40,7 +41,7 @@ const every: readonly Syntax[] = [...dollar, '{env:NAME}', '{{ NAME }}', '%NAME%
 const milliseconds = (key: string, limits: TimeLimit['limits']): TimeLimit => ({ key, unitMs: 1, limits });
 const seconds = (key: string, limits: TimeLimit['limits']): TimeLimit => ({ key, unitMs: 1000, limits });
 
-/** A row without `references` takes those of all programs, because its documentation names none. */
+/** A row without `references` accepts every syntax, because the program documents none. */
 function row(program: string, files: readonly string[], more: Partial<Dialect> = {}): Dialect {
   const usual = { at: ['mcpServers', 'servers'], references: every, timeLimits: [], hasSettings: false, beside: [] };
   return { program, files, ...usual, ...more };
@@ -189,10 +190,10 @@ export type ImportFormat = keyof typeof dialects;
 
 export const importFormats = Object.keys(dialects) as ImportFormat[];
 
-/** The row for a file of any other program: every reference counts, and the unit of no number is guessed. */
+/** The row for any other program: every syntax of references counts, and no number has a unit. */
 export const unknownProgram = row('another program', [], {
   ...settings,
-  // The first that has servers counts: Gemini CLI has a key `mcp` with other settings next to `mcpServers`.
+  // The first key with servers counts: Gemini CLI has other settings in `mcp`, next to `mcpServers`.
   at: [
     'mcpServers',
     'amp.mcpServers',
@@ -209,31 +210,31 @@ export const unknownProgram = row('another program', [], {
 
 /** Returns the format of a file by its name and its folders, or undefined if they are not known. */
 export function formatOfPath(file: string): ImportFormat | undefined {
-  const path = `/${file.replaceAll('\\', '/').toLowerCase()}`;
+  const whole = `/${file.replaceAll('\\', '/').toLowerCase()}`;
   let [best, longest]: [ImportFormat | undefined, number] = [undefined, 0];
   for (const format of importFormats) {
     for (const known of dialects[format].files) {
       const end = endOf(known).toLowerCase();
-      if (end.length > longest && endsLike(path, end)) [best, longest] = [format, end.length];
+      if (end.length > longest && endsLike(whole, end)) [best, longest] = [format, end.length];
     }
   }
   return best;
 }
 
-/** Returns the end of the paths of a file, wherever its folder is. */
+/** Returns the end of the file's path in any folder. */
 function endOf(known: string): string {
   return `/${known.replace(/^(?:[.~]|\$config|\$programs)\//, '').replace('$user', 'User')}`;
 }
 
 /** True if a path ends like this; `*` is the beginning of the file's name. */
-function endsLike(path: string, end: string): boolean {
+function endsLike(whole: string, end: string): boolean {
   const [folder = '', name] = end.split('*');
   return name === undefined
-    ? path.endsWith(end)
-    : path.endsWith(name) && path.slice(0, path.lastIndexOf('/') + 1).endsWith(folder);
+    ? whole.endsWith(end)
+    : whole.endsWith(name) && whole.slice(0, whole.lastIndexOf('/') + 1).endsWith(folder);
 }
 
-/** The keys that only one program has. */
+/** The keys of only one program. */
 const telling: readonly (readonly [string, ImportFormat])[] = [
   ['amp.mcpServers', 'amp'],
   ['context_servers', 'zed'],
@@ -256,4 +257,44 @@ export function formatOfContent(root: Table): ImportFormat | undefined {
 /** True if a value can be a server of any program. */
 export function looksLikeServer(value: unknown): boolean {
   return isObject(value) && ['command', 'cmd', 'url', 'serverUrl', 'httpUrl', 'uri'].some((key) => key in value);
+}
+
+interface Machine {
+  /** The absolute paths of the workspace folders. */
+  readonly folders: readonly string[];
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+  /** The value of `%APPDATA%` on Windows. */
+  readonly appData: string | undefined;
+  /** The value of `$XDG_CONFIG_HOME`. */
+  readonly configHome: string | undefined;
+}
+
+const editors = ['Code', 'Code - Insiders', 'Cursor', 'VSCodium'];
+
+/** True if the editor starts the servers of a file too. It prefers them to toolsets of the same name (G3i). */
+export function isOfEditor(file: string, folders: readonly string[]): boolean {
+  return formatOfPath(file) === 'vscode' || folders.some((folder) => file === path.join(folder, '.mcp.json'));
+}
+
+/** Returns the files. The files of the workspace come first. */
+export function knownFiles({ folders, home, platform, appData, configHome }: Machine): string[] {
+  const config = configHome ?? path.join(home, '.config');
+  const programs =
+    platform === 'darwin'
+      ? path.join(home, 'Library/Application Support')
+      : platform === 'win32'
+        ? (appData ?? path.join(home, 'AppData/Roaming'))
+        : config;
+  // A remote editor has the files of its user in the last one.
+  const users = [
+    ...editors.map((name) => path.join(programs, name, 'User')),
+    path.join(home, '.vscode-server/data/User'),
+  ];
+  const bases = { './': folders, '~/': [home], '$programs/': [programs], '$user/': users, '$config/': [config] };
+  const files = Object.values<Dialect>(dialects).flatMap((dialect) => dialect.files);
+  return Object.entries(bases).flatMap(([start, inFolders]) => {
+    const names = files.filter((file) => file.startsWith(start)).map((file) => file.slice(start.length));
+    return inFolders.flatMap((folder) => names.map((name) => path.join(folder, name)));
+  });
 }

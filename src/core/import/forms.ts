@@ -1,4 +1,4 @@
-/** Knows where each program keeps its servers in its file, as `{ id, raw }`, and what it says of them elsewhere in it. */
+/** Finds the servers in a file, as `{ id, raw }`, and the settings for them in other parts of the file. */
 import { samePath } from '../base/paths.js';
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
@@ -16,9 +16,9 @@ interface RawServer {
 interface RawServers {
   readonly servers: readonly RawServer[];
   readonly notes: readonly ImportNote[];
-  /** What a person is asked for in VS Code, by the id of the input. */
+  /** The inputs of VS Code by their ids. */
   readonly inputs: ReadonlyMap<string, Input>;
-  /** False if nothing in the file looks like servers. */
+  /** False if the file has nothing like servers. */
   readonly isKnown: boolean;
 }
 
@@ -53,14 +53,14 @@ export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders)
   };
 }
 
-/** Returns the keys under which a file has servers, or none for a file that is a map of servers itself. */
+/** Returns the keys above the servers. The list is empty if the file itself is a map of servers. */
 function placesIn(root: Table, dialect: Dialect, notes: ImportNote[]): readonly string[] {
   const own = dialect.at.filter((place) => {
     const value = valueAt(root, place);
     return value !== undefined && value !== null && !looksLikeServer(value);
   });
   if (dialect !== unknownProgram && own.length > 0) return own;
-  // A file of a known program in the form of another one.
+  // People also write the form of another program into the file.
   const [first, ...more] = unknownProgram.at.filter((place) => holdsServers(valueAt(root, place)));
   for (const place of more.filter((other) => first !== undefined && !first.startsWith(`${other}/`))) {
     notes.push({ kind: 'skipped', message: `\`${place}\`: \`${first}\` has servers too, and is used.` });
@@ -80,7 +80,7 @@ function holdsServers(value: unknown): boolean {
   return entries.some((entry) => looksLikeServer(flattened(entry)));
 }
 
-/** Returns an entry without the objects in which some programs keep a part of it, as Zed keeps the command in `command`. */
+/** Returns an entry without inner objects: Zed, Continue and Goose have them for parts of an entry. */
 function flattened(entry: unknown): Table {
   if (!isObject(entry)) return {};
   const { config, transport, requestOptions, command, ...rest } = entry;
@@ -95,13 +95,13 @@ function flattened(entry: unknown): Table {
   };
 }
 
-/** Collects servers. If two places have an id, the first counts; a list may have two of one name. */
+/** Collects servers. The first of several servers with one id counts, except in lists. */
 class Servers {
   readonly all: RawServer[] = [];
 
   constructor(private readonly notes: ImportNote[]) {}
 
-  /** @param place where the servers are, in a sentence; @param change what becomes of each */
+  /** @param place the key above the servers, in a sentence; @param change is applied to each */
   add(value: unknown, place: string, change = (server: RawServer): RawServer => server): void {
     if (value === undefined || value === null) return;
     if (Array.isArray(value)) {
@@ -130,7 +130,7 @@ class Servers {
     this.notes.push({ kind: 'skipped', message });
   }
 }
-/** `~/.claude.json` has servers of its user and of each project; the project's own come first. */
+/** Reads `~/.claude.json`, with servers of the user and of each project. The servers of this project come first. */
 function claudeCode(root: Table, { folder }: ImportFolders, servers: Servers, notes: ImportNote[]): void {
   const note = (message: string): void => void notes.push({ kind: 'skipped', message });
   const projects = Object.entries(isObject(root['projects']) ? root['projects'] : {});
@@ -177,7 +177,7 @@ function inputsOf(inputs: readonly Table[], notes: ImportNote[]): Map<string, In
   );
 }
 
-/** Gemini CLI and Qwen Code name the servers that may start, or not, in `mcp`. */
+/** Gemini CLI and Qwen Code allow and exclude servers in `mcp`. */
 function withSwitches(servers: readonly RawServer[], { mcp }: Table): RawServer[] {
   const { allowed, excluded } = isObject(mcp) ? mcp : {};
   return servers.map((server) => {
@@ -188,7 +188,7 @@ function withSwitches(servers: readonly RawServer[], { mcp }: Table): RawServer[
   });
 }
 
-/** opencode switches tools on and off beside the servers, as `<server>_<tool>` with wildcards; Amp only off. */
+/** opencode switches tools on and off next to the servers, as `<server>_<tool>` with wildcards. Amp switches them off. */
 function withTools(servers: readonly RawServer[], { tools, 'amp.tools.disable': off }: Table): RawServer[] {
   const patterns: (readonly [string, unknown])[] = Object.entries(isObject(tools) ? tools : {});
   for (const name of Array.isArray(off) ? off : [])

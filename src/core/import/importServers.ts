@@ -1,8 +1,8 @@
 /**
  * Turns another program's file into entries of `.minds/mcp.yaml` (C6). Everything here is pure.
  *
- * Invariants: nothing throws, whatever the text; ids are valid, unique, and none of those that are taken; every value of
- * the servers is translated or named in a note.
+ * Invariants: no text makes it throw; ids are valid, unique and free; every value of the servers is translated or named in
+ * a note.
  */
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
@@ -26,11 +26,11 @@ export interface ImportRequest {
   readonly text: string;
   /** The path of the file. */
   readonly file: string;
-  /** Where it is undefined, the name of the file and what is in it tell the format. */
+  /** If undefined, the name and the content of the file decide. */
   readonly format?: ImportFormat | undefined;
-  /** The ids that the config file has. */
+  /** The ids in the config file. */
   readonly taken: ReadonlySet<string>;
-  /** Says whether the config file has this very entry under this id. */
+  /** Returns true if the config file has exactly this entry under this id. */
   readonly isThere?: (id: string, entry: ImportedEntry) => boolean;
   readonly folders: ImportFolders;
 }
@@ -62,7 +62,7 @@ export function importServers({ text, file, format: given, taken, isThere, folde
       continue;
     }
     const context = { dialect, inputs: found.inputs, folders, variables };
-    // Variables are named by the id, so an entry is compared as it was written under that id.
+    // Names of variables contain the id, so each id is compared with its own translation.
     const there = heldIds(written, taken).find((id) => {
       const { entry } = translate(id, raw, context);
       return entry && isThere?.(id, entry);
@@ -84,7 +84,7 @@ export function importServers({ text, file, format: given, taken, isThere, folde
   if (servers.length === 0 && notes.length === 0) {
     notes.push({ kind: 'skipped', message: `The file has no servers in the form of ${dialect.program}.` });
   }
-  // A note quotes what people wrote, wherever they wrote it.
+  // Notes quote the file.
   const shown = notes.map((note) => ({ ...note, message: withoutSecrets(note.message) }));
   const written = JSON.stringify(servers);
   const secrets = [...variables.secrets].filter(([name]) => written.includes(`"secret":"${name}"`));
@@ -103,7 +103,7 @@ function unknownFile(before: string): Import {
   return { kind: 'unreadable', reason: reason.trim() };
 }
 
-/** Makes a secret of what an import would make one of, in an entry that a person typed. Returns undefined if it cannot. */
+/** Returns an entry of the person with its secrets replaced as in an import, or undefined if that is impossible. */
 export function withSecretsApart(
   id: string,
   entry: Readonly<Record<string, unknown>>,
@@ -120,10 +120,10 @@ function renamed(written: string, taken: ReadonlySet<string>): string {
   return `it was \`${name}\`; ids are made of letters, digits, \`-\` and \`_\`, and are unique.`;
 }
 
-/** Whoever has this many servers of one name in the config file is given the next as new. */
+/** Beyond this number, a server of the same name in the config file is not compared. */
 const mostHeld = 16;
 
-/** Returns the ids of the config file that an earlier import may have given to a server. */
+/** Returns the ids in the config file under which an earlier import may have written a server. */
 function heldIds(written: string, taken: ReadonlySet<string>): string[] {
   const held: string[] = [];
   for (const base = plainId(written); held.length < mostHeld;) {

@@ -1,4 +1,4 @@
-/** Reads another program's file, JSON with comments, TOML or YAML, in UTF-8 or UTF-16, into plain values. Never throws. */
+/** Reads another program's file (JSON with comments, TOML or YAML) into plain values. Never throws. */
 import { withoutMark } from '../base/byteOrderMark.js';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { isObject } from '../base/isObject.js';
@@ -12,12 +12,12 @@ type SourceReading =
   | {
       readonly kind: 'read';
       readonly root: Readonly<Record<string, unknown>>;
-      /** The paths of keys that are written twice, of which the last one counts. */
+      /** The paths of duplicate keys. The last one counts. */
       readonly twice: readonly string[];
     }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** Decodes the bytes of a file, which editors on Windows also write in UTF-16, with a mark or without one. */
+/** Decodes a file. Editors on Windows also write UTF-16, with a byte order mark or without. */
 export function textOfBytes(bytes: Uint8Array): string {
   const [first, second] = bytes;
   const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0);
@@ -34,7 +34,7 @@ function readToml(text: string): SourceReading {
   try {
     return { kind: 'read', root: parseToml(text), twice: [] };
   } catch (error) {
-    // The library's message quotes the line, which may hold a secret.
+    // The library's message quotes the line, and the line may have a secret.
     const where = error instanceof TomlError ? ` in line ${error.line}` : '';
     return { kind: 'unreadable', reason: `it is not TOML${where}` };
   }
@@ -68,7 +68,7 @@ function plainOf(root: ValueNode, expected: string): SourceReading {
     : { kind: 'unreadable', reason: `it is not ${expected}` };
 }
 
-/** Returns the plain value as programs read JSON: where a key is written twice, the last one counts. */
+/** Returns the plain value as programs read JSON: the last of duplicate keys counts. */
 function lastOf(node: ValueNode, path: string, twice: string[]): unknown {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'list') return node.items.map((item, index) => lastOf(item, `${path}${index}.`, twice));

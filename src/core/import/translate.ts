@@ -1,6 +1,6 @@
 /**
- * Translates one server of another program into an entry of `.minds/mcp.yaml` (C6). An entry that would not do what the
- * original did is imported with `enabled: false` and a note.
+ * Translates one server of another program into an entry of `.minds/mcp.yaml` (C6). If the entry would behave differently,
+ * it gets `enabled: false` and a note.
  *
  * Invariants: every key of the original is translated or named in a note; no secret gets into entry or note.
  */
@@ -8,17 +8,17 @@ import path from 'node:path';
 import { isObject } from '../base/isObject.js';
 import { isBelow } from '../base/paths.js';
 import { secretSpansOf } from '../base/secrets.js';
+import { asText } from '../base/text.js';
 import { durationText } from '../config/read/durations.js';
 import { commandWords } from '../config/read/commandWords.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
 import { Keys } from './keys.js';
-import { permissionNote, toolsOf } from './toolLists.js';
 import { Values, type Input, type TranslationContext } from './values.js';
 
 type Table = Readonly<Record<string, unknown>>;
 
 interface Translation {
-  /** It is undefined where the server cannot be imported; a note says why. */
+  /** Undefined for a server that import skips. A note gives the reason. */
   readonly entry: ImportedEntry | undefined;
   readonly notes: readonly ImportNote[];
 }
@@ -49,7 +49,7 @@ const descriptive = [
 class Translator {
   private readonly notes: ImportNote[] = [];
   private readonly keys: Keys;
-  /** The entry would not do what the original does. */
+  /** True if the entry would behave differently from the original. */
   private inexact = false;
 
   constructor(
@@ -87,7 +87,7 @@ class Translator {
     return { entry: ordered(entry), notes: this.notes };
   }
 
-  /** Reads what LibreChat asks each of its users for. */
+  /** Returns the variables for which LibreChat asks each of its users. */
   private userVariables(): (readonly [string, Input])[] {
     return Object.entries(this.keys.table('customUserVars') ?? {}).map(([name, about]) => {
       const { title, sensitive } = isObject(about) ? about : {};
@@ -148,14 +148,14 @@ class Translator {
     return undefined;
   }
 
-  /** Returns the command and its arguments, of which some programs take all in one text. */
+  /** Returns the command and its arguments. Some programs take them all in one text. */
   private commandLine(): string[] {
     const command = this.keys.take(...commandKeys);
     const args = this.keys.take('args');
     const words = this.list(command, '`command`');
     const rest = typeof args === 'string' ? this.split(args, '`args`') : this.list(args, '`args`');
     const [first] = words;
-    // No program is named with a blank, unless it is a path.
+    // Only paths have blanks in the name of a program.
     const isLine = words.length === 1 && first !== undefined && /^[^\s/\\]+\s+\S/.test(first.trim());
     return [...(isLine ? this.split(first, '`command`') : words), ...rest];
   }
@@ -214,13 +214,13 @@ class Translator {
       if (earlier) this.note('lost', `\`${earlier}\` sets the same limit as \`${key}\`, which is used.`);
       setBy.set(what, key);
       limits[what] = durationText(ms);
-      // A call may take longer here while it shows progress, and may not there.
+      // Here, a call may take longer while it shows progress. There, it may not.
       if (what === 'call') limits['callMax'] = limits[what];
     }
     if (Object.keys(limits).length > 0) entry.timeouts = limits;
   }
 
-  /** Names everything that was not read. */
+  /** Notes every unread key. */
   private rest(transport: ImportedEntry['transport']): void {
     const left = new Set(this.keys.left());
     const named = (known: readonly string[]): string | undefined => {
@@ -284,4 +284,72 @@ function ordered(entry: ImportedEntry): ImportedEntry {
   return Object.fromEntries(
     order.filter((key) => entry[key] !== undefined).map((key) => [key, entry[key]]),
   ) as unknown as ImportedEntry;
+}
+
+// Allowed and denied tools become filters (N2). Trusted tools become a note, because permissions are a setting (S4).
+const allowKeys = ['enabled_tools', 'enabledTools', 'allowedTools', 'allowed_tools', 'includeTools', 'tools'];
+const denyKeys = ['disabled_tools', 'disabledTools', 'deniedTools', 'excludeTools', 'excludedTools'];
+const trustKeys = ['alwaysAllow', 'autoApprove', 'autoAllow', 'auto_approve', 'trust'];
+
+/** @param lose notes a loss */
+function toolsOf(keys: Keys, lose: (message: string) => void): ImportedEntry['tools'] | undefined {
+  const allowed =
+    keys.names(...allowKeys.filter((key) => key !== 'tools' || !isObject(keys.peek(key)))) ?? available(keys);
+  const denied = [...(keys.names(...denyKeys) ?? []), ...(keys.names('disabledPatterns') ?? [])];
+  const exceptions = keys.names('enabledPatterns') ?? [];
+  if (allowed && !(allowed.length === 1 && allowed[0] === '*')) {
+    const kept = allowed.filter((name) => !denied.includes(name));
+    const patterns = kept.filter((name) => name.includes('*'));
+    if (patterns.length > 0 && denied.length > 0) {
+      const [inside, out] = [patterns, denied].map((list) => list.map((name) => `\`${name}\``).join(', '));
+      lose(`${out} of ${inside}: a whitelist wins over a blacklist here, so these tools are not kept out.`);
+    }
+    return kept.length > 0 ? { whitelist: kept } : { blacklist: ['*'] };
+  }
+  if (denied.length === 0) return undefined;
+  return { ...(exceptions.length > 0 && { whitelist: exceptions }), blacklist: denied };
+}
+
+/** Goose takes an empty list for all tools. */
+function available(keys: Keys): string[] | undefined {
+  const names = keys.names('available_tools');
+  return names?.length === 0 ? undefined : names;
+}
+
+const permissionsOfModes: ReadonlyMap<unknown, string> = new Map([
+  ['approve', 'allow'],
+  ['auto', 'allow'],
+  ['prompt', 'ask'],
+]);
+
+/** Returns notes on the permissions of the entry, with the setting to write here. */
+function permissionNote(keys: Keys): string[] {
+  const trusted = keys.take(...trustKeys);
+  const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(asText) : [];
+  const trustsAll = names.includes('*');
+  const modes = new Map(trustsAll ? [] : names.map((name) => [name, 'allow']));
+  const others: string[] = [];
+  const tools = keys.peek('tools');
+  if (isObject(tools)) keys.take('tools');
+  for (const [name, settings] of Object.entries(isObject(tools) ? tools : {})) {
+    const { approval_mode: mode, ...rest } = isObject(settings) ? settings : { settings };
+    const permission = permissionsOfModes.get(mode);
+    if (permission !== undefined) modes.set(name, permission);
+    else if (mode !== undefined) others.push(`\`tools.${name}.approval_mode\``);
+    for (const key of Object.keys(rest)) others.push(`\`tools.${name}.${key}\``);
+  }
+  const notes: string[] = [];
+  if (trustsAll) {
+    notes.push('there, all tools run without a question. Here, list such tools in `mcpToolsets.toolPermissions`.');
+  }
+  if (modes.size > 0) {
+    const setting = JSON.stringify(Object.fromEntries(modes));
+    notes.push(
+      `permissions are a setting here: \`"mcpToolsets.toolPermissions": ${setting}\`, for the published names.`,
+    );
+  }
+  if (typeof trusted === 'string')
+    notes.push(`the permission \`${trusted.slice(0, 40)}\`: there is nothing like it here.`);
+  if (others.length > 0) notes.push(`${others.join(', ')}: there is nothing like it here.`);
+  return notes;
 }

@@ -340,7 +340,6 @@ describe('house', () => {
     'core/connections/stdio/likelyCause.ts': [/missing/, /Unexpected token/],
     'core/minds/modelFailures.ts': [/invalid|unauthori|quota/],
     'core/gateway/access.ts': [/bearer/],
-    'core/import/secretSpans.ts': [/\(\?:Bearer\|Basic\|Token\)/],
     'core/import/values.ts': [/^\/\^(?:\(\?:Bearer|authorization)/],
   };
 

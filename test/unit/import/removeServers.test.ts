@@ -1,6 +1,6 @@
 /** Servers are taken out of a JSON file of the editor, and nothing else in it changes (C6, G3i). */
 import assert from 'node:assert/strict';
-import { isOfEditor } from '../../../src/core/import/knownFiles.js';
+import { isOfEditor } from '../../../src/core/import/dialects.js';
 import { planRemoval } from '../../../src/core/import/removeServers.js';
 
 const cases: [what: string, before: string, names: string[], after: string][] = [

@@ -134,12 +134,12 @@ function readArgs(
   return { args: args ?? [], ...(references.size > 0 && { argReferences: references }) };
 }
 
-/** A shell puts variables into its arguments itself. */
+/** Shells expand variables in their arguments. */
 function isShell(command: string): boolean {
   return /(?:^|[\\/])(?:(?:ba|da|fi|k|z)?sh|cmd|powershell|pwsh)(?:\.exe)?$/i.test(command);
 }
 
-/** A program may put in variables that the entry sets, as `mcp-remote` does. */
+/** A program may expand variables of its own `env`, as `mcp-remote` does. */
 function noteForeignArguments(reader: EntryReader, entries: Entries): void {
   const [args, env] = ['args', 'env'].map((key) => entries.get(key));
   if (args?.value.kind !== 'list') return;

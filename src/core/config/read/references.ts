@@ -40,7 +40,7 @@ export function readValue(
   return reader.note(problems.wrongType(at.value, what, 'a text or a map with `env`', describeKind(entry.value), fix));
 }
 
-/** Warns of a text that refers to a variable as in the file of another program. @param target the text in a sentence */
+/** Warns of a reference of another program in a text. @param target the text in a sentence */
 export function noteForeign(
   reader: EntryReader,
   text: string,
