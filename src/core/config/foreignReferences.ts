@@ -33,7 +33,7 @@ const pattern = new RegExp(
     /\$\{(?<braces>[^{}]+)\}/,
     /\{(?<bare>(?:env|file):[^{}]+)\}/,
     /\$\((?<command>[^()]*)\)/,
-    /(?<![\w$])\$(?<name>[A-Za-z_]\w*)/,
+    /(?<![\w$!#%^&*~])\$(?<name>[A-Za-z_]\w*)/,
     /%(?<percent>[A-Za-z_]\w{2,})%/,
   ]
     .map(({ source }) => source)

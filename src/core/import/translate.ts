@@ -10,7 +10,7 @@ import { isBelow } from '../base/paths.js';
 import { secretSpansOf } from '../base/secrets.js';
 import { asText } from '../base/text.js';
 import { durationText } from '../config/read/durations.js';
-import { commandWords } from '../config/read/commandWords.js';
+import { commandWords, isShell } from '../config/read/commandWords.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
 import { Keys } from './keys.js';
 import { Values, type Input, type TranslationContext } from './values.js';
@@ -124,6 +124,7 @@ class Translator {
     values.startsElsewhere = cwd !== undefined && cwd !== '.';
     const table = this.keys.table(...envKeys);
     values.ownVariables = table ?? {};
+    if (isShell(command)) values.argumentSyntaxes = [];
     const imported = args.map((arg, index): ImportedValue => values.argument(arg, index, args[index - 1]));
     const env = values.env(table, this.keys.names('env_keys') ?? []);
     return {

@@ -4,9 +4,16 @@
  */
 import { isSecret, secretSpansOf, withoutSecrets, type SecretSpan } from '../base/secrets.js';
 import { asText } from '../base/text.js';
-import { unknownProgram, type Dialect } from './dialects.js';
+import type { Dialect } from './dialects.js';
 import type { ImportedValue, ImportNote, ImportFolders } from './imported.js';
-import { piecesOf, type Piece } from '../config/foreignReferences.js';
+import {
+  argumentSyntaxes,
+  everySyntax,
+  foreignReference,
+  piecesOf,
+  type Piece,
+  type Syntax,
+} from '../config/foreignReferences.js';
 
 type Table = Readonly<Record<string, unknown>>;
 
@@ -91,6 +98,8 @@ export class Values {
   startsElsewhere = false;
   /** The `env` of the entry as written. A program like `mcp-remote` puts these variables into its arguments. */
   ownVariables: Table = {};
+  /** Empty for a shell. */
+  argumentSyntaxes: readonly Syntax[] = argumentSyntaxes;
 
   constructor(
     private readonly server: string,
@@ -223,14 +232,17 @@ export class Values {
   }
 
   private literal(text: string, slot: Slot): ImportedValue {
-    const [secret, ...more] = slot.secrets(text);
-    if (secret === undefined) return text;
     const { dialect, variables } = this.context;
-    // The program expands no such reference, so the text is not a secret either.
-    const [written, ...others] = piecesOf(text.slice(secret.start, secret.end), unknownProgram.references);
-    if (others.length === 0 && written !== undefined && written.kind !== 'text') {
-      const what = `\`${written.written}\` in ${slot.where}`;
-      this.note('set', `Replace ${what} if it is a reference: ${dialect.program} takes it literally.`);
+    const syntaxes = slot.where.startsWith('argument') ? this.argumentSyntaxes : everySyntax;
+    const isReference = ({ start, end }: NamedSecret): boolean =>
+      piecesOf(text.slice(start, end), everySyntax).every(({ kind }) => kind !== 'text');
+    const [secret, ...more] = slot.secrets(text).filter((found) => !isReference(found));
+    if (secret === undefined) {
+      const foreign = foreignReference(text, syntaxes);
+      if (foreign && !(foreign.kind === 'variable' && foreign.name in this.ownVariables)) {
+        const what = `\`${foreign.written}\` in ${slot.where}`;
+        this.note('set', `Replace ${what} if it is a reference: ${dialect.program} takes it literally.`);
+      }
       return text;
     }
     if (more.length > 0) {
@@ -247,7 +259,7 @@ export class Values {
 
   /** Returns text for a reference in an argument if the entry sets the variable: the started program reads it. */
   private unlessOwn(piece: Piece, where: string): Piece {
-    if (piece.kind !== 'variable' || !where.startsWith('argument')) return piece;
+    if (piece.kind !== 'variable' || piece.fallback !== undefined || !where.startsWith('argument')) return piece;
     const own = this.ownVariables[piece.name];
     const isSet =
       typeof own === 'string' && piecesOf(own, this.context.dialect.references).every(({ kind }) => kind === 'text');

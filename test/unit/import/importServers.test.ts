@@ -1,4 +1,4 @@
-/** Import of other programs' files (C6): one real-world sample a format, its entries and its report as golden text. */
+/** Import of other programs' files (C6). Samples are written after public files; entries and reports are golden texts. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -39,11 +39,11 @@ const written = (servers: ReturnType<typeof imported>['servers'], text?: string)
 const secrets =
   /ghp_|hunter2|BSAabc|sk-live|abcdef0123456789|tvly-|0123456789abcdef|qwertz|ctx7sk|user:pass|lin_api|CLIENT_SECRET": "def/;
 
-/** The settings of a program that have nothing to do with its servers. */
+/** Settings of programs without a relation to servers. */
 const programSettings =
   /^(?:numStartups|model|theme|globalShortcut|editor\.fontSize|\$schema)$|^tools\.(?:write|bash)$|^stream$|^(?:selectedAuthType|\$?version|name|schema|cache|ui|models|lsp|amp\.notifications\.enabled|amp\.tools\.disable\.0|GOOSE_\w+)(?:\.|$)/;
 
-/** The paths of all values that are neither empty nor null. */
+/** Returns the paths of all values except empty ones and null. */
 function leavesOf(value: unknown, at: readonly (string | number)[] = []): (string | number)[][] {
   if (Array.isArray(value)) return value.flatMap((item, index) => leavesOf(item, [...at, index]));
   if (typeof value === 'object' && value !== null) {
@@ -52,7 +52,7 @@ function leavesOf(value: unknown, at: readonly (string | number)[] = []): (strin
   return value === null ? [] : [[...at]];
 }
 
-/** The same with another value at a path. */
+/** Returns a copy with another value at a path. */
 function changed(value: unknown, [step, ...rest]: readonly (string | number)[]): unknown {
   if (step === undefined) {
     return typeof value === 'boolean' ? !value : typeof value === 'number' ? value + 1 : `${String(value)}-changed`;
@@ -61,7 +61,7 @@ function changed(value: unknown, [step, ...rest]: readonly (string | number)[]):
   return Array.isArray(value) ? value.with(Number(step), inner) : { ...(value as object), [step]: inner };
 }
 
-/** Says whether a note is about the value at a path: it names its key or something it is a part of, or skips its server. */
+/** True if a note names the key of a value or of a part around it, or skips its server. */
 function names({ kind, server, message }: ImportNote, leaf: readonly (string | number)[]): boolean {
   const named = [...message.matchAll(/`([^`]*)`/g)].flatMap(([, text = '']) => [text, ...text.split('.')]);
   const ids = leaf.slice(0, -1);
@@ -77,14 +77,14 @@ function names({ kind, server, message }: ImportNote, leaf: readonly (string | n
 describe('import (C6)', () => {
   const samples = filesBelow(folder);
 
-  it('has a sample of each format', () => {
+  it('import has a sample of each format', () => {
     const formats = new Set(samples.flatMap((file) => formatOfPath(file) ?? []));
     assert.deepEqual([...formats].sort(), Object.keys(dialects).sort());
   });
 
   for (const file of samples) {
     const name = path.relative(folder, file);
-    it(`${name}: entries and report`, () => {
+    it(`${name}: import writes the entries and the report`, () => {
       const text = readFileSync(file, 'utf8');
       const found = imported(text, file);
       const yaml = written(found.servers);
@@ -96,7 +96,7 @@ describe('import (C6)', () => {
         secret: () => 'x',
         directoryExists: () => true,
       });
-      // The value that stands for a whole URL here is none.
+      // The test gives variables the value `x`, which cannot be a whole URL.
       const wrong = parsed.problems.filter(({ code }) => code !== 'url-invalid');
       assert.deepEqual(wrong, []);
       assertGolden(path.join(folder, name.split(path.sep)[0] ?? '', 'expected.txt'), `${yaml}\n---\n${report}`);
@@ -104,7 +104,7 @@ describe('import (C6)', () => {
   }
 
   for (const file of samples) {
-    it(`${path.relative(folder, file)}: what is there already is not imported again`, () => {
+    it(`${path.relative(folder, file)}: a second import adds nothing`, () => {
       const text = readFileSync(file, 'utf8');
       const plan = (config: string | undefined) => planImport({ ...outside, text, file, config });
       const first = plan(undefined);
@@ -117,7 +117,7 @@ describe('import (C6)', () => {
     });
   }
 
-  it('the report asks to remove what the editor would use in place of the toolsets', () => {
+  it('the report asks to remove servers that the editor would use instead of the toolsets', () => {
     const text = '{ "servers": { "a": { "command": "x" } } }';
     const file = '/ws/.vscode/mcp.json';
     const plan = (isOfEditor: boolean) => planImport({ ...outside, isOfEditor, text, file, config: undefined });
@@ -127,7 +127,7 @@ describe('import (C6)', () => {
     assert.doesNotMatch(elsewhere.report, /Remove/);
   });
 
-  it('what was changed since it was imported is imported under another id, once', () => {
+  it('a server that was changed after its import is imported once more, under another id', () => {
     const text = JSON.stringify({
       mcpServers: { 'my db': { url: 'https://x/', headers: { Authorization: 'Bearer abc123def' } } },
     });
@@ -147,7 +147,7 @@ describe('import (C6)', () => {
   });
 
   for (const file of samples) {
-    it(`${path.relative(folder, file)}: drops nothing without a word`, () => {
+    it(`${path.relative(folder, file)}: import translates or names every value`, () => {
       const text = readFileSync(file, 'utf8');
       const isToml = file.endsWith('.toml');
       const reading = readSource(text, isToml ? 'toml' : file.endsWith('.yaml') ? 'yaml' : 'json');
@@ -156,7 +156,7 @@ describe('import (C6)', () => {
       const outcome = (found: ReturnType<typeof imported>): string =>
         `${written(found.servers)}\n${reportText('', found)}`;
       const whole = importOf(reading.root);
-      // Some programs have a list of servers, which the notes know by name.
+      // Notes know the servers of a list by their names.
       const lists = [reading.root, ...Object.values(reading.root).filter(isObject)].flatMap((holder) =>
         ['mcp_servers', 'mcpServers', 'servers', 'modelContextProtocolServers'].flatMap((key) => holder[key] ?? []),
       );
@@ -168,7 +168,7 @@ describe('import (C6)', () => {
       const dropped: string[] = [];
       for (const leaf of leavesOf(reading.root)) {
         if (programSettings.test(leaf.join('.'))) continue;
-        // What counts is changed by the change, or named in the report by its key or by what it is a part of.
+        // The change of a value changes the outcome, or the report names the value.
         const isNamed = whole.notes.some((note) => names(note, [...nameOf(leaf), ...leaf]));
         if (!isNamed && outcome(importOf(changed(reading.root, leaf))) === outcome(whole)) dropped.push(leaf.join('.'));
       }
@@ -176,7 +176,7 @@ describe('import (C6)', () => {
     });
   }
 
-  it('would notice what is dropped', () => {
+  it('the check of samples would notice a lost value', () => {
     const root = { mcpServers: { a: { command: 'x', args: [] } } };
     assert.deepEqual(leavesOf(root), [['mcpServers', 'a', 'command']]);
     assert.deepEqual(changed(root, ['mcpServers', 'a', 'command']), {
@@ -187,7 +187,7 @@ describe('import (C6)', () => {
     assert.ok(!names(note, ['mcpServers', 'a', 'args', 0]) && !names(note, ['mcpServers', 'b', 'env', 'B']));
   });
 
-  it('reads UTF-16, with a mark and without one, in either order of bytes', () => {
+  it('import reads UTF-16 in either byte order, with a byte order mark and without', () => {
     const text = '{ "mcpServers": { "größe": { "command": "x" } } }';
     const little = Buffer.from(text, 'utf16le');
     const big = Buffer.from(text, 'utf16le').swap16();
@@ -204,7 +204,7 @@ describe('import (C6)', () => {
     }
   });
 
-  it('tells the format by what is in the file, where the name says nothing', () => {
+  it('the content decides the format if the name of the file says nothing', () => {
     for (const [text, id] of [
       ['{ "servers": { "a": { "command": "x", "env": { "T": "${input:t}" } } } }', 'a'],
       ['{ "mcp": { "b": { "type": "local", "command": ["x"] } } }', 'b'],
@@ -216,7 +216,7 @@ describe('import (C6)', () => {
     assert.equal(imported('[[mcp.servers]]\nname = "e"\ncommand = "x"', '/tmp/some.toml').servers[0]?.id, 'e');
   });
 
-  it('what cannot be read says where, and quotes nothing', () => {
+  it('the message for an unreadable file names the line or the programs, and quotes nothing', () => {
     const read = (text: string, file: string): string => {
       const found = importServers({ text, file, taken: new Set(), folders: around });
       return found.kind === 'unreadable' ? found.reason : 'read';
@@ -233,7 +233,7 @@ describe('import (C6)', () => {
     assert.match(read('name = ghp_x', 'servers.conf'), /^it is not JSON: .+ in line 1, and it is not clear which/);
   });
 
-  describe('guesses nothing', () => {
+  describe('import guesses nothing', () => {
     const yamlOf = (root: object, file: string): string => written(imported(JSON.stringify(root), file).servers);
     const reportOf = (root: object, file: string): string => reportText('', imported(JSON.stringify(root), file));
     const one = (entry: object): object => ({ mcpServers: { a: { command: 'x', ...entry } } });
@@ -251,7 +251,7 @@ describe('import (C6)', () => {
       assert.match(reportOf(both, 'x.json'), /^- `mcp`: `mcpServers` has servers too, and is used\.$/m);
     });
 
-    it('a number of a program whose unit is not known is no limit, and one that is too small neither', () => {
+    it('a number without a known unit sets no limit, nor does a number under a second', () => {
       for (const [file, timeout, expected] of [
         ['x.json', 60_000, undefined],
         ['x.json', '60', undefined],
@@ -266,7 +266,7 @@ describe('import (C6)', () => {
       }
     });
 
-    it('speaks of a secret only if one is there', () => {
+    it('the report speaks of a secret only if the file has one', () => {
       for (const value of [
         '${env:T}',
         '${T}',
@@ -292,7 +292,21 @@ describe('import (C6)', () => {
       assert.doesNotMatch(reportOf({ inputs, ...one({ args: ['${input:zone}'] }) }, '.mcp.json'), /secret/);
     });
 
-    it('`inputs` count wherever they are', () => {
+    it('a reference that the program does not expand stays, and the report names it', () => {
+      const args = ['--key', '$API_KEY', '--header', 'X-Zone:${ZONE}'];
+      const root = {
+        mcpServers: { a: { command: 'npx', args, env: { ZONE: 'x' } }, b: { command: 'sh', args: ['-c', 'x $HOME'] } },
+      };
+      for (const file of ['.mcprc', 'claude_desktop_config.json']) {
+        const { servers, notes } = imported(JSON.stringify(root), file);
+        assert.deepEqual(servers[0]?.entry.args, args);
+        const [note, ...others] = notes;
+        assert.match(note?.message ?? '', /^Replace `\$API_KEY` in argument 2 if it is a reference/);
+        assert.deepEqual(others, [], file);
+      }
+    });
+
+    it('`inputs` count at every place of the file', () => {
       const inputs = [{ id: 'key', type: 'promptString', password: true }];
       const servers = { a: { command: 'x', env: { A_KEY: '${input:key}' } } };
       for (const [file, root] of [
@@ -306,7 +320,7 @@ describe('import (C6)', () => {
       }
     });
 
-    it('folders of an editor are folders', () => {
+    it('references to folders of an editor become paths', () => {
       for (const file of ['.trae/mcp.json', '.windsurf/mcp.json', 'mcp.json', '.mcp.json']) {
         const yaml = yamlOf(one({ args: ['${workspaceFolder}/s.js', '${userHome}/x'] }), file);
         assert.match(yaml, /args: \[\.\/s\.js, \/home\/ada\/x\]/, file);
@@ -322,7 +336,7 @@ describe('import (C6)', () => {
     });
   });
 
-  it('ids that are taken or invalid get others, and it says so', () => {
+  it('taken and invalid ids are replaced, and the report names both', () => {
     const text = JSON.stringify({
       'my server': { command: 'a' },
       files: { command: 'b' },
@@ -336,7 +350,7 @@ describe('import (C6)', () => {
     assert.equal(notes.filter(({ kind }) => kind === 'changed').length, 3);
   });
 
-  describe('writes no secret, wherever it stands (E4)', () => {
+  describe('import writes no secret (E4)', () => {
     const token = 'ghp_16C7e42F292c6912E7710c838347Ae178B4a';
     const word = 'hunter2Sommer!';
     const json = (server: object, inputs: readonly object[] = []): string =>
@@ -372,7 +386,7 @@ describe('import (C6)', () => {
       });
     }
 
-    it('and keeps what is none: defaults, names and commands', () => {
+    it('import keeps defaults, names and commands that only look like secrets', () => {
       const command = '/nix/store/q4w5sdhmxy7m1cpyr2jk3l0p9v8b6n5a-nodejs-22.1.0/bin/node';
       const env = { MODE: '${MODE:-development}', API_KEY: '${GITHUB_PERSONAL_ACCESS_TOKEN}' };
       const { servers } = imported(json({ command, cwd: '/srv/key-store/tokens', env }), '.mcp.json');
@@ -385,7 +399,7 @@ describe('import (C6)', () => {
     });
   });
 
-  it('has the secrets that were written out, so that a person can keep them at once, and no others', () => {
+  it('the result has the secrets of the file for a person to keep, and no others', () => {
     const text = JSON.stringify({
       a: { command: 'x', args: ['--token', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a'], env: { MODE: 'fast' } },
       toolset: { url: 'ftp://x', headers: { Authorization: 'Bearer abc123def456' } },
@@ -393,7 +407,7 @@ describe('import (C6)', () => {
     assert.deepEqual([...imported(text, '.mcprc').secrets], [['A_TOKEN', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a']]);
   });
 
-  it('makes of an entry that a person types what it makes of one in a file', () => {
+  it('an entry that a person types is treated like an entry of a file', () => {
     const made = withSecretsApart('lab', newEntry('command', 'npx lab --api-key=sk-one-1234567890 --fast'), around);
     assert.deepEqual(made?.entry.args, ['lab', { prefix: '--api-key=', secret: 'LAB_API_KEY' }, '--fast']);
     assert.deepEqual([...made.secrets], [['LAB_API_KEY', 'sk-one-1234567890']]);
@@ -401,7 +415,7 @@ describe('import (C6)', () => {
     assert.deepEqual(withSecretsApart('lab', plain, around)?.entry, plain);
   });
 
-  it('one variable has one value: a second secret of that name gets another', () => {
+  it('a second secret of one name gets another variable', () => {
     const server = (token: string): object => ({ command: 'x', env: { API_KEY: token } });
     const text = JSON.stringify({ a: server('sk-one-123456'), b: server('sk-two-123456'), c: server('sk-one-123456') });
     assert.deepEqual(
@@ -411,7 +425,7 @@ describe('import (C6)', () => {
   });
 });
 
-describe('new servers in a file that is there', () => {
+describe('new servers in an existing file', () => {
   const one = [{ id: 'new', entry: { transport: 'stdio', command: 'npx', args: ['-y', "it's"] } }];
   const cases: Record<string, string> = {
     'behind the last, in its indentation, comments kept':
@@ -437,7 +451,7 @@ describe('new servers in a file that is there', () => {
     });
   }
 
-  it('are set apart alike with line breaks of Windows', () => {
+  it('new servers are set apart in the same way with line breaks of Windows', () => {
     const closed =
       'version: 1\nservers:\n  a: { transport: stdio, command: x }\n  b: { transport: stdio, command: x }\n';
     for (const text of [closed, ...Object.values(cases).filter((each) => !each.includes('\r'))]) {
@@ -448,7 +462,7 @@ describe('new servers in a file that is there', () => {
     }
   });
 
-  it('a file with errors is left alone', () => {
+  it('a file with errors stays as it is', () => {
     for (const text of ['version: 1\nservers: [\n', 'servers: text\n', 'version: 1\nservers: *x\n']) {
       assert.equal(addServers(text, one), undefined);
     }

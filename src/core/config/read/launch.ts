@@ -7,7 +7,7 @@
 import path from 'node:path';
 import { isLoopback } from '../../base/loopback.js';
 import type { Problem } from '../../base/problem.js';
-import { hasArguments } from './commandWords.js';
+import { hasArguments, isShell } from './commandWords.js';
 import { readEnvFile } from './envFile.js';
 import { noNul, type Entries, type EntryReader } from './entryReader.js';
 import { transportOfKey } from '../keys.js';
@@ -132,11 +132,6 @@ function readArgs(
     return reference?.value ?? '';
   });
   return { args: args ?? [], ...(references.size > 0 && { argReferences: references }) };
-}
-
-/** Shells expand variables in their arguments. */
-function isShell(command: string): boolean {
-  return /(?:^|[\\/])(?:(?:ba|da|fi|k|z)?sh|cmd|powershell|pwsh)(?:\.exe)?$/i.test(command);
 }
 
 /** A program may expand variables of its own `env`, as `mcp-remote` does. */
