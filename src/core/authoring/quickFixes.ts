@@ -279,32 +279,24 @@ export class QuickFixes {
 
   /** Replaces a text with one reference of another program by our reference. */
   private reference({ place }: Problem): QuickFix[] {
-    const span = {
-      start: this.positions.offset(place.range.start),
-      end: this.positions.offset(place.range.end),
-    };
-    const written = this.text.slice(span.start, span.end);
-    const value = textOf(readYaml(written).root);
-    if (value === undefined || /^[|>&*!]|[\r\n]/.test(written)) return [];
-    const pieces = piecesOf(value, everySyntax);
-    const [only, ...others] = pieces.filter((piece) => piece.kind !== 'text');
-    if (!only || others.length > 0 || !('name' in only || 'id' in only)) return [];
-    const at = pieces.indexOf(only);
+    const [start, end] = [this.positions.offset(place.range.start), this.positions.offset(place.range.end)];
+    const written = this.text.slice(start, end);
+    const pieces = piecesOf(textOf(readYaml(written).root) ?? '', everySyntax);
+    const at = pieces.findIndex(({ kind }) => kind !== 'text');
+    const [before, only, behind] = [pieces[at - 1], pieces[at], pieces[at + 1]];
+    const isOne = pieces.filter(({ kind }) => kind !== 'text').length === 1;
+    if (!isOne || !only || !('name' in only || 'id' in only) || /^[|>&*!]|[\r\n]/.test(written)) return [];
     const name = 'id' in only ? only.id : only.name;
-    const textAt = (index: number): string | undefined => {
-      const piece = pieces[index];
-      return piece?.kind === 'text' ? piece.text : undefined;
-    };
-    const keys: Record<string, string | undefined> = {
-      prefix: textAt(at - 1),
+    const keys = {
+      prefix: before?.kind === 'text' ? before.text : undefined,
       [only.kind === 'variable' ? 'env' : 'secret']: name,
-      suffix: textAt(at + 1),
+      suffix: behind?.kind === 'text' ? behind.text : undefined,
       default: only.kind === 'variable' ? only.fallback : undefined,
     };
     const parts = Object.entries(keys).flatMap(([key, part]) =>
       part === undefined ? [] : [`${key}: ${edits.scalarText(part, part === name ? '' : "'")}`],
     );
-    const made = [{ span, text: `{ ${parts.join(', ')} }` }];
+    const made = [{ span: { start, end }, text: `{ ${parts.join(', ')} }` }];
     return fix(`Change to a reference to '${name}'`, made, { preferred: true });
   }
 

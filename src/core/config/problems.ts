@@ -222,22 +222,12 @@ export function durationInvalid(spot: Spot, key: string, found: string, why: str
 /** Warns of a small number: people mean seconds. */
 export function durationShort(spot: Spot, key: string, ms: number): Problem {
   const message = `\`${key}\` is ${ms} ms, because a number without a unit counts milliseconds.`;
-  return problem(
-    'duration-invalid',
-    'warning',
-    spot,
-    message,
-    `Write the unit: \`${key}: ${ms}s\` or \`${key}: ${ms}ms\`.`,
-  );
+  const fix = `Write the unit: \`${key}: ${ms}s\` or \`${key}: ${ms}ms\`.`;
+  return problem('duration-invalid', 'warning', spot, message, fix);
 }
 
 /** @param target the text with the reference, in a sentence */
-export function referenceNotReplaced(
-  spot: Spot,
-  target: string,
-  reference: ForeignReference,
-  severity: Severity = 'warning',
-): Problem {
+export function referenceNotReplaced(spot: Spot, target: string, reference: ForeignReference): Problem {
   const written = shortened(reference.written);
   const message = `\`${written}\` in ${target} is not expanded: a text refers to no variables here.`;
   const source = reference.kind === 'variable' ? 'env' : 'secret';
@@ -246,7 +236,7 @@ export function referenceNotReplaced(
     name === undefined
       ? 'Write the value out. A path may begin in the folder in which the server starts.'
       : `Write \`{ ${source}: ${shortened(name)} }\`, and the text around it as \`prefix\` and \`suffix\`.`;
-  return problem('reference-not-replaced', severity, spot, message, fix);
+  return problem('reference-not-replaced', 'warning', spot, message, fix);
 }
 
 /** @param why must not quote the URL, which may hold credentials */

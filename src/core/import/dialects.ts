@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import { isObject } from '../base/isObject.js';
-import { asText } from '../base/text.js';
+import { escapeRegExp } from '../base/text.js';
 import type { Syntax } from '../config/foreignReferences.js';
 
 type Table = Readonly<Record<string, unknown>>;
@@ -165,14 +165,9 @@ export const dialects = {
   kiro: row('Kiro', ['./.kiro/settings/mcp.json', '~/.kiro/settings/mcp.json'], { references: shell }),
   'amazon-q': row(
     'Amazon Q',
-    ['./.amazonq/mcp.json', './.amazonq/default.json', '~/.aws/amazonq/mcp.json', '~/.aws/amazonq/default.json'].concat(
-      [
-        './.amazonq/agents/default.json',
-        '~/.aws/amazonq/agents/default.json',
-        '.amazonq/cli-agents/*.json',
-        '.aws/amazonq/cli-agents/*.json',
-      ],
-    ),
+    ['./.amazonq/', '~/.aws/amazonq/']
+      .flatMap((folder) => ['mcp.json', 'default.json', 'agents/default.json'].map((name) => folder + name))
+      .concat('cli-agents/*.json'),
     { ...settings, references: shell, timeLimits: [milliseconds('timeout', 'call')] },
   ),
   junie: row('Junie', ['./.junie/mcp/mcp.json', '~/.junie/mcp/mcp.json']),
@@ -202,56 +197,33 @@ export const unknownProgram = row('another program', [], {
     'servers',
     'mcp/servers',
     'mcp/mcpServers',
-    'extensions',
-    'experimental/modelContextProtocolServers',
-    'mcp',
-  ],
+  ].concat(['extensions', 'experimental/modelContextProtocolServers', 'mcp']),
 });
 
 /** Returns the format of a file by its name and its folders, or undefined if they are not known. */
 export function formatOfPath(file: string): ImportFormat | undefined {
-  const whole = `/${file.replaceAll('\\', '/').toLowerCase()}`;
-  let [best, longest]: [ImportFormat | undefined, number] = [undefined, 0];
-  for (const format of importFormats) {
-    for (const known of dialects[format].files) {
-      const end = endOf(known).toLowerCase();
-      if (end.length > longest && endsLike(whole, end)) [best, longest] = [format, end.length];
-    }
-  }
-  return best;
+  const whole = file.replaceAll('\\', '/');
+  const found = importFormats.flatMap((format) =>
+    dialects[format].files.flatMap((known) => {
+      const end = known.replace(/^(?:[.~]|\$config|\$programs)\//, '').replace('$user', 'User');
+      const pattern = new RegExp(`(?:^|/)${escapeRegExp(end).replace('\\*', '[^/]*')}$`, 'i');
+      return pattern.test(whole) ? [{ format, length: end.length }] : [];
+    }),
+  );
+  return found.sort((a, b) => b.length - a.length)[0]?.format;
 }
-
-/** Returns the end of the file's path in any folder. */
-function endOf(known: string): string {
-  return `/${known.replace(/^(?:[.~]|\$config|\$programs)\//, '').replace('$user', 'User')}`;
-}
-
-/** True if a path ends like this; `*` is the beginning of the file's name. */
-function endsLike(whole: string, end: string): boolean {
-  const [folder = '', name] = end.split('*');
-  return name === undefined
-    ? whole.endsWith(end)
-    : whole.endsWith(name) && whole.slice(0, whole.lastIndexOf('/') + 1).endsWith(folder);
-}
-
-/** The keys of only one program. */
-const telling: readonly (readonly [string, ImportFormat])[] = [
-  ['amp.mcpServers', 'amp'],
-  ['context_servers', 'zed'],
-  ['mcp_servers', 'codex'],
-  ['projects', 'claude-code'],
-];
 
 /** Returns the format of a file by its content, or undefined if several programs have such files. */
 export function formatOfContent(root: Table): ImportFormat | undefined {
   const { mcp } = root;
-  if (isObject(root['mcpServers'])) return isObject(root['projects']) ? 'claude-code' : undefined;
   if (Array.isArray(root['mcp_servers']) || (isObject(mcp) && Array.isArray(mcp['servers']))) return 'otter';
-  const [, found] = telling.find(([key]) => isObject(root[key])) ?? [];
-  if (found !== undefined || !isObject(mcp)) return found;
-  return Object.values(mcp).some((entry) => isObject(entry) && /^(?:local|remote)$/.test(asText(entry['type'])))
-    ? 'opencode'
-    : undefined;
+  if (isObject(root['projects'])) return 'claude-code';
+  if (isObject(root['mcpServers'])) return undefined;
+  if (isObject(root['mcp_servers'])) return 'codex';
+  if (isObject(root['context_servers'])) return 'zed';
+  if (isObject(root['amp.mcpServers'])) return 'amp';
+  const types = Object.values(isObject(mcp) ? mcp : {}).map((entry) => (isObject(entry) ? entry['type'] : undefined));
+  return types.some((type) => type === 'local' || type === 'remote') ? 'opencode' : undefined;
 }
 
 /** True if a value can be a server of any program. */

@@ -77,14 +77,13 @@ class Translator {
       ...['enabled', 'isActive'].map((key) => this.keys.truth(key) === false),
     ].includes(true);
     this.rest(transport);
-    if (off || this.inexact) entry.enabled = false;
     if (this.inexact && !off) {
       this.note(
         'changed',
         'it is imported with `enabled: false`, because the items under “Not carried over” may change what it does.',
       );
     }
-    return { entry: ordered(entry), notes: this.notes };
+    return { entry: { ...((off || this.inexact) && { enabled: false }), ...entry }, notes: this.notes };
   }
 
   /** Returns the variables for which LibreChat asks each of its users. */
@@ -198,10 +197,8 @@ class Translator {
       );
     }
     const url = values.url(written);
-    const headers = values.headers(this.keys.table(...headerKeys), {
-      bearer: this.keys.text('bearer_token_env_var'),
-      variables: this.keys.table('env_http_headers'),
-    });
+    const [table, variables] = [this.keys.table(...headerKeys), this.keys.table('env_http_headers')];
+    const headers = values.headers(table, variables ?? {}, this.keys.text('bearer_token_env_var'));
     return { url, ...(headers && { headers }) };
   }
 
@@ -265,26 +262,6 @@ class Translator {
 
 function holdsSecret(text: string): boolean {
   return secretSpansOf(text).length > 0;
-}
-
-const order = [
-  'enabled',
-  'transport',
-  'command',
-  'args',
-  'cwd',
-  'envFile',
-  'env',
-  'url',
-  'headers',
-  'tools',
-  'timeouts',
-] as const;
-
-function ordered(entry: ImportedEntry): ImportedEntry {
-  return Object.fromEntries(
-    order.filter((key) => entry[key] !== undefined).map((key) => [key, entry[key]]),
-  ) as unknown as ImportedEntry;
 }
 
 // Allowed and denied tools become filters (N2). Trusted tools become a note, because permissions are a setting (S4).

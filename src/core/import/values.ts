@@ -70,12 +70,6 @@ export interface TranslationContext {
   readonly variables: Variables;
 }
 
-/** Codex's ways to take headers from variables. */
-interface HeaderVariables {
-  readonly bearer: string | undefined;
-  readonly variables: Table | undefined;
-}
-
 /** The place and the name of a secret in a text. */
 interface NamedSecret {
   readonly start: number;
@@ -118,7 +112,12 @@ export class Values {
     return Object.keys(env).length > 0 ? env : undefined;
   }
 
-  headers(table: Table | undefined, { bearer, variables }: HeaderVariables): Record<string, ImportedValue> | undefined {
+  /** @param variables the variables of Codex by their headers; @param bearer the variable with a bearer token */
+  headers(
+    table: Table | undefined,
+    variables: Table,
+    bearer: string | undefined,
+  ): Record<string, ImportedValue> | undefined {
     const slotOf = (name: string): Slot => ({
       where: `header \`${name}\``,
       wanted: () => (/^authorization$/i.test(name) ? `${this.server}_TOKEN` : `${this.server}_${name}`),
@@ -131,7 +130,7 @@ export class Values {
     const add = (name: string, variable: string, prefix: string): void => {
       headers[name] = this.variable(variable, undefined, prefix, '', slotOf(name));
     };
-    for (const [name, variable] of Object.entries(variables ?? {})) add(name, asText(variable), '');
+    for (const [name, variable] of Object.entries(variables)) add(name, asText(variable), '');
     if (bearer !== undefined) add('Authorization', bearer, 'Bearer ');
     return Object.keys(headers).length > 0 ? headers : undefined;
   }

@@ -185,11 +185,7 @@ function readUrl(
   if (reference && written === '') return url;
   const invalid = (why: string): undefined => reader.note(problems.urlInvalid(at, why));
   if (written.trim() === '') return invalid('is empty');
-  const foreign = reference ? undefined : foreignReference(written, everySyntax);
-  if (foreign && !URL.canParse(written)) {
-    return reader.note(problems.referenceNotReplaced(at, '`url`', foreign, 'error'));
-  }
-  if (foreign) reader.noteWarning(() => problems.referenceNotReplaced(at, '`url`', foreign));
+  if (!reference) noteForeign(reader, written, at, '`url`', everySyntax);
   if (!URL.canParse(written)) return invalid('is not a complete URL');
   const { protocol } = new URL(written);
   if (protocol === 'http:' || protocol === 'https:') return url;
