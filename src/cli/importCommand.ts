@@ -3,9 +3,8 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
 import { wholeUtf8 } from '../core/base/textFile.js';
-import { importFormats } from '../core/import/dialects.js';
-import type { ImportFormat } from '../core/import/imported.js';
-import { isOfEditor } from '../core/import/knownFiles.js';
+import { importFormats, isOfEditor, type ImportFormat } from '../core/import/dialects.js';
+
 import { planImport, type ImportPlan } from '../core/import/plan.js';
 import { textOfBytes } from '../core/import/readSource.js';
 import { mindsPath } from '../core/config/sources.js';

@@ -77,6 +77,7 @@ function mistaken(whole: string): void {
     `    tools: { whitelist: [${quoted}, ''], blacklist: ${quoted} }`,
     `    env: { A: { env: ${quoted}, secret: ${quoted} } }`,
     `  c: { transport: stdio, command: x, cwd: ${quoted}, env: { A: { env: ${quoted}, secret: B, command: [${quoted}] } } }`,
+    `  d: { transport: stdio, command: x, timeouts: { connect: 30 }, args: [${JSON.stringify(`\${env:${text}}`)}] }`,
     '  b:\n    transport: stdio',
     `    command: ${JSON.stringify(`npx ${text}`)}`,
     '    envFile: x',

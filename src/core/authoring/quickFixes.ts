@@ -21,6 +21,7 @@ import {
 import { suggestKey } from '../config/keys.js';
 import { builtInToolset } from '../config/model.js';
 import { TextPositions } from '../yaml/textPositions.js';
+import { everySyntax, piecesOf } from '../config/foreignReferences.js';
 import { isSecretName } from '../config/read/references.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { textOf, type ValueNode } from '../yaml/valueNodes.js';
@@ -182,6 +183,8 @@ export class QuickFixes {
         return valueKey ? duration(nodes, valueKey) : [];
       case 'url-invalid':
         return valueKey ? url(nodes, valueKey) : [];
+      case 'reference-not-replaced':
+        return valueKey?.entry.key === 'command' ? [] : this.reference(problem);
       case 'command-not-found':
         return ofKey('command', (own) =>
           problem.instead !== undefined && isAsLong(own)
@@ -232,6 +235,29 @@ export class QuickFixes {
       default:
         return [];
     }
+  }
+
+  /** Replaces a text with one reference of another program by our reference. */
+  private reference({ place }: Problem): QuickFix[] {
+    const [start, end] = [this.positions.offset(place.range.start), this.positions.offset(place.range.end)];
+    const written = this.text.slice(start, end);
+    const pieces = piecesOf(textOf(readYaml(written).root) ?? '', everySyntax);
+    const at = pieces.findIndex(({ kind }) => kind !== 'text');
+    const [before, only, behind] = [pieces[at - 1], pieces[at], pieces[at + 1]];
+    const isOne = pieces.filter(({ kind }) => kind !== 'text').length === 1;
+    if (!isOne || !only || !('name' in only || 'id' in only) || /^[|>&*!]|[\r\n]/.test(written)) return [];
+    const name = 'id' in only ? only.id : only.name;
+    const keys = {
+      prefix: before?.kind === 'text' ? before.text : undefined,
+      [only.kind === 'variable' ? 'env' : 'secret']: name,
+      suffix: behind?.kind === 'text' ? behind.text : undefined,
+      default: only.kind === 'variable' ? only.fallback : undefined,
+    };
+    const parts = Object.entries(keys).flatMap(([key, part]) =>
+      part === undefined ? [] : [`${key}: ${edits.scalarText(part, part === name ? '' : "'")}`],
+    );
+    const made = [{ span: { start, end }, text: `{ ${parts.join(', ')} }` }];
+    return fix(`Change to a reference to '${name}'`, made, { preferred: true });
   }
 
   /** True if a key is in the entry of its server itself, and not in an anchor. */

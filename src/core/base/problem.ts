@@ -93,6 +93,7 @@ export const problemCodes = [
   'transport-unsupported',
   'duration-invalid',
   'url-invalid',
+  'reference-not-replaced',
   'cwd-missing',
   'env-file-unusable',
   'env-unset',

@@ -8,6 +8,7 @@ import { nearest } from '../base/nearest.js';
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
 import { keysOf, suggestKey, type KeyLevel } from './keys.js';
+import { argumentSyntaxes, foreignReference, type ForeignReference } from './foreignReferences.js';
 
 /** The place of a problem, and its server. A problem of the whole file has no server. */
 export interface Spot {
@@ -216,6 +217,26 @@ export function durationInvalid(spot: Spot, key: string, found: string, why: str
   return problem('duration-invalid', 'error', spot, message, `Write a duration, for example \`${key}: 30s\`.`);
 }
 
+/** Warns of a small number: people mean seconds. */
+export function durationShort(spot: Spot, key: string, ms: number): Problem {
+  const message = `\`${key}\` is ${ms} ms, because a number without a unit counts milliseconds.`;
+  const fix = `Write the unit: \`${key}: ${ms}s\` or \`${key}: ${ms}ms\`.`;
+  return problem('duration-invalid', 'warning', spot, message, fix);
+}
+
+/** @param target the text with the reference, in a sentence */
+export function referenceNotReplaced(spot: Spot, target: string, reference: ForeignReference): Problem {
+  const written = shortened(reference.written);
+  const message = `\`${written}\` in ${target} is not expanded: a text refers to no variables here.`;
+  const source = reference.kind === 'variable' ? 'env' : 'secret';
+  const name = 'id' in reference ? reference.id : 'name' in reference ? reference.name : undefined;
+  const fix =
+    name === undefined
+      ? 'Write the value out. A path may begin in the folder in which the server starts.'
+      : `Write \`{ ${source}: ${shortened(name)} }\`, and the text around it as \`prefix\` and \`suffix\`.`;
+  return problem('reference-not-replaced', 'warning', spot, message, fix);
+}
+
 /** @param why must not quote the URL, because it may hold credentials */
 export function urlInvalid(spot: Spot, why: string): Problem {
   const fix = 'Write the whole address of the server, for example `url: https://example.com/mcp`.';
@@ -224,17 +245,21 @@ export function urlInvalid(spot: Spot, why: string): Problem {
 
 export function cwdMissing(spot: Spot, written: string, resolved: string): Problem {
   const message = `The directory \`${resolved}\` of \`cwd\` does not exist.`;
-  const fix = written.startsWith('~')
-    ? 'Write the path out: `~` is not expanded.'
+  const fix = isUnexpanded(written)
+    ? 'Write the path out: `~` and variables are not expanded.'
     : 'Create the directory, or correct `cwd`; it is relative to the workspace folder.';
   return problem('cwd-missing', 'error', spot, message, fix);
+}
+
+function isUnexpanded(path: string): boolean {
+  return path.startsWith('~') || foreignReference(path, argumentSyntaxes) !== undefined;
 }
 
 /** @param reason a phrase such as `it does not exist` */
 export function envFileUnusable(spot: Spot, written: string, file: string, reason: string): Problem {
   const message = `The file \`${file}\` of \`envFile\` cannot be used: ${reason}.`;
-  const fix = written.startsWith('~')
-    ? 'Write the path out: `~` is not expanded.'
+  const fix = isUnexpanded(written)
+    ? 'Write the path out: `~` and variables are not expanded.'
     : 'Make it a file of variables in the workspace folder, or correct `envFile`.';
   return problem('env-file-unusable', 'error', spot, message, fix);
 }

@@ -1,23 +1,12 @@
-/** The result of importing another program's file (C6): entries of `.minds/mcp.yaml` as plain values, and notes. */
+/** The result of an import (C6): entries of `.minds/mcp.yaml` as plain values, and notes. */
 
-export type ImportFormat =
-  | 'claude-desktop'
-  | 'claude-code'
-  | 'cursor'
-  | 'vscode'
-  | 'mcprc'
-  | 'codex'
-  | 'otter'
-  | 'cline'
-  | 'opencode';
-
-/** A text, or a reference to a host variable or to a stored secret (C2). */
+/** A text, or a reference to a host variable or to a secret of the person (C2). */
 export type ImportedValue =
   | string
   | { readonly prefix?: string; readonly env: string; readonly suffix?: string; readonly default?: string }
   | { readonly prefix?: string; readonly secret: string; readonly suffix?: string };
 
-/** An entry. The order of its keys is the order in the file. */
+/** An entry with its keys in the order of the file. */
 export type ImportedEntry = {
   enabled?: false;
   transport: 'stdio' | 'streamable_http';
@@ -34,18 +23,18 @@ export type ImportedEntry = {
 
 export interface ImportedServer {
   readonly id: string;
-  /** Its name in the original file. */
+  /** Its name in the other program's file. */
   readonly written: string;
   readonly entry: ImportedEntry;
 }
 
 /**
- * A note for the person: a variable or a secret has to be `set`, a value is `changed` or `lost`, or a server is
- * `skipped`. No message has a possible secret.
+ * A note for the person: a variable or a secret has to be `set`, a value is written in another way (`changed`) or has no
+ * counterpart (`lost`), or a server is not imported (`skipped`). No message quotes a value if it may be a secret.
  */
 export interface ImportNote {
   readonly kind: 'set' | 'changed' | 'lost' | 'skipped';
-  /** The id of the imported server. Absent for the whole file and for a skipped server. */
+  /** The new id of the server. It is absent for the whole file and for a skipped server. */
   readonly server?: string;
   readonly message: string;
 }
@@ -56,12 +45,12 @@ export type Import =
       readonly kind: 'imported';
       readonly servers: readonly ImportedServer[];
       readonly notes: readonly ImportNote[];
-      /** The literal secrets of the file, by the names in the references. No text for a person has them. */
+      /** The secrets of the file, by the names in the new entries. No text for a person has them. */
       readonly secrets: ReadonlyMap<string, string>;
     };
 
 export interface ImportFolders {
-  /** The absolute path of the folder around `.minds/mcp.yaml`. */
+  /** The absolute path of the folder with the `.minds/mcp.yaml`. */
   readonly folder: string;
   /** The absolute path of the user's home. */
   readonly home: string;

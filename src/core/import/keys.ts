@@ -1,6 +1,6 @@
 /**
- * Typed reading of the keys of one server in another program's file. It remembers each read key, and notes each value
- * of a wrong type, so every loss is reported (C6).
+ * Typed reading of the keys of one server in another program's file. The reader remembers each key and notes each value of
+ * another type, so import drops no key in silence (C6).
  */
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
@@ -8,7 +8,7 @@ import { milliseconds } from '../config/durations.js';
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** Reports an unusable value. `decides` is true if the server would behave differently without it. */
+/** Notes an unusable value. @param decides true if the server would do something else without it */
 type Complain = (message: string, decides: boolean) => void;
 
 export class Keys {
@@ -28,7 +28,7 @@ export class Keys {
     return this.raw[key];
   }
 
-  /** Returns the value of the first of several names for the same thing. */
+  /** Returns the value of the first of several synonyms. */
   take(...keys: string[]): unknown {
     const [key, ...others] = keys.filter((each) => isThere(this.raw[each]));
     keys.forEach((each) => this.read.add(each));
@@ -58,7 +58,7 @@ export class Keys {
     return this.wrong(keys, 'a list of names');
   }
 
-  /** Returns a boolean, also for its text. */
+  /** Returns a boolean, even if it is written as a text. */
   truth(key: string): boolean | undefined {
     const value = this.take(key);
     if (value === undefined || typeof value === 'boolean') return value;
@@ -67,12 +67,16 @@ export class Keys {
     return this.wrong([key], '`true` or `false`');
   }
 
-  /** Returns milliseconds, given the unit of a number without one. */
+  /** Returns milliseconds. @param unitMs the unit of a plain number */
   duration(key: string, unitMs: number): number | undefined {
     const value = this.take(key);
     if (value === undefined) return undefined;
     const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value));
     const ms = isNumber ? Number(value) * unitMs : typeof value === 'string' ? milliseconds(value) : undefined;
+    if (isNumber && ms !== undefined && ms > 0 && ms < 1000) {
+      this.complain(`\`${key}\` would be ${ms} ms, which is too short to be meant, so it is not carried over.`, false);
+      return undefined;
+    }
     if (ms !== undefined && ms > 0) return ms;
     this.complain(`\`${key}\` is not a duration.`, false);
     return undefined;

@@ -1,6 +1,4 @@
-/**
- * Plans an import as a change of the config file, with notes for the person before the write. Everything here is pure.
- */
+/** Plans an import as a change of the config file, with a report for the person. Everything here is pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { addServers, plainEntry } from '../config/edit/addServers.js';
 import { oneLine } from '../base/inert.js';
@@ -22,9 +20,9 @@ export type ImportPlan =
     };
 
 interface PlanRequest extends Omit<ImportRequest, 'taken' | 'isThere'> {
-  /** How the file is written for a person. */
+  /** The file's name for a person. */
   readonly label: string;
-  /** The text of `.minds/mcp.yaml` without a byte order mark, or undefined without a file. */
+  /** The text of `.minds/mcp.yaml` without a byte order mark; undefined if the file does not exist. */
   readonly config: string | undefined;
   /** True if the editor starts the servers of this file too (G3i). */
   readonly isOfEditor: boolean;
@@ -35,7 +33,7 @@ export function planImport({ config, label, isOfEditor, ...request }: PlanReques
   const imported = importServers({
     ...request,
     taken: new Set(existing.keys()),
-    // The person may have made a variable of the secret.
+    // The person may have changed the secret into a variable.
     isThere: (id: string, entry: ImportedEntry) =>
       isDeepStrictEqual(withoutSource(existing.get(id)), withoutSource(plainEntry(entry))),
   });
@@ -57,10 +55,7 @@ const headings: readonly (readonly [ImportNote['kind'], string])[] = [
   ['skipped', 'Not imported'],
 ];
 
-/**
- * Writes a report of an import in Markdown. It also reads well as plain text.
- * @param file its name for a person
- */
+/** Returns the report of an import in Markdown, for terminals too. @param file its name for a person */
 export function reportText(
   file: string,
   { servers, notes }: Extract<Import, { kind: 'imported' }>,

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
 import { agents, fileOf, type AgentKind } from '../../../src/core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../../../src/core/agents/planEntries.js';
-import { importFormats } from '../../../src/core/import/dialects.js';
 import { importServers } from '../../../src/core/import/importServers.js';
 import { assertGolden } from '../../support/golden.js';
 import { posixPath } from '../../support/places.js';
@@ -111,35 +110,54 @@ const cases: Record<string, readonly [AgentKind, string | undefined, object?]> =
 };
 
 describe('entries for other agents', () => {
-  // Continue's file is YAML and not imported.
-  for (const agent of (Object.keys(files) as AgentKind[]).filter((kind) => agents[kind].form !== 'yaml')) {
+  for (const agent of Object.keys(files) as AgentKind[]) {
     for (const platform of ['linux', 'win32'] as const) {
-      it(`${agent}, ${platform}: are not imported as servers, others are (C6)`, () => {
-        const { after } = planned(agent, undefined, { source: { ...source, platform } });
+      it(`${agent}, ${platform}: import skips entries of ours and reads the others in the file (C6)`, () => {
         const { form, container } = agents[agent];
-        const other =
-          form === 'toml'
-            ? '\n[mcp_servers.other]\nurl = "http://127.0.0.1:7427/mcp/other"\n'
-            : after.replace(
-                `"${container}": {`,
-                `"${container}": { "other": { "type": "remote", "url": "http://127.0.0.1:7427/mcp/other" },`,
-              );
-        const text = agents[agent].form === 'toml' ? after + other : other;
-        const found = importServers({
-          text,
-          file: files[agent],
-          format: importFormats.find((format) => format === agent),
-          taken: new Set(),
-          folders: { folder: '/ws', home: '/home/ada' },
+        const { after } = planned(agent, form === 'yaml' ? 'models: []\n' : undefined, {
+          source: { ...source, platform },
         });
+        const url = 'http://127.0.0.1:7427/mcp/other';
+        const text = {
+          toml: `${after}\n[mcp_servers.other]\nurl = "${url}"\n`,
+          yaml: `${after}  - name: other\n    url: ${url}\n`,
+          json: after.replace(`"${container}": {`, `"${container}": { "other": { "type": "remote", "url": "${url}" },`),
+        }[form];
+        const home = '/home/ada';
+        const file = fileOf(agent, { folder: '/ws', home }) ?? assert.fail('no file');
+        const found = importServers({ text, file, taken: new Set(), folders: { folder: '/ws', home } });
         assert.ok(found.kind === 'imported', JSON.stringify(found));
         assert.deepEqual(
-          found.servers.map(({ id }) => id),
-          ['other'],
+          found.servers.map(({ id, entry }) => [id, entry.url]),
+          [['other', url]],
         );
-        assert.equal(found.notes.filter(({ kind }) => kind === 'skipped').length, 2);
+        assert.equal(found.notes.filter(({ message }) => message.includes('MCP Toolsets itself')).length, 2);
       });
     }
+
+    it(`${agent}: import reads the references and times of such entries of other servers (C6)`, () => {
+      const { form } = agents[agent];
+      const { after } = planned(agent, form === 'yaml' ? 'models: []\n' : undefined, {
+        toolsets: [at('other')],
+        source: { ...source, platform: 'win32' },
+      });
+      const text = after
+        .replaceAll('127.0.0.1:7427', 'mcp.example.com')
+        .replaceAll('MCP_TOOLSETS_TOKEN', 'OTHER_TOKEN')
+        .replaceAll('"connect"', '"run"');
+      const home = '/home/ada';
+      const file = fileOf(agent, { folder: '/ws', home }) ?? assert.fail('no file');
+      const found = importServers({ text, file, taken: new Set(), folders: { folder: '/ws', home } });
+      assert.ok(found.kind === 'imported', JSON.stringify(found));
+      const [{ entry } = assert.fail('no server')] = found.servers;
+      const { Authorization: header } = entry.headers ?? {};
+      const isPut = !['opencode', 'kilo'].includes(agent) && entry.transport === 'streamable_http';
+      if (isPut)
+        assert.deepEqual({ ...Object(header), default: '' }, { prefix: 'Bearer ', env: 'OTHER_TOKEN', default: '' });
+      else assert.equal(entry.transport === 'stdio' || typeof header === 'object', true);
+      const { call, connect } = entry.timeouts ?? {};
+      if (/timeout/.test(after)) assert.equal(call ?? connect, '10m');
+    });
   }
 
   for (const [name, [agent, text, changes]] of Object.entries(cases)) {

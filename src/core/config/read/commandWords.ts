@@ -28,3 +28,8 @@ export function hasArguments(command: string): boolean {
   const [first = '', ...more] = commandWords(command) ?? command.trim().split(/\s+/);
   return more.length > 0 && /^[^\s\\/'"]+$/.test(first);
 }
+
+/** True for a shell, which expands variables in its arguments. */
+export function isShell(command: string): boolean {
+  return /(?:^|[\\/])(?:(?:ba|da|fi|k|z)?sh|cmd|powershell|pwsh)(?:\.exe)?$/i.test(command);
+}

@@ -7,12 +7,13 @@
 import path from 'node:path';
 import { isLoopback } from '../../base/loopback.js';
 import type { Problem } from '../../base/problem.js';
-import { hasArguments } from './commandWords.js';
+import { hasArguments, isShell } from './commandWords.js';
 import { noNul, type Entries, type EntryReader } from './entryReader.js';
 import { transportOfKey } from '../keys.js';
 import type { EnvFile, EnvValue, HttpLaunch, Launch, OAuthSettings, Reference, StdioLaunch } from '../model.js';
 import * as problems from '../problems.js';
-import { isReference, readReference, readValue } from './references.js';
+import { argumentSyntaxes, everySyntax, foreignReference } from '../foreignReferences.js';
+import { isReference, noteForeign, readReference, readValue } from './references.js';
 import { textOf, type MapEntry } from '../../yaml/valueNodes.js';
 import { parse } from 'dotenv';
 
@@ -40,6 +41,7 @@ export function readLaunch(
         readCommand(reader, entry),
       );
       const args = readArgs(reader, entries.get('args'), starts);
+      if (!isShell(command ?? '')) noteForeignArguments(reader, entries);
       const cwd = readCwd(reader, entries.get('cwd'), folder, starts);
       const env = readEnv(reader, entries.get('env'), starts);
       const envFile = readEnvFile(reader, entries.get('envFile'), folder, starts);
@@ -113,6 +115,7 @@ function readCommand(reader: EntryReader, entry: MapEntry): string | undefined {
   if (command !== undefined && hasArguments(command)) {
     return reader.note(problems.commandWithArguments(reader.atValue(entry)));
   }
+  if (command !== undefined) noteForeign(reader, command, reader.atValue(entry), '`command`', argumentSyntaxes);
   if (command === undefined || command.trim() !== '') return command;
   return reader.wrong(entry, 'a non-empty text', fix, 'an empty text');
 }
@@ -132,6 +135,20 @@ function readArgs(
     return reference?.value ?? '';
   });
   return { args: args ?? [], ...(references.size > 0 && { argReferences: references }) };
+}
+
+/** A program may expand variables of its own `env`, as `mcp-remote` does. */
+function noteForeignArguments(reader: EntryReader, entries: Entries): void {
+  const [args, env] = ['args', 'env'].map((key) => entries.get(key));
+  if (args?.value.kind !== 'list') return;
+  const own = env?.value.kind === 'map' ? env.value.entries : undefined;
+  for (const [index, item] of args.value.items.entries()) {
+    const text = textOf(item);
+    const found = text === undefined ? undefined : foreignReference(text, argumentSyntaxes);
+    if (!found || (found.kind === 'variable' && own?.has(found.name))) continue;
+    const spot = reader.spot(reader.places.item(args, item));
+    reader.noteWarning(() => problems.referenceNotReplaced(spot, `argument ${index + 1}`, found));
+  }
 }
 
 function readCwd(
@@ -171,6 +188,7 @@ function readUrl(
   if (reference && written === '') return url;
   const invalid = (why: string): undefined => reader.note(problems.urlInvalid(at, why));
   if (written.trim() === '') return invalid('is empty');
+  if (!reference) noteForeign(reader, written, at, '`url`', everySyntax);
   if (!URL.canParse(written)) return invalid('is not a complete URL');
   const { protocol } = new URL(written);
   if (protocol === 'http:' || protocol === 'https:') return url;

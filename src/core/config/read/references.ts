@@ -6,6 +6,7 @@ import { nearest } from '../../base/nearest.js';
 import { textOf, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
 import { describeKind, type EntryReader } from './entryReader.js';
 import { keysOf } from '../keys.js';
+import { everySyntax, foreignReference, type Syntax } from '../foreignReferences.js';
 import type { EnvValue, Reference, ReferenceSource } from '../model.js';
 import * as problems from '../problems.js';
 
@@ -28,12 +29,27 @@ export function readValue(
   starts: boolean,
 ): EnvValue | undefined {
   const text = textOf(entry.value);
-  if (text !== undefined) return { kind: 'literal', value: text };
+  if (text !== undefined) {
+    noteForeign(reader, text, reader.atValue(entry), target, everySyntax);
+    return { kind: 'literal', value: text };
+  }
   const what = `The value of \`${problems.shortened(entry.key)}\``;
   const at = { what, target, value: reader.atValue(entry), key: reader.atKey(entry) };
   if (entry.value.kind === 'map') return readReference(reader, entry.value, at, starts);
   const fix = `Write a text (\`''\` for an empty one) or \`${example}\`.`;
   return reader.note(problems.wrongType(at.value, what, 'a text or a map with `env`', describeKind(entry.value), fix));
+}
+
+/** Warns of a reference of another program in a text. @param target the text in a sentence */
+export function noteForeign(
+  reader: EntryReader,
+  text: string,
+  spot: problems.Spot,
+  target: string,
+  syntaxes: readonly Syntax[],
+): void {
+  const found = foreignReference(text, syntaxes);
+  if (found) reader.noteWarning(() => problems.referenceNotReplaced(spot, target, found));
 }
 
 /** True if a map is a reference. An unquoted `key: value` of YAML is a map too. */

@@ -172,6 +172,9 @@ function readDuration(reader: EntryReader, entry: MapEntry | undefined): number 
   if (ms === undefined) return fail(hint(entry.value));
   if (ms < 1) return fail(', which is less than 1 ms');
   if (ms > longest) return fail(', which is more than 24 days');
+  if (ms < 1000 && typeof (entry.value.kind === 'scalar' && entry.value.value) === 'number') {
+    reader.noteWarning(() => problems.durationShort(reader.atValue(entry), entry.key, ms));
+  }
   return Math.round(ms);
 }
 
