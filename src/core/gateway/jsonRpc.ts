@@ -19,7 +19,7 @@ export type Message =
   | {
       readonly kind: 'response';
       readonly id: RequestId | null;
-      /** Undefined together with `error` if the message is no valid answer. */
+      /** Undefined together with `error` in an invalid answer. */
       readonly result?: Fields;
       readonly error?: RpcError;
     }
