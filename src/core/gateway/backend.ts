@@ -30,9 +30,9 @@ export interface ServedToolset {
 
 export interface GatewayBackend {
   /**
-   * Returns undefined if there is no such toolset; the gateway then answers 404. An unchanged toolset is the same
+   * Returns undefined for an unknown toolset; the gateway then answers 404. An unchanged toolset is the same
    * object.
-   * @param conversation gets the lists of its own instances (G3g); by default, the lists for all
+   * @param conversation gets the lists of its instances (G3g); by default, the lists for all
    */
   toolset(id: string, clientKind: ClientKind, conversation?: string): ServedToolset | undefined;
   /** Returns a configured toolset without tools, or undefined if it is not configured. */

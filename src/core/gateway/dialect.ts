@@ -1,6 +1,6 @@
 /**
  * Writes messages in the format of the client's protocol version (G2). Newer fields, kinds of content and questions
- * are left out. Nothing else is lost: a link becomes a line of text, audio an embedded resource, a structure its
+ * are left out. The rest takes an older form: a link becomes a line of text, audio an embedded resource, a structure its
  * JSON. Everything here is pure.
  *
  * `_meta` of requests, results and notifications exists in every version; `_meta` of entries and content since

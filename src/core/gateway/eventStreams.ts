@@ -141,7 +141,7 @@ interface PostReplyDeps {
   readonly heartbeat: Heartbeat;
   /** The number of requests to settle. */
   readonly requests: number;
-  /** The requests came as an array, so a single object is no valid answer. */
+  /** The requests came as an array, so a single object is a wrong answer. */
   readonly isBatch?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }

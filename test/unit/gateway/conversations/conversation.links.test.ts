@@ -106,7 +106,7 @@ describe('gateway: links of results', () => {
       assert.equal(conversations.length, metas.length);
     }
 
-    /** Returns the number of the conversation whose instance reads, or the refusal. */
+    /** Returns the number of the reading conversation, or the refusal. */
     function reads(meta?: object, of = uri): number | string {
       const before = backend.requests.length;
       const answer = ask('resources/read', { uri: of, ...(meta && { _meta: meta }) });
