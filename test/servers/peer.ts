@@ -1,0 +1,174 @@
+/**
+ * A client of either era: the SDK's, over any of its transports. It declares what agents declare, answers what servers
+ * ask, and gives each answer as it came over the wire, because the SDK's own results lack the fields it does not know.
+ */
+import { Client as ModernSdk, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
+import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
+import { Client as LegacySdk } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as LegacyStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as LegacyHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+  ResultSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { pathToFileURL } from 'node:url';
+import { Emitter, nextEvent } from '../../src/core/base/events.js';
+import type { Era } from '../../src/core/protocol/versions.js';
+import { within } from '../support/core/within.js';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface Answer {
+  readonly result?: Fields;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Address {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const usual = {
+  roots: { listChanged: true },
+  sampling: {},
+  elicitation: { form: {} },
+  extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
+};
+export const usualCapabilities: Fields = usual;
+
+const form = { action: 'accept' as const, content: { name: 'Ada', check: true } };
+const sample = { role: 'assistant' as const, model: 'scripted', content: { type: 'text' as const, text: 'sampled' } };
+
+interface PeerOptions {
+  /** The one root. */
+  readonly root: string;
+  /** True if it declares no capability, as a script does. */
+  readonly isPlain?: boolean;
+}
+
+/** Any of either SDK: their classes do not agree with their own interfaces under exactOptionalPropertyTypes. */
+type Any = any; // oxlint-disable-line typescript/no-explicit-any
+
+const isLaunch = (to: Launch | Address): to is Launch => 'command' in to;
+
+export class Peer {
+  private readonly methods = new Map<unknown, string>();
+  private readonly asked = new Emitter<void>();
+  private readonly rootsAsked = nextEvent(this.asked.event, () => true);
+  private last: (Answer & { readonly method: string }) | undefined;
+
+  private constructor(
+    private readonly client: LegacySdk | ModernSdk,
+    private readonly transport: Any,
+  ) {
+    const send = transport.send.bind(transport) as (message: Any, ...rest: unknown[]) => Promise<void>;
+    transport.send = (message: Any, ...rest: unknown[]) => {
+      if (message.method !== undefined && message.id !== undefined) this.methods.set(message.id, message.method);
+      return send(message, ...rest);
+    };
+  }
+
+  static async open(era: Era, to: Launch | Address, { root, isPlain = false }: PeerOptions): Promise<Peer> {
+    const info = { name: `a ${era} client`, version: '1' };
+    const capabilities = isPlain ? {} : usual;
+    const roots = (): Fields => ({ roots: [{ uri: pathToFileURL(root).href, name: 'root' }] });
+    const stdio = isLaunch(to) && { ...to, args: [...to.args], env: withoutGaps(to.env), stderr: 'ignore' as const };
+    const requestInit = { headers: isLaunch(to) ? {} : { ...to.headers } };
+    const url = new URL(isLaunch(to) ? 'stdio:' : to.url);
+    let peer: Peer;
+    if (era === 'legacy') {
+      const client = new LegacySdk(info, { capabilities });
+      peer = new Peer(client, stdio ? new LegacyStdio(stdio) : new LegacyHttp(url, { requestInit }));
+      if (!isPlain) {
+        client.setRequestHandler(ListRootsRequestSchema, () => {
+          setImmediate(() => peer.asked.fire());
+          return roots();
+        });
+        client.setRequestHandler(ElicitRequestSchema, () => form);
+        client.setRequestHandler(CreateMessageRequestSchema, () => sample);
+      }
+    } else {
+      const client = new ModernSdk(info, {
+        versionNegotiation: { mode: { pin: '2026-07-28' } },
+        capabilities: capabilities as Any,
+      });
+      peer = new Peer(client, stdio ? new ModernStdio(stdio) : new ModernHttp(url, { requestInit }));
+      if (!isPlain) {
+        client.setRequestHandler('roots/list' as Any, roots as Any);
+        client.setRequestHandler('elicitation/create', () => form);
+        client.setRequestHandler('sampling/createMessage' as Any, (() => sample) as Any);
+      }
+    }
+    await within(peer.client.connect(peer.transport), 'the connection', () => JSON.stringify(to));
+    const receive = peer.transport.onmessage.bind(peer.transport) as (message: Any, extra?: unknown) => void;
+    peer.transport.onmessage = (message: Any, extra?: unknown) => {
+      const method = peer.methods.get(message.id);
+      if (method !== undefined && message.method === undefined) {
+        const { result, error } = message;
+        peer.last = { method, ...(result !== undefined && { result }), ...(error !== undefined && { error }) };
+      }
+      receive(message, extra);
+    };
+    return peer;
+  }
+
+  get instructions(): string | undefined {
+    return this.client.getInstructions();
+  }
+
+  /** Resolves when the server has asked for the roots and had time to read the answer. */
+  async untilRootsAsked(): Promise<void> {
+    await within(this.rootsAsked, 'the request for roots');
+    await this.request('ping');
+  }
+
+  /** One request at a time. Resolves with its answer, which may be an error. */
+  async request(method: string, params: Fields = {}): Promise<Answer> {
+    this.last = undefined;
+    const client = this.client as Any;
+    const sent = client.request({ method, params }, ResultSchema) as Promise<unknown>;
+    const failed = await within(
+      sent.then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+      `the answer to ${method}`,
+      () => JSON.stringify(params),
+    );
+    const answer = this.last as (Answer & { method: string }) | undefined;
+    if (answer?.method !== method) throw failed instanceof Error ? failed : new Error(`no answer to ${method}`);
+    return { ...(answer.result && { result: answer.result }), ...(answer.error && { error: answer.error }) };
+  }
+
+  /** All pages of a list. An unknown method is an empty list. */
+  async list(method: string, field: string): Promise<readonly Fields[]> {
+    const found: Fields[] = [];
+    for (let cursor: unknown, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+      const { result, error } = await this.request(method, cursor === undefined ? {} : { cursor });
+      if (error?.code === -32601) return [];
+      if (!result) throw new Error(`${method}: ${JSON.stringify(error)}`);
+      found.push(...(result[field] as readonly Fields[]));
+      cursor = result['nextCursor'];
+    }
+    return found;
+  }
+
+  /** Ends its conversation. */
+  async close(): Promise<void> {
+    if (this.transport.terminateSession) await this.transport.terminateSession().catch(() => undefined);
+    await this.client.close();
+  }
+}
+
+function withoutGaps(env: Launch['env']): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
