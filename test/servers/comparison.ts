@@ -19,7 +19,7 @@ import { untilSo } from '../support/core/within.js';
 import { expectedTools, nameOf } from './expected.js';
 import { known } from './known.js';
 import { Peer, usualCapabilities, type Address, type Fields } from './peer.js';
-import type { RealServer } from './servers.js';
+import { erasOf, type RealServer } from './servers.js';
 import { isListed, Subject } from './subject.js';
 
 /** The number of servers that are compared at once: a start is work. */
@@ -34,7 +34,7 @@ export class Comparison {
     const comparison = new Comparison();
     for (const server of servers) comparison.subjects.push(await Subject.of(server, comparison.place));
     await comparison.forEach(async (subject) => {
-      for (const era of subject.server.eras) await subject.askDirectly(era);
+      for (const era of erasOf(subject.server)) await subject.askDirectly(era);
     });
     return comparison;
   }
@@ -47,7 +47,7 @@ export class Comparison {
   async endpoints(): Promise<void> {
     await this.onStage({}, async (stage, subject) => {
       for (const road of ['toolset', 'all'] as const) {
-        for (const era of subject.server.eras) {
+        for (const era of erasOf(subject.server)) {
           const to = await addressOf(stage, road === 'all' ? everyToolset : subject.server.id, era);
           await subject.guarded(road, () => this.compare(subject, to, era, road));
           if (era === 'modern') await (await fetch(to.url, { method: 'DELETE', headers: to.headers })).body?.cancel();
@@ -72,7 +72,7 @@ export class Comparison {
     const cli = await CommandLine.open(this.config());
     const { command, args, env } = cli.commandOf('connect');
     for (const era of ['legacy', 'modern'] as const) {
-      const chosen = this.subjects.filter(({ server }) => server.eras.includes(era));
+      const chosen = this.subjects.filter(({ server }) => erasOf(server).includes(era));
       if (chosen.length === 0) continue;
       const peer = await Peer.open(era, { command, args, cwd: cli.folder, env }, { root: this.place });
       await untilListed(peer, chosen);
@@ -138,23 +138,21 @@ export class Comparison {
 
   /** Returns what differs without a row in `known.ts`, and each row there of a difference that is gone. */
   surprises(): string[] {
-    const keyOf = (...[server, road, what]: readonly string[]): string => `${server}, ${road}, ${what}`;
+    const keyOf = (server: string, road: string, what: string): string => `${server}, ${road}, ${what}`;
+    const subjectOf = (id: string): Subject | undefined => this.subjects.find(({ server }) => server.id === id);
+    const rows = known
+      .filter(({ beside }) => beside === undefined || subjectOf(beside))
+      .flatMap(({ server, roads, what }) =>
+        roads
+          .filter((road) => subjectOf(server)?.roads.has(road))
+          .flatMap((road) => what.map((each) => keyOf(server, road, each))),
+      );
     const all = this.subjects.flatMap(({ differences }) => differences);
-    const rows = known.flatMap(({ server, roads, what }) =>
-      roads.flatMap((road) => what.map((each) => [server, road, each])),
-    );
-    const isRun = ([server, road = '']: readonly string[]): boolean =>
-      this.subjects.some((subject) => subject.server.id === server && subject.roads.has(road));
-    const keys = new Set(rows.map((row) => keyOf(...row)));
-    const seen = new Set(all.map(({ server, road, what }) => keyOf(server, road, what)));
-    const gone = rows.filter((row) => isRun(row) && !seen.has(keyOf(...row))).map((row) => keyOf(...row));
+    const seen = new Map(all.map((each) => [keyOf(each.server, each.road, each.what), each]));
+    const unknown = [...seen].filter(([key]) => !rows.includes(key));
+    const gone = rows.filter((key) => !seen.has(key));
     return [
-      ...all
-        .filter(({ server, road, what }) => !keys.has(keyOf(server, road, what)))
-        .map(
-          ({ server, road, what, expected, seen }) =>
-            `${keyOf(server, road, what)}\n  expected ${expected}\n  seen     ${seen}`,
-        ),
+      ...unknown.map(([key, each]) => `${key}\n  expected ${each.expected}\n  seen     ${each.seen}`),
       ...gone.map((key) => `${key}: no longer differs. Remove it from known.ts.`),
     ];
   }

@@ -27,8 +27,9 @@ export function expectedTools(server: RealServer, tools: readonly Fields[], road
 
 function expectedTool(tool: Fields, name: string, road: RoadName): Fields {
   const named: Record<string, unknown> = { ...tool, name };
-  // A tool that must run as a task of 2025-11-25 is called like any other (X8h).
-  if ((tool['execution'] as Fields | undefined)?.['taskSupport'] === 'required') delete named['execution'];
+  // A tool that must run as a task of 2025-11-25 is called like any other (X8h). The command line prints it as it is.
+  if (road !== 'command line' && (tool['execution'] as Fields | undefined)?.['taskSupport'] === 'required')
+    delete named['execution'];
   if (road !== 'editor') return named;
   // The editor gets readable content in place of the structure that a schema promises (V1a).
   delete named['outputSchema'];

@@ -8,7 +8,7 @@
 import { parseArgs } from 'node:util';
 import { Comparison } from './comparison.js';
 import { known } from './known.js';
-import { allServers } from './servers.js';
+import { allServers, erasOf, transportOf } from './servers.js';
 
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: { only: { type: 'string' } } });
@@ -33,8 +33,8 @@ async function main(): Promise<number> {
   for (const subject of comparison.subjects) {
     const { server, calls, differences } = subject;
     const tools = subject.bare('legacy').lists.tools.length;
-    const eras = server.eras.join(' and ');
-    console.log(`| ${server.id} | ${server.transport} | ${eras} | ${tools} | ${calls} | ${differences.length} |`);
+    const eras = erasOf(server).join(' and ');
+    console.log(`| ${server.id} | ${transportOf(server)} | ${eras} | ${tools} | ${calls} | ${differences.length} |`);
   }
   for (const { server, roads, what, why } of known)
     console.log(`Known: ${server}, ${roads.join(', ')}: ${what.join(', ')}. ${why}`);

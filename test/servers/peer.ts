@@ -37,13 +37,12 @@ export interface Address {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const usual = {
+export const usualCapabilities: Fields = {
   roots: { listChanged: true },
   sampling: {},
   elicitation: { form: {} },
   extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
 };
-export const usualCapabilities: Fields = usual;
 
 const form = { action: 'accept' as const, content: { name: 'Ada', check: true } };
 const sample = { role: 'assistant' as const, model: 'scripted', content: { type: 'text' as const, text: 'sampled' } };
@@ -57,8 +56,6 @@ interface PeerOptions {
 
 /** Any of either SDK: their classes do not agree with their own interfaces under exactOptionalPropertyTypes. */
 type Any = any; // oxlint-disable-line typescript/no-explicit-any
-
-const isLaunch = (to: Launch | Address): to is Launch => 'command' in to;
 
 export class Peer {
   private readonly methods = new Map<unknown, string>();
@@ -79,46 +76,47 @@ export class Peer {
 
   static async open(era: Era, to: Launch | Address, { root, isPlain = false }: PeerOptions): Promise<Peer> {
     const info = { name: `a ${era} client`, version: '1' };
-    const capabilities = isPlain ? {} : usual;
-    const roots = (): Fields => ({ roots: [{ uri: pathToFileURL(root).href, name: 'root' }] });
-    const stdio = isLaunch(to) && { ...to, args: [...to.args], env: withoutGaps(to.env), stderr: 'ignore' as const };
-    const requestInit = { headers: isLaunch(to) ? {} : { ...to.headers } };
-    const url = new URL(isLaunch(to) ? 'stdio:' : to.url);
+    const capabilities: Any = isPlain ? {} : usualCapabilities;
+    const stdio = 'command' in to && { ...to, args: [...to.args], env: to.env as Any, stderr: 'ignore' as const };
+    const url = new URL('url' in to ? to.url : 'stdio:');
+    const requestInit = { headers: 'url' in to ? { ...to.headers } : {} };
+    const handlers: Any = {
+      'roots/list': () => ({ roots: [{ uri: pathToFileURL(root).href, name: 'root' }] }),
+      'elicitation/create': () => form,
+      'sampling/createMessage': () => sample,
+    };
     let peer: Peer;
     if (era === 'legacy') {
       const client = new LegacySdk(info, { capabilities });
       peer = new Peer(client, stdio ? new LegacyStdio(stdio) : new LegacyHttp(url, { requestInit }));
-      if (!isPlain) {
-        client.setRequestHandler(ListRootsRequestSchema, () => {
-          setImmediate(() => peer.asked.fire());
-          return roots();
-        });
-        client.setRequestHandler(ElicitRequestSchema, () => form);
-        client.setRequestHandler(CreateMessageRequestSchema, () => sample);
-      }
+      const answer = ({ method }: { method: string }): Any => {
+        if (method === 'roots/list') setImmediate(() => peer.asked.fire());
+        return handlers[method]();
+      };
+      if (!isPlain)
+        for (const schema of [ListRootsRequestSchema, ElicitRequestSchema, CreateMessageRequestSchema])
+          client.setRequestHandler(schema as typeof ListRootsRequestSchema, answer);
     } else {
-      const client = new ModernSdk(info, {
-        versionNegotiation: { mode: { pin: '2026-07-28' } },
-        capabilities: capabilities as Any,
-      });
+      const versionNegotiation = { mode: { pin: '2026-07-28' } };
+      const client = new ModernSdk(info, { versionNegotiation, capabilities });
       peer = new Peer(client, stdio ? new ModernStdio(stdio) : new ModernHttp(url, { requestInit }));
-      if (!isPlain) {
-        client.setRequestHandler('roots/list' as Any, roots as Any);
-        client.setRequestHandler('elicitation/create', () => form);
-        client.setRequestHandler('sampling/createMessage' as Any, (() => sample) as Any);
-      }
+      if (!isPlain) for (const method in handlers) client.setRequestHandler(method as Any, handlers[method]);
     }
     await within(peer.client.connect(peer.transport), 'the connection', () => JSON.stringify(to));
-    const receive = peer.transport.onmessage.bind(peer.transport) as (message: Any, extra?: unknown) => void;
-    peer.transport.onmessage = (message: Any, extra?: unknown) => {
-      const method = peer.methods.get(message.id);
-      if (method !== undefined && message.method === undefined) {
-        const { result, error } = message;
-        peer.last = { method, ...(result !== undefined && { result }), ...(error !== undefined && { error }) };
-      }
+    peer.listen();
+    return peer;
+  }
+
+  /** Keeps the answers of the wire. */
+  private listen(): void {
+    const receive = this.transport.onmessage.bind(this.transport) as (message: Any, extra?: unknown) => void;
+    this.transport.onmessage = (message: Any, extra?: unknown) => {
+      const method = this.methods.get(message.id);
+      const { result, error } = message;
+      if (method !== undefined && message.method === undefined)
+        this.last = { method, ...(result !== undefined && { result }), ...(error !== undefined && { error }) };
       receive(message, extra);
     };
-    return peer;
   }
 
   get instructions(): string | undefined {
@@ -135,17 +133,10 @@ export class Peer {
   async request(method: string, params: Fields = {}): Promise<Answer> {
     this.last = undefined;
     const client = this.client as Any;
-    const sent = client.request({ method, params }, ResultSchema) as Promise<unknown>;
-    const failed = await within(
-      sent.then(
-        () => undefined,
-        (error: unknown) => error,
-      ),
-      `the answer to ${method}`,
-      () => JSON.stringify(params),
-    );
+    const sent = client.request({ method, params }, ResultSchema).catch((error: unknown) => error) as Promise<unknown>;
+    const outcome = await within(sent, `the answer to ${method}`, () => JSON.stringify(params));
     const answer = this.last as (Answer & { method: string }) | undefined;
-    if (answer?.method !== method) throw failed instanceof Error ? failed : new Error(`no answer to ${method}`);
+    if (answer?.method !== method) throw outcome instanceof Error ? outcome : new Error(`no answer to ${method}`);
     return { ...(answer.result && { result: answer.result }), ...(answer.error && { error: answer.error }) };
   }
 
@@ -167,8 +158,4 @@ export class Peer {
     if (this.transport.terminateSession) await this.transport.terminateSession().catch(() => undefined);
     await this.client.close();
   }
-}
-
-function withoutGaps(env: Launch['env']): Record<string, string> {
-  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

@@ -22,13 +22,12 @@ export interface Ask {
 export interface RealServer {
   readonly id: string;
   readonly package: string;
-  readonly transport: 'stdio' | 'http';
-  /** The eras in which the bare client can speak to it. */
-  readonly eras: readonly Era[];
+  /** True if it also speaks 2026-07-28. */
+  readonly isModern?: boolean;
   /** @param data a folder of the server, filled by `seed` */
   readonly args?: (data: string) => readonly string[];
   readonly env?: (data: string) => Readonly<Record<string, string>>;
-  /** How the HTTP server is given its port. */
+  /** How it is given the port on which it speaks HTTP. Absent: it speaks over stdio. */
   readonly port?: (port: string) => {
     readonly args?: readonly string[];
     readonly env?: Readonly<Record<string, string>>;
@@ -52,6 +51,9 @@ const read = (uri: string, more: More = {}): Ask => ({ method: 'resources/read',
 
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const after: More = { depends: true };
+const timed: More = { varies: time, depends: true };
+/** As a time is in English. */
+const clock: More = { varies: /\d?\d:\d\d:\d\d [AP]M/g };
 const official = (name: string): string => `@modelcontextprotocol/server-${name}`;
 const ada = { name: 'Ada', entityType: 'person', observations: ['wrote the first program'] };
 const engine = { name: 'Engine', entityType: 'machine', observations: [] };
@@ -64,8 +66,6 @@ export const installedServers: readonly RealServer[] = [
   {
     id: 'everything',
     package: official('everything'),
-    transport: 'stdio',
-    eras: ['legacy'],
     asks: () => [
       call('echo', { message: 'hello' }),
       call('get-sum', { a: 2, b: 3 }),
@@ -73,7 +73,7 @@ export const installedServers: readonly RealServer[] = [
       call('get-structured-content', { location: 'Chicago' }),
       call('get-annotated-message', { messageType: 'error', includeImage: true }),
       call('get-resource-links', { count: 3 }),
-      call('get-resource-reference', { resourceType: 'Text', resourceId: 1 }, { varies: /\d?\d:\d\d:\d\d [AP]M/g }),
+      call('get-resource-reference', { resourceType: 'Text', resourceId: 1 }, clock),
       call('get-roots-list'),
       call('trigger-elicitation-request'),
       call('trigger-sampling-request', { prompt: 'Say something', maxTokens: 20 }),
@@ -84,7 +84,7 @@ export const installedServers: readonly RealServer[] = [
       prompt('args-prompt', { city: 'Paris' }),
       prompt('no-such-prompt'),
       read('demo://resource/static/document/architecture.md'),
-      read('demo://resource/dynamic/text/1', { varies: /\d?\d:\d\d:\d\d [AP]M/g }),
+      read('demo://resource/dynamic/text/1', clock),
       {
         method: 'completion/complete',
         params: {
@@ -97,18 +97,14 @@ export const installedServers: readonly RealServer[] = [
   {
     id: 'filesystem',
     package: official('filesystem'),
-    transport: 'stdio',
-    eras: ['legacy'],
     // The root of the client, which the server takes in place of its arguments.
     args: (data) => [path.dirname(data)],
     asks: (data) => [
       call('list_allowed_directories'),
       call('read_text_file', { path: path.join(data, 'hello.txt') }),
-      call('read_text_file', { path: path.join(data, 'hello.txt'), head: 1 }),
       call('read_media_file', { path: path.join(data, 'pixel.png') }),
       call('read_multiple_files', { paths: [path.join(data, 'hello.txt'), path.join(data, 'missing.txt')] }),
       call('list_directory', { path: data }, after),
-      call('directory_tree', { path: data }, after),
       call('write_file', { path: path.join(data, 'new.txt'), content: 'new' }, after),
       call('edit_file', { path: path.join(data, 'new.txt'), edits: [{ oldText: 'new', newText: 'old' }] }, after),
       call('search_files', { path: data, pattern: '**/*.txt' }, after),
@@ -118,8 +114,6 @@ export const installedServers: readonly RealServer[] = [
   {
     id: 'roots',
     package: official('filesystem'),
-    transport: 'stdio',
-    eras: ['legacy'],
     prefix: 'roots_',
     needsRoots: true,
     asks: (data) => [
@@ -131,8 +125,6 @@ export const installedServers: readonly RealServer[] = [
   {
     id: 'memory',
     package: official('memory'),
-    transport: 'stdio',
-    eras: ['legacy'],
     env: (data) => ({ MEMORY_FILE_PATH: path.join(data, 'memory.jsonl') }),
     asks: () => [
       call('open_nodes', { names: ['nobody'] }),
@@ -142,23 +134,17 @@ export const installedServers: readonly RealServer[] = [
       call('search_nodes', { query: 'countess' }, after),
       call('read_graph', {}, after),
       call('add_observations', { observations: [{ entityName: 'Nobody', contents: ['x'] }] }),
-      call('delete_entities', { entityNames: ['Engine'] }, after),
-      call('read_graph', {}, after),
     ],
   },
   {
     id: 'clock',
     package: official('basic-vanillajs'),
-    transport: 'http',
-    eras: ['legacy'],
     port: (port) => ({ env: { PORT: port } }),
     asks: () => [call('get-time', {}, { varies: time }), read('ui://get-time/mcp-app.html'), call('no-such-tool')],
   },
   {
     id: 'monitor',
     package: official('system-monitor'),
-    transport: 'http',
-    eras: ['legacy'],
     port: (port) => ({ env: { PORT: port } }),
     asks: () => [
       call('get-system-info', {}, { varies: /\d+/g }),
@@ -172,8 +158,6 @@ const pinnedServers: readonly RealServer[] = [
   {
     id: 'thinking',
     package: official('sequential-thinking'),
-    transport: 'stdio',
-    eras: ['legacy'],
     asks: () => [
       call(
         'sequentialthinking',
@@ -191,24 +175,20 @@ const pinnedServers: readonly RealServer[] = [
   {
     id: 'knowledge',
     package: pinned.programs['knowledge-graph'].package,
-    transport: 'stdio',
-    eras: ['legacy'],
     prefix: 'knowledge_',
     args: (data) => ['--memory-path', path.join(data, 'knowledge.jsonl')],
     asks: () => [
       call('open_nodes', { names: ['nobody'] }),
-      call('create_entities', { entities: [ada, engine] }, { varies: time, depends: true }),
-      call('create_relations', { relations: [relation] }, { varies: time, depends: true }),
-      call('search_nodes', { query: 'Ada' }, { varies: time, depends: true }),
-      call('read_graph', {}, { varies: time, depends: true }),
+      call('create_entities', { entities: [ada, engine] }, timed),
+      call('create_relations', { relations: [relation] }, timed),
+      call('search_nodes', { query: 'Ada' }, timed),
+      call('read_graph', {}, timed),
       call('no_such_tool'),
     ],
   },
   {
     id: 'shrimp',
     package: pinned.programs.shrimp.package,
-    transport: 'stdio',
-    eras: ['legacy'],
     env: (data) => ({ DATA_DIR: data, TEMPLATES_USE: 'en' }),
     asks: () => [
       call('list_tasks', { status: 'all' }),
@@ -222,8 +202,6 @@ const pinnedServers: readonly RealServer[] = [
   {
     id: 'calc',
     package: pinned.programs.calc.package,
-    transport: 'stdio',
-    eras: ['legacy'],
     asks: () => [
       call('math', { expression: '2^10' }),
       call('hash', { input: 'a', algorithm: 'sha256' }),
@@ -239,8 +217,7 @@ const pinnedServers: readonly RealServer[] = [
   {
     id: 'onepassword',
     package: pinned.programs.onepassword.package,
-    transport: 'stdio',
-    eras: ['legacy', 'modern'],
+    isModern: true,
     asks: () => [
       call('vault_list'),
       call('password_generate', { length: 12 }, { varies: /password\\": .*?\\n/g }),
@@ -255,8 +232,7 @@ const pinnedServers: readonly RealServer[] = [
   {
     id: 'context7',
     package: pinned.programs.context7.package,
-    transport: 'http',
-    eras: ['legacy', 'modern'],
+    isModern: true,
     // Nothing listens there, so that no call leaves this machine.
     env: () => ({ CONTEXT7_API_URL: 'http://127.0.0.1:9' }),
     port: (port) => ({ args: ['--transport', 'http', '--port', port] }),
@@ -269,8 +245,6 @@ const pinnedServers: readonly RealServer[] = [
   {
     id: 'zeron',
     package: pinned.programs.zeron.package,
-    transport: 'stdio',
-    eras: ['legacy'],
     env: (data) => ({ HOME: data }),
     asks: () => [
       call('list_available_services'),
@@ -283,6 +257,10 @@ const pinnedServers: readonly RealServer[] = [
 ];
 
 export const allServers: readonly RealServer[] = [...installedServers, ...pinnedServers];
+
+export const transportOf = ({ port }: RealServer): 'stdio' | 'http' => (port ? 'http' : 'stdio');
+
+export const erasOf = ({ isModern }: RealServer): readonly Era[] => (isModern ? ['legacy', 'modern'] : ['legacy']);
 
 /** Resolves with the script of a server, which is installed where that is needed. */
 export async function scriptOf(server: RealServer): Promise<string> {

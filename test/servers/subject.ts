@@ -96,7 +96,7 @@ export class Subject {
   /** @param isPlain without capabilities, as the command line */
   async askDirectly(era: Era, isPlain = false): Promise<Bare> {
     this.seed();
-    if (this.server.transport === 'http' && !this.http) await this.begin();
+    if (this.server.port && !this.http) await this.begin();
     const peer = await Peer.open(era, this.http ?? this.launch, { root: this.place, isPlain });
     if (this.server.needsRoots && !isPlain) await peer.untilRootsAsked();
     await peer.request(this.opening.method, this.opening.params);
