@@ -11,5 +11,5 @@ const root = cacheFolder('MCP_TOOLSETS_AGENTS', 'mcp-toolsets-agents');
 /** Resolves with a folder that has the program in `node_modules`. */
 export const install = (id: ProgramId): Promise<string> => installPinned(root, id, pinned[id]);
 
-/** Returns the script or program that a package has as its command. */
+/** Returns the script or program behind the command of a package. */
 export const commandOf = (id: ProgramId, folder: string): string => commandIn(folder, pinned[id].package);

@@ -1,7 +1,6 @@
 /**
- * Compares real servers with themselves: what the SDK's client gets from a server directly, and what it gets by each road
- * through the product. Both sides are the JSON of the wire. Each method runs one road for all servers. At its end, no
- * process may be left.
+ * Compares the answers of a server to the SDK's client directly with its answers by each road through the product. Both
+ * sides are the JSON of the wire. Each method runs one road for all servers. At its end, no process may be left.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -22,7 +21,7 @@ import { Peer, usualCapabilities, type Address, type Fields } from './peer.js';
 import { erasOf, type RealServer } from './servers.js';
 import { isListed, Subject } from './subject.js';
 
-/** The number of servers that are compared at once: a start is work. */
+/** The number of comparisons at once. A start is work for the processor. */
 const atOnce = 3;
 
 export class Comparison {
@@ -57,7 +56,7 @@ export class Comparison {
     });
   }
 
-  /** As the editor: short names, readable results, and the host knows beforehand what it declares (G3a, V1a). */
+  /** As the editor: short names, readable results, and capabilities known beforehand (G3a, V1a). */
   async editor(): Promise<void> {
     const roots = [{ uri: pathToFileURL(this.place).href, name: 'root' }];
     const expectedClient = { capabilities: usualCapabilities, roots: () => roots };
@@ -67,7 +66,7 @@ export class Comparison {
     });
   }
 
-  /** `mcp-toolsets connect`, a process that serves the folder to one client (G6). */
+  /** `mcp-toolsets connect`, a process for one client (G6). */
   async connect(): Promise<void> {
     const cli = await CommandLine.open(this.config());
     const { command, args, env } = cli.commandOf('connect');
@@ -136,7 +135,7 @@ export class Comparison {
     await Promise.all([one.close(), other.close()]);
   }
 
-  /** Returns what differs without a row in `known.ts`, and each row there of a difference that is gone. */
+  /** Returns the differences without a row in `known.ts`, and the rows there without a difference. */
   surprises(): string[] {
     const keyOf = (server: string, road: string, what: string): string => `${server}, ${road}, ${what}`;
     const subjectOf = (id: string): Subject | undefined => this.subjects.find(({ server }) => server.id === id);

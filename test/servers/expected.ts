@@ -1,4 +1,4 @@
-/** What a road makes of the bare server's lists and answers by the rules. Everything else must be equal to the byte. */
+/** The changes of a road to the lists and answers of a server, by the rules. Everything else must be equal to the byte. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { withScript } from '../../src/core/apps/editorApps.js';
 import { deliveryWithoutFiles } from '../../src/core/results/delivery.js';
@@ -27,11 +27,11 @@ export function expectedTools(server: RealServer, tools: readonly Fields[], road
 
 function expectedTool(tool: Fields, name: string, road: RoadName): Fields {
   const named: Record<string, unknown> = { ...tool, name };
-  // A tool that must run as a task of 2025-11-25 is called like any other (X8h). The command line prints it as it is.
+  // Clients call a tool with required tasks of 2025-11-25 like any other (X8h). The command line prints it unchanged.
   if (road !== 'command line' && (tool['execution'] as Fields | undefined)?.['taskSupport'] === 'required')
     delete named['execution'];
   if (road !== 'editor') return named;
-  // The editor gets readable content in place of the structure that a schema promises (V1a).
+  // The editor gets readable content in place of the promised structure (V1a).
   delete named['outputSchema'];
   return named;
 }
@@ -61,6 +61,6 @@ export async function expectedAnswer(
   return { result: { ...(_meta && { _meta }), ...rest } };
 }
 
-/** The token of an app stands for a conversation, so it differs from one conversation to the next (G8c). */
+/** The token of an app identifies a conversation, so it differs from one conversation to the next (G8c). */
 export const withoutToken = (text: string): string =>
   text.replace(/("mcp-toolsets\/app":\{"token":)"[^"]*"/, '$1"token"');

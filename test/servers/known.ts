@@ -1,4 +1,4 @@
-/** Differences that the product is known to make. The commit that mends one removes its row. */
+/** Known defects of the product, by their differences. The commit with the fix removes the row. */
 interface Known {
   readonly server: string;
   readonly roads: readonly string[];

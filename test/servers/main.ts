@@ -3,7 +3,7 @@
  *
  *   npm run test:servers -- [--only everything,memory]
  *
- * Installs what is missing, prints a table, and exits with 1 if a difference is not in `known.ts`.
+ * Installs missing servers and prints a table. Exits with 1 for a difference without a row in `known.ts`.
  */
 import { parseArgs } from 'node:util';
 import { Comparison } from './comparison.js';

@@ -1,6 +1,6 @@
 /**
- * A client of either era: the SDK's, over any of its transports. It declares what agents declare, answers what servers
- * ask, and gives each answer as it came over the wire, because the SDK's own results lack the fields it does not know.
+ * The SDK's client of either era, over any of its transports. It declares the usual capabilities of agents and answers the
+ * questions of servers. Its answers are the JSON of the wire, because the SDK removes unknown fields from its results.
  */
 import { Client as ModernSdk, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
 import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
@@ -50,7 +50,7 @@ const sample = { role: 'assistant' as const, model: 'scripted', content: { type:
 interface PeerOptions {
   /** The one root. */
   readonly root: string;
-  /** True if it declares no capability, as a script does. */
+  /** True if it declares no capability, like a script. */
   readonly isPlain?: boolean;
 }
 
@@ -123,13 +123,13 @@ export class Peer {
     return this.client.getInstructions();
   }
 
-  /** Resolves when the server has asked for the roots and had time to read the answer. */
+  /** Resolves when the server has the roots. */
   async untilRootsAsked(): Promise<void> {
     await within(this.rootsAsked, 'the request for roots');
     await this.request('ping');
   }
 
-  /** One request at a time. Resolves with its answer, which may be an error. */
+  /** One request at a time. Resolves with its answer, also with an error. */
   async request(method: string, params: Fields = {}): Promise<Answer> {
     this.last = undefined;
     const client = this.client as Any;

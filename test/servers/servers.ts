@@ -1,6 +1,6 @@
 /**
- * The real servers and what is asked of them. Five are devDependencies. `programs.json` pins the others; they are
- * installed without their scripts into `MCP_TOOLSETS_SERVERS` or the cache of the user.
+ * The real servers and the requests to them. Five are devDependencies. `programs.json` pins the others. npm installs them
+ * without their scripts into `MCP_TOOLSETS_SERVERS` or the cache of the user.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import pinned from './programs.json';
 export interface Ask {
   readonly method: 'tools/call' | 'prompts/get' | 'resources/read' | 'completion/complete';
   readonly params: Fields;
-  /** Matches the parts of the answer that differ from call to call, such as a time. */
+  /** Matches the changing parts of the answer, such as a time. */
   readonly varies?: RegExp;
   /** True if the answer depends on calls before it. */
   readonly depends?: boolean;
@@ -27,14 +27,14 @@ export interface RealServer {
   /** @param data a folder of the server, filled by `seed` */
   readonly args?: (data: string) => readonly string[];
   readonly env?: (data: string) => Readonly<Record<string, string>>;
-  /** How it is given the port on which it speaks HTTP. Absent: it speaks over stdio. */
+  /** Its arguments and variables for HTTP on this port. Absent: it speaks over stdio. */
   readonly port?: (port: string) => {
     readonly args?: readonly string[];
     readonly env?: Readonly<Record<string, string>>;
   };
   /** Before the names of its tools. */
   readonly prefix?: string;
-  /** True if its answers depend on the roots for which it asks as soon as it is initialized. */
+  /** True if it asks for roots at once and its answers depend on them. */
   readonly needsRoots?: boolean;
   readonly asks: (data: string) => readonly Ask[];
 }
@@ -52,7 +52,7 @@ const read = (uri: string, more: More = {}): Ask => ({ method: 'resources/read',
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const after: More = { depends: true };
 const timed: More = { varies: time, depends: true };
-/** As a time is in English. */
+/** A time in English. */
 const clock: More = { varies: /\d?\d:\d\d:\d\d [AP]M/g };
 const official = (name: string): string => `@modelcontextprotocol/server-${name}`;
 const ada = { name: 'Ada', entityType: 'person', observations: ['wrote the first program'] };
@@ -61,7 +61,7 @@ const relation = { from: 'Ada', to: 'Engine', relationType: 'programmed' };
 /** One pixel. */
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** Those that `npm test` has without an install. */
+/** The servers of `npm test`, without an install. */
 export const installedServers: readonly RealServer[] = [
   {
     id: 'everything',
@@ -97,7 +97,7 @@ export const installedServers: readonly RealServer[] = [
   {
     id: 'filesystem',
     package: official('filesystem'),
-    // The root of the client, which the server takes in place of its arguments.
+    // The server takes the root of the client in place of its arguments, so they are the same.
     args: (data) => [path.dirname(data)],
     asks: (data) => [
       call('list_allowed_directories'),
@@ -233,7 +233,7 @@ const pinnedServers: readonly RealServer[] = [
     id: 'context7',
     package: pinned.programs.context7.package,
     isModern: true,
-    // Nothing listens there, so that no call leaves this machine.
+    // A port without a listener: no call leaves this machine.
     env: () => ({ CONTEXT7_API_URL: 'http://127.0.0.1:9' }),
     port: (port) => ({ args: ['--transport', 'http', '--port', port] }),
     asks: () => [
@@ -262,7 +262,7 @@ export const transportOf = ({ port }: RealServer): 'stdio' | 'http' => (port ? '
 
 export const erasOf = ({ isModern }: RealServer): readonly Era[] => (isModern ? ['legacy', 'modern'] : ['legacy']);
 
-/** Resolves with the script of a server, which is installed where that is needed. */
+/** Installs the server if it is missing. Resolves with its script. */
 export async function scriptOf(server: RealServer): Promise<string> {
   const [id, pin] = Object.entries(pinned.programs).find(([, each]) => each.package === server.package) ?? [];
   if (id === undefined || !pin) return commandIn(repository, server.package);

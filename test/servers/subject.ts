@@ -1,4 +1,4 @@
-/** A real server under comparison: how it starts, what it gives to a bare client, and what differs by a road. */
+/** A real server under comparison: its start, its answers to a bare client, and its differences by each road. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { Era } from '../../src/core/protocol/versions.js';
@@ -9,7 +9,7 @@ import { expectedAnswer, expectedTools, nameOf, withoutToken, type RoadName } fr
 import { Peer, type Answer, type Fields, type Launch } from './peer.js';
 import { scriptOf, seed, type Ask, type RealServer } from './servers.js';
 
-/** By which an entry of each list is known, and how a client gets the list. */
+/** The request for each list, and the key of its entries. */
 const lists = {
   tools: { method: 'tools/list', key: 'name' },
   prompts: { method: 'prompts/list', key: 'name' },
@@ -19,7 +19,7 @@ const lists = {
 type ListName = keyof typeof lists;
 const listNames = Object.keys(lists) as ListName[];
 
-/** What the server gives to a client without anything between them. */
+/** The lists and answers of the server to a bare client. */
 interface Bare {
   readonly instructions: string | undefined;
   readonly lists: Readonly<Record<ListName, readonly Fields[]>>;
@@ -69,12 +69,12 @@ export class Subject {
     return { transport: 'stdio', command, args, cwd, env: env?.(cwd) ?? {}, ...rest };
   }
 
-  /** The first call of each conversation, which is not compared, because the first result has a note (L3). */
+  /** The first call of each conversation. Its result has a note, so it is not compared (L3). */
   get opening(): Ask {
     return this.asks[0] ?? assert.fail();
   }
 
-  /** A call whose answer does not depend on calls before it. */
+  /** A call with the same answer in every state of the server. */
   get steady(): Ask {
     return this.asks.find(({ method, depends }) => method === 'tools/call' && !depends) ?? assert.fail();
   }
@@ -143,7 +143,7 @@ export class Subject {
       const found = all[name].filter((entry) => own.has(entry[key]));
       this.same(road, name, expected, found);
       if (!isAlone) continue;
-      // A client that does not see `mcp_admin` has the release tool here (L2a).
+      // Without `mcp_admin`, a client has the release tool here (L2a).
       const release = name === 'tools' && road === 'toolset' ? [`mcp_release_${this.server.id}`] : [];
       const added = all[name].filter((entry) => !found.includes(entry)).map((entry) => entry[key]);
       this.same(road, `entries added to ${name}`, release, added);
@@ -156,7 +156,7 @@ export class Subject {
     for (const ask of this.asks) {
       if (road !== on && ask.depends) continue;
       const seen = await this.ask(peer, ask, road);
-      // The gateway itself refuses a name that is not in its lists.
+      // The gateway itself refuses a name in none of its lists.
       if (!isListed(bare, ask)) this.same(on, titleOf(ask), -32602, seen.error?.code);
       else {
         const answer = await expectedAnswer(this.server, bare.lists.tools, ask, bare.answers.get(ask) ?? {}, road);
@@ -165,7 +165,7 @@ export class Subject {
     }
   }
 
-  /** Sends a request as a client of this road does. */
+  /** Sends a request like a client of this road. */
   ask(peer: Peer, { method, params }: Ask, road: RoadName): Promise<Answer> {
     if (method !== 'tools/call') return peer.request(method, params);
     const meta = road === 'editor' ? { _meta: { 'vscode.conversationId': 'one' } } : {};
@@ -188,7 +188,7 @@ export class Subject {
     if (one !== other) this.note(road, what, one, other);
   }
 
-  /** Keeps what is around the first character that differs. */
+  /** Keeps the text around the first difference. */
   private note(road: string, what: string, expected: string, seen = ''): void {
     let at = 0;
     while (at < expected.length && expected[at] === seen[at]) at += 1;

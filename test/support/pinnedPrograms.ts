@@ -1,6 +1,6 @@
 /**
- * Programs of the npm registry at a pinned version, each in a folder outside the repository. A folder that exists is
- * complete, because an install is renamed to it at its end.
+ * Programs of the npm registry at a pinned version, each in a folder outside the repository. An existing folder is
+ * complete, because the install takes this name at its end.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,17 +11,17 @@ import path from 'node:path';
 export interface Pin {
   readonly package: string;
   readonly version: string;
-  /** The hash of the package as lock files have it. */
+  /** The hash of the package, in the form of lock files. */
   readonly integrity?: string;
 }
 
 interface InstallOptions {
-  /** npm takes no dependency that is younger than this day. */
+  /** The last day of publication for each dependency. */
   readonly before?: string;
   readonly runsScripts?: boolean;
 }
 
-/** Returns the folder that the variable names, or one in the cache of the user. */
+/** Returns the folder in the variable, or one in the cache of the user. */
 export function cacheFolder(variable: string, name: string): string {
   return process.env[variable] ?? path.join(homedir(), '.cache', name);
 }
@@ -62,7 +62,7 @@ function integrityIn(folder: string, name: string): string | undefined {
 }
 
 /**
- * Returns the script or program that a package has as its command.
+ * Returns the script or program behind the command of a package.
  * @param folder has the package in `node_modules`
  */
 export function commandIn(folder: string, name: string): string {

@@ -1,6 +1,6 @@
 /**
- * Real servers through every road, compared with a bare client: those that are devDependencies. `npm run test:servers`
- * compares twelve. A difference that is known has its reason in `test/servers/known.ts`.
+ * Compares the real servers among the devDependencies with a bare client, by every road. `npm run test:servers` compares
+ * twelve. Known differences have their reasons in `test/servers/known.ts`.
  */
 import assert from 'node:assert/strict';
 import { Comparison } from '../../servers/comparison.js';
