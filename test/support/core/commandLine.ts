@@ -195,8 +195,13 @@ export class CommandLine {
     await untilSo(() => this.processes().some(({ command }) => command.includes(words)), `a process ${words}`);
   }
 
-  async close(): Promise<void> {
+  /** Rejects if a process is left of what it started. */
+  async untilGone(): Promise<void> {
     await untilNone(() => this.processes(), 5000);
+  }
+
+  async close(): Promise<void> {
+    await this.untilGone();
     rmSync(this.root, { recursive: true });
   }
 }

@@ -32,11 +32,17 @@ export async function startEverything(mode: 'streamableHttp' | 'sse', env: Env):
   return { ...started.server, url: `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}` };
 }
 
-function startNode(
+/** Starts a script. `line` resolves with the first group of the first line of output that matches. */
+export function startNode(
   args: readonly string[],
   env: Env,
+  cwd?: string,
 ): { readonly server: Omit<HttpServer, 'url'>; line(pattern: RegExp): Promise<string> } {
-  const child: ChildProcess = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child: ChildProcess = spawn(process.execPath, args, {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd !== undefined && { cwd }),
+  });
   const { pid, stdout, stderr } = child;
   if (pid === undefined || !stdout || !stderr) throw new Error(`${args.join(' ')} did not start`);
   const lines: string[] = [];

@@ -38,6 +38,7 @@ const duration: Readonly<Record<string, number>> = {
   'integration stress': 80,
   'integration conformance': 60,
   unit: 40,
+  'integration servers': 40,
 };
 
 /** How long what the tests started may take to end, in milliseconds. */
