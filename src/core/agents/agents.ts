@@ -60,14 +60,6 @@ export const agents: Readonly<Record<AgentKind, Agent>> = {
 
 export const agentKinds = Object.keys(agents) as AgentKind[];
 
-/**
- * Returns whose entries a person may want.
- * @param isCursor whether the editor is Cursor, which has the toolsets by its own API (G1): an entry would show them twice
- */
-export function kindsBeside(isCursor: boolean): readonly AgentKind[] {
-  return isCursor ? agentKinds.filter((kind) => kind !== 'cursor') : agentKinds;
-}
-
 /** Returns undefined where it keeps them in a folder and none is open. */
 export function fileOf(kind: AgentKind, folders: AgentFolders): string | undefined {
   const { folder, home, globalStorage, configHome } = folders;

@@ -12,7 +12,7 @@ import { basename, join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { nextEvent } from '../../core/base/events.js';
-import { agents, fileOf, rootOf, kindsBeside, type AgentKind, type AgentFolders } from '../../core/agents/agents.js';
+import { agentKinds, agents, fileOf, rootOf, type AgentKind, type AgentFolders } from '../../core/agents/agents.js';
 import {
   exportCommand,
   tokenFrom,
@@ -33,7 +33,6 @@ import { pathLabel } from '../views/fileLabels.js';
 import { agreedChange, asAgreed } from '../commands/previews.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { toolCount, whyNothingRuns } from '../views/phrases.js';
-import { cursorMcpOf } from '../toolsets/cursorServers.js';
 import type { AgentEndpoint } from '../engine/agentEndpoint.js';
 import { endpointProblems } from './endpointProblems.js';
 
@@ -131,8 +130,7 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
     globalStorage,
     configHome: process.env['XDG_CONFIG_HOME'],
   };
-  const isCursor = cursorMcpOf(vscode.cursor) !== undefined;
-  const files = kindsBeside(isCursor).flatMap((kind): Chosen[] => {
+  const files = agentKinds.flatMap((kind): Chosen[] => {
     const file = fileOf(kind, folders);
     return file === undefined ? [] : [{ kind, file, root: rootOf(kind, folders) }];
   });

@@ -1,6 +1,5 @@
 /**
- * Offers each toolset to the editor as an MCP server of its own (G1, G3a, G3b, G5). The presenter sees that the editor shows
- * them. Cursor, which has another API for this, is offered them there, as a client like others (G6).
+ * Offers each toolset to the editor as an MCP server (G1, G3a, G3b, G5). The presenter sees that the editor shows them.
  *
  * Invariants: Definitions are in file order. The version of a definition does not change within a window, because that would
  * stop it, and it differs from that of any other window, because what the editor remembers of those may be outdated. The
@@ -20,15 +19,9 @@ import type { Gateway } from '../../core/gateway/gateway.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 import type { Engine } from '../engine/engine.js';
 import { untilHolds, type EngineSlot } from '../engine/engineSlot.js';
-import { cursorMcpOf, CursorServers } from './cursorServers.js';
 import { isBeginning, isStarting, labelsOf } from './labels.js';
 import { findRivals } from './rivals.js';
 import { Presenter, type Stage } from './presenter.js';
-
-declare module 'vscode' {
-  /** Cursor alone has it. */
-  export const cursor: unknown;
-}
 
 /** The same id stands in `package.json`. */
 const providerId = 'mcpToolsets';
@@ -66,7 +59,6 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   private readonly changes = this.store.add(new vscode.EventEmitter<void>());
   private readonly version = randomUUID();
   private readonly presenter: Presenter;
-  private readonly cursor: CursorServers | undefined;
   /** The gateway that is listened to. */
   private followed: { readonly gateway: Gateway; readonly listener: Disposable } | undefined;
   private saidFailure = false;
@@ -85,8 +77,6 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     const { slot, clock, log } = deps;
     this.presenter = this.store.add(new Presenter({ clock, log, stage: this.stage(), onChange: () => slot.refresh() }));
     slot.observe(() => this.presenter.problems());
-    const mcp = cursorMcpOf(vscode.cursor);
-    this.cursor = mcp && this.store.add(new CursorServers(mcp, log));
     this.store.add(slot.onDidLoad((engine) => this.follow(engine)));
     this.store.add({ dispose: () => this.followed?.listener.dispose() });
     this.store.add(
@@ -94,7 +84,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
         if (change.affectsConfiguration('chat')) this.presenter.tryAgain();
       }),
     );
-    if (!this.cursor) this.register();
+    this.register();
   }
 
   async provideMcpServerDefinitions(): Promise<vscode.McpHttpServerDefinition[]> {
@@ -167,7 +157,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     this.expect();
     if (this.address !== undefined && this.address !== this.addressOf(gateway)) {
       // The definitions are others now, so the editor ends what it has of the old ones.
-      this.tell();
+      this.changes.fire();
       this.presenter.beginAgain();
     }
     this.address = this.addressOf(gateway);
@@ -182,26 +172,19 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     // Taking a definition away ends the editor's calls; those in flight finish first (R4). The gateway no longer
     // lists tools for them.
     this.leaving = announced.filter(
-      (label) =>
-        !labels.includes(label) && gateway.activityOf(label, this.cursor ? 'plain' : 'editor').callsInFlight > 0,
+      (label) => !labels.includes(label) && gateway.activityOf(label, 'editor').callsInFlight > 0,
     );
     this.announced = [...labels, ...this.leaving];
     if (isDeepStrictEqual(this.announced, announced)) return;
     this.deps.log.write('debug', `Announced to the editor: ${this.announced.join(', ') || 'nothing'}`);
     this.announcement ??= this.deps.clock.after(together, () => {
       this.announcement = undefined;
-      this.tell();
+      this.changes.fire();
     });
   }
 
-  private tell(): void {
-    const { gateway } = this;
-    this.changes.fire();
-    if (gateway) this.cursor?.offer(new Map(this.announced.map((label) => [label, gateway.endpoint(label, 'plain')])));
-  }
-
   private expect(): void {
-    if (!this.cursor) this.presenter.expect(this.presented());
+    this.presenter.expect(this.presented());
   }
 
   private isBeginning(): boolean {
@@ -243,10 +226,10 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
       rivals: findRivals,
       renew: (label) => {
         this.withheld.add(label);
-        this.tell();
+        this.changes.fire();
         const offerAgain = (): void => {
           this.withheld.delete(label);
-          this.tell();
+          this.changes.fire();
         };
         this.store.add(this.deps.clock.after(absenceNoticed, offerAgain));
       },
