@@ -133,7 +133,7 @@ export function activate(context: vscode.ExtensionContext): void {
           editor: vscode.env.appName,
           secrets: context.secrets,
         },
-        agents: agentsOptions(),
+        others: agentsOptions(),
       });
     },
     onFailure: (error) => void window.showErrorMessage(inert`MCP Toolsets could not start: ${asText(error)}`),

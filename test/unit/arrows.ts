@@ -113,7 +113,6 @@ export const arrows: Record<string, readonly string[]> = {
     'core/config',
     'core/config/edit',
     'core/protocol',
-    'core/approval',
     'core/connections/http/oauth',
     'core/files',
     'core/results',

@@ -7,11 +7,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { configPath } from '../engine/configFiles.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
-import { orShowFailure } from '../views/messages.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
 import type { Authoring, AuthoringDeps } from './authoring.js';
 import type { FileChange } from './fileEdits.js';
 import { lensFacts } from './lensFacts.js';
+import { orShowFailure } from '../views/inertEditor.js';
 
 interface RegisterDeps extends AuthoringDeps {
   readonly secrets: EnteredSecrets;

@@ -5,7 +5,7 @@ import type { Audience } from '../../core/minds/conversation.js';
 import type { ToolCall, ToolResult } from '../../core/minds/model.js';
 import { mostRetries } from '../../core/minds/stopPolicy.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
-import { shortLine } from './shortLine.js';
+import { shortLine } from '../views/phrases.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 import type { CallPages } from './callPages.js';
 import { showImage, showPieces, type KnownFiles } from './savedFiles.js';

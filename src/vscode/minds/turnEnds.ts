@@ -6,7 +6,7 @@ import type { TurnEnd, TurnOutcome } from '../../core/minds/conversation.js';
 import type { ConversationModel } from '../../core/minds/model.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
 import type { InertStream } from '../views/inertEditor.js';
-import { shortLine } from './shortLine.js';
+import { shortLine } from '../views/phrases.js';
 import type { ModelProblems } from './modelProblems.js';
 
 const continueCommand = 'mcpToolsets.minds.continue';

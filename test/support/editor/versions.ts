@@ -16,7 +16,9 @@ interface ServerEditor {
 const usualEditor = '1.139';
 const serverEditors: Readonly<Record<string, ServerEditor>> = {
   '1.139': { codeServer: '4.139.1', node: 24, hasAgent: true, isOld: false },
-  '1.103': { codeServer: '4.103.2', node: 22, hasAgent: false, isOld: true },
+  '1.133': { codeServer: '4.133.0', node: 24, hasAgent: true, isOld: false },
+  '1.117': { codeServer: '4.117.0', node: 22, hasAgent: true, isOld: false },
+  '1.116': { codeServer: '4.116.0', node: 22, hasAgent: true, isOld: false },
 };
 
 /** `server`, or a version above, asks for the server form; undefined lets the machine decide. */

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import type { LaunchDescription, LaunchPart } from '../../../src/core/approval/fingerprint.js';
-import { approvalActions, launchNodes } from '../../../src/vscode/views/rows/approvalRows.js';
 import { commandLine, conversationDetail, question, reviewTexts } from '../../../src/core/approval/approvalTexts.js';
 import { halfWidth, pageWidth } from '../../../src/core/base/folded.js';
-import { summary } from '../../../src/vscode/views/phrases.js';
-import { file, servedTool, snapshot, status } from '../vscode/views/statuses.js';
+import { file } from '../vscode/views/statuses.js';
 
 function launch(server: string, ...args: string[]): LaunchDescription {
   const parts: LaunchPart[] = [
@@ -120,36 +118,8 @@ describe('review (S1)', () => {
   });
 });
 
-describe('rows of approval (S1, E3)', () => {
-  const approval = { kind: 'pending', launch: launch('a', 'x') } as const;
-
-  it('show what waits, and offer what is possible', () => {
-    const waiting = status('a', { state: { kind: 'pending' }, approval });
-    assert.deepEqual(approvalActions(waiting), ['approvable']);
-    assert.deepEqual(
-      launchNodes('p', waiting).map((row) => row.label),
-      ['node x'],
-    );
-    const serving = status('a', { approval, previous: { since: 0, reason: '' } });
-    assert.deepEqual(approvalActions(serving), ['approvable', 'revocable']);
-    assert.deepEqual(approvalActions(status('a', { approval: { kind: 'approved' } })), ['revocable']);
-    assert.deepEqual(approvalActions(status('a')), []);
-    assert.deepEqual(launchNodes('p', status('a')), []);
-  });
-
-  it('are counted in the status bar, and are no error', () => {
-    const serving = status('a', {
-      approval,
-      previous: { since: 0, reason: '' },
-      tools: [servedTool('x')],
-      offered: 1,
-    });
-    const { text, severity, broken, pending, tooltip } = summary(snapshot([serving, status('b')]));
-    assert.deepEqual([text, severity, broken, pending], ['MCP 2/2, 1 to approve', 'pending', 0, 1]);
-    assert.match(tooltip, /a: running, 1 tool, serves its previous definition, waits for approval/);
-  });
-
-  it('give the command as it would run', () => {
+describe('command line of a launch (S1)', () => {
+  it('quotes arguments with spaces', () => {
     assert.equal(commandLine(launch('a', '--x', '"a b"')), 'node --x "a b"');
   });
 });

@@ -1,4 +1,4 @@
-/** Fills the Problems view (E1). Every problem of the snapshot stands at its place until it no longer holds. */
+/** Fills the Problems view (E1) with the problems of the snapshot. */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../../../core/base/assertNever.js';

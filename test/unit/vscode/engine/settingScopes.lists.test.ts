@@ -1,6 +1,6 @@
 /** Which lists of servers count where only the organisation allows (S1). */
 import assert from 'node:assert/strict';
-import { effectiveLists } from '../../../../src/vscode/engine/managedLists.js';
+import { effectiveLists } from '../../../../src/vscode/engine/settingScopes.js';
 
 const names = (...all: string[]): object[] => all.map((serverName) => ({ serverName }));
 const unset = { value: null };

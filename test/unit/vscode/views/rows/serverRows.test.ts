@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ServerState } from '../../../../../src/core/reconcile/status.js';
 import type { ExclusionReason } from '../../../../../src/core/tools/catalogue.js';
 import { read } from '../../../../support/markdown.js';
-import { showsAges, treeModel } from '../../../../../src/vscode/views/rows/treeModel.js';
+import { showsAges, treeModel } from '../../../../../src/vscode/views/rows/serverRows.js';
 import type { TreeNode, TreeOptions } from '../../../../../src/vscode/views/rows/treeNode.js';
 import { file, problem, servedTool, snapshot, status, toolset, treeOptions as around } from '../statuses.js';
 

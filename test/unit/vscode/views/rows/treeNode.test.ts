@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { changedRows } from '../../../../../src/vscode/views/rows/rowChanges.js';
-import { treeModel } from '../../../../../src/vscode/views/rows/treeModel.js';
+import { changedRows } from '../../../../../src/vscode/views/rows/treeNode.js';
+import { treeModel } from '../../../../../src/vscode/views/rows/serverRows.js';
 import { servedTool, snapshot, status, treeOptions as around } from '../statuses.js';
 
 type Changes = Parameters<typeof status>[1];

@@ -1,9 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  endpointPortOf,
-  permissionsByScope,
-  type SettingValues,
-} from '../../../../src/vscode/engine/permissionScopes.js';
+import { endpointPortOf, permissionsByScope, type SettingValues } from '../../../../src/vscode/engine/settingScopes.js';
 
 describe('permissions by the scopes of the editor (S4)', () => {
   const rows: readonly [what: string, set: SettingValues | undefined, expected: readonly unknown[]][] = [

@@ -1,8 +1,7 @@
 /** A question that comes while the window opens waits for its tools, for a while. */
 import assert from 'node:assert/strict';
 import { Emitter } from '../../../../src/core/base/events.js';
-import type { EngineSlot, WindowState } from '../../../../src/vscode/engine/engineSlot.js';
-import { untilReady } from '../../../../src/vscode/minds/readiness.js';
+import { untilReady, type EngineSlot, type WindowState } from '../../../../src/vscode/engine/engineSlot.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
 import { rest } from '../../../support/fakes/fakeClock.js';
 import { servedTool, snapshot, status } from '../views/statuses.js';
