@@ -1,4 +1,4 @@
-/** Serves agents outside the editor (G6). The endpoint follows its setting, and what keeps it from listening is a problem. */
+/** Serves agents outside the editor (G6). The endpoint follows its setting, and its failures are problems. */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
@@ -18,7 +18,7 @@ import { whyNothingRuns } from '../views/phrases.js';
 import type { ChoosePort } from './setUp.js';
 import { agentsWindowProblems, editorEndpointProblems, endpointProblems } from './endpointProblems.js';
 
-/** In the state of the workspace: the port that the person chose here (G6). */
+/** The key in the workspace's state for the port that the person chose (G6). */
 const chosenPortKey = 'mcpToolsets.endpointPort';
 
 export function serveOtherAgents(
@@ -35,7 +35,7 @@ export function serveOtherAgents(
   const choosePort: ChoosePort = async (port, write) => {
     await workspaceState.update(chosenPortKey, port);
     await write();
-    // The setting may have had this port already.
+    // The setting may have this port already.
     followPort();
   };
   slot.observe(() => endpointProblems(slot.engine?.endpoint?.state ?? { kind: 'off' }, placeOf(slot), wanted().asked));
@@ -75,7 +75,7 @@ export function serveOtherAgents(
   return store;
 }
 
-/** Says which extensions the editor runs in its Agents window; undefined in an editor that has none. */
+/** Returns the extensions that the editor runs in its Agents window. */
 function agentsWindow(): unknown {
   return vscode.workspace.getConfiguration('extensions').get('supportAgentsWindow');
 }
@@ -99,7 +99,7 @@ async function renew({ engine }: EngineSlot): Promise<void> {
   );
 }
 
-/** Returns what the engine needs to know of the window to serve them. */
+/** Returns the facts of the window for other agents. */
 export function agentsOptions(): AgentsOptions {
   return {
     folder: localFolders()[0]?.uri.fsPath,
@@ -111,7 +111,7 @@ export function agentsOptions(): AgentsOptions {
   };
 }
 
-/** Returns the beginning of the first file, where problems that belong to no server stand. */
+/** Returns the beginning of the first file, the place of problems without a server. */
 function placeOf({ sources }: EngineSlot): Place | undefined {
   const first = sources.find(({ text }) => text !== undefined);
   return first && { file: first.file, range: startOfFile };

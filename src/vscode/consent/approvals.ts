@@ -1,10 +1,9 @@
 /**
- * Asks a person before a server of the workspace starts (S1). There is one question for all servers that wait, a review that
- * shows what would run beside what was approved, and the commands to approve and to revoke.
+ * Asks a person before a server of the workspace starts (S1): one question for all waiting servers, a review beside the approved
+ * launch, and the commands to approve and to revoke.
  *
- * Invariant: what is approved is what was shown. A launch that changed after it was shown is another launch; it goes on
- * waiting, and the person is asked again. Other extensions can run a command that names a server, so it shows the launch
- * first.
+ * Invariant: a person approves exactly what the review showed. A launch that changes after the review waits, and causes another
+ * question. Other extensions can run the commands with the name of a server, so a command shows the launch first.
  */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
@@ -37,7 +36,7 @@ interface ApprovalDeps {
 export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
   const store = new DisposableStore('approvals');
   const reviews = store.add(new ReadOnlyDocuments({ scheme: 'mcp-toolsets-approval', gone: 'This review has ended.' }));
-  /** The fingerprints that the person was asked about and that still wait. */
+  /** The fingerprints of waiting launches that had their question. */
   let asked = new Set<string>();
 
   store.add(
@@ -81,9 +80,9 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
   }
 
   async function ask(pending: readonly PendingLaunch[]): Promise<void> {
-    // A notification has no room for a launch, so the review is the only way to say yes.
+    // A notification has no room for a launch, so only the review can approve.
     const answer = await window.showInformationMessage(question(pending, fileLabel), 'Review…', 'Not Now');
-    // What waits may be another by the time of the answer.
+    // Other launches may wait by the time of the answer.
     if (answer === 'Review…') await reviewPending(undefined);
   }
 
@@ -148,7 +147,7 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
 
   async function chooseApproved(named: string | undefined): Promise<ApprovedServer | undefined> {
     const source = slot.state.snapshot.servers.find(({ id }) => id === named)?.source;
-    // The ledger has the approvals of other folders too.
+    // The ledger also has the approvals of other folders.
     const files = source === undefined ? slot.sources.map(({ file }) => file) : [source];
     const approved = ledger.servers.filter(
       (each) => (named === undefined || each.server === named) && files.some((file) => samePath(file, each.source)),

@@ -1,9 +1,8 @@
 /**
- * *Accept Changed Tools*: shows what changed or came since a server was approved beside what it was, and then asks (S3).
+ * *Accept Changed Tools*: shows the changes since the approval of a server beside the earlier version, and then asks (S3).
  *
- * Invariant: nothing is accepted that was not shown. The ledger accepts the values that stand in the document; what is
- * another by the time of the answer is shown and asked about again. Anyone can run the command, with anything as its
- * argument, which does no more than narrow down what is shown.
+ * Invariant: a person accepts exactly the values in the document. Later changes cause another review. Other extensions can run
+ * the command with any argument, but the argument can only reduce what the review shows.
  */
 import * as vscode from 'vscode';
 import type { OfferChange, OfferLedger } from '../../core/approval/offerLedger.js';
@@ -46,7 +45,7 @@ export function showChangedOffers({ slot, offers }: ChangedOffersDeps): Disposab
   );
   return store;
 
-  /** Names what waits, of the server or at the row that the command was called with. */
+  /** Returns the names of the waiting changes, of the server or the row of the command. */
   function changedNames(subject: Subject): readonly OfferName[] {
     const server = serverOf(subject);
     const one = nodeOf(subject)?.changed;
@@ -63,12 +62,12 @@ export function showChangedOffers({ slot, offers }: ChangedOffersDeps): Disposab
     const accepted = await ask(shown, isAgain);
     if (!accepted) return;
     offers.accept(accepted);
-    // What is not as it was shown by now is another thing to ask about.
+    // Values that changed during the question need another one.
     await review(accepted, true);
     await review(later, isAgain);
   }
 
-  /** Resolves to what the person accepts of what is shown; undefined if they did not answer. */
+  /** Resolves to the accepted changes; undefined without an answer. */
   async function ask(changes: readonly OfferChange[], isAgain: boolean): Promise<readonly OfferChange[] | undefined> {
     const shown = await showReview(reviews, offerReview(changes, fileLabel), 'MCP tools', 'accepted');
     const text = offerQuestion(changes, isAgain);

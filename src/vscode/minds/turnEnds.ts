@@ -1,4 +1,4 @@
-/** Tells a person how a turn ended: in the chat, in the Problems view and in the log (D4). */
+/** Reports the end of a turn in the chat, in the Problems view and in the log (D4). */
 import { assertNever } from '../../core/base/assertNever.js';
 import { inert, formatted } from '../../core/base/inert.js';
 import type { Log } from '../../core/base/log.js';

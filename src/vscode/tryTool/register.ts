@@ -1,4 +1,4 @@
-/** Registers *Try Tool* for the sidebar and the palette (E3). The panels are loaded when the first is asked for. */
+/** Registers *Try Tool* for the sidebar and the palette (E3). The first panel loads the code of panels. */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { firstLine } from '../../core/base/text.js';
@@ -51,7 +51,7 @@ interface Found {
   readonly tool: ServedTool;
 }
 
-/** @param published The published name of a tool, which goes with a server's id. */
+/** @param published the published name of a tool, if `subject` is the id of a server */
 async function toolOf(slot: EngineSlot, subject: Subject, published: unknown): Promise<Found | undefined> {
   const all = slot.state.snapshot.servers.flatMap((server) => server.tools.map((tool): Found => ({ server, tool })));
   const name = nodeOf(subject)?.name ?? (typeof published === 'string' ? published : undefined);
