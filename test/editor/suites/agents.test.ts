@@ -213,6 +213,9 @@ describe('other agents', () => {
       await page.click(`.notifications-center .monaco-button:text-is("${button}")`);
     }
 
+    // Old messages would cover the buttons of the next one.
+    beforeEach(() => vscode.commands.executeCommand('notifications.clearAll'));
+
     after(async () => {
       for (const file of [codex, gemini]) await rm(dirname(file), { recursive: true, force: true });
     });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { page } from '../../support/editor/bridge.ts';
-import { configFile, isOldEditor, readConfig, servers, until } from '../../support/editor/product.ts';
+import { configFile, readConfig, servers, until } from '../../support/editor/product.ts';
 
 /** Whether the palette lists a command: asked by its title, because it shows only as many rows as there is room for. */
 async function offers(title: string): Promise<boolean> {
@@ -32,13 +32,7 @@ describe('first minute', () => {
   it('has a walkthrough', async () => {
     // The pictures are there where there is room for them.
     await vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');
-    const open = (): Promise<unknown> => page.click('.part.sidebar a:text-is("Get started")');
-    await open();
-    if (isOldEditor) {
-      // It shows its own walkthrough when one is opened for the first time.
-      await page.waitFor('.getting-started-step');
-      await open();
-    }
+    await page.click('.part.sidebar a:text-is("Get started")');
     await page.waitFor('.getting-started-step >> text=Add a server');
     await page.screenshot('walkthrough');
     const steps = await page.texts('.getting-started-step .step-title');
