@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
 import { inert } from '../../../core/base/inert.js';
 import { problemCodes, type ProblemCode } from '../../../core/base/problem.js';
-import { explanation } from './explanation.js';
+import { explanation } from './problemTexts.js';
 import { window, orShowFailure } from '../inertEditor.js';
 
 /** `package.json` has the same scheme. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { problemCodes } from '../../../../../src/core/base/problem.js';
-import { explanation } from '../../../../../src/vscode/views/problems/explanation.js';
+import { explanation } from '../../../../../src/vscode/views/problems/problemTexts.js';
 
 const problems = `# Problems
 

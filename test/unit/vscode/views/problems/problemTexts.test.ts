@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { diagnosticsByFile } from '../../../../../src/vscode/views/problems/diagnosticModel.js';
+import { diagnosticsByFile } from '../../../../../src/vscode/views/problems/problemTexts.js';
 import { file, problem } from '../statuses.js';
 
 describe('diagnosticsByFile', () => {
