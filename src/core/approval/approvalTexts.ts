@@ -105,10 +105,10 @@ export function reviewTexts(
 }
 
 /**
- * Returns the detail of a conversation, or undefined if it needs a document: it is too much for a conversation, or a part is gone or new,
+ * Returns the detail of a dialog, or undefined if it needs a document: it is too much for a dialog, or a part is gone or new,
  * which only a comparison shows.
  */
-export function conversationDetail({ launch, before = launch }: PendingLaunch): Inert | undefined {
+export function dialogDetail({ launch, before = launch }: PendingLaunch): Inert | undefined {
   const labels = ({ parts }: LaunchDescription): string => parts.map(({ label }) => label).join();
   if (labels(launch) !== labels(before)) return undefined;
   const known = launchLines(before);

@@ -16,7 +16,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import {
   commandLine,
-  conversationDetail,
+  dialogDetail,
   question,
   reviewTexts,
   type PendingLaunch,
@@ -26,6 +26,7 @@ import { fileLabel } from '../views/fileLabels.js';
 import { onDidChangeSetting } from '../engine/settings.js';
 import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { answerBeside, showReview } from '../views/review/reviewQuestion.js';
+import { whyNothingRuns } from '../views/phrases.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
 
 interface ApprovalDeps {
@@ -51,7 +52,7 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
   register('approve', async (subject) => {
     const pending = pendingFor(subject);
     const [only] = pending;
-    if (!only) void window.showInformationMessage(inert`No MCP server waits for approval.`);
+    if (!only) showNone();
     else if (pending.length === 1) await confirm(only);
     else await review(pending);
   });
@@ -79,6 +80,12 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
     return pendingOf(slot.state.snapshot).filter(({ launch }) => named === undefined || launch.server === named);
   }
 
+  function showNone(): void {
+    const { phase, snapshot } = slot.state;
+    const why = snapshot.servers.length === 0 ? whyNothingRuns(phase, snapshot) : 'No MCP server waits for approval.';
+    void window.showInformationMessage(inert`${why}`);
+  }
+
   async function ask(pending: readonly PendingLaunch[]): Promise<void> {
     // A notification has no room for a launch, so only the review can approve.
     const answer = await window.showInformationMessage(question(pending, fileLabel), 'Review…', 'Not Now');
@@ -88,7 +95,7 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
 
   async function reviewPending(subject: Subject): Promise<void> {
     const pending = pendingFor(subject);
-    if (pending.length === 0) void window.showInformationMessage(inert`No MCP server waits for approval.`);
+    if (pending.length === 0) showNone();
     else await review(pending);
   }
 
@@ -123,7 +130,7 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
   }
 
   async function confirm(pending: PendingLaunch): Promise<void> {
-    const detail = conversationDetail(pending);
+    const detail = dialogDetail(pending);
     if (detail === undefined) {
       await review([pending]);
       return;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { LaunchDescription, LaunchPart } from '../../../src/core/approval/fingerprint.js';
-import { commandLine, conversationDetail, question, reviewTexts } from '../../../src/core/approval/approvalTexts.js';
+import { commandLine, dialogDetail, question, reviewTexts } from '../../../src/core/approval/approvalTexts.js';
 import { halfWidth, pageWidth } from '../../../src/core/base/folded.js';
 import { file } from '../vscode/views/statuses.js';
 
@@ -98,11 +98,11 @@ describe('review (S1)', () => {
 
   it('fits a conversation, with what changed marked, or is refused to it', () => {
     assert.equal(
-      conversationDetail(changed('a')),
+      dialogDetail(changed('a')),
       'transport: stdio\ncommand: node\nargument: b   ← changed\nenvironment: T = •••   (masked, digest b0000000ffff)   ← changed',
     );
     const other = (...args: string[]): string | undefined =>
-      conversationDetail({ launch: launch('a', ...args), before: launch('a', 'x', '--read-only') })?.replace(
+      dialogDetail({ launch: launch('a', ...args), before: launch('a', 'x', '--read-only') })?.replace(
         /\n.*masked.*/,
         '',
       );
@@ -113,8 +113,8 @@ describe('review (S1)', () => {
       'transport: stdio\ncommand: node\nargument: --read-only   ← changed\nargument: x   ← changed',
       'another order',
     );
-    assert.equal(conversationDetail({ launch: launch('a', 'x'.repeat(500)), before: undefined }), undefined);
-    assert.equal(conversationDetail({ launch: launch('a', ...'abcdefghijklmnop'), before: undefined }), undefined);
+    assert.equal(dialogDetail({ launch: launch('a', 'x'.repeat(500)), before: undefined }), undefined);
+    assert.equal(dialogDetail({ launch: launch('a', ...'abcdefghijklmnop'), before: undefined }), undefined);
   });
 });
 
