@@ -27,7 +27,7 @@ describe('permissions by the scopes of the editor (S4)', () => {
   ];
   for (const [what, set, expected] of rows) it(what, () => assert.deepEqual(permissionsByScope(set, []), expected));
 
-  it('those of each folder count beside them', () => {
+  it('permissions of each folder count too', () => {
     const folders = [
       { workspaceFolderValue: 'one' },
       undefined,

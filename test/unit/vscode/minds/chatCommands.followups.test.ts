@@ -18,7 +18,7 @@ describe('follow-ups of @minds', () => {
     ),
   });
 
-  it('offer to go on, to release, to see what is wrong, to choose; three at most', () => {
+  it('follow-ups offer to continue, release, look at errors and choose a member, at most three', () => {
     const all = followupsOf(after('stopped'), slotOf(snapshot([counter, broken])), team([{}]));
     assert.deepEqual(
       all.map(({ command, prompt }) => `${command} ${prompt}`.trim()),
@@ -33,7 +33,7 @@ describe('follow-ups of @minds', () => {
     assert.deepEqual(followupsOf(after('stepLimit'), slotOf(snapshot([])), team([])).length, 1);
   });
 
-  it('are none for an answer that is not ours', () => {
+  it('there are no follow-ups for an answer of another participant', () => {
     for (const metadata of [undefined, {}, { mcpToolsets: 'x' }]) {
       assert.deepEqual(followupsOf({ metadata } as never, slotOf(snapshot([counter])), team([{}])), []);
     }

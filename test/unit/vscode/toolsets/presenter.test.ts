@@ -12,7 +12,7 @@ class FakeStage implements Stage {
   readonly starts: string[] = [];
   rivalsFound: readonly Rival[] = [];
   off: string | undefined;
-  /** What a start does. */
+  /** Runs at each start. */
   onStart: (label: string) => Promise<void> = () => Promise.resolve();
 
   toolNames(): ReadonlySet<string> {

@@ -130,7 +130,7 @@ describe('tokenPhrase', () => {
 describe('the holder of an instance', () => {
   const leased = (conversation: string) => ({ kind: 'leased', conversation, since: 0 }) as const;
 
-  it('is told by the beginning of its id, and whether it is a chat with @minds', () => {
+  it('a conversation is named by the beginning of its id, and a chat with @minds is marked', () => {
     const [agent, minds] = [leased('d694395b-1111-4222'), leased('minds-0a1b2c3d-1111-4222')];
     assert.equal(instancePhrase(agent), 'conversation d694395b');
     assert.equal(instancePhrase(minds), '@minds conversation 0a1b2c3d');
