@@ -192,7 +192,6 @@ function rememberedConversations(storage: vscode.Memento): RememberedConversatio
   });
 }
 
-/** Opens the lists of earlier windows. */
 async function keptOffers(folder: string, log: Log): Promise<OfferFiles> {
   const { OfferFiles } = await import('./core/remembered/offerFiles.js');
   return await OfferFiles.open({
@@ -201,7 +200,6 @@ async function keptOffers(folder: string, log: Log): Promise<OfferFiles> {
   });
 }
 
-/** Resolves when everything that the window has started ends. */
 export async function deactivate(): Promise<void> {
   if (running) await Promise.race([running.dispose(), delay(systemClock, endLimit)]);
 }

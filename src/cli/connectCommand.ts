@@ -26,7 +26,6 @@ import { problemLine } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
 export interface ConnectRequest {
-  /** The toolset; undefined for all. */
   readonly toolset: string | undefined;
   /** Relative to the working directory. */
   readonly tokenFile: string | undefined;

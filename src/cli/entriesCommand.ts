@@ -119,13 +119,11 @@ interface Told {
   readonly label: string;
   readonly before: string;
   readonly write: boolean;
-  /** Launches of the entries without an approval. */
   readonly starts: readonly LaunchDescription[];
 }
 
 type Toolsets =
   | { readonly kind: 'known'; readonly ids: readonly string[]; readonly servers: readonly ConfiguredServer[] }
-  /** A file cannot be read, or is refused as a whole (C4). */
   | { readonly kind: 'unknown'; readonly why: readonly Problem[] };
 
 /** Returns the toolsets of the config files without starting servers. */

@@ -49,7 +49,6 @@ export class FolderApprovals {
     return new FolderApprovals(folder, file, ledger);
   }
 
-  /** Returns the launches without an approval. */
   waiting(servers: readonly ConfiguredServer[]): LaunchDescription[] {
     return servers
       .filter(isEnabled)
@@ -94,7 +93,6 @@ export class FolderApprovals {
     return false;
   }
 
-  /** Returns the review of these launches. */
   review(waiting: readonly LaunchDescription[]): string {
     const pending = waiting.map((launch) => ({ launch, before: this.ledger.approvedBefore(launch) }));
     const real = realPath(this.folder);
@@ -104,7 +102,6 @@ export class FolderApprovals {
     return note + reviewTexts(pending, label).now;
   }
 
-  /** Returns a line for each waiting server. */
   waitingLines({ servers }: Pick<StatusSnapshot, 'servers'>): string[] {
     const word = /^[\w./\\:~-]+$/.test(this.folder) ? this.folder : JSON.stringify(this.folder);
     const where = samePath('.', this.folder) ? '' : ` -C ${word}`;

@@ -14,7 +14,6 @@ export type Attempt<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'noKeyring'; readonly why: string };
 
-/** The name of the entries in the keyring. */
 const service = 'mcp-toolsets';
 
 export function storeSecret(name: string, value: string): Attempt<void> {

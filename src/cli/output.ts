@@ -156,7 +156,6 @@ export function toJson(value: unknown): string {
   return visibleJson(JSON.stringify(value, null, 2));
 }
 
-/** Writes the problems to stderr, in this order. */
 export function complainOf(problems: readonly Problem[]): void {
   for (const problem of problems) complain(problemLine(problem));
 }

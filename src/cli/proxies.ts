@@ -21,7 +21,6 @@ export function proxyOf(url: URL): URL | undefined {
 
 export class ProxyAgents implements HttpAgents {
   private readonly direct: HttpAgents;
-  /** The agents by proxy and scheme. */
   private readonly agents = new Map<string, Agent>();
 
   constructor(

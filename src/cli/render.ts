@@ -22,7 +22,6 @@ export function isOfFile({ server, severity }: Problem): boolean {
   return server === undefined && severity === 'error';
 }
 
-/** Sorts problems by their places. */
 export function inOrder(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted((a, b) => {
     const [one, other] = [a.place.range.start, b.place.range.start];
@@ -102,7 +101,6 @@ export function promptsTable(toolsets: readonly Toolset[]): string {
   return table(['server', 'prompt', 'arguments', 'description'], cleaned(rows));
 }
 
-/** Lists arguments, the optional ones in brackets. */
 function argumentWords(given: unknown): string {
   const words = Array.isArray(given) ? (given as readonly { name?: unknown; required?: unknown }[]) : [];
   return words.map(({ name, required }) => (required === true ? asText(name) : `[${asText(name)}]`)).join(' ');
@@ -113,7 +111,6 @@ function cleaned(rows: readonly (readonly string[])[]): string[][] {
   return rows.map((row) => row.map((cell) => cell.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ')));
 }
 
-/** Returns the contents of a resource as texts and bytes. */
 export function contentsOf({ contents }: Fields): (string | Buffer)[] {
   if (!Array.isArray(contents)) return [];
   return (contents as readonly Fields[]).flatMap(({ text, blob }): (string | Buffer)[] =>
@@ -121,7 +118,6 @@ export function contentsOf({ contents }: Fields): (string | Buffer)[] {
   );
 }
 
-/** Returns the messages of a prompt with their roles. */
 export function messageTexts({ messages }: Fields): string[] {
   if (!Array.isArray(messages)) return [];
   return (messages as readonly { role?: unknown; content?: unknown }[]).map(({ role, content }) => {
@@ -146,7 +142,6 @@ function table(head: readonly string[], cells: readonly (readonly string[])[]): 
     .join('\n');
 }
 
-/** Returns the parts of a tool's result. */
 export function resultTexts({ content, structuredContent }: CallToolResult): string[] {
   const texts = content.map((part) =>
     part.type === 'text' && typeof part.text === 'string' ? part.text : JSON.stringify(part),

@@ -15,7 +15,6 @@ import { complain } from './output.js';
 
 type Rules = Readonly<Record<string, unknown>>;
 
-/** The patterns of the options. */
 type PermissionOptions = Readonly<Partial<Record<ToolPermission, readonly string[] | undefined>>>;
 
 export class PersonsPermissions {

@@ -20,7 +20,6 @@ interface Asking {
   readonly ask: () => void;
   /** Shows the typed characters unchanged. */
   readonly echo: (text: string) => void;
-  /** Called for Ctrl-C. */
   readonly interrupt: () => void;
   /** Aborted when the question is withdrawn. */
   readonly signal: AbortSignal;

@@ -27,7 +27,6 @@ import { askOnTerminal } from './terminalQuestion.js';
 import type { PersonsPermissions } from './toolPermissions.js';
 
 export interface Run {
-  /** The absolute path of the folder. */
   readonly folder: string;
   readonly json: boolean;
   readonly debug: boolean;
@@ -39,11 +38,9 @@ export interface Run {
   readonly asks?: boolean;
   /** True if the command line lets waiting servers start, for this run (S1). */
   readonly approve: boolean;
-  /** The path of the built guardian. */
   readonly guardianScript: string;
 }
 
-/** A host that has the config files. */
 export interface RunningHost {
   readonly core: Core;
   readonly host: Host;

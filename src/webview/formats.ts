@@ -4,7 +4,6 @@
  */
 export type Format = 'date' | 'time' | 'date-time' | 'email' | 'uri';
 
-/** The type of the input for each format. */
 export const inputTypes = {
   date: 'date',
   time: 'time',

@@ -4,7 +4,6 @@ import type { Json } from './schemaForm.js';
 export interface TriedTool {
   readonly server: string;
   readonly published: string;
-  /** The original name. */
   readonly original: string;
   readonly title: string;
   readonly description: string;
@@ -22,7 +21,6 @@ export type ToPage =
   | { readonly kind: 'ended'; readonly outcome: TrialOutcome; readonly ms: number }
   /** The result's app is beside it, or cannot be shown for the reason in `wrong`. */
   | { readonly kind: 'app'; readonly wrong?: string }
-  /** The text of the document with the arguments. */
   | { readonly kind: 'document'; readonly text: string }
   /** The call was not made. */
   | { readonly kind: 'refused'; readonly reason: string };
@@ -39,17 +37,14 @@ export interface KeptTrial {
   readonly published: string;
   /** The input of the form, right or wrong. */
   readonly draft: Json;
-  /** The text of the document, if the arguments come from it. */
   readonly document?: string | undefined;
 }
 
 export type ToPanel =
   | { readonly kind: 'ready' }
   | { readonly kind: 'run'; readonly arguments: { readonly [name: string]: Json } }
-  /** Runs the tool with the arguments of the document. */
   | { readonly kind: 'runDocument' }
   | { readonly kind: 'cancel' }
-  /** Opens the arguments of the form as a document. */
   | { readonly kind: 'openDocument'; readonly arguments: { readonly [name: string]: Json } }
   | { readonly kind: 'copy'; readonly text: string }
   | { readonly kind: 'openResult' };

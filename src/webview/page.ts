@@ -23,7 +23,6 @@ export function button(text: string, run: () => void, attributes: Attributes = {
 
 let last = 0;
 
-/** Returns an id for labels and descriptions. */
 export function newId(): string {
   last += 1;
   return `e${last}`;

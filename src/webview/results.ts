@@ -25,7 +25,6 @@ export function copiedText(result: Part): string {
   return isText ? content.map((part) => text(part['text'])).join('\n') : json(result);
 }
 
-/** Returns the outcome for the status line. */
 export function outcomeWord(outcome: TrialOutcome): string {
   switch (outcome.kind) {
     case 'cancelled':

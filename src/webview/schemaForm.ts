@@ -12,7 +12,6 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 interface Described {
   readonly title: string;
   readonly description: string;
-  /** The schema's default. */
   readonly initial: Json | undefined;
 }
 
@@ -59,7 +58,6 @@ const mostElements = 10_000;
 /** The approximate elements of a field: label, description and input. */
 const elementsOfField = 10;
 
-/** The state that all fields of a form share. */
 interface Draft {
   readonly root: unknown;
   /** The remaining elements of the page. */
@@ -70,7 +68,6 @@ interface Standing {
   readonly depth: number;
   /** How often the page has the field, because of the least number of items in the lists around it. */
   readonly copies: number;
-  /** True for a required field. */
   readonly needed: boolean;
 }
 
@@ -173,7 +170,6 @@ function propertiesOf(schema: Schema, required: ReadonlySet<string>): [string, u
 
 const anyAllowed = 'any value that the schema allows';
 
-/** The accepted values of a field of JSON by type. */
 const phrases: ReadonlyMap<string, string> = new Map([
   ['string', 'a text in quotes'],
   ['integer', 'a whole number'],

@@ -42,7 +42,6 @@ let shown: TriedTool | undefined;
 let entered: Control | undefined;
 let fromDocument = false;
 let running = false;
-/** The text for *Copy Result*. */
 let copied = '';
 
 document.body.append(

@@ -51,7 +51,6 @@ export function endpointProblems(state: AgentEndpointState, place: Place | undef
 interface AgentsWindow {
   /** True if the window has seen an agent-host session, so the person uses them. */
   readonly isOfInterest: boolean;
-  /** The setting `extensions.supportAgentsWindow`. */
   readonly support: unknown;
 }
 

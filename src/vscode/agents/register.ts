@@ -75,7 +75,6 @@ export function serveOtherAgents(
   return store;
 }
 
-/** Returns the extensions that the editor runs in its Agents window. */
 function agentsWindow(): unknown {
   return vscode.workspace.getConfiguration('extensions').get('supportAgentsWindow');
 }
@@ -99,7 +98,6 @@ async function renew({ engine }: EngineSlot): Promise<void> {
   );
 }
 
-/** Returns the facts of the window for other agents. */
 export function agentsOptions(): AgentsOptions {
   return {
     folder: localFolders()[0]?.uri.fsPath,

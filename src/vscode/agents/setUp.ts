@@ -147,7 +147,6 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
   return (await window.showQuickPick(items, { title, placeHolder }))?.each;
 }
 
-/** Resolves to the ids of the toolsets. */
 async function chooseToolsets({ host }: Engine, endpoint: AgentEndpoint): Promise<string[] | undefined> {
   const items = host.catalogue.toolsets.flatMap(({ id, tools }) =>
     endpoint.urlOf(id) === undefined

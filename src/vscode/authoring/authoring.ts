@@ -33,13 +33,11 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 
 export interface AuthoringDeps {
   readonly slot: EngineSlot;
-  /** Returns the environment for references. */
   readonly env: () => Readonly<Record<string, string | undefined>>;
 }
 
 export type Authoring = ReturnType<typeof createAuthoring>;
 
-/** The quick fixes for a text and a snapshot. */
 interface FixesOfFile {
   readonly file: string;
   readonly text: string;
@@ -52,7 +50,6 @@ interface FixesOfFile {
 export function createAuthoring({ slot, env }: AuthoringDeps) {
   /** Cached, because the editor asks with every move of the cursor. */
   let last: FixesOfFile | undefined;
-  /** Returns the status of a server of this file. */
   const statusOf = ({ uri }: vscode.TextDocument, id: string): ServerStatus | undefined =>
     slot.state.snapshot.servers.find((server) => server.id === id && samePath(server.source, uri.fsPath));
   const setVariables = (): string[] =>
@@ -95,7 +92,6 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
     );
   }
 
-  /** Returns nothing for a file without problems. */
   function fixesOf(document: vscode.TextDocument): FixesOfFile | undefined {
     const [file, text, { snapshot }] = [document.uri.fsPath, document.getText(), slot.state];
     if (last?.file === file && last.text === text && last.snapshot === snapshot) return last;

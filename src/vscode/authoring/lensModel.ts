@@ -15,7 +15,6 @@ interface LensModel {
   readonly server: string;
 }
 
-/** @param servers the servers of this file */
 export function lenses(text: string, servers: readonly ServerStatus[]): LensModel[] {
   return serversIn(text).flatMap(({ id, keySpan: span }) => {
     const server = servers.find((one) => one.id === id);

@@ -15,11 +15,9 @@ export interface BugReportFacts {
   readonly phase: string;
   readonly sources: readonly { readonly file: string; readonly text: string | undefined }[];
   readonly snapshot: StatusSnapshot;
-  /** The last lines of each log. */
   readonly logs: readonly { readonly name: string; readonly lines: readonly string[] }[];
   /** Removes known secrets and texts that look like secrets. */
   readonly redact: (text: string) => string;
-  /** The person's home folder. */
   readonly home: string;
   readonly fileLabel: (file: string) => string;
 }

@@ -22,7 +22,6 @@ interface CommandDeps {
   readonly slot: EngineSlot;
   readonly logs: Logs;
   readonly secrets: EnteredSecrets;
-  /** The `package.json` of the extension. */
   readonly manifest: Manifest;
 }
 
@@ -93,7 +92,6 @@ export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps)
     return undefined;
   }
 
-  /** Writes `enabled` into the server's file. */
   async function enable(enabled: boolean, subject: Subject, selected: unknown): Promise<void> {
     const servers = await chosen(subject, selected, ({ state }) => (state.kind === 'disabled') === enabled);
     const { writeEnabled } = await import('../authoring/serverChanges.js');

@@ -7,7 +7,6 @@ import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { answerBeside } from '../views/review/reviewQuestion.js';
 
 interface Preview {
-  /** The name of the file, without its folder. */
   readonly name: string;
   readonly before: string;
   readonly title: string;
@@ -23,7 +22,6 @@ interface ProposedChange<Plan> {
   readonly preview: (plan: Plan) => Promise<Preview | undefined>;
   /** Undefined if the plan has nothing to write. The preview stays open. */
   readonly question: (plan: Plan) => Inert | undefined;
-  /** The label of the button that agrees. */
   readonly yes: 'Import' | 'Write' | 'Remove';
 }
 

@@ -12,7 +12,6 @@ import { fileLabel } from '../views/fileLabels.js';
 import { textOf, writeEdits } from './configEdits.js';
 import { agreedChange, asAgreed } from './previews.js';
 
-/** Removes the rivals of a toolset from the files of its problem. */
 export async function removeRivals(server: string, problems: readonly Problem[]): Promise<void> {
   const hidden = problems.find((problem) => problem.code === 'editor-toolset-hidden' && problem.server === server);
   const files = (hidden?.related ?? []).map(({ place }) => place.file);

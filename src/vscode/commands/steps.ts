@@ -19,7 +19,6 @@ interface TextStep extends Step {
   readonly prompt: Inert;
   readonly placeholder?: Inert;
   readonly value: string;
-  /** Returns the error of a text as a sentence. */
   readonly validate: (text: string) => string | undefined;
 }
 

@@ -25,7 +25,7 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/fileLabels.js';
 import { onDidChangeSetting } from '../engine/settings.js';
 import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
-import { answerBeside, showReview } from '../views/review/reviewQuestion.js';
+import { agreedInReview } from '../views/review/reviewQuestion.js';
 import { whyNothingRuns } from '../views/phrases.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
 
@@ -101,32 +101,23 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
 
   async function review(pending: readonly PendingLaunch[]): Promise<void> {
     reviews.clear();
-    const shown = await showReview(reviews, reviewTexts(pending, fileLabel), 'MCP servers', 'approved');
-    const several = pending.length > 1;
-    const text = several
-      ? inert`Let these ${pending.length} MCP servers start?`
-      : inert`Let “${pending[0]?.launch.server ?? ''}” start?`;
-    const asked = several
-      ? window.showInformationMessage(text, 'Approve All', 'Choose…', 'Not Now')
-      : window.showInformationMessage(text, 'Approve', 'Not Now');
-    const answer = await answerBeside(shown, asked, several ? 'Approve All' : 'Approve');
-    if (answer === 'Approve' || answer === 'Approve All') await approve(pending);
-    if (answer === 'Choose…') await choose(pending);
-    if (answer !== undefined) await reviews.closeTabs();
-  }
-
-  async function choose(pending: readonly PendingLaunch[]): Promise<void> {
-    const items = pending.map((each) => ({
-      label: inert`${each.launch.server}`,
-      description: each.before ? inert`changed` : inert``,
-      detail: inert`${commandLine(each.launch)}`,
-      each,
-    }));
-    const chosen = await window.showQuickPick(items, {
-      canPickMany: true,
-      placeHolder: inert`Choose the MCP servers that may start`,
+    const agreed = await agreedInReview(pending, {
+      ...reviewTexts(pending, fileLabel),
+      documents: reviews,
+      what: 'MCP servers',
+      yes: 'Approve',
+      question:
+        pending.length > 1
+          ? inert`Let these ${pending.length} MCP servers start?`
+          : inert`Let “${pending[0]?.launch.server ?? ''}” start?`,
+      item: ({ launch, before }) => ({
+        label: inert`${launch.server}`,
+        description: before ? inert`changed` : inert``,
+        detail: inert`${commandLine(launch)}`,
+      }),
+      pick: { placeHolder: inert`Choose the MCP servers that may start` },
     });
-    if (chosen) await approve(chosen.map(({ each }) => each));
+    if (agreed) await approve(agreed);
   }
 
   async function confirm(pending: PendingLaunch): Promise<void> {

@@ -9,7 +9,6 @@ type CallText = Pick<TitledQuestion, 'conversation' | 'conversationTitle' | 'tit
 
 /** The most lines that a dialog and a chat show at once. */
 const mostLines = 20;
-/** The most characters of a server's title of a tool. */
 const longestTitle = 100;
 
 /** Returns the conversation, all arguments, and the server's title on the last line, so that the title cannot pass for an argument. */
@@ -35,7 +34,6 @@ export function callPage(question: TitledQuestion): string {
   return `${head}\n\n${callText(question)}\n`;
 }
 
-/** True if a dialog shows all of a text at once. */
 export function fitsQuestion(text: string): boolean {
   return text.split('\n').length <= mostLines;
 }

@@ -15,7 +15,6 @@ export class CallReview implements Disposable {
   private isOver = false;
   private onClosed: () => void = () => undefined;
   private readonly tabs: Disposable;
-  /** Resolves when the person closes the document. */
   readonly closed = new Promise<void>((resolve) => (this.onClosed = resolve));
 
   constructor(question: TitledQuestion) {

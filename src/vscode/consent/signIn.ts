@@ -139,7 +139,6 @@ async function external(address: string): Promise<string> {
   return (await vscode.env.asExternalUri(vscode.Uri.parse(address))).toString(true);
 }
 
-/** Receives redirects through the editor's address. */
 class Returns implements vscode.UriHandler, Disposable {
   private readonly waiting = new Map<string, (parameters: URLSearchParams) => void>();
   private readonly registration = vscode.window.registerUriHandler(this);

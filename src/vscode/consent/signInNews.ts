@@ -8,7 +8,6 @@ export class SignInNews {
   private shown = new Set<string>();
   private readonly signedOut = new Set<string>();
 
-  /** Returns the servers that need a message now. */
   of(servers: readonly Pick<ServerStatus, 'id' | 'state'>[]): string[] {
     const waiting = servers.filter(({ state }) => state.kind === 'signInNeeded').map(({ id }) => id);
     const news = waiting.filter((id) => !this.shown.has(id) && !this.signedOut.has(id));

@@ -42,7 +42,6 @@ export class AgentEndpoint {
     void this.closing.then(() => this.begin());
   }
 
-  /** Resolves when the port is closed. */
   async dispose(): Promise<void> {
     this.wanted = 0;
     this.changes.dispose();

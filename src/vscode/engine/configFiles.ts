@@ -27,7 +27,6 @@ export const configPath = mindsPath;
 interface OpenFile {
   readonly file: WatchedFile;
   readonly store: DisposableStore;
-  /** The last text that could be read. */
   text: string | undefined;
 }
 

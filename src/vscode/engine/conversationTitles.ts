@@ -14,7 +14,6 @@ export interface ConversationTitle {
   readonly chat?: string;
 }
 
-/** Longer files are not read. */
 const mostRead = 4 * 2 ** 20;
 const longest = 80;
 /** The title of a chat may change, so a title is read again after this time, in milliseconds. */

@@ -7,7 +7,6 @@
 import { isObject } from '../../core/base/isObject.js';
 import type { ExpectedClient, Fields } from '../../core/protocol/client.js';
 
-/** A part of VS Code's `Memento`. */
 interface CapabilityStore {
   get(key: string): unknown;
   update(key: string, value: unknown): PromiseLike<void>;

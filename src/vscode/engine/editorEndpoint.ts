@@ -22,7 +22,6 @@ import {
   type StableEndpointDeps,
 } from '../../core/gateway/stableEndpoint.js';
 
-/** The facts of the window that its address depends on. */
 export interface EditorAddress {
   /** A name that only windows of the same folder or workspace share. */
   readonly workspace: string;

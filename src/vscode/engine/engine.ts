@@ -31,9 +31,7 @@ export interface EngineDeps extends Omit<CoreDeps, 'agents' | 'connector' | 'exp
   readonly results?: {
     /** The folder for files, which need not exist yet; undefined if there is none. */
     readonly folder: string | undefined;
-    /** Returns how many bytes all files may take together. */
     readonly quota: () => number;
-    /** Returns how many bytes of text one result may have. */
     readonly maxResultBytes: () => number;
   };
 }
@@ -48,13 +46,10 @@ export interface AgentsOptions {
 
 export interface Engine {
   readonly host: Host;
-  /** Removes secrets from a text. */
   redact(text: string): string;
-  /** The endpoint of the editor. */
   readonly editorEndpoint: EditorEndpoint;
   /** True once an agent-host session of the editor has begun here. */
   readonly servesAgentHost: boolean;
-  /** Fires when the first one begins. */
   readonly onDidServeAgentHost: Event<void>;
   /** The endpoint for agents outside the editor. It is off until it is given a port. */
   readonly endpoint: AgentEndpoint | undefined;

@@ -24,7 +24,6 @@ export interface ConfigFilesState {
   readonly problems: readonly Problem[];
 }
 
-/** The config files of the window. */
 export interface ConfigFiles extends Disposable {
   /** Undefined until each file has been read once. */
   readonly state: ConfigFilesState | undefined;
@@ -113,7 +112,6 @@ export class EngineSlot {
   private announced = false;
 
   readonly onDidChange: Event<WindowState> = this.changes.event;
-  /** Fires once, when the engine is loaded. */
   readonly onDidLoad: Event<Engine> = this.arrivals.event;
   engine: Engine | undefined;
 
@@ -125,7 +123,6 @@ export class EngineSlot {
     return this.current;
   }
 
-  /** The config files at the last read. */
   get sources(): readonly SourceText[] {
     return this.files?.state?.sources ?? [];
   }
@@ -162,7 +159,6 @@ export class EngineSlot {
     });
   }
 
-  /** Resolves when everything that the window has started ends. */
   async dispose(): Promise<void> {
     if (this.ended) return;
     this.ended = true;

@@ -4,7 +4,6 @@ import type { DisposableStore } from '../../core/base/disposables.js';
 import { samePath } from '../../core/base/paths.js';
 import { watchFile, type WatchedFile, type WatchedFileDeps } from '../../core/files/watchedFile.js';
 
-/** @param pattern matches only this file */
 export function followFile(
   path: string,
   pattern: vscode.RelativePattern,

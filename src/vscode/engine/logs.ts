@@ -19,7 +19,6 @@ export class Logs implements Disposable {
   private readonly last = new Map<string, RecentLines>();
   private ended = false;
 
-  /** The log of the extension itself. */
   readonly host: Log = { write: (level, message) => this.write(hostChannel, level, message) };
 
   /** @param tracing true if the logs show the messages to and from servers */
@@ -112,7 +111,6 @@ function writeTo(channel: vscode.LogOutputChannel, level: Exclude<LogLevel, 'tra
   }
 }
 
-/** The last lines of a log for a bug report, bounded in number and length. */
 class RecentLines {
   private readonly kept: string[] = [];
 

@@ -64,7 +64,6 @@ interface InspectedList extends SettingValues {
 interface InspectedLists {
   readonly allowed: InspectedList;
   readonly denied: InspectedList;
-  /** The setting `chat.mcp.allowManagedServersOnly`. */
   readonly managedOnly: boolean;
 }
 

@@ -27,12 +27,10 @@ export function onDidChangeSetting(setting: Setting, run: () => void): Disposabl
   });
 }
 
-/** True if the logs of servers show their messages. */
 export function trace(): boolean {
   return vscode.workspace.getConfiguration(section).get('trace', false);
 }
 
-/** Returns how many instances may live at once (L2). */
 export function maxInstances(): number {
   const value = vscode.workspace.getConfiguration(section).get<number>('maxInstances', 32);
   return Number.isInteger(value) && value > 0 ? value : 32;

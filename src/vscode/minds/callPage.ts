@@ -7,7 +7,6 @@ const longestText = 100_000;
 interface PageDeps {
   /** Removes secrets from a text. Not for a whole page, because a mask could cover the end of a fence. */
   readonly redact: (text: string) => string;
-  /** Returns the URI of a path on disk. */
   readonly uriOf: (path: string) => string;
 }
 

@@ -16,7 +16,6 @@ export class CallPages implements Disposable {
     most: 500,
   });
 
-  /** @param redact removes secrets from a text */
   keep(call: ToolCall, result: ToolResult, redact: (text: string) => string): vscode.Uri {
     const page = callPage(call, result, { redact, uriOf: (file) => vscode.Uri.file(file).toString() });
     // The chat shows the last segment of the path, so this is the name of the tool.

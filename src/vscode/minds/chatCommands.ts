@@ -14,7 +14,6 @@ import type { Engine } from '../engine/engine.js';
 import type { TeamView } from './teamFiles.js';
 import { recordIn } from './turnRecord.js';
 
-/** The most characters of a tool's description. */
 const longestLine = 160;
 
 /** Answers `/mcp`. */
@@ -69,7 +68,6 @@ export function showTools(stream: InertStream, { tools }: ModelSetup, state: Win
   }
 }
 
-/** Shortens the first line to whole words. */
 function firstWords(description: string): string {
   const [line = ''] = description.split('\n');
   return line.length > longestLine ? `${line.slice(0, longestLine).replace(/\s+\S*$/, '')} …` : line;

@@ -25,14 +25,12 @@ interface Forecast {
   readonly problems: readonly ProjectionProblem[];
 }
 
-/** Returns the place of a problem, with or without a server. */
 type PlaceOf = (server: string | undefined) => Place | undefined;
 
 export class ModelProblems {
   private readonly refusals = new Map<string, Refusal>();
   private forecast: Forecast | undefined;
 
-  /** @param onChange called when `problems()` has changed */
   constructor(private readonly onChange: () => void) {}
 
   refused(refusal: Refusal): void {

@@ -18,7 +18,6 @@ export interface FolderMaker {
 /** How long to wait for the report, in milliseconds. Some network drives never cause one. */
 const reportLimitMs = 2_000;
 
-/** Makes a folder and its parents. Rejects as `make` does. */
 export async function makeFolders(folder: string, maker: FolderMaker): Promise<void> {
   if (maker.exists(folder)) return;
   await makeFolders(dirname(folder), maker);

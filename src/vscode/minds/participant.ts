@@ -87,12 +87,10 @@ function shownIn({ response }: vscode.ChatResponseTurn): string {
     .trim();
 }
 
-/** Answers one request of the chat. */
 class ChatExchange {
   private readonly conversation: string;
   /** The member who answers; undefined without one, and then every toolset counts. */
   private speaker: Speaker | undefined;
-  /** True if this request chooses who answers. */
   private chose = false;
   private readonly controller = new AbortController();
   private readonly cancellation: vscode.Disposable;
@@ -178,7 +176,6 @@ class ChatExchange {
     return await this.turn(open.kind === 'answer' ? [{ kind: 'user', text: 'Go on.' }] : []);
   }
 
-  /** Answers the words of a person, with their attachments. */
   private async asked(words: string): Promise<vscode.ChatResult> {
     const toolsets = this.deps.slot.engine?.host.catalogue.toolsets ?? [];
     return await this.turn([{ kind: 'user', text: await questionOf(words, this.request, toolsets) }]);

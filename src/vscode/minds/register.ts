@@ -70,7 +70,6 @@ export function registerMinds({ slot, clock, log, storage, titles }: RegisterDep
   return store;
 }
 
-/** Returns the place of a server, or the beginning of the first config file. */
 function placeIn({ state }: EngineSlot, server: string | undefined): Place | undefined {
   const { servers } = state.snapshot;
   if (server !== undefined) return servers.find(({ id }) => id === server)?.place;
@@ -78,7 +77,6 @@ function placeIn({ state }: EngineSlot, server: string | undefined): Place | und
   return first && { file: first.source, range: startOfFile };
 }
 
-/** Adds the problems of the team to the problems of the window. */
 function watchTeam(slot: EngineSlot, team: TeamFiles): Disposable {
   const store = new DisposableStore('problems of the team');
   store.add(team.onDidChange(() => slot.refresh()));

@@ -24,7 +24,6 @@ export function showImage(stream: InertStream, path: string, title: string): voi
   stream.markdown(formatted`\n\n`);
 }
 
-/** Shows the pieces of a model's answer. */
 export function showPieces(stream: InertStream, links: ArtifactLinks, pieces: readonly AnswerPiece[]): void {
   for (const piece of pieces) {
     if (piece.kind === 'text') stream.markdown(asMarkdown(piece.text));
@@ -83,7 +82,6 @@ function pathOf(target: string): string {
   }
 }
 
-/** Returns the tool of a file by its folder. */
 function toolOf(path: string): string {
   return basename(dirname(path));
 }

@@ -23,14 +23,12 @@ export interface TeamView {
   readonly members: readonly Member[];
   /** The member who answers without a choice. */
   readonly spokesperson: Member | undefined;
-  /** True if there is a file. */
   readonly isThere: boolean;
 }
 
 interface FolderTeam {
   readonly folder: string;
   readonly store: DisposableStore;
-  /** The last valid team of the file. */
   team: Team | undefined;
   problems: readonly Problem[];
   isThere: boolean;
@@ -133,7 +131,6 @@ export class TeamFiles implements Disposable {
     return !this.begun || [...this.files.values()].every(({ wasRead }) => wasRead);
   }
 
-  /** Returns the files in the order of the folders. */
   private opened(): FolderTeam[] {
     return localFolders().flatMap(({ uri }) => this.files.get(uri.toString()) ?? []);
   }

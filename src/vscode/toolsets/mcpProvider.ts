@@ -33,7 +33,6 @@ interface ProviderDeps {
   readonly slot: EngineSlot;
   readonly clock: Clock;
   readonly log: Log;
-  /** The id of the extension, `publisher.name`. */
   readonly extensionId: string;
 }
 

@@ -33,7 +33,6 @@ export function presenceOf(toolset: Toolset, names: ReadonlySet<string>): Presen
   return { kind: 'hidden' };
 }
 
-/** Another server with the same label in the editor. */
 export interface Rival {
   readonly label: string;
   /** The file that configures it, as a person sees it. */
@@ -41,10 +40,8 @@ export interface Rival {
   readonly place: Place;
 }
 
-/** The facts about tools that the editor does not show. */
 export interface Absence {
   readonly presence: Exclude<Presence, { readonly kind: 'shown' }>;
-  /** True if the editor has an MCP session for the toolset. */
   readonly connected: boolean;
   /** The setting of the editor that switches MCP off, such as `"chat.mcp.access" is "none"`. */
   readonly switchedOff: string | undefined;
@@ -65,7 +62,6 @@ function shownOf(toolset: Toolset, presence: Absence['presence']): number | unde
   }
 }
 
-/** @param place The place of the server's key. */
 export function absenceProblem(toolset: Toolset, absence: Absence, place: Place): Problem {
   const { rivals } = absence;
   const inEditor = shownOf(toolset, absence.presence);

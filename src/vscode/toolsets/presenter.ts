@@ -17,13 +17,11 @@ import type { Toolset } from '../../core/tools/catalogue.js';
 import { absenceProblem, absenceText, presenceOf, type Absence, type Rival } from './presence.js';
 
 export interface Stage {
-  /** Returns the names of the language-model tools that the editor has. */
   toolNames(): ReadonlySet<string>;
   /** Asks the editor to connect. May resolve without a connection. */
   startServer(label: string): Promise<void>;
   /** True if the editor has listed the toolset's tools in an MCP session. */
   isConnected(label: string): boolean;
-  /** See `Absence.switchedOff`. */
   switchedOff(): string | undefined;
   rivals(label: string): Promise<readonly Rival[]>;
   placeOf(server: string): Place | undefined;
@@ -35,7 +33,6 @@ interface PresenterDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly stage: Stage;
-  /** Called when `problems()` has changed. */
   readonly onChange: () => void;
 }
 

@@ -10,7 +10,6 @@ import type { Fields } from '../../core/protocol/client.js';
 import type { OtherOutcome, ToolOutcome } from '../../core/protocol/request.js';
 
 const version = '2026-01-26';
-/** The most requests of an app in flight. */
 const mostRequests = 32;
 
 interface AppBridgeDeps {

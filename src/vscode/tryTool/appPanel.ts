@@ -18,7 +18,6 @@ import { AppBridge } from './appBridge.js';
 
 export interface AppPanelDeps {
   readonly slot: EngineSlot;
-  /** The version of the extension. */
   readonly version: string;
 }
 
@@ -28,7 +27,6 @@ export class AppPanel implements Disposable {
   private readonly ending = new AbortController();
   private bridge: AppBridge | undefined;
   private latest: OpenedApp | undefined;
-  /** Identifies the shown page. */
   private mark: string = randomUUID();
 
   constructor(

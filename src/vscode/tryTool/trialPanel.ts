@@ -35,7 +35,6 @@ export class TrialPanel implements Disposable {
   private readonly panel: vscode.WebviewPanel;
   private readonly document: vscode.Uri;
   private shown: string | undefined;
-  /** The original name of the shown tool. */
   private original: string | undefined;
   private call: AbortController | undefined;
   private last: Readonly<Record<string, unknown>> | undefined;

@@ -11,7 +11,6 @@ export function fileLabel(file: string): string {
   return vscode.workspace.asRelativePath(file);
 }
 
-/** Returns the name of the workspace folder that a file belongs to. */
 export function folderLabel(file: string): string {
   return vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file))?.name ?? fileLabel(file);
 }

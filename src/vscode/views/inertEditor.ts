@@ -169,7 +169,6 @@ export const Hover = vscode.Hover as unknown as new (
 ) => vscode.Hover;
 
 interface MarkdownOptions {
-  /** Shows `$(name)` as an icon. */
   readonly icons?: boolean;
   readonly baseUri?: vscode.Uri;
 }

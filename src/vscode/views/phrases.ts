@@ -132,10 +132,8 @@ interface StatusSummary {
   readonly text: string;
   readonly tooltip: string;
   readonly severity: 'ok' | 'busy' | 'pending' | 'warning' | 'error';
-  /** The number of servers and files that a person should look at. */
   readonly broken: number;
   readonly pending: number;
-  /** The number of servers with changes that are held back. */
   readonly changed: number;
 }
 
@@ -207,7 +205,6 @@ interface Badge {
   readonly tooltip: Inert;
 }
 
-/** Returns the badge of the sidebar. */
 export function badgeOf(snapshot: StatusSnapshot): Badge | undefined {
   const { broken, pending, changed } = summary(snapshot);
   const value = broken + pending + changed;

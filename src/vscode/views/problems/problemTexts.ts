@@ -11,7 +11,6 @@ export interface DiagnosticModel {
   readonly related: readonly { readonly message: Inert; readonly place: Place }[];
 }
 
-/** Groups problems by file. */
 export function diagnosticsByFile(problems: readonly Problem[]): ReadonlyMap<string, readonly DiagnosticModel[]> {
   const files = new Map<string, DiagnosticModel[]>();
   for (const problem of problems) {

@@ -43,7 +43,6 @@ export class ReadOnlyDocuments implements Disposable {
     this.texts.clear();
   }
 
-  /** Closes every tab that shows one of the documents. */
   async closeTabs(): Promise<void> {
     const { scheme } = this.options;
     const isOwn = ({ input }: vscode.Tab): boolean =>

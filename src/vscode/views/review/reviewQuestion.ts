@@ -7,8 +7,8 @@
  */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
-import { inert } from '../../../core/base/inert.js';
-import { window } from '../inertEditor.js';
+import { inert, type Inert } from '../../../core/base/inert.js';
+import { window, type InertItem } from '../inertEditor.js';
 import type { ReadOnlyDocuments } from './readOnlyDocuments.js';
 
 /** The open questions by the addresses of their documents. */
@@ -16,20 +16,47 @@ const open = new Map<string, (command: string) => void>();
 
 interface Review {
   readonly now: string;
-  /** The earlier text, if there is one. */
   readonly before: string | undefined;
 }
 
+interface ReviewQuestion<One> extends Review {
+  readonly documents: ReadOnlyDocuments;
+  readonly what: 'MCP servers' | 'MCP tools';
+  readonly yes: 'Approve' | 'Accept';
+  readonly question: Inert;
+  /** Names one of several in the choice behind *Choose…*. */
+  readonly item: (one: One) => InertItem;
+  readonly pick: { readonly placeHolder: Inert; readonly title?: Inert };
+}
+
+/** Shows a review, asks about it, and resolves to the parts that the person agrees to; undefined without an answer. */
+export async function agreedInReview<One>(
+  all: readonly One[],
+  { documents, what, yes, question, item, pick, ...review }: ReviewQuestion<One>,
+): Promise<readonly One[] | undefined> {
+  const shown = await showReview(documents, review, what, yes === 'Approve' ? 'approved' : 'accepted');
+  const several = all.length > 1;
+  const agree = several ? (`${yes} All` as const) : yes;
+  const asked = several
+    ? window.showInformationMessage(question, agree, 'Choose…', 'Not Now')
+    : window.showInformationMessage(question, agree, 'Not Now');
+  const answer = await answerBeside<string>([shown], asked, agree);
+  const items = all.map((one) => ({ ...item(one), one }));
+  const chosen = answer === 'Choose…' ? await window.showQuickPick(items, { canPickMany: true, ...pick }) : undefined;
+  if (answer !== undefined) await documents.closeTabs();
+  return answer === agree ? all : chosen?.map(({ one }) => one);
+}
+
 /**
- * Shows a review beside the active editor, or the difference to the earlier text. Resolves to the documents that have buttons.
+ * Shows a review beside the active editor, or the difference to the earlier text. Resolves to the document with the buttons.
  * @param agreed the word for the state after the agreement
  */
-export async function showReview(
+async function showReview(
   documents: ReadOnlyDocuments,
   { now, before }: Review,
-  what: 'MCP servers' | 'MCP tools',
+  what: string,
   agreed: 'approved' | 'accepted',
-): Promise<readonly vscode.Uri[]> {
+): Promise<vscode.Uri> {
   await documents.closeTabs();
   const right = documents.add(`${what}, to be ${agreed}.txt`, now);
   if (before === undefined) {
@@ -41,7 +68,7 @@ export async function showReview(
     const title = inert`${what}: ${agreed} before ↔ to be ${agreed}`;
     await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: false });
   }
-  return [right];
+  return right;
 }
 
 /**

@@ -286,7 +286,6 @@ function shadowedNodes(parent: string, server: ServerStatus, options: TreeOption
   });
 }
 
-/** Makes the row of the built-in toolset (L5). */
 function builtInNode({ id, tools, excluded }: Toolset): TreeNode {
   const facts = ['built in', toolCount(tools.length, tools.length), tokenPhrase(estimatedTokensOf(tools))];
   return {

@@ -22,7 +22,6 @@ export function serverOf(subject: Subject): string | undefined {
   return typeof subject === 'string' ? subject : nodeOf(subject)?.server;
 }
 
-/** Returns the row of a command, if it has one. */
 export function nodeOf(subject: Subject): SubjectNode | undefined {
   const node = isObject(subject) ? subject['node'] : undefined;
   if (!isObject(node)) return undefined;

@@ -77,7 +77,6 @@ export function changeLine({ parts }: ChangedOffer): Markdown {
     : formatted`Its ${parts.join(' and ')} changed since you let its server start.`;
 }
 
-/** Lists the arguments of a tool, with the optional ones in brackets. */
 function argumentLine({ inputSchema }: OfferedTool): Markdown {
   const required = new Set(inputSchema.required ?? []);
   const names = Object.keys(inputSchema.properties ?? {});

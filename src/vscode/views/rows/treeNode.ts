@@ -8,7 +8,6 @@ import type { ConversationTitle } from '../../engine/conversationTitles.js';
 export interface TreeIcon {
   /** A name of the editor's icon font. */
   readonly id: string;
-  /** The id of a theme color. */
   readonly color?: string;
 }
 
@@ -27,7 +26,6 @@ export interface TreeNode {
     | 'instance'
     | 'shadowed'
     | 'builtIn';
-  /** The id of the server that the row belongs to. */
   readonly server: string;
   readonly label: Inert;
   readonly description: Inert;
@@ -38,9 +36,7 @@ export interface TreeNode {
   /** The words that menus match, separated by spaces. */
   readonly context: string;
   readonly initially: 'leaf' | 'collapsed' | 'expanded';
-  /** A click opens this place. */
   readonly place?: Place;
-  /** The state of its tick box, if it has one. */
   readonly ticked?: boolean;
   /** The names of a tool. A tool that is not published has only the original one. */
   readonly original?: string;
@@ -61,7 +57,6 @@ export interface TreeOptions {
   readonly fileLabel: (file: string) => string;
   /** Returns a word that distinguishes the files of several workspace folders. */
   readonly folderLabel: (file: string) => string;
-  /** Returns the title or the first words of a conversation. */
   readonly titleOf: (conversation: string) => ConversationTitle | undefined;
 }
 

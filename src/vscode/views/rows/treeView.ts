@@ -176,7 +176,6 @@ const foldings = {
 
 const ticks = { true: vscode.TreeItemCheckboxState.Checked, false: vscode.TreeItemCheckboxState.Unchecked };
 
-/** Returns the command for a click or the Enter key. */
 function commandOf({ kind, place, server, name, chat }: TreeNode): vscode.Command | undefined {
   if (kind === 'problem' && place) {
     const { uri, range } = toLocation(place);
