@@ -8,7 +8,7 @@ const extensionId = 'minds.mcp-toolsets';
 
 /**
  * @param place the place of problems without a server
- * @param asked the port that the workspace wants without the person's consent
+ * @param asked the port in the settings of the workspace, without the person's consent
  */
 export function endpointProblems(state: AgentEndpointState, place: Place | undefined, asked?: number): Problem[] {
   if (!place) return [];

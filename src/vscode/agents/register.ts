@@ -18,7 +18,7 @@ import { whyNothingRuns } from '../views/phrases.js';
 import type { ChoosePort } from './setUp.js';
 import { agentsWindowProblems, editorEndpointProblems, endpointProblems } from './endpointProblems.js';
 
-/** The key in the workspace's state for the port that the person chose (G6). */
+/** The key of the person's port in the workspace's state (G6). */
 const chosenPortKey = 'mcpToolsets.endpointPort';
 
 export function serveOtherAgents(

@@ -1,6 +1,6 @@
 /**
- * *Set Up Another Agent* (G6): asks for the agent, for a port if there is none yet, and for the toolsets, and shows the change of
- * the agent's file. A person must agree to exactly this change. Loaded on demand.
+ * *Set Up Another Agent* (G6): asks for the agent, the toolsets and, the first time, a port. Then it shows the change of the
+ * agent's file. A person must agree to exactly this change. Loaded on demand.
  */
 import * as vscode from 'vscode';
 import { once } from 'node:events';
@@ -38,11 +38,11 @@ import { endpointProblems } from './endpointProblems.js';
 const title = inert`Set Up Another Agent`;
 const usualPort = 7427;
 
-/** Notes the port that the person chose, and then runs `write` for the settings. */
+/** Notes the person's port, and then runs `write` for the settings. */
 export type ChoosePort = (port: number, write: () => PromiseLike<void>) => Promise<void>;
 
 interface PortConsent {
-  /** The port that the workspace wants and the person has not chosen. */
+  /** The port in the settings of the workspace, without the person's consent. */
   readonly asked: number | undefined;
   readonly choosePort: ChoosePort;
 }
@@ -210,7 +210,7 @@ async function writeEntries(
   return true;
 }
 
-/** Returns the launches that a person approves by writing the entries (S1). */
+/** Returns the launches of the entries. Writing the entries approves them (S1). */
 function startText(unseen: readonly LaunchDescription[]): string {
   if (unseen.length === 0) return '';
   const pending = unseen.map((launch) => ({ launch, before: undefined }));

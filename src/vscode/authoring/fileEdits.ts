@@ -3,7 +3,7 @@
  * and saves it unless the document has other unsaved changes. No link leads out of the given folder (S1a). Loaded on demand.
  *
  * Invariant: a change applies to the text for which it was computed. Concurrent changes of a file run one after another, each on
- * the saved text of the one before.
+ * the saved text of the last change.
  */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
@@ -31,7 +31,7 @@ interface Edited {
 
 const changes = new OneByOne();
 
-/** Creates the file if there is none. Rejects with what a person can do. */
+/** Creates a missing file. Rejects with what a person can do. */
 export function editFile(change: FileChange): Promise<Edited> {
   return changes.add(change.file, () => editNow(change));
 }

@@ -10,7 +10,7 @@ import type { TextEdit } from '../../core/yaml/edits.js';
 import { openToEdit } from '../views/review/documents.js';
 import { folderOf, rangeOf } from './authoring.js';
 
-/** Throws with a sentence if there is no id. */
+/** Throws with a sentence without an id at the place. */
 export function prepareRename(
   document: vscode.TextDocument,
   at: vscode.Position,

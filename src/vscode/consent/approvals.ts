@@ -2,7 +2,7 @@
  * Asks a person before a server of the workspace starts (S1): one question for all waiting servers, a review beside the approved
  * launch, and the commands to approve and to revoke.
  *
- * Invariant: a person approves exactly what the review showed. A launch that changes after the review waits, and causes another
+ * Invariant: a person approves exactly what the review showed. A launch with a later change waits, and causes another
  * question. Other extensions can run the commands with the name of a server, so a command shows the launch first.
  */
 import * as vscode from 'vscode';
@@ -37,7 +37,7 @@ interface ApprovalDeps {
 export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
   const store = new DisposableStore('approvals');
   const reviews = store.add(new ReadOnlyDocuments({ scheme: 'mcp-toolsets-approval', gone: 'This review has ended.' }));
-  /** The fingerprints of waiting launches that had their question. */
+  /** The fingerprints of waiting launches after their question. */
   let asked = new Set<string>();
 
   store.add(

@@ -1,6 +1,6 @@
 /**
  * Asks a person whether an agent may make a call (S4). The question is modal, because an agent would wait for a missed message. A
- * long call opens as a document. An extension cannot close a dialog or a message of the editor, so a withdrawn question may
+ * long call opens as a document. An extension cannot close a dialog or a message of the editor. A withdrawn question may
  * stay. Its answers mean nothing.
  */
 import { unlessAborted } from '../../core/base/events.js';

@@ -7,11 +7,11 @@ import { conversationLabel } from '../../core/protocol/conversationLabel.js';
 export type TitledQuestion = CallQuestion & { readonly conversationTitle?: string | undefined };
 type CallText = Pick<TitledQuestion, 'conversation' | 'conversationTitle' | 'title' | 'arguments'>;
 
-/** The most lines that a dialog and a chat show at once. */
+/** The most visible lines of a dialog and of a chat. */
 const mostLines = 20;
 const longestTitle = 100;
 
-/** Returns the conversation, all arguments, and the server's title on the last line, so that the title cannot pass for an argument. */
+/** Returns the conversation and all arguments. The server's title is on the last line and cannot pass for an argument. */
 function callText({ conversation, conversationTitle, title, arguments: input }: CallText): string {
   const name = conversationTitle === undefined ? '' : ` ${quoted(conversationTitle)}`;
   const from =
@@ -27,7 +27,7 @@ export function argumentsText(question: CallText): Inert {
   return inertLines(callText(question));
 }
 
-/** Returns the document of a call that is too long for a dialog. */
+/** Returns the document of a long call. */
 export function callPage(question: TitledQuestion): string {
   const name = `${quoted(question.tool)} of ${quoted(question.toolset)}`;
   const head = bothEnds(`An agent wants to call ${name}.\nA line with | continues the line before it.`);

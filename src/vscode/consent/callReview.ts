@@ -1,5 +1,5 @@
 /**
- * A document with all arguments of a call that is too long for a dialog (S4). The answers are in its title. `dispose` withdraws
+ * A document with all arguments of a call, for a call too long for a dialog (S4). The answers are in its title. `dispose` withdraws
  * the question and closes the document.
  */
 import * as vscode from 'vscode';

@@ -1,6 +1,6 @@
 /**
- * Signs a person in to MCP servers and out again (X7). Only these commands open the browser, and the button of the message that
- * appears once for each server that waits for a sign-in.
+ * Signs a person in to MCP servers and out again (X7). Only these commands open the browser, and the button of a message.
+ * The message appears once for each waiting server.
  */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
@@ -111,7 +111,7 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
   }
 }
 
-/** Each address is an origin or the address of the entry, so none is long enough to push another out of sight. */
+/** Each address is an origin or the address of the entry. None is long enough to push another out of sight. */
 async function confirm(server: string, parties: SignInParties): Promise<boolean> {
   const { page, tokens, server: address, issuer, elsewhere } = parties;
   const detail = inert`You sign in at: ${page}

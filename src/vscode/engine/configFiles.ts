@@ -64,7 +64,7 @@ function folderPaths(): string[] {
   return localFolders().map(({ uri }) => uri.fsPath);
 }
 
-/** Knows which files the editor saved last without a person, and where the cursor is. */
+/** Remembers the files with a last save by the editor, and reads the place of the cursor. */
 class Typing implements Disposable {
   private readonly savedByEditor = new Set<string>();
   private readonly listening = vscode.workspace.onWillSaveTextDocument(({ document, reason }) => {

@@ -29,7 +29,7 @@ export interface EngineDeps extends Omit<CoreDeps, 'agents' | 'connector' | 'exp
   readonly others?: AgentsOptions;
   /** Files for long results. By default results are never written to a disk. */
   readonly results?: {
-    /** The folder for files, which need not exist yet; undefined if there is none. */
+    /** The folder for files, existing or not; undefined without a workspace. */
     readonly folder: string | undefined;
     readonly quota: () => number;
     readonly maxResultBytes: () => number;
@@ -40,7 +40,7 @@ export interface AgentsOptions {
   /** The folder whose config file REST requests write; undefined if no folder is open. */
   readonly folder: string | undefined;
   readonly home: string;
-  /** Returns why the config file must not be written now, as a sentence. */
+  /** Returns the reason against writing the config file now. */
   readonly blocked: (file: string) => string | undefined;
 }
 

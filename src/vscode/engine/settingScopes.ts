@@ -14,7 +14,7 @@ export interface SettingValues {
 }
 
 /**
- * Returns the values of all scopes (S4), the person's own first and those of the workspace folders last. All folders count,
+ * Returns the values of all scopes (S4), the person's own first, the workspace folders last. All folders count,
  * because a tool is called for the whole window. A dev container, which the workspace describes, can write the settings of
  * the remote machine. `globalValue` mixes these with the person's own.
  */

@@ -1,7 +1,8 @@
 /**
  * The host side of an app in a panel (G8, MCP Apps 2026-01-26). An app may call tools and read resources of its server, on the
- * instance that opened it. It cannot open links, write into a chat or get more space. Invariants: it sends no notification before the app is
- * initialized, answers each request once, and sends nothing after the end. Does not import `vscode`.
+ * instance that opened it. It cannot open links, write into a chat or get more space. Does not import `vscode`.
+ *
+ * Invariants: no notification before the app is initialized, one answer to each request, and no message after the end.
  */
 import { isObject } from '../../core/base/isObject.js';
 import { messageOf } from '../../core/base/text.js';

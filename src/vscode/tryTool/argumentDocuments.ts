@@ -1,6 +1,6 @@
 /**
  * Provides arguments as JSON documents in memory, each with its schema, so that the editor's JSON support completes and checks
- * them. A person can save them, and closes them without a question. Nothing is on a disk.
+ * them. A person can save them, and closes them without a question. They are never on a disk.
  */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
@@ -51,7 +51,7 @@ export class ArgumentDocuments implements Disposable {
     return vscode.Uri.from({ scheme, path: `/${this.folders}/${tool}.json` });
   }
 
-  /** Writes the document if there is none yet. An edited document stays. */
+  /** Writes a missing document. An edited document stays. */
   prepare(uri: vscode.Uri, schema: unknown, given: Readonly<Record<string, unknown>>): void {
     // Names of tools have no dot (N4), so no tool's document has this name.
     const schemaUri = uri.with({ path: `${uri.path.slice(0, uri.path.lastIndexOf('/'))}/arguments.schema.json` });

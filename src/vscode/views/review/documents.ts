@@ -2,8 +2,8 @@
  * Opens files as documents of the editor. The editor reads any path without a bound, and a path of a workspace may lead to a
  * pipe or a device. So this module checks the file first (S2). `test/unit/base/textFile.test.ts` refuses other ways.
  *
- * After another program writes a file, the editor has the former text until its watcher reports the change. For a file outside
- * the workspace that is not shown, this takes minutes.
+ * After another program writes a file, the editor has the former text until its watcher reports the change. This takes
+ * minutes for a hidden file outside the workspace.
  */
 import { withoutMark } from '../../../core/base/byteOrderMark.js';
 import * as vscode from 'vscode';
@@ -15,7 +15,7 @@ const noticeLimitMs = 1_000;
 
 /**
  * Resolves when the document has the text of the file or unsaved changes, or after the time limit. Rejects with a sentence for a
- * person, or as `node:fs` does. Only the editor reads files that are not on this machine.
+ * person, or as `node:fs` does. Files of other machines are left to the editor.
  */
 export async function openDocument(file: vscode.Uri): Promise<vscode.TextDocument> {
   const { document, untilRead } = await open(file);

@@ -29,7 +29,7 @@ interface ReviewQuestion<One> extends Review {
   readonly pick: { readonly placeHolder: Inert; readonly title?: Inert };
 }
 
-/** Shows a review, asks about it, and resolves to the parts that the person agrees to; undefined without an answer. */
+/** Shows a review and asks about it. Resolves to the agreed parts; undefined without an answer. */
 export async function agreedInReview<One>(
   all: readonly One[],
   { documents, what, yes, question, item, pick, ...review }: ReviewQuestion<One>,

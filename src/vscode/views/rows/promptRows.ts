@@ -35,7 +35,7 @@ export function promptNodes(parent: string, { id: server, prompts, changedOffers
   });
 }
 
-/** Makes the rows of changed instructions and of prompts that are held back (S3). Other rows do not show these. */
+/** Makes the rows of changed instructions and of withheld prompts (S3). Other rows do not show these. */
 export function changedNodes(parent: string, { id: server, changedOffers }: ServerStatus): TreeNode[] {
   return changedOffers.flatMap((changed: ChangedOffer) => {
     const { kind, original, parts, held } = changed;

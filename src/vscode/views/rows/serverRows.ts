@@ -50,7 +50,7 @@ export function treeModel(snapshot: StatusSnapshot, options: TreeOptions): reado
   return snapshot.builtIn ? [...servers, builtInNode(snapshot.builtIn)] : servers;
 }
 
-/** True if rows show an age, so that they change with time. */
+/** True if rows show an age, which changes with time. */
 export function showsAges({ servers }: StatusSnapshot): boolean {
   return servers.some(({ instances, rememberedAt }) => instances.length > 0 || rememberedAt !== undefined);
 }
@@ -193,7 +193,7 @@ function serverTooltip(server: ServerStatus, options: TreeOptions): Markdown {
   return markdownList(lines, '\n\n');
 }
 
-/** The phrase explains the estimate, so that a person can compare it with other figures. */
+/** The phrase explains the estimate. A person can compare it with other figures. */
 function toolsLine({ tools, offered }: ServerStatus): Markdown {
   const tokens = estimatedTokensOf(tools);
   return formatted`${toolCount(tools.length, offered)} published, ${tokenPhrase(tokens)} in each request (names, descriptions and schemas, four bytes to a token)`;
@@ -207,7 +207,7 @@ function leaseLine({ instances }: ServerStatus): Markdown {
     : formatted`${leases} conversations hold an instance each`;
 }
 
-/** Makes the row of a launch that waits for approval. A person sees the command without a click. */
+/** Makes the row of a waiting launch. A person sees the command without a click. */
 function launchNodes(parent: string, { id: server, approval, place }: ServerStatus): TreeNode[] {
   if (approval.kind !== 'pending') return [];
   return [

@@ -67,7 +67,7 @@ export function toolNode(parent: string, server: string, tool: ServedTool, chang
   };
 }
 
-/** The most characters that fit in a row. */
+/** The most visible characters of a row. */
 const longestAbout = 200;
 
 /** Says how an offer has changed since the approval of its server. */
@@ -118,7 +118,7 @@ export function excludedNode(parent: string, server: string, { original, reason 
   };
 }
 
-/** True if a list keeps the tool out, so that a tick can publish it. */
+/** True if a list keeps the tool out. A tick can publish it. */
 function hasTick({ original, reason }: ExcludedTool): boolean {
   return (reason.kind === 'blacklist' || reason.kind === 'whitelist') && isValidName(original);
 }

@@ -33,15 +33,15 @@ export interface TreeNode {
   readonly spoken?: Inert;
   readonly tooltip: Markdown;
   readonly icon: TreeIcon;
-  /** The words that menus match, separated by spaces. */
+  /** Words for the conditions of menus, separated by spaces. */
   readonly context: string;
   readonly initially: 'leaf' | 'collapsed' | 'expanded';
   readonly place?: Place;
   readonly ticked?: boolean;
-  /** The names of a tool. A tool that is not published has only the original one. */
+  /** The names of a tool. A tool without the second one is not published. */
   readonly original?: string;
   readonly published?: string;
-  /** The change since the approval of the server, which a person can accept here (S3). */
+  /** The change since the approval of the server. A person can accept it at this row (S3). */
   readonly changed?: OfferName;
   /** The text for *Copy Name*. */
   readonly name?: string;
@@ -55,7 +55,7 @@ export interface TreeOptions {
   readonly now: number;
   /** Returns a file as a person sees it, such as relative to its workspace folder. */
   readonly fileLabel: (file: string) => string;
-  /** Returns a word that distinguishes the files of several workspace folders. */
+  /** Returns a short name of the file's workspace folder. */
   readonly folderLabel: (file: string) => string;
   readonly titleOf: (conversation: string) => ConversationTitle | undefined;
 }
@@ -96,8 +96,8 @@ export function uniqueIds(): (id: string) => string {
 }
 
 /**
- * Returns the topmost rows that changed, so that all others keep still (E3). Redrawing a row redraws everything below it.
- * Returns undefined if rows were added, removed or moved, so that their parent needs a redraw.
+ * Returns the topmost changed rows (E3). Redrawing a row redraws everything below it. Returns undefined if rows were added,
+ * removed or moved. Then their parent needs a redraw.
  */
 export function changedRows(before: readonly TreeNode[], after: readonly TreeNode[]): readonly TreeNode[] | undefined {
   if (before.length !== after.length || after.some(({ id }, index) => id !== before[index]?.id)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Draws the rows of `treeModel` in the sidebar (E3). It redraws only changed rows, so the view neither flickers nor forgets
- * which rows are selected or folded.
+ * Draws the rows of `treeModel` in the sidebar (E3). It redraws only changed rows, so the view does not flicker and
+ * keeps its selection and folding.
  */
 import * as vscode from 'vscode';
 import { DisposableStore, toDisposable, type Disposable } from '../../../core/base/disposables.js';
@@ -20,7 +20,7 @@ import { badgeOf, hasBrokenFile, sidebarMessage } from '../phrases.js';
 
 export const viewId = 'mcpToolsets.servers';
 
-/** The milliseconds between updates of ages, which rows show to the minute. */
+/** The milliseconds between updates of ages. Rows show minutes. */
 const agesLast = 30_000;
 
 interface TreeDeps {
@@ -158,7 +158,7 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
     const present = new Set<string>();
     const visit = (node: TreeNode): void => {
       present.add(node.id);
-      // Without a redraw too, so that a row that a person unfolds later is up to date.
+      // Without a redraw too, because a person may unfold the row later.
       const row = this.rows.get(node.id);
       if (row) row.node = node;
       node.children.forEach(visit);
