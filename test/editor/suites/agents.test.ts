@@ -210,6 +210,8 @@ describe('other agents', () => {
         (texts) => texts.some((text) => text.includes(question)),
         question,
       );
+      // The hover of a tab would cover the button.
+      await page.hover('.part.statusbar');
       await page.click(`.notifications-center .monaco-button:text-is("${button}")`);
     }
 
