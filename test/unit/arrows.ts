@@ -215,7 +215,6 @@ export const arrows: Record<string, readonly string[]> = {
     'vscode/engine',
     'vscode/views',
     'vscode/commands',
-    'vscode/toolsets',
   ],
   'vscode/consent': [
     'core/base',

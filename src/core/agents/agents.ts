@@ -57,14 +57,6 @@ export const agents: Readonly<Record<AgentKind, Agent>> = {
 
 export const agentKinds = Object.keys(agents) as AgentKind[];
 
-/**
- * Returns the agents to offer.
- * @param isCursor true in Cursor, because it has the toolsets by its own API (G1) and an entry would show them twice
- */
-export function kindsBeside(isCursor: boolean): readonly AgentKind[] {
-  return isCursor ? agentKinds.filter((kind) => kind !== 'cursor') : agentKinds;
-}
-
 /** Returns undefined if it is in the workspace folder and no folder is open. */
 export function fileOf(kind: AgentKind, folders: AgentFolders): string | undefined {
   const { folder, home, globalStorage, configHome } = folders;

@@ -114,7 +114,7 @@ export function reviewTexts(
  * Returns the text for a message box. Returns undefined if it is too long, or if a part is gone or new, because only a
  * comparison shows that.
  */
-export function conversationDetail({ launch, before = launch }: PendingLaunch): Inert | undefined {
+export function dialogDetail({ launch, before = launch }: PendingLaunch): Inert | undefined {
   const labels = ({ parts }: LaunchDescription): string => parts.map(({ label }) => label).join();
   if (labels(launch) !== labels(before)) return undefined;
   const known = launchLines(before);

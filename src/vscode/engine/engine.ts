@@ -1,6 +1,6 @@
 /**
- * Joins host, connector and gateway into the working part of the extension. It is loaded only when a trusted workspace has a
- * config file, because it brings the YAML parser and much else with it (P1). Does not import `vscode`.
+ * Joins host, connector and gateway into the working part of the extension. The slot loads it only for a trusted workspace with
+ * a config file, because it brings the YAML parser and much else (P1). Does not import `vscode`.
  */
 import { Emitter, type Event } from '../../core/base/events.js';
 import type { Log } from '../../core/base/log.js';
@@ -24,53 +24,47 @@ export interface EngineDeps extends Surroundings, HostSettings, Consent, Stores 
   readonly kept?: KeptOffers & { settled(): Promise<void> };
   /** Gives the host the present text of the config files. By default nothing is read at a reload. */
   readonly readSources?: () => Promise<void>;
-  /** Predicts what the editor declares as a client, and is told what it declared. */
+  /** Predicts the capabilities of the editor, and notes those it declares. */
   readonly editor?: Pick<EditorClient, 'expected' | 'note'>;
-  /** Says where the editor finds the toolsets again. */
   readonly address: EditorAddress;
-  /** Agents outside the editor. If this is absent, they are not served. */
-  readonly agents?: AgentsOptions;
-  /** If this is absent, results are never written to a disk. */
+  /** Agents outside the editor. By default they are not served. */
+  readonly others?: AgentsOptions;
+  /** Files for long results. By default results are never written to a disk. */
   readonly results?: {
-    /** The folder for files, which need not exist yet; undefined if there is none. */
+    /** The folder for files, existing or not; undefined without a workspace. */
     readonly folder: string | undefined;
-    /** Returns how many bytes all files may take together. */
     readonly quota: () => number;
-    /** Returns how many bytes of text one result may have. */
     readonly maxResultBytes: () => number;
   };
 }
 
 export interface AgentsOptions {
-  /** The folder whose toolsets are served and whose config file REST writes; undefined if no folder is open. */
+  /** The folder whose config file REST requests write; undefined if no folder is open. */
   readonly folder: string | undefined;
   readonly home: string;
-  /** Returns a sentence that says why the config file must not be written now. */
+  /** Returns the reason against writing the config file now. */
   readonly blocked: (file: string) => string | undefined;
 }
 
 export interface Engine {
   readonly host: Host;
-  /** Removes secrets from a text. */
   redact(text: string): string;
-  /** The endpoint of the editor. */
   readonly editorEndpoint: EditorEndpoint;
-  /** Whether a session of an agent host of the editor has begun here. */
+  /** True once an agent-host session of the editor has begun here. */
   readonly servesAgentHost: boolean;
-  /** Fires when the first one begins. */
   readonly onDidServeAgentHost: Event<void>;
   /** The endpoint for agents outside the editor. It is off until it is given a port. */
   readonly endpoint: AgentEndpoint | undefined;
   readonly conversationTools: ConversationTools;
-  /** Asks a server as its clients do, behind its filters and under published names. */
+  /** Sends a request to a server through its filters, under published names. */
   request(request: ToolsetRequest): Promise<OtherOutcome>;
-  /** Resolves when nothing runs and nothing listens anymore. */
+  /** Resolves when nothing runs and nothing listens. */
   dispose(): Promise<void>;
 }
 
 export function createEngine(deps: EngineDeps): Engine {
   const { clock, log, version } = deps;
-  const { readSources, editor } = deps;
+  const { readSources, editor, address, others, results } = deps;
   const core = assemble({
     surroundings: deps,
     settings: deps,
@@ -81,9 +75,9 @@ export function createEngine(deps: EngineDeps): Engine {
   });
   const { host, backend, redactor, log: hostLog } = core;
   const artifacts = artifactsOf(deps, hostLog);
-  const maxResultBytes = deps.results?.maxResultBytes ?? ((): number => usualMaxResultBytes);
+  const maxResultBytes = results?.maxResultBytes ?? ((): number => usualMaxResultBytes);
   const delivery = createDelivery({ artifacts, maxResultBytes });
-  const endpoint = deps.agents && agentEndpoint(deps.agents);
+  const endpoint = others && agentEndpoint(others);
 
   function agentEndpoint({ folder, home, blocked }: AgentsOptions): AgentEndpoint {
     const rest = createRestBackend(host, clock, () =>
@@ -104,7 +98,7 @@ export function createEngine(deps: EngineDeps): Engine {
   let servesAgentHost = false;
   const agentHostBegan = new Emitter<void>();
   const editorEndpoint = new EditorEndpoint({
-    address: deps.address,
+    address,
     clock,
     log: hostLog,
     keepSecret: (values) => redactor.register(values),
@@ -117,9 +111,9 @@ export function createEngine(deps: EngineDeps): Engine {
         log: hostLog,
         delivery,
         stable: { ...stable, audience: 'editor' },
-        ...(deps.address.editor !== undefined && { editorName: deps.address.editor }),
+        ...(address.editor !== undefined && { editorName: address.editor }),
         onClient: (kind, capabilities) => {
-          if (kind === 'editor') deps.editor?.note(capabilities);
+          if (kind === 'editor') editor?.note(capabilities);
           if (kind !== 'agentHost' || servesAgentHost) return;
           servesAgentHost = true;
           agentHostBegan.fire();

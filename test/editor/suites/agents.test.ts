@@ -210,8 +210,13 @@ describe('other agents', () => {
         (texts) => texts.some((text) => text.includes(question)),
         question,
       );
+      // The hover of a tab would cover the button.
+      await page.hover('.part.statusbar');
       await page.click(`.notifications-center .monaco-button:text-is("${button}")`);
     }
+
+    // Old messages would cover the buttons of the next one.
+    beforeEach(() => vscode.commands.executeCommand('notifications.clearAll'));
 
     after(async () => {
       for (const file of [codex, gemini]) await rm(dirname(file), { recursive: true, force: true });

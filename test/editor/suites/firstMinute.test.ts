@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { page } from '../../support/editor/bridge.ts';
-import { configFile, isOldEditor, readConfig, servers, until } from '../../support/editor/product.ts';
+import { configFile, readConfig, removeConfig, servers, until } from '../../support/editor/product.ts';
 
 /** Whether the palette lists a command: asked by its title, because it shows only as many rows as there is room for. */
 async function offers(title: string): Promise<boolean> {
@@ -32,13 +32,7 @@ describe('first minute', () => {
   it('has a walkthrough', async () => {
     // The pictures are there where there is room for them.
     await vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');
-    const open = (): Promise<unknown> => page.click('.part.sidebar a:text-is("Get started")');
-    await open();
-    if (isOldEditor) {
-      // It shows its own walkthrough when one is opened for the first time.
-      await page.waitFor('.getting-started-step');
-      await open();
-    }
+    await page.click('.part.sidebar a:text-is("Get started")');
     await page.waitFor('.getting-started-step >> text=Add a server');
     await page.screenshot('walkthrough');
     const steps = await page.texts('.getting-started-step .step-title');
@@ -57,6 +51,45 @@ describe('first minute', () => {
     await page.waitFor('.getting-started-media img');
     await page.screenshot('walkthrough-picture');
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
+  it('offers commands in the walkthrough that work without a file', async () => {
+    const press = async (step: string, button: string): Promise<void> => {
+      await vscode.commands.executeCommand('notifications.clearAll');
+      await vscode.commands.executeCommand('mcpToolsets.openWalkthrough');
+      await page.click(`.getting-started-step >> text=${step}`);
+      await page.click(`.getting-started-step .monaco-button:has-text("${button}")`);
+    };
+    const untilMessage = async (text: string): Promise<void> => {
+      await until(
+        async () => {
+          await vscode.commands.executeCommand('notifications.showList');
+          return page.texts('.notifications-center .notification-list-item');
+        },
+        (texts) => texts.some((one) => one.includes(text)),
+        text,
+      );
+      await vscode.commands.executeCommand('notifications.hideList');
+    };
+    for (const [step, button] of [
+      ['Let the servers start', 'Review Servers'],
+      ['Try a tool', 'Try Tool'],
+    ] as const) {
+      await press(step, button);
+      await untilMessage('This workspace has no .minds/mcp.yaml');
+    }
+    await press('See what agents see', 'Show Sidebar');
+    await page.waitFor('.part.sidebar .monaco-button >> text=Create Config File');
+    await press('Write with completion', 'Open Config File');
+    await until(
+      () => vscode.window.activeTextEditor?.document.uri.fsPath,
+      (path) => path === configFile(),
+      'the file in an editor',
+    );
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await vscode.commands.executeCommand('notifications.clearAll');
+    await removeConfig();
+    await page.waitFor('.part.sidebar .monaco-button >> text=Create Config File');
   });
 
   it('writes a commented example at one click, valid as it is, and starts nothing unasked', async () => {

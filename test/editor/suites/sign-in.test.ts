@@ -8,7 +8,6 @@ import { page, repoRoot } from '../../support/editor/bridge.ts';
 import {
   configFile,
   invoke,
-  isOldEditor,
   problems,
   until,
   untilProblems,
@@ -77,10 +76,7 @@ describe('sign-in', () => {
     await page.screenshot('needed');
   });
 
-  // Before it opens a page of this machine under `::1`, the old editor asks, which it does not do in tests.
-  const itOpensPages = isOldEditor ? it.skip : it;
-
-  itOpensPages('a click opens the browser, which comes back; the tools are there', async () => {
+  it('a click opens the browser, which comes back; the tools are there', async () => {
     await page.click('.codelens-decoration a:has-text("Sign In…")');
     await untilTools(tools);
     await untilProblems([]);
@@ -89,14 +85,14 @@ describe('sign-in', () => {
     await page.screenshot('signed-in');
   });
 
-  itOpensPages('signing out withdraws the tools', async () => {
+  it('signing out withdraws the tools', async () => {
     await vscode.commands.executeCommand('mcpToolsets.signOut', 'files');
     await untilTools([]);
     await row(/files ?needs sign-in/);
     await page.screenshot('signed-out');
   });
 
-  itOpensPages('the sidebar has the action too', async () => {
+  it('the sidebar has the action too', async () => {
     await page.hover(`${rows}:has-text("files")`);
     await page.click(`${rows}:has-text("files") .action-label.codicon-key`);
     await untilTools(tools);

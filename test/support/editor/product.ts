@@ -66,39 +66,7 @@ export function toolIds(): string[] {
 
 export function untilTools(expected: readonly string[]): Promise<string[]> {
   const wanted = JSON.stringify([...expected].sort());
-  return until(
-    () => idsThatCount(expected),
-    (ids) => JSON.stringify(ids) === wanted,
-    `tools ${wanted}`,
-  );
-}
-
-/** The oldest editor that the suites run in. The list that it gives extensions keeps the tools that it has dropped. */
-export const isOldEditor = /^1\.10[0-3]\./.test(vscode.version);
-/** Those that were found to be in the list alone. */
-const dropped = new Set<string>();
-
-/** What is not expected counts too, unless the editor does not know it any more when it is called. */
-async function idsThatCount(expected: readonly string[]): Promise<string[]> {
-  const ids = toolIds();
-  if (!isOldEditor || expected.some((id) => !ids.includes(id))) return ids;
-  for (const id of ids.filter((each) => dropped.has(each) || !expected.includes(each))) {
-    if (await isKnown(id)) dropped.delete(id);
-    else dropped.add(id);
-  }
-  return ids.filter((id) => !dropped.has(id));
-}
-
-async function isKnown(id: string): Promise<boolean> {
-  const source = new vscode.CancellationTokenSource();
-  const call = vscode.lm.invokeTool(id, { input: {}, toolInvocationToken: undefined }, source.token);
-  source.cancel();
-  try {
-    await call;
-    return true;
-  } catch (error) {
-    return !String(error).includes(`Tool ${id} was not contributed`);
-  }
+  return until(toolIds, (ids) => JSON.stringify(ids) === wanted, `tools ${wanted}`);
 }
 
 /** The text of a tool's result, without what the host adds to it. */

@@ -16,7 +16,6 @@ import { runMocha } from './mochaEvents.ts';
 import { add, SuiteReport, summary, type Counts, type Failure } from './report.ts';
 import { keepCertificatesForInstalls } from '../installs.ts';
 import { byWindow, insideSuites, outsideSuites, type Suite } from './suites.ts';
-import { serverEditor } from './versions.ts';
 
 const places = ['inside', 'outside'] as const;
 /** Where the tests of a suite run: in the extension host of an editor, or in a process that starts editors. */
@@ -53,16 +52,9 @@ async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions):
     result.failures.push(...report.failures);
   };
   const possible = ({ name, options }: Pick<Suite, 'name' | 'options'>, desktop: boolean): boolean => {
-    const { isOld, hasAgent } = desktop ? { isOld: false, hasAgent: true } : serverEditor();
-    const reasons = [
-      ...(desktop && options.needsPage ? ['needs the page: not on the desktop'] : []),
-      ...(options.agentMode && !hasAgent ? ['this editor has no agent'] : []),
-      ...(options.newEditor && isOld ? ['this editor is too old for it'] : []),
-    ];
-    const [reason] = reasons;
-    if (reason === undefined) return true;
+    if (!desktop || !options.needsPage) return true;
     const report = new SuiteReport(name);
-    report.skip(reason);
+    report.skip('needs the page: not on the desktop');
     keep(report);
     return false;
   };
@@ -73,9 +65,7 @@ async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions):
     again.push(run);
   };
   const wanted = inside.filter((suite) => possible(suite, executable !== undefined));
-  // What an old editor lists of tools is wrong where toolsets have come and gone for a while.
-  const oneInEach = executable === undefined && serverEditor().isOld;
-  for (const together of oneInEach ? wanted.map((suite) => [suite]) : byWindow(wanted)) {
+  for (const together of byWindow(wanted)) {
     for (const { suite, report } of await runInside(together, executable, grep)) {
       keepOrRunAgain(report, async () => {
         const [alone] = await runInside([suite], executable, grep);

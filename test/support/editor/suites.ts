@@ -19,8 +19,6 @@ export interface SuiteOptions extends OwnExtensions {
   settings?: Record<string, unknown>;
   /** Folders of `test/editor/helpers` to install beside the product. */
   helpers?: string[];
-  /** What it shows does not hold in the oldest editor, or cannot be seen there: in tests, that one refuses dialogs. */
-  newEditor?: boolean;
   /** The folder of `test/editor/workspaces` to copy. Default: the suite's name; without such a folder, an empty one. */
   workspace?: string;
   /** A `.code-workspace` file in that folder to open instead of the folder. */
@@ -48,7 +46,6 @@ const knownOptions: Record<keyof SuiteOptions, true> = {
   trust: true,
   settings: true,
   helpers: true,
-  newEditor: true,
   allExtensions: true,
   agentMode: true,
   workspace: true,
@@ -61,7 +58,7 @@ const knownOptions: Record<keyof SuiteOptions, true> = {
 };
 
 /** What can be another in a window that is open, or is not about the window. */
-const changeable: readonly (keyof SuiteOptions)[] = ['settings', 'newEditor', 'workspace', 'needsPage'];
+const changeable: readonly (keyof SuiteOptions)[] = ['settings', 'workspace', 'needsPage'];
 
 export function insideSuites(): Suite[] {
   return testFiles('suites').map(({ name, file }) => {

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import type { LaunchDescription, LaunchPart } from '../../../src/core/approval/fingerprint.js';
-import { approvalActions, launchNodes } from '../../../src/vscode/views/rows/approvalRows.js';
-import { commandLine, conversationDetail, question, reviewTexts } from '../../../src/core/approval/approvalTexts.js';
+import { commandLine, dialogDetail, question, reviewTexts } from '../../../src/core/approval/approvalTexts.js';
 import { halfWidth, pageWidth } from '../../../src/core/base/folded.js';
-import { summary } from '../../../src/vscode/views/phrases.js';
-import { file, servedTool, snapshot, status } from '../vscode/views/statuses.js';
+import { file } from '../vscode/views/statuses.js';
 
 function launch(server: string, ...args: string[]): LaunchDescription {
   const parts: LaunchPart[] = [
@@ -100,11 +98,11 @@ describe('review (S1)', () => {
 
   it('a short review fits a message box with its changes marked, and a long one does not', () => {
     assert.equal(
-      conversationDetail(changed('a')),
+      dialogDetail(changed('a')),
       'transport: stdio\ncommand: node\nargument: b   ← changed\nenvironment: T = •••   (masked, digest b0000000ffff)   ← changed',
     );
     const other = (...args: string[]): string | undefined =>
-      conversationDetail({ launch: launch('a', ...args), before: launch('a', 'x', '--read-only') })?.replace(
+      dialogDetail({ launch: launch('a', ...args), before: launch('a', 'x', '--read-only') })?.replace(
         /\n.*masked.*/,
         '',
       );
@@ -115,41 +113,13 @@ describe('review (S1)', () => {
       'transport: stdio\ncommand: node\nargument: --read-only   ← changed\nargument: x   ← changed',
       'another order',
     );
-    assert.equal(conversationDetail({ launch: launch('a', 'x'.repeat(500)), before: undefined }), undefined);
-    assert.equal(conversationDetail({ launch: launch('a', ...'abcdefghijklmnop'), before: undefined }), undefined);
+    assert.equal(dialogDetail({ launch: launch('a', 'x'.repeat(500)), before: undefined }), undefined);
+    assert.equal(dialogDetail({ launch: launch('a', ...'abcdefghijklmnop'), before: undefined }), undefined);
   });
 });
 
-describe('rows of approval (S1, E3)', () => {
-  const approval = { kind: 'pending', launch: launch('a', 'x') } as const;
-
-  it('the rows show waiting servers, and offer their actions', () => {
-    const waiting = status('a', { state: { kind: 'pending' }, approval });
-    assert.deepEqual(approvalActions(waiting), ['approvable']);
-    assert.deepEqual(
-      launchNodes('p', waiting).map((row) => row.label),
-      ['node x'],
-    );
-    const serving = status('a', { approval, previous: { since: 0, reason: '' } });
-    assert.deepEqual(approvalActions(serving), ['approvable', 'revocable']);
-    assert.deepEqual(approvalActions(status('a', { approval: { kind: 'approved' } })), ['revocable']);
-    assert.deepEqual(approvalActions(status('a')), []);
-    assert.deepEqual(launchNodes('p', status('a')), []);
-  });
-
-  it('waiting servers are counted in the status bar, and are no error', () => {
-    const serving = status('a', {
-      approval,
-      previous: { since: 0, reason: '' },
-      tools: [servedTool('x')],
-      offered: 1,
-    });
-    const { text, severity, broken, pending, tooltip } = summary(snapshot([serving, status('b')]));
-    assert.deepEqual([text, severity, broken, pending], ['MCP 2/2, 1 to approve', 'pending', 0, 1]);
-    assert.match(tooltip, /a: running, 1 tool, serves its previous definition, waits for approval/);
-  });
-
-  it('the rows show the command as it would run', () => {
+describe('command line of a launch (S1)', () => {
+  it('quotes arguments with spaces', () => {
     assert.equal(commandLine(launch('a', '--x', '"a b"')), 'node --x "a b"');
   });
 });

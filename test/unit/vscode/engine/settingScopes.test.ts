@@ -1,9 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  endpointPortOf,
-  permissionsByScope,
-  type SettingValues,
-} from '../../../../src/vscode/engine/permissionScopes.js';
+import { endpointPortOf, permissionsByScope, type SettingValues } from '../../../../src/vscode/engine/settingScopes.js';
 
 describe('permissions by the scopes of the editor (S4)', () => {
   const rows: readonly [what: string, set: SettingValues | undefined, expected: readonly unknown[]][] = [
@@ -31,7 +27,7 @@ describe('permissions by the scopes of the editor (S4)', () => {
   ];
   for (const [what, set, expected] of rows) it(what, () => assert.deepEqual(permissionsByScope(set, []), expected));
 
-  it('those of each folder count beside them', () => {
+  it('permissions of each folder count too', () => {
     const folders = [
       { workspaceFolderValue: 'one' },
       undefined,

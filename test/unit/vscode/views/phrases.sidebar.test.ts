@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import type { StatusSnapshot } from '../../../../../src/core/reconcile/status.js';
-import { badgeOf, isBroken, messageOf } from '../../../../../src/vscode/views/rows/viewWords.js';
-import { file, problem, snapshot, status } from '../statuses.js';
+import type { StatusSnapshot } from '../../../../src/core/reconcile/status.js';
+import { badgeOf, hasBrokenFile, sidebarMessage } from '../../../../src/vscode/views/phrases.js';
+import { file, problem, snapshot, status } from './statuses.js';
 
 const serving = (of: StatusSnapshot) => ({ phase: 'serving', snapshot: of }) as const;
-const message = (of: StatusSnapshot): string => messageOf(serving(of), (path) => path);
+const message = (of: StatusSnapshot): string => sidebarMessage(serving(of), (path) => path);
 
-describe('the words around the rows of the sidebar', () => {
-  it('says that a file was refused and what runs', () => {
+describe('sidebar, outside its rows', () => {
+  it('says that a file was refused, and which servers run', () => {
     assert.match(
       message(snapshot([status('a')], { refused: [{ file, since: 0 }] })),
       /mcp\.yaml has an error.*still applies/,
@@ -29,13 +29,13 @@ describe('the words around the rows of the sidebar', () => {
     assert.match(message(snapshot([status('a')], { problems })), /at most 128 tools/);
   });
 
-  it('leaves an empty view to its welcome, which is another where the file is broken', () => {
+  it('has no message without rows, but distinguishes a broken file for the welcome', () => {
     const broken = snapshot([], { refused: [{ file, since: 0 }], problems: [problem()] });
     assert.equal(message(broken), '');
-    assert.deepEqual([isBroken(serving(broken)), isBroken(serving(snapshot([])))], [true, false]);
+    assert.deepEqual([hasBrokenFile(serving(broken)), hasBrokenFile(serving(snapshot([])))], [true, false]);
   });
 
-  it('counts what a person should look at', () => {
+  it('counts the servers that need attention in its badge', () => {
     assert.equal(badgeOf(snapshot([status('a')])), undefined);
     const changedOffers = [{ launch: '', kind: 'tool', original: 'x', parts: ['new'], held: true }] as const;
     assert.deepEqual(badgeOf(snapshot([status('a', { changedOffers })])), {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { changedRows } from '../../../../../src/vscode/views/rows/rowChanges.js';
-import { treeModel } from '../../../../../src/vscode/views/rows/treeModel.js';
+import { changedRows } from '../../../../../src/vscode/views/rows/treeNode.js';
+import { treeModel } from '../../../../../src/vscode/views/rows/serverRows.js';
 import { servedTool, snapshot, status, treeOptions as around } from '../statuses.js';
 
 type Changes = Parameters<typeof status>[1];
@@ -20,26 +20,26 @@ describe('changedRows (E3: no flicker)', () => {
     use: { kind: 'shared' },
   } as const;
 
-  it('draws nothing where nothing changed', () => {
+  it('draws no row if nothing changed', () => {
     const same = { tools: [servedTool('x')], offered: 1, instances: [instance] };
     assert.deepEqual(changed(same, { ...same, tools: [servedTool('x')] }), []);
   });
 
-  it('draws the one row that changed', () => {
+  it('draws only the changed row', () => {
     const calling = { ...instance, callsInFlight: 1 };
     assert.deepEqual(changed({ instances: [instance] }, { instances: [calling] }), ['shared']);
   });
 
-  it('draws the server whose rows come and go', () => {
+  it('draws a server if its rows come and go', () => {
     assert.deepEqual(changed({}, { tools: [servedTool('x')], offered: 1 }), ['a']);
   });
 
-  it('draws the group whose rows come and go', () => {
+  it('draws a group if its rows come and go', () => {
     const more = { ...instance, id: '2' };
     assert.deepEqual(changed({ instances: [instance] }, { instances: [instance, more] }), ['Instances']);
   });
 
-  it('draws all where servers come, go or move', () => {
+  it('draws all rows if servers come, go or move', () => {
     const [a, b] = treeModel(snapshot([status('a'), status('b')]), around);
     assert.ok(a && b);
     assert.equal(changedRows([a, b], [b, a]), undefined);

@@ -1,8 +1,7 @@
-/** A question that comes while the window opens waits for its tools, for a while. */
+/** A question during the start of a window waits a limited time for its tools. */
 import assert from 'node:assert/strict';
 import { Emitter } from '../../../../src/core/base/events.js';
-import type { EngineSlot, WindowState } from '../../../../src/vscode/engine/engineSlot.js';
-import { untilReady } from '../../../../src/vscode/minds/readiness.js';
+import { untilReady, type EngineSlot, type WindowState } from '../../../../src/vscode/engine/engineSlot.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
 import { rest } from '../../../support/fakes/fakeClock.js';
 import { servedTool, snapshot, status } from '../views/statuses.js';
@@ -39,7 +38,7 @@ describe('readiness for a question', () => {
     await rest();
   }
 
-  it('is there at once where nothing starts, also without folder, file or trust', async () => {
+  it('a question does not wait if no server starts, or without folder, file or trust', async () => {
     for (const phase of ['serving', 'noFolder', 'noFile', 'untrusted'] as const) {
       done = false;
       slot.state = { phase, snapshot: snapshot([]) };
@@ -49,7 +48,7 @@ describe('readiness for a question', () => {
     assert.deepEqual([waits, clock.pending], [[], 0]);
   });
 
-  it('waits until it is known what is configured, and for servers that have not listed yet; says so once', async () => {
+  it('a question waits for the config files and for servers without a list, and reports it once', async () => {
     slot.state = { phase: 'reading', snapshot: snapshot([]) };
     await begin();
     assert.deepEqual(waits, [[]]);
@@ -62,13 +61,13 @@ describe('readiness for a question', () => {
     assert.deepEqual([waits, clock.pending], [[[]], 0], 'no timer is left');
   });
 
-  it('names the servers it waits for; one that starts anew and still serves is none', async () => {
+  it('a question names the servers it waits for, without servers that restart and still serve', async () => {
     slot.state = serving({ ...starting, id: 'again', tools: [servedTool('a')] }, starting);
     await begin();
     assert.deepEqual(waits, [['slow']]);
   });
 
-  it('has patience for ten seconds', async () => {
+  it('a question waits ten seconds at most', async () => {
     slot.state = serving(starting);
     await begin();
     clock.advance(9_999);
@@ -81,7 +80,7 @@ describe('readiness for a question', () => {
     await rest();
   });
 
-  it('ends with the question, also with one that was cancelled before', async () => {
+  it('waiting ends with the question, even if it was cancelled before', async () => {
     slot.state = serving(starting);
     const question = new AbortController();
     await begin(question.signal);

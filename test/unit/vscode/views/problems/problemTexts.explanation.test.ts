@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { problemCodes } from '../../../../../src/core/base/problem.js';
-import { explanation } from '../../../../../src/vscode/views/problems/explanation.js';
+import { explanation } from '../../../../../src/vscode/views/problems/problemTexts.js';
 
 const problems = `# Problems
 
@@ -12,17 +12,17 @@ const problems = `# Problems
 `;
 
 describe('explanation', () => {
-  it('has the meaning and the remedy of the code, and a link to the whole page', () => {
+  it('a page of a code has its meaning, its remedy and a link to the whole page', () => {
     const page = explanation(problems, 'a-code');
     assert.match(page, /^# a-code\n\nIt is `x\\\|y`\.\n\n\*\*What to do:\*\* Mend it\.\n\n\[.+\]\(problems\.md\)$/);
   });
 
-  it('reads a page with the line ends of Windows', () => {
+  it('a page of a code works with line ends of Windows', () => {
     const page = explanation(problems.replaceAll('\n', '\r\n'), 'b-code');
     assert.match(page, /^# b-code\n\nOther\.\n\n\*\*What to do:\*\* See `a-code`\.\n/);
   });
 
-  it('is the whole page for a code that the page does not explain', () => {
+  it('an unknown code gets the whole page', () => {
     assert.equal(explanation(problems, 'c-code'), problems);
   });
 

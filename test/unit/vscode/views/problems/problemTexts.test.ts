@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { diagnosticsByFile } from '../../../../../src/vscode/views/problems/diagnosticModel.js';
+import { diagnosticsByFile } from '../../../../../src/vscode/views/problems/problemTexts.js';
 import { file, problem } from '../statuses.js';
 
 describe('diagnosticsByFile', () => {
-  it('groups problems by file, in their order', () => {
+  it('groups problems by file in their order', () => {
     const other = '/elsewhere/.minds/mcp.yaml';
     const { range } = problem().place;
     const files = diagnosticsByFile([
@@ -18,7 +18,7 @@ describe('diagnosticsByFile', () => {
     );
   });
 
-  it('has what to do on a line of its own, the exact range, and the related places', () => {
+  it('has the remedy on a separate line, the exact range and the related places', () => {
     const related = [{ message: 'Here too', place: problem().place }];
     const [entry] = diagnosticsByFile([problem({ severity: 'warning', related })]).get(file) ?? [];
     assert.deepEqual(entry, {
@@ -42,7 +42,7 @@ describe('diagnosticsByFile', () => {
     assert.equal(entry.related[0]?.message, 'See "c".');
   });
 
-  it('has no file without problems', () => {
+  it('has no entry for a file without problems', () => {
     assert.equal(diagnosticsByFile([]).size, 0);
   });
 });

@@ -1,23 +1,23 @@
-/** Which lists of servers count where only the organisation allows (S1). */
+/** The lists of servers that count if only the organisation allows (S1). */
 import assert from 'node:assert/strict';
-import { effectiveLists } from '../../../../src/vscode/engine/managedLists.js';
+import { effectiveLists } from '../../../../src/vscode/engine/settingScopes.js';
 
 const names = (...all: string[]): object[] => all.map((serverName) => ({ serverName }));
 const unset = { value: null };
 
 describe('the lists of allowed and denied servers', () => {
-  it('are those that count, where people may have lists too', () => {
+  it('the lists are the effective ones if people may have lists too', () => {
     const allowed = { value: names('a'), globalValue: names('a') };
     const lists = effectiveLists({ allowed, denied: unset, managedOnly: false });
     assert.deepEqual(lists, { allowed: names('a'), denied: null });
   });
 
-  it('are the organisation’s where only it allows', () => {
+  it('the allowed list is the organisation’s if only it allows', () => {
     const allowed = { value: names('a'), globalValue: names('b') };
     assert.deepEqual(effectiveLists({ allowed, denied: unset, managedOnly: true }).allowed, names('a'));
   });
 
-  it('allow nothing where only the organisation may and has no list', () => {
+  it('nothing is allowed if only the organisation may allow and has no list', () => {
     for (const allowed of [
       unset,
       { value: names('b'), globalValue: names('b') },
@@ -28,7 +28,7 @@ describe('the lists of allowed and denied servers', () => {
     }
   });
 
-  it('deny what anybody denies', () => {
+  it('every list denies', () => {
     const denied = { value: names('a'), globalValue: names('b'), workspaceValue: names('c') };
     assert.deepEqual(effectiveLists({ allowed: unset, denied, managedOnly: true }).denied, names('a', 'b', 'c'));
   });

@@ -1,20 +1,21 @@
 /**
- * `mcp-toolsets headers`: the header with the token, for the helper programs in the entries of agents (G6). It is printed
- * only once whoever listens on the port has proved to know the token.
+ * `mcp-toolsets headers` and `renew-token` (G6): the header with the token, for the helper programs in the entries of agents,
+ * and another token for the agents of the folder.
  */
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { knowsToken } from '../core/files/proof.js';
-import { keptToken, tokenFileOf } from '../core/files/tokenFile.js';
+import { keptToken, renewToken, tokenFileOf } from '../core/files/tokenFile.js';
 import { complain, print, reasonOf } from './output.js';
 
 interface HeadersRequest {
   readonly folder: string;
-  /** The path, relative to where the command runs; where it is undefined, the folder's own file counts. */
+  /** Relative to the working directory. By default the file of the folder. */
   readonly tokenFile: string | undefined;
   readonly port: number;
 }
 
+/** Prints the header only after the program on the port has proved that it knows the token. */
 export async function headers({ folder, tokenFile, port }: HeadersRequest): Promise<number> {
   const file = path.resolve(tokenFile ?? tokenFileOf(folder, homedir()));
   let token: string | undefined;
@@ -31,4 +32,15 @@ export async function headers({ folder, tokenFile, port }: HeadersRequest): Prom
   return complain(
     `No program that knows the token of this folder listens on port ${port}, so the token is not shown. Run \`mcp-toolsets serve\`, or open the folder in the editor.`,
   );
+}
+
+/** @param given the path of the token file, relative to the working directory */
+export async function renew(folder: string, given: string | undefined): Promise<number> {
+  const tokenFile = path.resolve(given ?? tokenFileOf(folder, homedir()));
+  try {
+    await renewToken(tokenFile);
+  } catch (error) {
+    return complain(`The token was not renewed: ${reasonOf(error)}.`);
+  }
+  return print(`${tokenFile} has a new token. Clients that use the old one are disconnected.`);
 }

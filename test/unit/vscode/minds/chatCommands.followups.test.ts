@@ -3,7 +3,7 @@ import type { TurnEnd } from '../../../../src/core/minds/conversation.js';
 import { recordOf } from '../../../../src/core/minds/history.js';
 import type { StatusSnapshot } from '../../../../src/core/reconcile/status.js';
 import type { EngineSlot } from '../../../../src/vscode/engine/engineSlot.js';
-import { followupsOf } from '../../../../src/vscode/minds/followups.js';
+import { followupsOf } from '../../../../src/vscode/minds/chatCommands.js';
 import type { TeamView } from '../../../../src/vscode/minds/teamFiles.js';
 import { metadataOf } from '../../../../src/vscode/minds/turnRecord.js';
 import { snapshot } from '../views/statuses.js';
@@ -18,7 +18,7 @@ describe('follow-ups of @minds', () => {
     ),
   });
 
-  it('offer to go on, to release, to see what is wrong, to choose; three at most', () => {
+  it('follow-ups offer to continue, release, look at errors and choose a member, at most three', () => {
     const all = followupsOf(after('stopped'), slotOf(snapshot([counter, broken])), team([{}]));
     assert.deepEqual(
       all.map(({ command, prompt }) => `${command} ${prompt}`.trim()),
@@ -33,7 +33,7 @@ describe('follow-ups of @minds', () => {
     assert.deepEqual(followupsOf(after('stepLimit'), slotOf(snapshot([])), team([])).length, 1);
   });
 
-  it('are none for an answer that is not ours', () => {
+  it('there are no follow-ups for an answer of another participant', () => {
     for (const metadata of [undefined, {}, { mcpToolsets: 'x' }]) {
       assert.deepEqual(followupsOf({ metadata } as never, slotOf(snapshot([counter])), team([{}])), []);
     }

@@ -1,17 +1,16 @@
-/** Groups problems by file, in the form that the Problems view needs. It is pure and does not import `vscode`. */
+/** Texts of problems: for the Problems view, and the page of a code. Pure; does not import `vscode`. */
 import { inertLines, unmarked, type Inert } from '../../../core/base/inert.js';
 import type { Place, Problem, ProblemCode, Range, Severity } from '../../../core/base/problem.js';
 
 export interface DiagnosticModel {
   readonly range: Range;
-  /** The first lines say what is wrong, and the last one says what to do. */
+  /** The problem, and the remedy on the last line. */
   readonly message: Inert;
   readonly severity: Severity;
   readonly code: ProblemCode;
   readonly related: readonly { readonly message: Inert; readonly place: Place }[];
 }
 
-/** Keeps the order of the problems. Files without problems are absent. */
 export function diagnosticsByFile(problems: readonly Problem[]): ReadonlyMap<string, readonly DiagnosticModel[]> {
   const files = new Map<string, DiagnosticModel[]>();
   for (const problem of problems) {
@@ -26,4 +25,14 @@ export function diagnosticsByFile(problems: readonly Problem[]): ReadonlyMap<str
     });
   }
   return files;
+}
+
+/** Makes a page of one row of `docs/problems.md`, because the editor opens no preview at an anchor. */
+export function explanation(problems: string, code: string): string {
+  const row = problems.split(/\r?\n/).find((line) => line.startsWith(`| <a id="${code}">`));
+  // `\|` is a bar inside a cell.
+  const [, , meaning, remedy] = row?.split(/(?<!\\)\|/).map((cell) => cell.trim()) ?? [];
+  if (meaning === undefined || remedy === undefined) return problems;
+  const more = '[Where to look first, and all other problems](problems.md)';
+  return [`# ${code}`, meaning, `**What to do:** ${remedy}`, more].join('\n\n');
 }

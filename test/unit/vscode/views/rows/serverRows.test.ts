@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ServerState } from '../../../../../src/core/reconcile/status.js';
 import type { ExclusionReason } from '../../../../../src/core/tools/catalogue.js';
 import { read } from '../../../../support/markdown.js';
-import { showsAges, treeModel } from '../../../../../src/vscode/views/rows/treeModel.js';
+import { showsAges, treeModel } from '../../../../../src/vscode/views/rows/serverRows.js';
 import type { TreeNode, TreeOptions } from '../../../../../src/vscode/views/rows/treeNode.js';
 import { file, problem, servedTool, snapshot, status, toolset, treeOptions as around } from '../statuses.js';
 
@@ -52,7 +52,7 @@ describe('treeModel', () => {
     });
   }
 
-  it('says how old remembered tools are, and whether their server starts meanwhile (P8)', () => {
+  it('shows the age of remembered tools, and whether their server is starting (P8)', () => {
     const row = (state: ServerState, age: number): TreeNode =>
       serverRow({ state, tools: [servedTool('a')], offered: 1, rememberedAt: -age });
     const hour = 3_600_000;
@@ -66,14 +66,14 @@ describe('treeModel', () => {
     }
   });
 
-  it('counts the tools that are published, of those offered', () => {
+  it('counts the published tools of all offered ones', () => {
     assert.equal(serverRow({ tools: [servedTool('a')], offered: 3 }).description, '1 of 3 tools · ~18 tokens · stdio');
     assert.equal(serverRow({ tools: [servedTool('a')], offered: 1 }).description, '1 tool · ~18 tokens · stdio');
     const idle = serverRow({ tools: [servedTool('a')], offered: 3, state: { kind: 'idle', since: 0 } });
     assert.equal(idle.description, '1 of 3 tools · idle · ~18 tokens · stdio');
   });
 
-  it('names where a server comes from that is not of the one file, and what it shadows', () => {
+  it('names the source of a server outside the only file, and its shadowed entries', () => {
     assert.doesNotMatch(serverRow({}).description, /folder|user|mcprc/);
     assert.match(serverRow({ origin: 'user' }).description, /· user$/);
     const source = '/folder/.mcprc';
@@ -135,28 +135,28 @@ describe('treeModel', () => {
     for (const changes of [listed, { prompts }]) assert.equal(serverRow(changes).icon.id, 'pass-filled');
   });
 
-  it('says that a previous definition serves, since when and why', () => {
+  it('shows the time and the reason if a previous definition serves', () => {
     const row = serverRow({ previous: { since: 0, reason: 'npx was not found' } });
     assert.match(row.description, /previous definition since \d/);
     assert.equal(row.icon.id, 'warning');
     assert.match(read(row.tooltip), /previous definition.*since .*npx was not found/);
   });
 
-  it('gives reason and fix of a failure in the tooltip', () => {
+  it('shows reason and fix of a failure in the tooltip', () => {
     const { tooltip } = serverRow({ state: { kind: 'failed', since: 0, reason: 'exit *1*', fix: 'Install it.' } });
     assert.match(tooltip.value, /exit \\\*1\\\*/);
     assert.match(read(tooltip), /Install it/);
     assert.match(read(tooltip), /mcp\.yaml/);
   });
 
-  it('names the folder only where there are several', () => {
+  it('names the folder only if there are several', () => {
     const other = status('b', { source: '/other/.minds/mcp.yaml' });
     const [row] = treeModel(snapshot([status('a'), other]), around);
     assert.match(row?.description ?? '', / · folder$/);
     assert.doesNotMatch(serverRow({}).description, /folder/);
   });
 
-  it('shows published names with the first line of what the server says, and original ones in the hover', () => {
+  it('shows published names with the first line of the description, and original names in the hover', () => {
     const described = { ...servedTool('click'), tool: { ...servedTool('click').tool, description: 'Clicks.\nHard.' } };
     const [plain, renamed] = serverRow({
       tools: [described, servedTool('my_read', { original: 'read' })],
@@ -169,7 +169,7 @@ describe('treeModel', () => {
 
   const out = (original: string, reason: ExclusionReason) => ({ original, reason });
 
-  it('has a tick box at each tool that a list lets through or keeps out, in the order of the server (N2)', () => {
+  it('has a tick box at each tool that a list decides about, in the order of the server (N2)', () => {
     const changes = {
       tools: [servedTool('my_b', { original: 'b' })],
       excluded: [
@@ -202,7 +202,7 @@ describe('treeModel', () => {
     assert.equal(ofOther?.ticked, undefined, 'a file without lists has no tick boxes');
   });
 
-  it('keeps the row of a tool that is ticked or unticked', () => {
+  it('keeps the row of a tool when its tick changes', () => {
     const ids = [
       serverRow({ tools: [servedTool('my_b', { original: 'b' })] }),
       serverRow({ excluded: [out('b', { kind: 'whitelist' })] }),
@@ -210,7 +210,7 @@ describe('treeModel', () => {
     assert.equal(ids[0], ids[1]);
   });
 
-  it('says which tool asks before calls (S4)', () => {
+  it('marks a tool that asks before calls (S4)', () => {
     const server = status('demo', { tools: [servedTool('a', { isAsked: true }), servedTool('b')] });
     const rows = only(treeModel(snapshot([server]), around)).children;
     assert.deepEqual(
@@ -229,7 +229,7 @@ describe('treeModel', () => {
     );
   });
 
-  it('offers “Set Secret…” only where a secret is', () => {
+  it('offers “Set Secret…” only for servers with a secret', () => {
     assert.doesNotMatch(serverRow({}).context, /secret/);
     assert.match(serverRow({ hasSecrets: true }).context, /secret/);
     const unset = problem({ server: 'demo', code: 'secret-unset' });
@@ -238,7 +238,7 @@ describe('treeModel', () => {
     assert.equal(row.children[0]?.name, 'The variable is not set. Set it.', 'what “Copy Error” copies');
   });
 
-  it('marks a tool that the editor alone does not get (N7)', () => {
+  it('marks a tool that only the editor does not get (N7)', () => {
     const [row] = serverRow({
       tools: [servedTool('click', { editorRefuses: { kind: 'schema', detail: 'no items' } })],
     }).children;
@@ -255,7 +255,7 @@ describe('treeModel', () => {
     [{ kind: 'nameReserved', published: 'p' }, /built-in/],
     [{ kind: 'listedTwice' }, /more than once/],
   ];
-  it('keeps what is left out in a group of its own, with the reason', () => {
+  it('puts tools that are left out into a group, with the reason', () => {
     const excluded = reasons.map(([reason], index) => ({ original: `t${index}`, reason }));
     const group = only(serverRow({ excluded, offered: 7 }).children);
     assert.deepEqual([group.label, group.description], ['Kept out', '7']);
@@ -290,7 +290,7 @@ describe('treeModel', () => {
     assert.match(read(group.children[2]?.tooltip ?? ''), /started ahead for the next conversation/);
   });
 
-  it('names a conversation by its title, or by what it did last', () => {
+  it('names a conversation by its title or its last tool', () => {
     const use = { kind: 'leased', conversation: '0123456789', since: 0 } as const;
     const instance = { id: '1', pid: 7, startedAt: 0, lastCallAt: 0, callsInFlight: 0, lastTool: 'click', use };
     const row = (titleOf: TreeOptions['titleOf']) =>
@@ -306,7 +306,7 @@ describe('treeModel', () => {
     assert.equal(other?.chat, undefined);
   });
 
-  it('says how old an instance is and how long idle', () => {
+  it('shows age and idle time of an instance', () => {
     const at = (minutes: number): number => -minutes * 60_000;
     const leased = { kind: 'leased', conversation: '0123456789', since: at(61) } as const;
     const instance = { id: '1', pid: undefined, startedAt: at(61), callsInFlight: 0, use: leased };
@@ -316,7 +316,7 @@ describe('treeModel', () => {
     assert.equal(described(undefined), 'not called yet · 1 h 1 min old');
   });
 
-  it('says to a screen reader what icons say', () => {
+  it('tells a screen reader the meaning of icons', () => {
     assert.equal(serverRow({}).spoken, 'demo, server, running, warning, 0 tools, agents get nothing, stdio');
     const [tool] = serverRow({ tools: [servedTool('a', { original: 'b' })], offered: 1 }).children;
     assert.equal(tool?.spoken, 'a, tool, originally b');
@@ -328,7 +328,7 @@ describe('treeModel', () => {
     assert.deepEqual([row?.spoken, group?.spoken], ['t, kept out: not in the whitelist', 'Kept out, 1']);
   });
 
-  it('says what a tool takes, what it does and how much of a request it is', () => {
+  it('shows the arguments, the effects and the tokens of a tool', () => {
     const tool = servedTool('a');
     const inputSchema = { type: 'object' as const, properties: { path: {}, depth: {} }, required: ['path'] };
     const described = { ...tool.tool, inputSchema, annotations: { readOnlyHint: true } };
@@ -336,7 +336,7 @@ describe('treeModel', () => {
     assert.match(read(row?.tooltip ?? ''), /Takes path, \[depth\]\n\n.*\n\nonly reads · ~\d+ tokens$/);
   });
 
-  it('shows errors and warnings of a server first, and information not at all', () => {
+  it('shows errors and warnings of a server first, and no information', () => {
     const problems = [
       problem({ server: 'demo' }),
       problem({ server: 'demo' }),
@@ -352,7 +352,7 @@ describe('treeModel', () => {
     assert.equal(row.children[0]?.place, problems[0]?.place);
   });
 
-  it('gives every row an id of its own that stays when others come and go', () => {
+  it('gives every row a unique id that does not change when other rows come and go', () => {
     const ids = (node: TreeNode): string[] => [node.id, ...node.children.flatMap(ids)];
     const row = serverRow({
       tools: [servedTool('a'), servedTool('b')],
@@ -370,12 +370,12 @@ describe('treeModel', () => {
     assert.equal(row.id, `${file}#demo`);
   });
 
-  it('is the same value for the same snapshot', () => {
+  it('returns equal rows for the same snapshot', () => {
     const one = snapshot([status('a', { tools: [servedTool('x')], offered: 2 })]);
     assert.deepEqual(treeModel(one, around), treeModel(one, around));
   });
 
-  it('is known to become another where it says how old something is', () => {
+  it('knows that rows with an age change with time', () => {
     const instance = { id: 'i', pid: 1, startedAt: 0, lastCallAt: 0, callsInFlight: 0, use: { kind: 'warm' } } as const;
     const cases = [
       status('a', { instances: [instance] }),
