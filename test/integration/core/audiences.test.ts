@@ -1,4 +1,4 @@
-/** What a conversation is offered: what its own instance offers, or the one that listed for clients like it (G3). */
+/** A conversation sees the list of its instance, or the list made for clients like it (G3). */
 import assert from 'node:assert/strict';
 import { fixture, officialServer } from '../../support/core/configText.js';
 import { SessionClient, type SessionOptions } from '../../support/core/sessionClient.js';
@@ -10,7 +10,7 @@ const eliciting: SessionOptions = {
   elicit: () => ({ action: 'decline' }),
 };
 
-describe('what conversations are offered (G3)', () => {
+describe('lists by conversation (G3)', () => {
   let stage: Stage;
   beforeEach(async () => (stage = await startStage()));
   afterEach(endStages);
@@ -26,7 +26,7 @@ describe('what conversations are offered (G3)', () => {
     return (await names(session)).filter((name) => /extra/.test(name));
   }
 
-  it('a server that offers more to a client that can be asked offers it to that client, and changes nobody else', async () => {
+  it('A server that offers more to an answering client offers it to that client only', async () => {
     await stage.edit({ e: officialServer('everything') });
     const usual = stage.publishedBy('e');
     const [poor, rich] = [await open('e'), await open('e', eliciting)];
@@ -48,7 +48,7 @@ describe('what conversations are offered (G3)', () => {
     assert.ok(!(await names(await open('e'))).includes('trigger-elicitation-request'));
   });
 
-  it('tools that a call switches on are those of its conversation, until it gives its instance back', async () => {
+  it('Tools that a call switches on belong to its conversation until it releases its instance', async () => {
     await stage.edit({ a: fixture('changes-tools', [], { transform: [{ prefix: 'a_' }] }) });
     const [one, two] = [await open('a'), await open('a')];
     await two.call('a_echo', { text: 'hello' });
@@ -67,7 +67,7 @@ describe('what conversations are offered (G3)', () => {
     assert.deepEqual(await extras(one), []);
   });
 
-  it('filters, transforms and permission hold for each list, and a filter that changes counts for all', async () => {
+  it('Filters, transforms and permissions hold for each list, and a changed filter applies to all', async () => {
     await stage.edit({ a: fixture('changes-tools') });
     const session = await open('a');
     await session.call('grow');
@@ -81,7 +81,7 @@ describe('what conversations are offered (G3)', () => {
     await session.call('p_extra_2');
   });
 
-  it('a published name is unique within what one conversation is offered (N5)', async () => {
+  it('A published name is unique within the list of one conversation (N5)', async () => {
     await stage.edit({ a: fixture('changes-tools'), b: fixture('raw', ['--tools', 'echo_b,extra_1']) });
     const all = await open('*');
     assert.deepEqual(await extras(all), ['extra_1']);
@@ -105,7 +105,7 @@ describe('what conversations are offered (G3)', () => {
     await stage.until(() => said().length === 0, 'that it goes with the instance');
   });
 
-  it('a list that all its conversations see stays one: the editor, and servers that all share', async () => {
+  it('A list common to all conversations stays one list: for the editor, and for shared servers', async () => {
     await stage.edit({
       a: fixture('changes-tools'),
       s: fixture('changes-tools', [], { 'truely-stateless': true, transform: [{ prefix: 's_' }] }),
@@ -122,7 +122,7 @@ describe('what conversations are offered (G3)', () => {
     assert.deepEqual(await extras(two), ['s_extra_1']);
   });
 
-  it('a definition that replaces another replaces every list of it', async () => {
+  it('A new definition replaces every list of the old one', async () => {
     await stage.edit({ a: fixture('changes-tools') });
     const session = await open('a');
     await session.call('grow');

@@ -1,4 +1,4 @@
-/** Extensions of the protocol that are not known here (X8): their methods, results and notifications, and what does not pass. */
+/** Unknown extensions of the protocol (X8): their methods, results and notifications, and the limits. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { fixture } from '../../support/core/configText.js';
@@ -11,7 +11,7 @@ const own = { 'example.com/extension': { level: 1 } };
 const knowing = { extensions: { ...own, 'io.modelcontextprotocol/skills': {} } };
 const shared = { 'truely-stateless': true };
 
-describe('extensions that are not known here (X8)', function () {
+describe('unknown extensions (X8)', function () {
   this.timeout(60_000);
   let stage: Stage;
   beforeEach(async () => (stage = await startStage()));
@@ -24,7 +24,7 @@ describe('extensions that are not known here (X8)', function () {
     });
   const unknown = ({ status, error }: Message): void => assert.deepEqual([status, error?.code], [404, -32601]);
 
-  it('skills pass as their server gives them, and the filter of resources holds for what is named by URI', async () => {
+  it('Skills pass unchanged, and the resource filter applies to their URIs', async () => {
     await stage.edit({ s: fixture('extended', [], { ...shared, resources: { blacklist: ['skill://hidden/*'] } }) });
     const client = await open();
     const listed = await client.request('resources/list');
@@ -59,7 +59,7 @@ describe('extensions that are not known here (X8)', function () {
     }
   });
 
-  it('methods pass with their parameters, results of any type, errors and what is told meanwhile', async () => {
+  it('Methods of extensions pass with parameters, results of any type, errors and notifications', async () => {
     await stage.edit({ s: fixture('extended') });
     const client = await open();
     const params = { said: 'hello', requestState: 'mine', inputResponses: { a: 1 }, as: 'example.com/other' };
@@ -72,17 +72,17 @@ describe('extensions that are not known here (X8)', function () {
     assert.deepEqual(told, [{ method: 'notifications/example.com/heard', params: { said: 'hello' } }]);
     const { error } = await client.request('example.com/echo', { code: 1234 });
     assert.deepEqual(error, { code: 1234, message: 'it was asked for', data: { why: 'so' } });
-    // Each conversation has an instance of its own, so nobody else may be given what this one was.
+    // Each conversation has its own instance, so a cached answer must not reach another one.
     const { ttlMs, cacheScope } = (await client.request('skills/list')).result ?? {};
     assert.deepEqual([ttlMs, cacheScope], [0, 'private']);
     assert.equal(stage.instances('s').filter(({ use }) => use.kind === 'leased').length, 1);
   });
 
-  it('a call is answered in the way of an extension where the client knows it, and else fails', async () => {
+  it('A call gets a result of an extension only if the client knows the extension, and fails otherwise', async () => {
     await stage.edit({ s: fixture('extended') });
     const client = await open();
     assert.deepEqual((await client.call('later')).result, { resultType: 'example.com/later', ticket: 7 });
-    // What a conversation is told of its lease comes with the first text.
+    // The first text of a conversation contains the note about its lease.
     const { result } = await client.call('known');
     assert.match(JSON.stringify(result), /example\.com.*\[MCP Toolsets\]/);
     for (const capabilities of [{}, { extensions: { 'example.com/another': {} } }]) {
@@ -91,13 +91,13 @@ describe('extensions that are not known here (X8)', function () {
     }
   });
 
-  it('a server hears of the extensions that the client declares', async () => {
+  it('A server learns which extensions the client declares', async () => {
     await stage.edit({ s: fixture('extended', [], shared) });
     assert.deepEqual(JSON.parse(await (await open()).text('known')), knowing.extensions);
     assert.equal(await (await open('s', {})).text('known'), '{}');
   });
 
-  it('what may be a tool or a prompt, older clients, all toolsets at once and servers without extensions have none', async () => {
+  it('Tool and prompt methods, older clients, all toolsets at once and plain servers have no extensions', async () => {
     await stage.edit({
       s: fixture('extended', [], shared),
       plain: fixture('extended', ['--plain'], { ...shared, transform: [{ prefix: 'p_' }] }),
@@ -109,7 +109,7 @@ describe('extensions that are not known here (X8)', function () {
     unknown(await (await open('*')).request('skills/list'));
     const old = await SessionClient.open(stage, 's');
     await assert.rejects(old.client.request({ method: 'skills/list' } as never, undefined as never), /Unknown method/);
-    // A method that the server does not have is the server's to refuse.
+    // The server itself refuses an unknown method.
     assert.equal((await client.request('example.com/nothing')).error?.code, -32601);
   });
 });

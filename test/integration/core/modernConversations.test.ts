@@ -1,4 +1,4 @@
-/** Whose conversation a request of the modern era is, where no session tells (G3, L1): never another's. */
+/** A request of the modern era has no session, yet always belongs to its own conversation (G3, L1). */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -18,7 +18,7 @@ describe('conversations of the modern era (G3)', function () {
   beforeEach(async () => (stage = await startStage({ maxInstances: 200 })));
   afterEach(endStages);
 
-  it('a client that speaks both eras takes sessions, and each of them has an instance of its own', async () => {
+  it('A client of both eras uses sessions, and each session has its own instance', async () => {
     await stage.edit({ s: rawWith(['count', 'pid']) });
     const { url, headers } = (await stage.gateway()).endpoint('s', 'plain');
     const connect = async (): Promise<Client> => {
@@ -28,14 +28,14 @@ describe('conversations of the modern era (G3)', function () {
       stage.onDispose(() => client.close());
       return client;
     };
-    // Both are refused before either has begun a session.
+    // The gateway refuses both before either has a session.
     const [one, two] = await Promise.all([connect(), connect()]);
     assert.deepEqual([one.getProtocolEra(), two.getProtocolEra()], ['legacy', 'legacy']);
     const pids = await Promise.all([one, two].map((client) => client.callTool({ name: 'pid', arguments: {} })));
     assert.notDeepEqual(pids[0]?.content[0], pids[1]?.content[0]);
   });
 
-  it('one at an address of its own keeps its instance, and gives it back there', async () => {
+  it('A client at its own address keeps its instance and releases it there', async () => {
     await stage.edit({ s: fixture('raw', [], { transform: [{ prefix: 'my_' }] }) });
     const [one, two] = [address(), address()];
     const first = await ModernClient.open(stage, 's', { address: one });
@@ -57,7 +57,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await first.text('my_count'), '2');
   });
 
-  it('a legacy session at such an address is a session, and does not share its instance', async () => {
+  it('A legacy session at such an address is a session with a separate instance', async () => {
     await stage.edit({ s: rawWith(['count']) });
     const own = address();
     const modern = await ModernClient.open(stage, 's', { address: own });
@@ -74,7 +74,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await modern.text('count'), '2');
   });
 
-  it('threads that Codex names have each an instance, in either era, and also within one session', async () => {
+  it('Each Codex thread has its own instance in both eras, also within one session', async () => {
     await stage.edit({ s: rawWith(['count']) });
     const [one, two] = [randomUUID(), randomUUID()];
     const client = await ModernClient.open(stage, 's', { name: codex });
@@ -101,7 +101,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.deepEqual([await count(one), await count(two)], ['3', '2']);
   });
 
-  it('what one program names is no name of another', async () => {
+  it('A conversation name belongs to one program only', async () => {
     await stage.edit({ s: rawWith(['count']) });
     const threadId = randomUUID();
     const codexClient = await ModernClient.open(stage, 's', { name: codex });
@@ -112,7 +112,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await codexClient.text('count', {}, { meta: { threadId } }), '2');
   });
 
-  it('a client of the modern era alone passes the handle that the first answer gives out', async () => {
+  it('A client of the modern era passes the handle from the first answer', async () => {
     await stage.edit({ s: rawWith(['count', 'echo']) });
     const client = await ModernClient.open(stage, 's', { name: 'modern alone' });
     assert.deepEqual(
@@ -149,7 +149,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await alone.text('count', one), '3');
   });
 
-  it('a handle is good in `_meta`, also for what takes no arguments', async () => {
+  it('A handle in `_meta` is valid, also for requests without arguments', async () => {
     await stage.edit({ s: fixture('features') });
     const alone = await modernAlone(stage, 's');
     const [[, handle = ''] = []] = Object.entries(handleIn(await alone.call('pid')));
@@ -163,7 +163,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.doesNotMatch(received, /mcp-toolsets\/conversation/, 'ours is not passed on');
   });
 
-  it('what names no conversation is read from an instance that none has, and a link where it was made', async () => {
+  it('A read without a conversation uses an unleased instance, and a link is read from the instance that made it', async () => {
     await stage.edit({ s: fixture('features', ['--rich']) });
     const alone = await modernAlone(stage, 's');
     const handles = [handleIn(await alone.call('pid')), handleIn(await alone.call('pid'))] as const;
@@ -186,7 +186,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.match(await read('note://one'), /does not say which conversation/, 'both were given it');
   });
 
-  it('a conversation by handle is told to pass it when it gives its instance back', async () => {
+  it('A conversation by handle is asked to pass the handle when it releases its instance', async () => {
     await stage.edit({ s: rawWith(['count']) });
     const alone = await modernAlone(stage, 's');
     const instructions = String((await alone.request('server/discover')).result?.['instructions']);
@@ -205,7 +205,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.doesNotMatch(JSON.stringify(inMeta.result), /no arguments/);
   });
 
-  it('a handle is good for all toolsets at once, where `mcp_admin` ends an instance of its conversation', async () => {
+  it('A handle is valid for all toolsets at once, and `mcp_admin` ends an instance of its conversation', async () => {
     const { url } = await stage.http('http');
     await stage.edit({ s: http(url) });
     const alone = await modernAlone(stage, everyToolset);
@@ -215,7 +215,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await alone.text('remember', { text: 'y', ...handle }), 'y');
   });
 
-  it('each hears of the changes and updates of its own instance alone', async () => {
+  it('Each conversation receives changes and updates of its instance only', async () => {
     await stage.edit({ s: fixture('modern') });
     const open = async (): Promise<{
       client: ModernClient;
@@ -249,7 +249,7 @@ describe('conversations of the modern era (G3)', function () {
       JSON.stringify((await client.request('tools/list')).result).includes('"another"');
     assert.deepEqual([await names(one), await names(two)], [true, false]);
     assert.equal(await one.client.text('another'), 'another');
-    // A subscription is made by the way, so the server may not know it yet.
+    // The server gets the subscription asynchronously and may not know it yet.
     for (let updated = false; !updated; updated = one.told.includes('note://one')) {
       await one.client.text('touch', { uri: 'note://one' });
     }
@@ -257,7 +257,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.deepEqual(two.told, ['notifications/subscriptions/acknowledged']);
   });
 
-  it('a program that attends to its address may be gone for a while', async () => {
+  it('A program with its own address may pause for a while', async () => {
     await stage.edit({ s: rawWith(['count']) });
     const attended = await ModernClient.open(stage, 's', { address: address() });
     const stream = await attended.send('GET');
@@ -269,7 +269,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await attended.text('count'), '2', 'it is waited for');
   });
 
-  it('a hundred conversations at once never see a value of another', async () => {
+  it('A hundred concurrent conversations never see a value of another', async () => {
     const { url } = await stage.http('http');
     await stage.edit({ s: http(url, { timeouts: { connect: '60s' } }) });
     const alone = await modernAlone(stage, 's');
@@ -296,7 +296,7 @@ describe('conversations of the modern era (G3)', function () {
       conversations.flatMap((_, index) => [index, index, index]),
       seed,
     );
-    /** The calls of one conversation follow one another; those of all others run meanwhile. */
+    /** Calls of one conversation run in sequence, and conversations run in parallel. */
     const last = conversations.map((): Promise<void> => Promise.resolve());
     for (const [step, index] of order.entries()) {
       last[index] = (last[index] ?? Promise.resolve()).then(async () => {
@@ -310,7 +310,7 @@ describe('conversations of the modern era (G3)', function () {
   });
 });
 
-/** As a generator of Lehmer would have it. */
+/** Shuffles with a Lehmer generator. */
 function shuffled<T>(list: readonly T[], seed: number): readonly T[] {
   const copy = [...list];
   let state = (seed % 2147483646) + 1;
