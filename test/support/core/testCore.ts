@@ -1,8 +1,8 @@
-/** The core as the product joins it, for tests: what a test does not care about is quiet, fixed and empty. */
+/** The core in the product's form, for tests. Parts without a role in a test are quiet, fixed and empty. */
 import { assemble, type Core, type CoreDeps } from '../../../src/core/host/assemble.js';
 import { silentLog } from '../fakes/silentLog.js';
 
-/** The clock has no default: whether time is played by hand is every test's own decision. */
+/** The clock has no default, because every test decides between real and manual time. */
 type TestCoreOptions = Partial<CoreDeps> & Pick<CoreDeps, 'clock'>;
 
 export function testCore(options: TestCoreOptions): Core {

@@ -1,15 +1,15 @@
-/** Every version and place that the editor under test is made of. */
+/** Every version and source of the editor under test. */
 import { join } from 'node:path';
 import { repoRoot } from '../npm.mjs';
 
 interface ServerEditor {
   /** The version of the npm package `code-server`, which carries VS Code as a server. */
   readonly codeServer: string;
-  /** The Node major version that it needs. */
+  /** Its Node major version. */
   readonly node: 22 | 24;
-  /** Whether the editor brings an agent; suites in agent mode are skipped without it. */
+  /** True if the editor has an agent. Without it, suites in agent mode are skipped. */
   readonly hasAgent: boolean;
-  /** Whether suites with the option `newEditor` are skipped. */
+  /** True if suites with the option `newEditor` are skipped. */
   readonly isOld: boolean;
 }
 
@@ -19,10 +19,10 @@ const serverEditors: Readonly<Record<string, ServerEditor>> = {
   '1.103': { codeServer: '4.103.2', node: 22, hasAgent: false, isOld: true },
 };
 
-/** `server`, or a version above, asks for the server form; undefined lets the machine decide. */
+/** `server`, or a version above, asks for the server form. If undefined, the machine decides. */
 export const editorChoiceVariable = 'MCP_TOOLSETS_EDITOR';
 
-/** The server form that was asked for. */
+/** The requested server form. */
 export function serverEditor(): ServerEditor {
   const choice = process.env[editorChoiceVariable] ?? 'server';
   const editor = serverEditors[choice === 'server' ? usualEditor : choice];
@@ -30,10 +30,10 @@ export function serverEditor(): ServerEditor {
   return editor;
 }
 
-/** The desktop editor that `@vscode/test-electron` fetches: the same VS Code. */
+/** The desktop editor from `@vscode/test-electron`, the same VS Code. */
 export const desktopEditor = '1.139.1';
 
-/** npm packages that hold nothing but a Node binary, by major version; not every platform has every version. */
+/** npm packages with only a Node binary, by major version. Some platforms lack some versions. */
 export const nodePackages: Readonly<
   Record<22 | 24, Readonly<Record<string, { name: string; version: string; binary: string }>>>
 > = {
@@ -51,5 +51,5 @@ export const nodePackages: Readonly<
   },
 };
 
-/** What failed runs leave for a person to look at; git-ignored. */
+/** Files of failed runs for a person. Git-ignored. */
 export const resultsDir = join(repoRoot, 'test-results');

@@ -1,6 +1,6 @@
 /**
- * Servers that tests play by hand: each connect waits until the test lets it succeed or fail, each call until it is
- * answered. Knows what lives, so that a test can prove that nothing is left.
+ * Servers played by hand. Each connect and each call waits for the outcome from the test. The fake knows its live
+ * connections, so a test can prove the end of all of them.
  */
 import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
@@ -34,7 +34,7 @@ export class FakeConnection implements Connection {
   protocolVersion = '2025-11-25';
   readonly pid = undefined;
   readonly calls: { request: TimedCall; answer(outcome: CallOutcome): void }[] = [];
-  /** Called and not answered. */
+  /** Open calls. */
   private readonly open = new Set<(outcome: CallOutcome) => void>();
   private readonly called = new Emitter<void>();
   private readonly changeEmitter = new Emitter<OfferKind>();
@@ -45,21 +45,21 @@ export class FakeConnection implements Connection {
   readonly onDidUpdateResource = this.updateEmitter.event;
   readonly onDidUpdateTask = new Emitter<Fields>().event;
   readonly onDidRenewSession = this.renewalEmitter.event;
-  /** Requests that are no calls, each answered at once by `respond`. */
+  /** Requests other than calls. `respond` answers each at once. */
   readonly requests: TimedRequest[] = [];
   readonly notified: { method: string; params: Fields | undefined }[] = [];
   respond: (request: TimedRequest) => ServerOutcome<Fields> = () => ({ kind: 'result', result: {} });
-  /** Who may be asked while nothing is in flight, the latest last. */
+  /** Clients that may get a question while nothing is in flight, the latest last. */
   readonly owners: ServerClient[] = [];
   readonly onDidDie = this.deathEmitter.event;
   closed = false;
-  /** Its process needs as long as this to end. */
+  /** The duration of its process's end. */
   ends: Promise<void> = Promise.resolve();
   readonly isOver = false;
   private announceGone: () => void = () => {};
   readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
   lists = 0;
-  /** What has outlived the time for which the server called it fresh. */
+  /** Lists older than their freshness from the server. */
   readonly stale: OfferKind[] = [];
 
   constructor(
@@ -163,11 +163,11 @@ export class FakeConnector implements Connector {
   readonly pending: PendingConnect[] = [];
   connects = 0;
   private readonly asked = new Emitter<void>();
-  /** Answers at once where it is set. */
+  /** Answers at once if it is set. */
   automatic: ((request: ConnectRequest) => ToolListing | StartFailure) | undefined;
 
   connect(request: ConnectRequest): Promise<ConnectOutcome> {
-    // As the real one, it starts nothing then.
+    // Like the real one, it starts nothing after an abort.
     if (request.signal.aborted) return Promise.resolve({ kind: 'cancelled' });
     this.connects++;
     return new Promise((resolve) => {

@@ -2,7 +2,7 @@
  * Trait: its tools change during a list. Each of the first `--times` lists lacks one tool. `list_changed` announces
  * this tool right before the list's answer: tool_1, then tool_2, and so on.
  *
- * node restless.mjs [--times N]      default 10
+ *   node restless.mjs [--times N]      default 10
  */
 import { notify, serveRaw } from '../../../fixtures/servers/shared/rawStdio.mjs';
 import { listTools, readOptions } from '../../../fixtures/servers/shared/tools.mjs';
