@@ -5,7 +5,7 @@ export interface RunOptions {
   env?: NodeJS.ProcessEnv;
   /** Keep output back; reject with its last lines when the program fails. */
   quiet?: boolean;
-  /** Where its output goes, a file descriptor. */
+  /** File descriptor of the output. */
   outputFd?: number;
   /** It gets the time that other programs leave. */
   givesWay?: boolean;

@@ -1,4 +1,4 @@
-/** In the second window of a workspace, tools are there before their server is, and a call of them waits for it (P8). */
+/** In the second window of a workspace, tools are there before their server, and a call waits for it (P8). */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ describe('toolsets of an earlier window', () => {
   const starts = (): number => readFileSync(join(copy.path, 'starts'), 'utf8').trim().split('\n').length;
   const row = (): ReturnType<EditorWindow['page']['locator']> =>
     window.page.locator('.part.sidebar .monaco-list-row', { hasText: 'told' }).first();
-  /** @param removed The old editor may go on listing it. */
+  /** @param removed a tool that the old editor may still list */
   const untilTools = (expected: readonly string[], removed?: string): Promise<unknown> =>
     window.waitFor(
       ({ lm }) => lm.tools.map(({ name }) => name).filter((name) => name.startsWith('mcp_told_')),
@@ -41,7 +41,7 @@ describe('toolsets of an earlier window', () => {
       },
     );
 
-  it('are there while the server is still starting, and a call waits for it', async () => {
+  it('Toolsets of an earlier window are there while the server starts, and a call waits for it', async () => {
     await untilTools(['mcp_told_one', 'mcp_told_two']);
     assert.equal(await window.invokeTool('mcp_told_one'), 'one');
     tell({ hold: true });
@@ -58,9 +58,10 @@ describe('toolsets of an earlier window', () => {
     assert.equal(starts(), 2);
   });
 
-  it('are there in another window beside it too, and are what the server has now, once it has said so', async () => {
+  it('Toolsets of an earlier window are there in a parallel window too, and then match the server', async () => {
     tell({ hold: true });
-    // The editor gives a second window of a folder another storage; a reload gets that too where the old window takes long to end.
+    // The editor gives a second window of a folder another storage. A reload gets the other storage too if the old
+    // window ends slowly.
     window = await editor.openWindow(copy.path);
     await prepare();
     await row().filter({ hasText: 'remembered' }).waitFor();

@@ -1,4 +1,4 @@
-/** Signing in to a server (X7) as a person does it: the editor says what it wants, a click opens the browser, tools come. */
+/** Signing in to a server (X7) as a person does it: the editor says so, a click opens the browser, tools come. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -24,7 +24,7 @@ describe('sign-in', () => {
   let url: string;
 
   before(async () => {
-    // To 127.0.0.1 the editor in a browser would send the person through a port forwarding that is not there.
+    // An editor in a browser would send 127.0.0.1 through a port forwarding that does not exist.
     server = spawn(process.execPath, [join(repoRoot, 'test/fixtures/servers/oauth.mjs'), '--host', '::1'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -51,7 +51,7 @@ describe('sign-in', () => {
       `a row with ${String(pattern)}`,
     );
 
-  it('a server that wants it says so in the sidebar, above its entry, and as a problem with the action; no page opens', async () => {
+  it('A required sign-in shows in the sidebar, above the entry, and as a problem with the action, and no page opens', async () => {
     await writeConfig(`version: 1\nservers:\n  files:\n    transport: streamable_http\n    url: ${url}\n`);
     await row(/files ?needs sign-in/);
     await untilTools([]);
@@ -77,7 +77,7 @@ describe('sign-in', () => {
     await page.screenshot('needed');
   });
 
-  // Before it opens a page of this machine under `::1`, the old editor asks, which it does not do in tests.
+  // The old editor asks before it opens a page of this machine under `::1`, and tests cannot see that question.
   const itOpensPages = isOldEditor ? it.skip : it;
 
   itOpensPages('a click opens the browser, which comes back; the tools are there', async () => {

@@ -40,8 +40,8 @@ export function installProduct(extensionsDir: string): void {
 const agentExtension = 'copilot';
 
 /**
- * True if an editor under test needs one of its own extensions on its server. The page has a list of all extensions
- * for browsers. It looks for their code on the server, in vain if the server lacks them.
+ * True if an editor under test needs this built-in extension on its server. The page has a list of all extensions for
+ * browsers. It looks for their code on the server, in vain if the server lacks them.
  * The others are colours and languages. The page has them itself, and no test sees them. If each editor searched and
  * read them again, they would take a quarter of the processor time of a window and a third of its opening time.
  */
