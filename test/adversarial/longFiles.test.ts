@@ -1,6 +1,6 @@
 /**
- * What is kept in files and typed into them, and what newer servers and pages say, is given in the same lengths and shapes
- * as the messages of `longTexts.test.ts` (S2): as a whole, and as each key and each value of an entry.
+ * Texts in files, and texts from newer servers and pages, in the lengths and shapes of `longTexts.test.ts` (S2). The
+ * text is the whole file, or each key and each value of an entry.
  */
 import assert from 'node:assert/strict';
 import { agentKinds } from '../../src/core/agents/agents.js';
@@ -57,17 +57,17 @@ const around = {
   entries: () => Promise.resolve([]),
 };
 
-/** Everything that help with a file does with it, at some places. */
+/** Runs all editor help for a file, at some places. */
 async function helpWith(text: string): Promise<void> {
   const { problems } = parseMindsFile(source(text, '.minds/mcp.yaml'), deps);
   const fixes = new QuickFixes(text, around);
-  // An editor asks about what is in sight.
+  // An editor asks about visible problems only.
   for (const problem of problems.slice(0, 3)) fixes.for(problem);
 }
 
-/** Mistakes that quick fixes are offered for, each with the text in it. */
+/** Mistakes with quick fixes, each with the text in it. */
 function mistaken(whole: string): void {
-  // It stands there twenty times, and a file has a mebibyte.
+  // The text is there twenty times, and a file has a mebibyte.
   const text = whole.slice(0, Math.ceil(whole.length / 20));
   const quoted = JSON.stringify(text);
   const written = [
@@ -275,7 +275,7 @@ const entry = {
   disabledTools: ['a'],
 };
 
-/** Programs' files are read in the form of each, and the entry of each is translated with the text at each place. */
+/** Reads programs' files in each format, and translates the entry of each with the text at each place. */
 function importReaders(): [string, Reader][] {
   const whole = importFormats.map((format): [string, Reader] => [
     `a file of ${format}`,
@@ -327,7 +327,7 @@ const rooms = [
   'core/files',
 ];
 
-/** Why what takes a text is not fed. */
+/** Reasons to leave a text parameter out. */
 const notFed: Readonly<Record<string, readonly string[]>> = {
   'It takes a path of this machine, a hash, or a text of our own.': [
     'isKept',
@@ -374,7 +374,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
 describe('long texts in files, and of newer servers and pages', function () {
   this.timeout(1_800_000);
 
-  it('are given to everything that reads them', () =>
+  it('Long texts in files are given to everything that reads them', () =>
     assertEachIsFed(
       rooms,
       all.map(([, read]) => read),
@@ -383,7 +383,7 @@ describe('long texts in files, and of newer servers and pages', function () {
 
   const named = new Set(Object.values(notFed).flat());
   for (const taking of takingIn(rooms).filter(({ isPlain, name }) => isPlain && !named.has(name))) {
-    it(`${taking.file} ${taking.name}: takes linear time`, async () => assertLinear(await plainReader(taking), ofFile));
+    it(`${taking.file} ${taking.name} takes linear time`, async () => assertLinear(await plainReader(taking), ofFile));
   }
   for (const [what, read] of all) it(`${what}: read in linear time`, () => assertLinear(read, ofFile));
 });

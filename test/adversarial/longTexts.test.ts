@@ -1,6 +1,6 @@
 /**
- * Every function that reads text of others is given a lot of it (S2). Those that take texts alone are found in the source
- * and fed by themselves; any other is fed here, or is named with the reason why it is not.
+ * Every reader of foreign text gets a long one (S2). Functions with only texts as parameters are found in the source
+ * and called automatically. Any other function is called here, or has a reason in `notFed`.
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { keptFacts, readInitializeAnswer } from '../../src/core/connections/handshake.js';
@@ -196,7 +196,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   },
 };
 
-/** What is exported here reads texts of others. */
+/** The exports of these rooms read foreign texts. */
 const rooms = [
   'core/base',
   'core/protocol',
@@ -211,7 +211,7 @@ const rooms = [
   'core/processes',
 ];
 
-/** Why a function that takes a text of others is not fed. */
+/** Reasons to leave a function with a foreign text out. */
 const notFed: Readonly<Record<string, readonly string[]>> = {
   'It compares entries that were read before, each once.': ['isSameList'],
   'It decodes whole messages in slices; longMessages.test.ts sends them.': ['decodedInSlices'],
@@ -351,14 +351,15 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'curatePromptsAndResources',
   ],
 };
-describe('long texts of others', function () {
+describe('long foreign texts', function () {
   this.timeout(1_800_000);
 
-  it('are given to everything that reads them', () => assertEachIsFed(rooms, Object.values(readers), notFed));
+  it('Long texts are given to everything that reads them', () =>
+    assertEachIsFed(rooms, Object.values(readers), notFed));
 
   const named = new Set(Object.values(notFed).flat());
   for (const taking of takingIn(rooms).filter(({ isPlain, name }) => isPlain && !named.has(name))) {
-    it(`${taking.file} ${taking.name}: takes linear time`, async () => assertLinear(await plainReader(taking)));
+    it(`${taking.file} ${taking.name} takes linear time`, async () => assertLinear(await plainReader(taking)));
   }
   for (const [what, read] of Object.entries(readers)) {
     it(`${what}: read in linear time`, () => assertLinear(read, ofMany));

@@ -1,6 +1,6 @@
 /**
- * The real programs, as `programs.json` pins them: each is installed once into a folder of its own outside the repository,
- * `MCP_TOOLSETS_AGENTS` or one in the cache of the user.
+ * The real programs in the versions of `programs.json`. Each is installed once into a separate folder outside the
+ * repository, below `MCP_TOOLSETS_AGENTS` or the cache of the user.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ export const versionOf = (id: ProgramId): string => pinned[id].version;
 
 const root = process.env['MCP_TOOLSETS_AGENTS'] ?? path.join(homedir(), '.cache', 'mcp-toolsets-agents');
 
-/** Resolves with its folder, which has it in `node_modules`. Rejects with the last words of npm. */
+/** Resolves with its folder, which has it in `node_modules`. Rejects with npm's last output. */
 export async function install(id: ProgramId): Promise<string> {
   const { package: name, version } = pinned[id];
   const folder = path.join(root, `${id}-${version}`);
@@ -37,7 +37,7 @@ export async function install(id: ProgramId): Promise<string> {
   return folder;
 }
 
-/** The script or program that a package has as its command. */
+/** The script or program behind a package's command. */
 export function commandOf(id: ProgramId, folder: string): string {
   const own = path.join(folder, 'node_modules', pinned[id].package);
   const { bin } = JSON.parse(readFileSync(path.join(own, 'package.json'), 'utf8')) as {

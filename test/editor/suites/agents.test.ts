@@ -102,7 +102,7 @@ describe('other agents', () => {
   const pidOf = async (client: Client): Promise<string> =>
     ((await client.callTool({ name: 'pid' })).content as { text: string }[])[0]?.text ?? '';
 
-  it('By default no endpoint listens, and there is no token', () => {
+  it('By default no endpoint listens and no token exists', () => {
     assert.ok(!existsSync(endpoints));
   });
 

@@ -92,7 +92,7 @@ async function approve(server: string): Promise<void> {
   await page.click(`${notification} .monaco-button:text-is("Approve")`);
 }
 
-/** An MCP server that needs a sign-in, and an authorization server that refuses registration with a link. */
+/** An MCP server that needs a sign-in, with an authorization server that refuses registration with a link. */
 function hostileAuthority(): Server {
   return createServer((request, response) => {
     const origin = `http://${request.headers.host}`;

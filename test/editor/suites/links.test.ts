@@ -95,7 +95,7 @@ describe('links that lead out of the folder', () => {
 
       afterEach(() => assert.deepEqual(there(), { 'mcp.yaml': text }));
 
-      it('No quick fix edits through a link, and there is no fix for all', async () => {
+      it('No quick fix edits through a link, not even the fix for all', async () => {
         const { document } = await vscode.window.showTextDocument(vscode.Uri.file(configFile()));
         // The editor cancels requests about a document that changes, also when it reads the file again.
         await until(
@@ -169,7 +169,7 @@ describe('links that lead out of the folder', () => {
 
       afterEach(() => rmSync(join(folder(), '.github'), { recursive: true, force: true }));
 
-      it('It is a problem of the file, and the extension neither opens nor writes it', async () => {
+      it('A special file in place of the config file is a problem, and the extension neither opens nor writes it', async () => {
         await until(codes, (found) => found.includes('file-unreadable'), 'the problem');
         await addServer();
         await untilRefused();
@@ -183,7 +183,7 @@ describe('links that lead out of the folder', () => {
         assert.ok(lstatSync(configFile()).isSymbolicLink());
       });
 
-      it("It is not read in place of a member's agent", async () => {
+      it("A special file is not read in place of a member's agent", async () => {
         rmSync(minds(), { recursive: true });
         mkdirSync(minds());
         writeFileSync(configFile(), text);
