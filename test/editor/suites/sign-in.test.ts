@@ -80,7 +80,7 @@ describe('sign-in', () => {
   // The old editor asks before it opens a page of this machine under `::1`, and tests cannot see that question.
   const itOpensPages = isOldEditor ? it.skip : it;
 
-  itOpensPages('a click opens the browser, which comes back; the tools are there', async () => {
+  itOpensPages('A click opens the browser, the sign-in returns to the editor, and the tools are there', async () => {
     await page.click('.codelens-decoration a:has-text("Sign In…")');
     await untilTools(tools);
     await untilProblems([]);
