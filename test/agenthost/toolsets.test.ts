@@ -55,7 +55,7 @@ describe('toolsets in the agent host', function () {
     assert.fail(`${tool} was not offered: ${(await names(talk)).join(', ')}`);
   }
 
-  it("Names below the host's limit stay whole, and longer names are left out and reported (G3a)", async () => {
+  it("Names within the host's limit stay whole, and longer names are left out and reported (G3a)", async () => {
     const offered = await names(first);
     const wide = 'a-toolset-with-a-name-of-32-char-tally_with_a_suffix_of_26_chars';
     assert.equal(wide.length, 64);

@@ -253,7 +253,7 @@ describe('tools of a window', () => {
     await untilProblems([]);
   });
 
-  it('Tools that come later are marked as new, and the command asks its caller about them', async () => {
+  it('Tools that come later are marked as new, and the command to accept them always asks', async () => {
     await begin('mcp_grower_grow', {});
     await called();
     await untilProblems(['tools-changed']);

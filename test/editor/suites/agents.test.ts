@@ -291,7 +291,7 @@ describe('other agents', () => {
       assert.equal(said, token());
     });
 
-    it('“Set Up Another Agent” shows launches without a question and approves them by writing, because `connect` asks no question (S1)', async () => {
+    it('“Set Up Another Agent” shows and approves launches without a question here, because `connect` cannot ask (S1)', async () => {
       const file = join(minds, 'approvals.json');
       const approved = (): boolean => existsSync(file) && readFileSync(file, 'utf8').includes('"theirs"');
       const asks = (value: string): Thenable<void> =>

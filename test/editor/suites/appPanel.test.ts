@@ -217,7 +217,7 @@ describe('the app of a result', () => {
       await vscode.commands.executeCommand('workbench.action.closeAllEditors');
       await newChat();
       await ask(calls({ tool: 'mcp_local_show' }));
-      // The editor asks first if the port leads to a machine with a remote window.
+      // In a remote window the editor first looks up the forwarding of the machine's port.
       assert.equal(await untilShown(inWebview('#blocked'), /^blocked/), `blocked ${addresses[1]}`);
     } finally {
       program.closeAllConnections();

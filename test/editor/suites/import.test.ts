@@ -152,7 +152,7 @@ describe('import and add', () => {
     await untilTools(['mcp_plain_add']);
   });
 
-  it('A repeated preview beside another import is readable', async () => {
+  it('A preview that is shown again beside another import has its text', async () => {
     const before = await readConfig();
     const other = join(folder(), 'one', '.mcp.json');
     await mkdir(dirname(other));

@@ -42,7 +42,7 @@ describe('names in the editor (G3a)', () => {
     assert.equal(await invoke('mcp_averyveryvery_two', { text: 'x' }).then(() => 'ran'), 'ran');
   });
 
-  it('A name is a problem if an id is too long, or if the user’s own mcp.json has the label', async () => {
+  it('A name is a problem if its id is too long, or if the user’s own mcp.json has the label', async () => {
     const all = await untilProblems(['editor-id-too-long limits', 'editor-toolset-hidden taken']);
     const hidden = all.find(({ code }) => code === 'editor-toolset-hidden');
     assert.match(hidden?.message ?? '', /mcp\.json/);

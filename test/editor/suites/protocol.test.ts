@@ -48,7 +48,7 @@ function withAgent(): void {
 describe('features besides tools (G4)', () => {
   withAgent();
 
-  it("The editor announces the capabilities given at the server's start, so the first conversation gets the warm instance (L4)", async () => {
+  it("The warm server got the editor's real capabilities at its start, so the first conversation gets this instance (L4)", async () => {
     const [warm] = await servers();
     const { text } = await ask(calls({ tool: 'mcp_asks_capabilities' }, { tool: 'mcp_asks_pid' }));
     assert.match(text, /"roots":\{"listChanged":true\}/);

@@ -30,7 +30,7 @@ describe('teams of two folders', () => {
       .getDiagnostics(vscode.Uri.file(join(folder, '.minds', 'team.yaml')))
       .map(({ code, range }) => `${String(typeof code === 'object' ? code.value : code)} ${range.start.line + 1}`);
 
-  it('Two teams are one team: an id counts in the first folder, and the second reports the duplicate', async () => {
+  it('Two folders form one team: an id counts in the first folder, and the second reports the duplicate', async () => {
     await until(
       () => [problems(one), problems(two)],
       (found) => JSON.stringify(found) === '[[],["member-in-other-folder 3"]]',

@@ -249,7 +249,7 @@ describe('both eras in every mixture (X8)', function () {
     await Promise.all([...listening.values()].map(({ server }) => server.stop()));
   });
 
-  it('HTTP+SSE has no cell for clients: a client of 2024-11-05 reaches the gateway over stdio and over Streamable HTTP', async () => {
+  it('HTTP+SSE has no cell for clients, because a client of 2024-11-05 uses stdio or Streamable HTTP', async () => {
     const { url, headers } = (await stage.gateway()).endpoint(idOf('legacy', 'stdio'), 'plain');
     const response = await fetch(url, { headers: { ...headers, accept: 'text/event-stream' } });
     await response.body?.cancel();

@@ -155,7 +155,7 @@ describe('clients of the modern era (X8)', function () {
     }
   });
 
-  it('Modern clients see a change by listing again if a server only limits the age of its lists', async () => {
+  it('Listing again shows a change at a server that only limits the age of its lists', async () => {
     const renamed = { ...shared, transform: [{ prefix: 'my_' }] };
     await stage.edit({
       s: fixture('modern', ['--ttl', '1'], shared),

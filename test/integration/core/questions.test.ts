@@ -91,7 +91,7 @@ describe('questions from servers to clients (G4)', () => {
     assert.equal(await session.text('roots'), '["file:///a"]');
   });
 
-  it('A shared instance receives the common capabilities of its sessions, and an unable session gets no question', async () => {
+  it("A shared instance receives the union of its sessions' capabilities, and a session without one gets no question", async () => {
     await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
     const nothing = await SessionClient.open(stage, 's');
     const before = await nothing.text('pid');

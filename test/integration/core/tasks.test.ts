@@ -148,7 +148,7 @@ describe('tasks (X8)', function () {
     assert.equal((await get(long, taskId)).result?.['status'], 'working');
   });
 
-  it('Tasks of a client with a handle need no handle, and tasks of a shared instance need no conversation', async () => {
+  it('A request for a task needs no handle, and for a task of a shared instance no conversation', async () => {
     await stage.edit({
       s: fixture('tasks'),
       t: fixture('tasks', [], { 'truely-stateless': true, transform: [{ prefix: 't_' }] }),
