@@ -1,4 +1,4 @@
-/** What a definition of a tool may have mirrored in headers, and what not (X8). */
+/** The parameters that a tool's definition may mirror in headers (X8). */
 import assert from 'node:assert/strict';
 import { fromHeader, mirroredParams, mirrorMismatch, toHeader } from '../../../src/core/protocol/mirroredParams.js';
 
@@ -6,7 +6,7 @@ const text = (header: unknown): object => ({ type: 'string', 'x-mcp-header': hea
 const of = (properties: object, more: object = {}): unknown => mirroredParams({ type: 'object', properties, ...more });
 
 describe('mirrored parameters (X8)', () => {
-  it('are found wherever properties alone lead to them', () => {
+  it('Mirrored parameters are found if only properties lead to them', () => {
     const deep = { type: 'object', properties: { b: { type: 'integer', 'x-mcp-header': 'B' } } };
     assert.deepEqual(of({ a: text('A'), deep, plain: { default: text('D'), enum: [text('E')] } }), {
       kind: 'right',
@@ -18,7 +18,7 @@ describe('mirrored parameters (X8)', () => {
     assert.deepEqual(mirroredParams(undefined), { kind: 'right', params: [] });
   });
 
-  it('make the tool wrong where the specification does not allow them', () => {
+  it('Mirrored parameters outside the specification make the tool invalid', () => {
     const wrong: unknown[] = [
       of({ a: text('') }),
       of({ a: text('no space') }),
@@ -35,7 +35,7 @@ describe('mirrored parameters (X8)', () => {
     for (const one of wrong) assert.equal((one as { kind: string }).kind, 'wrong', JSON.stringify(one));
   });
 
-  it('are compared with the body, numbers as numbers, and have to be there where the body has them', () => {
+  it('Mirrored parameters are compared with the body, numbers as numbers, and required if the body has them', () => {
     const params = [
       { header: 'Region', path: ['region'] },
       { header: 'Shard', path: ['deep', 'shard'] },
@@ -57,7 +57,7 @@ describe('mirrored parameters (X8)', () => {
     assert.match(wrong({ region: 'größe' }, { 'mcp-param-region': 'größe' }) ?? '', /not allowed/);
   });
 
-  it('come out of a header as they went in', () => {
+  it('Mirrored parameters survive their encoding in a header', () => {
     for (const value of ['', 'plain', 'größe', ' padded ', 'two\nlines', '=?base64?literal?=', '=?base64?YQ==?=']) {
       assert.equal(fromHeader(toHeader(value)), value);
     }
