@@ -78,7 +78,7 @@ const readers: readonly Reader[] = [
     read: (text) => void importServers({ text, file: '/ws/config.toml', taken: new Set(), folders: around }),
   },
   {
-    what: 'the files that entries for other agents go into',
+    what: 'files for the entries of other agents',
     texts: () => [...jsonFiles(), ...tomlFiles()],
     read: (text, turn) => {
       const agent = agentKinds[turn % agentKinds.length] ?? assert.fail('There is no agent.');

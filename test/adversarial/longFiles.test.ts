@@ -169,17 +169,16 @@ const readers: Readonly<Record<string, Reader>> = {
     );
     return mergeSources([higher, ...read], new Map());
   },
-  'what a new server is made of': (text) => [
+  'the parts of a new server': (text) => [
     validateId(text, new Set()),
     suggestedId('command', text, new Set([text])),
     suggestedId('url', text, new Set()),
     suggestedId('package', text, new Set()),
     newEntry('command', text),
   ],
-  'a server that is switched off': (text) =>
-    setEnabled(`version: 1\nservers:\n  ${JSON.stringify(text)}: {}\n`, text, false),
+  'a disabled server': (text) => setEnabled(`version: 1\nservers:\n  ${JSON.stringify(text)}: {}\n`, text, false),
   'the bytes of a file of another program': (text) => textOfBytes(Buffer.from(text)),
-  'a file that is imported': (text) =>
+  'an imported file': (text) =>
     planImport({
       config: `version: 1\n# ${JSON.stringify(text)}\n`,
       label: 'a program',
@@ -189,21 +188,20 @@ const readers: Readonly<Record<string, Reader>> = {
       folders,
     }),
   'a config file under the pointer': (text) => hover(text, 0, around),
-  'the end of a config file that is typed': (text) => complete(text, text.length, around),
-  'a value that is typed': (text) =>
+  'the end of a config file during typing': (text) => complete(text, text.length, around),
+  'a value during typing': (text) =>
     complete(`version: 1\nservers:\n  a:\n    transport: ${text}`, 30 + text.length, around),
-  'a key that is typed': (text) => {
+  'a key during typing': (text) => {
     const typed = `version: 1\nservers:\n  a:\n    transport: ${text}\n    `;
     return complete(typed, typed.length, around);
   },
-  'an item that is typed': (text) =>
+  'an item during typing': (text) =>
     complete(`version: 1\nservers:\n  a: {transport: ${text}, tools: {whitelist: [`, 59 + text.length, around),
-  'a team that is typed': (text) => completeTeam(text, text.length, []),
-  'a server that is added': (text) =>
-    addServers('version: 1\n', [{ id: 'a', entry: { transport: 'stdio', command: text } }]),
-  'a config file to which a server is added': (text) =>
+  'a team during typing': (text) => completeTeam(text, text.length, []),
+  'an added server': (text) => addServers('version: 1\n', [{ id: 'a', entry: { transport: 'stdio', command: text } }]),
+  'a config file with an added server': (text) =>
     addServers(text, [{ id: 'a', entry: { transport: 'stdio', command: 'x' } }]),
-  'a config file in which a tool is ticked': (text) => [
+  'a config file with a ticked tool': (text) => [
     tickTools(text, 'a', ['x'], new Map([['x', false]])),
     ...['whitelist', 'blacklist'].map((list) =>
       tickTools(
@@ -212,7 +210,7 @@ const readers: Readonly<Record<string, Reader>> = {
       ),
     ),
   ],
-  'a file in which a server is renamed': (text) => {
+  'a file with a renamed server': (text) => {
     const renaming = { from: text, to: 'b' };
     const quoted = JSON.stringify(text);
     return [
@@ -222,17 +220,17 @@ const readers: Readonly<Record<string, Reader>> = {
       [text, `---\ntools: [${quoted}]\n---\n`].map((agent) => renamedInAgent(agent, renaming)),
     ];
   },
-  'what a person types for a new server': (text) =>
+  'the input for a new server': (text) =>
     withSecretsApart('a', { command: text, args: [text], env: { A: text } }, folders),
   'an agent of a member': (text) => {
     const agent = { id: 'a', name: text, purpose: text, toolsets: ['x'] };
     return [newAgentFile(agent), withGrants(text, agent), withGrants(`---\ntools: [${text}]\n---\n`, agent)];
   },
-  'tools that changed': (text) => reviewed('before', text),
-  'tools that were others': (text) => reviewed(text, `${text} `),
+  'changed tools': (text) => reviewed('before', text),
+  'replaced tools': (text) => reviewed(text, `${text} `),
   'a server of 2026-07-28': modernServer,
-  'the versions that a server speaks': (text) => readRefusedVersion({ supported: text.slice(0, 100_000).split('') }),
-  'what was remembered': async (text) => {
+  'the versions of a server': (text) => readRefusedVersion({ supported: text.slice(0, 100_000).split('') }),
+  'a remembered list': async (text) => {
     const listing = { tools: [{ name: text, description: text, inputSchema: { type: 'object' } }], malformed: [] };
     const kept = await keptText(
       {

@@ -77,7 +77,7 @@ const curated = (pattern: string, text: string): unknown =>
 const resources = { resources: [], templates: [], filter: { whitelist: ['file:///*a*b*c*'], blacklist: [] } };
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
-  'what a server lists': (text) => curated('*a*b*c*', text),
+  'a list of a server': (text) => curated('*a*b*c*', text),
   'what a client of 2026-07-28 says of its conversation': (text) => {
     const tool: Tool = { name: 'x', inputSchema: { type: 'object', properties: { [text]: {} } } };
     return [
@@ -87,22 +87,22 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       withId(text, 1, 2),
     ];
   },
-  'what a server lists, and a pattern of the file': (text) => curated(text, 'a'.repeat(60)),
+  'a list of a server, and a pattern of the file': (text) => curated(text, 'a'.repeat(60)),
   'a pattern with many wildcards': (text) => compilePattern('*a*b*a*b*c*d*'.repeat(20)).matches(text),
-  'a pattern that is long': (text) => compilePattern(`*${text}*`).matches(text.slice(0, 8 * 1024)),
-  'a resource that is asked for': (text) => [
+  'a long pattern': (text) => compilePattern(`*${text}*`).matches(text.slice(0, 8 * 1024)),
+  'a requested resource': (text) => [
     admitsResource(resources, text),
     admitsResource({ ...resources, templates: [{ uriTemplate: '{a}{b}/{c}{d}', name: 'x' }] }, text),
     contentsRefused(resources, [{ uri: 'x', mimeType: text, text, blob: text }]),
   ],
-  'a text that is shown': (text) => [inert`a ${text}`, formatted`a ${text}`],
+  'a shown text': (text) => [inert`a ${text}`, formatted`a ${text}`],
   'a text in a log': (text) => {
     const redactor = new Redactor();
     redactor.register(['a secret of some length']);
     return redactor.redact(text);
   },
   'data: URLs in a result': (text) => withoutDataUrls({ content: [{ type: 'image', data: text, mimeType: text }] }),
-  'a config file that is typed': (text) => [
+  'a config file during typing': (text) => [
     sketch(text),
     sketch(text, text.length),
     sketch(`a: [${text}`),
@@ -119,21 +119,21 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       serverInfo: { name: text, version: text, title: text },
       instructions: text,
     }),
-  'what was remembered of a server': (text) => [
+  'a remembered list of a server': (text) => [
     keptFacts({ serverInfo: { name: text, version: text }, instructions: text, capabilities: { [text]: {} } }),
     keptFacts({ protocolVersion: text }),
   ],
   'another answer to initialize': (text) => readInitializeAnswer({ protocolVersion: text }),
-  'a text that is shown in short': (text) => [shortened(text, 500), inBrief({ text }, 500)],
+  'a shortened text': (text) => [shortened(text, 500), inBrief({ text }, 500)],
   'a page instead of an answer': (text) => [inShort(text), inShort(`<html>${text}`)],
   'a challenge': (text) => readChallenge(`Bearer ${text.slice(0, 16 * 1024)}`),
   'an error of a server': (text) => [initializeRefused({ code: 1, message: text }), listFailed(shortened(text, 500))],
-  'the last words of a process': (text) =>
+  'the last output of a process': (text) =>
     likelyCause(
       { code: 1, signal: null },
       Array.from({ length: 25 }, (_, line) => text.slice(line * 500, (line + 1) * 500)),
     ),
-  'what a client declares': (text) => {
+  'the capabilities of a client': (text) => {
     const declared = { experimental: { [text]: { text } }, extensions: { [text]: {} }, sampling: { [text]: {} } };
     return [
       declaredCapabilities(declared),
@@ -157,7 +157,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       mirrorMismatch(params, { p: text }, { 'mcp-param-p': `=?base64?${text}?=` }),
     ];
   },
-  'a token that a client shows': (text) => new BearerCheck('x').accepts(`Bearer ${text}`),
+  'a token from a client': (text) => new BearerCheck('x').accepts(`Bearer ${text}`),
   'a result on its way to a client': async (text) => {
     const parts = [
       { type: 'text', text },
@@ -180,9 +180,9 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       otherResult('2024-11-05', { contents: [{ uri: text, text }], messages: [{ content: { text } }] }, false),
     ];
   },
-  'the ends of a text that goes to a file': (text) => [...new Excerpt({ head: 500, tail: 500 }).of([text])],
+  'the ends of a text for a file': (text) => [...new Excerpt({ head: 500, tail: 500 }).of([text])],
   'the answer of a model': (text) => new AnswerLinks(() => undefined).push(text),
-  'what a server logs': (text) => {
+  'a log of a server': (text) => {
     logMessage(silentLog, { level: text, logger: text, data: { [text]: text } });
     const trace = new TrafficTrace({ log: silentLog, clock: systemClock, enabled: () => true });
     const message = { jsonrpc: '2.0' as const, method: text, params: { text } };

@@ -108,9 +108,9 @@ describe('connect and approvals (S1)', () => {
         'a stored secret in a variable',
         () => ({ ...base(), a: stage.server('a', { envFile: '.env', env: { X: { env: 'STORED' } } }) }),
       ],
-      ['the folder it runs in', () => ({ ...base(), a: stage.server('a', { envFile: '.env', cwd: 'sub' }) })],
+      ['another folder of a server', () => ({ ...base(), a: stage.server('a', { envFile: '.env', cwd: 'sub' }) })],
       [
-        'the file of variables',
+        'a file of variables',
         () => {
           writeFileSync(path.join(cli.folder, '.env'), 'OF_FILE=2\n');
           return base();
@@ -124,7 +124,7 @@ describe('connect and approvals (S1)', () => {
       ['an address', () => ({ ...base(), web: http(`${url}/elsewhere`) })],
     ];
     for (const [what, edited] of edits) {
-      it(`A pulled change of ${what} waits at each start of \`connect\``, async () => {
+      it(`A pulled change waits at each start of \`connect\`: ${what}`, async () => {
         cli.save(base());
         await stage.approve();
         assert.deepEqual(await stage.namesFor('a'), ['a_echo']);
