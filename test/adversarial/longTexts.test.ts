@@ -77,7 +77,7 @@ const curated = (pattern: string, text: string): unknown =>
 const resources = { resources: [], templates: [], filter: { whitelist: ['file:///*a*b*c*'], blacklist: [] } };
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
-  'a list of a server': (text) => curated('*a*b*c*', text),
+  'what a server lists': (text) => curated('*a*b*c*', text),
   'what a client of 2026-07-28 says of its conversation': (text) => {
     const tool: Tool = { name: 'x', inputSchema: { type: 'object', properties: { [text]: {} } } };
     return [
@@ -87,7 +87,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       withId(text, 1, 2),
     ];
   },
-  'a list of a server, and a pattern of the file': (text) => curated(text, 'a'.repeat(60)),
+  'what a server lists, and a pattern of the file': (text) => curated(text, 'a'.repeat(60)),
   'a pattern with many wildcards': (text) => compilePattern('*a*b*a*b*c*d*'.repeat(20)).matches(text),
   'a long pattern': (text) => compilePattern(`*${text}*`).matches(text.slice(0, 8 * 1024)),
   'a requested resource': (text) => [

@@ -1,4 +1,4 @@
-/** Config files as a model, and random edits of them: changes by a person, a branch switch or a bad merge. */
+/** Config files as a model, and random edits of them: what a person, a branch switch or a bad merge does to the file. */
 import type { Random } from './random.js';
 
 export type Step =
@@ -8,13 +8,13 @@ export type Step =
 
 export interface EntryModel {
   readonly id: string;
-  /** Decides the server's offer, and if it starts. */
+  /** Decides what the server offers and whether it starts. */
   readonly program: string;
-  /** Another number is another launch of the same program. */
+  /** Another one is another launch of the same program. */
   readonly nonce: number;
   readonly stateless: boolean;
   readonly enabled: boolean;
-  /** Makes the entry wrong: an empty command, or an unset host variable. */
+  /** Makes the entry wrong: an empty command, a host variable that is not set. */
   readonly fault: 'command' | 'variable' | undefined;
   readonly whitelist: readonly string[];
   readonly blacklist: readonly string[];
@@ -23,7 +23,7 @@ export interface EntryModel {
 
 export interface FileModel {
   readonly entries: readonly EntryModel[];
-  /** The YAML is broken: `entries` counts only after a repair. */
+  /** The YAML is broken: what stands in `entries` counts only when it is repaired. */
   readonly broken: boolean;
 }
 
@@ -148,7 +148,7 @@ function replaced(entries: readonly EntryModel[], entry: EntryModel, change: Par
 export const unsetVariable = 'NOT_SET_ANYWHERE';
 export const launchVariable = 'LAUNCH_VARIABLE';
 
-/** @param launch `command` and `args` of a valid entry */
+/** @param launch `command` and `args` of an entry that is right. */
 export function textOf(
   file: FileModel,
   launch: (entry: EntryModel) => { readonly command: string; readonly args: readonly string[] },

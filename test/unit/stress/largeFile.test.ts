@@ -1,4 +1,4 @@
-/** A file of 2,000 lines (E2). Each request takes a few times as long as parsing the file in the same run. */
+/** A file of 2,000 lines (E2): each request takes a few times what parsing the file takes, measured in the same run. */
 import assert from 'node:assert/strict';
 import { formatted } from '../../../src/core/base/inert.js';
 import { complete } from '../../../src/core/authoring/completion.js';
@@ -27,7 +27,7 @@ const servers = Array.from({ length: 150 }, (_, index) => `  s${index}:
 const text = `version: 1\nservers:\n${servers.join('')}`;
 const middle = text.indexOf("'browser_*'", text.length / 2) + 3;
 
-/** The fastest of some runs, in milliseconds, because other work of the machine only makes a run longer. */
+/** The fastest of some runs, in milliseconds: what else the machine does makes a run longer, never shorter. */
 async function fastest(run: () => unknown): Promise<number> {
   let best = Infinity;
   for (let turn = 0; turn < 7; turn++) {
@@ -54,7 +54,7 @@ describe('a file of 2,000 lines', function () {
     serverState: () => formatted`running`,
   };
   const fixes = { toolNames: () => names, restartable: () => true, isFree: () => false, variables: [] };
-  // Each has one of the two mistakes.
+  // Each has one mistake or the other.
   const broken = text.replace(/transport: stdio/g, (written, at: number) =>
     at % 2 === 0 ? '# none' : `${written}\n    enabld: true`,
   );
@@ -74,7 +74,7 @@ describe('a file of 2,000 lines', function () {
     ['disabling a server', 8, () => setEnabled(text, 's75', false)],
   ]; // oxfmt-ignore
   for (const [name, most, run] of requests) {
-    it(`In a file of 2,000 lines ${name} takes at most ${most} × parsing`, async () => {
+    it(`${name}: at most ${most} × parsing`, async () => {
       const took = await fastest(run);
       assert.ok(took <= most * base, `${(took / base).toFixed(2)} × parsing`);
     });

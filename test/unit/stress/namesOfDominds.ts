@@ -1,14 +1,14 @@
 /**
- * A table of statements about names in Dominds' documents: a file, its servers, and the published names (N1–N5, C1).
- * `better` marks an intended difference from Dominds, with the reason.
+ * What Dominds' documents say of names, as a table: what a file and its servers give, and what is published (N1–N5, C1).
+ * `better` marks what is meant to differ from Dominds, and why.
  */
 export interface DocumentedCase {
   readonly what: string;
-  /** The entry of each server below `transport` and `command`, in YAML flow style. */
+  /** Of each server: its entry below `transport` and `command`, in YAML flow style. */
   readonly servers: Readonly<Record<string, string>>;
-  /** The list of each server. */
+  /** What each server lists. */
   readonly lists: Readonly<Record<string, readonly string[]>>;
-  /** `server/name` in the order of the agents' list. */
+  /** `server/name` in the order in which agents see them. */
   readonly published: readonly string[];
   /** `code server`, information left out, sorted. */
   readonly problems?: readonly string[];

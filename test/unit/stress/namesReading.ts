@@ -1,6 +1,6 @@
 /**
- * A second reading of the rules for names (N1–N5), written from the rules and not from the product: a truth table,
- * names as arrays of characters, sets of claims. It shares no code with `src`.
+ * A second reading of the rules for names (N1–N5), written from the rules and not from the product: a truth table, names
+ * as arrays of characters, sets of claims. It shares nothing with `src`.
  */
 export type Step =
   | { readonly add: string; readonly at: 'front' | 'end' }
@@ -19,11 +19,11 @@ interface Reading {
   /** `server/name`. */
   readonly published: readonly string[];
   readonly refused: readonly string[];
-  /** `code server`, once for each report. */
+  /** `code server`, with one for each time it is said. */
   readonly problems: readonly string[];
 }
 
-/** Consumes the name by literal parts. The first is at the front, the last at the end. */
+/** Matches by what is left of the name after each literal part: the first at the front, the last at the end. */
 export function fits(pattern: string, name: string): boolean {
   const parts = pattern.split('*');
   if (parts.length === 1) return pattern === name;
@@ -39,7 +39,7 @@ export function fits(pattern: string, name: string): boolean {
   return left.length >= back.length && left.endsWith(back);
 }
 
-/** The rows of N2: a whitelist exists, a blacklist exists, and the match of each. */
+/** The rows are N2's: is there a whitelist, is there a blacklist, does each match. */
 const table: Readonly<Record<string, boolean>> = {
   'no no': true,
   'hit no': true,
@@ -118,7 +118,7 @@ export function readAgain(servers: readonly ReadServer[], builtIn: ReadonlySet<s
         published.push(`${id}/${name}`);
       }
     }
-    // All common names of two servers are one problem.
+    // All names that two servers share are one problem.
     for (const holder of holders) say(holder === 'built in' ? 'name-reserved' : 'name-taken');
   }
   return { published, refused, problems: problems.sort() };

@@ -1,7 +1,7 @@
 /**
- * The expected published tools and problems. It derives them from the file, the servers' offers and the history of
- * working definitions, with a second writing of the rules in another way (rules N, R). It knows no connection and no
- * code of the product.
+ * What must be published, which problems must be shown: told from the file, from what servers offer and from the
+ * history of definitions that worked, by rules written down a second time and in another way (spec N, R). It knows no
+ * connection and no code of the product.
  */
 import type { EntryModel, FileModel, Step } from './edits.js';
 
@@ -10,10 +10,10 @@ export interface Serving {
   readonly stateless: boolean;
   view: View;
   offers: readonly string[];
-  /** A later list of the server with one name for two tools. */
+  /** A list that the server gave later and that gives two tools one name. */
   rejected: readonly string[] | undefined;
   refreshFailed: boolean;
-  /** Changes with each replacement of the serving definition. */
+  /** Another one with each replacement of what serves. */
   readonly generation: number;
 }
 
@@ -21,24 +21,24 @@ type View = Pick<EntryModel, 'whitelist' | 'blacklist' | 'transform'>;
 
 export interface History {
   serving: Serving | undefined;
-  /** A definition during its start, to replace the serving one. */
+  /** A definition that is being started to replace what serves. */
   pending: { readonly launch: string; readonly stateless: boolean; view: View } | undefined;
   stopped: string | undefined;
-  /** The reason why the definition of the file does not serve. */
+  /** Why the definition of the file does not serve. */
   wantedTrouble: string | undefined;
-  /** A connection was lost, or did not start again, since the last start of an instance of the serving definition. */
+  /** Something was lost, or did not start again, since an instance of what serves last started. */
   servingTrouble: boolean;
 }
 
 export type StartOutcome = { readonly offers: readonly string[] } | { readonly failure: string };
 
 const nameRule = /^[a-zA-Z0-9_-]{1,64}$/;
-/** The errors that the stress tests cause. One of the two codes behind `lost` is an error. */
+/** What the stress tests bring about that is an error. One of the two that `lost` stands for is. */
 const errors = new Set(['yaml-syntax', 'server-exited', 'command-not-found', 'name-twice-in-server']);
 let generations = 0;
 
 export class Oracle {
-  /** The last contents of the file that were not refused as a whole. */
+  /** What the file last said that was not refused as a whole. */
   private entries: readonly EntryModel[] = [];
   private refused = false;
   private hostValue = '';
@@ -72,11 +72,11 @@ export class Oracle {
     return [entry.program, entry.nonce, entry.stateless, this.hostValue].join('|');
   }
 
-  /** The immediate part of an edit. The part that has to start is `pending` then. */
+  /** The part of an edit that happens at once; what has to start is `pending` then. */
   apply(file: FileModel, hostValue: string): void {
     this.refused = file.broken;
     if (file.broken) {
-      // The previous entries are read as before, with the old values of the host.
+      // What stood there before is read as it was then, with the host's values of then.
       for (const entry of this.entries) this.applyEntry(entry);
       return;
     }
@@ -112,7 +112,7 @@ export class Oracle {
     }
   }
 
-  /** The result of a pending start. Returns the new serving generation, if it changed. */
+  /** A start that was pending has come to this. Returns the generation that serves now, if that changed. */
   settle(id: string, outcome: StartOutcome): number | undefined {
     const history = this.history(id);
     const { pending } = history;
@@ -135,7 +135,7 @@ export class Oracle {
     return generation;
   }
 
-  /** The serving definition lists its tools again. */
+  /** What serves lists its tools anew. */
   relisted(serving: Serving, offers: readonly string[] | undefined): void {
     if (offers === undefined) {
       serving.refreshFailed = true;
@@ -161,7 +161,7 @@ export class Oracle {
     history.stopped = stopped;
   }
 
-  /** A person asks for the file's definition. Returns true if it already serves. */
+  /** A person asks for what the file says. True: for what serves already. */
   start(id: string): boolean {
     const entry = this.entry(id);
     const history = this.history(id);
@@ -183,7 +183,7 @@ export class Oracle {
     return this.claims().published.find((tool) => tool.id === id && tool.name === name)?.original;
   }
 
-  /** Sorted codes. The codes of a definition during its start are unknown. `lost` means either of its two codes. */
+  /** Codes, sorted; those of what starts just now are not known. `lost` stands for each of its two codes. */
   problems(): string[] {
     const codes: string[] = this.refused ? ['yaml-syntax'] : [];
     codes.push(...this.claims().problems);
@@ -258,7 +258,7 @@ export class Oracle {
   }
 }
 
-/** A disabled entry may be wrong, because its mistakes are information (C1). */
+/** What is disabled may be wrong: its mistakes are information (C1). */
 export function isWrong(entry: EntryModel): boolean {
   return entry.enabled && (entry.fault === 'command' || entry.fault === 'variable');
 }

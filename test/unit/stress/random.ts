@@ -1,4 +1,4 @@
-/** Random choices that a seed repeats (mulberry32), so that a failure can run again. */
+/** Random choices that a seed repeats (mulberry32), so that a failure can be run again. */
 export class Random {
   private state: number;
 
@@ -31,7 +31,7 @@ export class Random {
     return list[index] as T;
   }
 
-  /** One of the keys, with a frequency by weight. */
+  /** One of the keys, each as often as its weight says. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
     const entries = Object.entries(weights) as [K, number][];
     let at = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -59,10 +59,7 @@ export class Random {
   }
 }
 
-/**
- * Takes the seed from the environment. Otherwise takes it from the clock, so that runs differ. Prints it on every
- * run.
- */
+/** Takes the seed from the environment, else from this moment, so that every run is another, and prints it on every run. */
 export function seedOf(variable: string): number {
   const given = process.env[variable];
   const seed = given === undefined ? Date.now() % 2 ** 31 : Number(given);

@@ -1,7 +1,6 @@
 /**
- * Records of the instances and calls of a host whose servers are played by hand: the reason for each start, the
- * instance of each call, and the reasons why each may end. A comparison with the host and the oracle finds the
- * faults.
+ * What is known of the instances and the calls of a host whose servers are played by hand: why each start was asked for,
+ * which call is on which instance, and why each may end. Compared with the host and the oracle, it finds what is wrong.
  */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
@@ -15,7 +14,7 @@ import type { History, Oracle, Serving } from './oracle.js';
 
 export type Pending = FakeConnector['pending'][number];
 
-/** The reason for a start, recorded by the step that caused it. */
+/** Why a start was asked for, told by the step that brought it about. */
 export type Purpose =
   | { readonly kind: 'attempt' }
   | { readonly kind: 'pool'; readonly serving: Serving; call?: CallRecord };
@@ -30,7 +29,7 @@ export interface CallRecord {
   instance?: InstanceRecord;
   answer?: (typeof FakeConnection.prototype.calls)[number];
   outcome?: ToolOutcome;
-  /** The reason why it may fail. */
+  /** Why it may fail. */
   excuse?: string;
 }
 
@@ -39,11 +38,11 @@ export interface InstanceRecord {
   readonly server: string;
   readonly program: string;
   readonly serving: Serving;
-  /** The history of its server since the last addition to the file. */
+  /** Of its server, since that was last added to the file. */
   readonly history: History;
   readonly calls: Set<CallRecord>;
   conversation?: string;
-  /** The reason why it may be closed. */
+  /** Why it may be closed. */
   excuse?: string;
   /** By the clock. */
   replacedAt?: number;
@@ -60,7 +59,7 @@ export class Records {
   readonly instances = new Set<InstanceRecord>();
   readonly calls = new Set<CallRecord>();
   readonly purposes = new Map<Pending, Purpose>();
-  /** The list of each program. */
+  /** What each program lists. */
   readonly offers = new Map<string, readonly string[]>();
   private readonly lost: string[] = [];
   private readonly histories = new WeakMap<Serving, History>();
@@ -89,7 +88,7 @@ export class Records {
     return this.offers.get(this.program(pending)) ?? [];
   }
 
-  /** Every unknown start belongs to the step that was just taken. */
+  /** Every start that nobody knows of yet belongs to the step that was just taken. */
   claimStarts(call?: CallRecord): void {
     for (const pending of this.pendings()) {
       if (this.purposes.has(pending)) continue;
@@ -133,7 +132,7 @@ export class Records {
     return this.purposes.get(pending) ?? { kind: 'attempt' };
   }
 
-  /** A start has succeeded, and the host knows it. */
+  /** A start has succeeded, and the host has heard of it. */
   settled(pending: Pending, connection: FakeConnection): void {
     const { server } = pending.request;
     const purpose = this.purposeOf(pending);
@@ -149,7 +148,7 @@ export class Records {
     }
     if (!purpose.call && !purpose.serving.stateless) this.excuseWarm(purpose.serving);
     const instance = this.track(connection, server, this.program(pending), purpose.serving);
-    // The lease exists even if its call was cancelled.
+    // The lease is there though the call that asked for it may be cancelled.
     if (purpose.call && !purpose.serving.stateless) instance.conversation = purpose.call.conversation;
     if (!this.isCurrent(server, purpose.serving)) {
       instance.excuse = 'its definition was replaced';
@@ -160,7 +159,7 @@ export class Records {
     this.deps.oracle.relisted(purpose.serving, offers);
   }
 
-  /** Only the last instance that waits for a conversation is kept. */
+  /** Of those that wait for a conversation only the last is kept. */
   private excuseWarm(serving: Serving): void {
     for (const instance of this.instances) {
       if (instance.serving === serving && instance.conversation === undefined)
@@ -180,7 +179,7 @@ export class Records {
     return this.deps.oracle.ids.includes(server) && this.deps.oracle.history(server).serving === serving;
   }
 
-  /** A replaced instance may end after its calls. */
+  /** What does not serve any more may end when its calls have ended. */
   excuseReplaced(): void {
     for (const instance of this.instances) {
       if (this.isCurrent(instance.server, instance.serving)) continue;
@@ -194,12 +193,12 @@ export class Records {
     call.instance?.calls.delete(call);
     const lost = outcome.kind !== 'result' || outcome.result.isError === true;
     if (lost && call.excuse === undefined) {
-      // The next comparison reports it. An exception here would have no handler.
+      // Told by the next comparison; an exception here would be nobody's.
       this.lost.push(`call ${call.number} of ${call.server}: ${JSON.stringify(outcome)}`);
     }
   }
 
-  /** Finds the instance of each call, and checks that the call may be there. */
+  /** Finds out on which instance each call arrived, and whether it may have. */
   matchCalls(): void {
     for (const instance of this.instances) {
       for (const answer of instance.connection.calls.splice(0)) {
@@ -232,7 +231,7 @@ export class Records {
         assert.ok(excuse, `an instance of ${server} ended without a reason`);
         this.instances.delete(instance);
       } else if (excuse !== undefined) {
-        // It lives only for its calls, except for a death not yet reported.
+        // A death that nobody has heard of yet apart, it lives for its calls alone.
         assert.ok(calls.size > 0, `an instance of ${server} lives on: ${excuse}`);
         assert.ok(!current || excuse === 'it was idle', `an instance of ${server} that serves was to end: ${excuse}`);
       }
@@ -261,17 +260,17 @@ export class Records {
     );
     const expected = this.deps.oracle.problems();
     const shown = snapshot.problems
-      // There is one for each pair of tools and for each mistake of the parser. Only the first counts here.
+      // One for each pair of tools, and for each thing the parser stumbles over; here the first counts.
       .filter(({ code, server }, index, all) => {
         const first = all.findIndex((other) => other.code === code && other.server === server);
         return code === 'name-twice-in-server' ? index === first : code !== 'yaml-syntax';
       })
       .map(({ code }) => code as string);
     if (snapshot.refused.length > 0) shown.push('yaml-syntax');
-    // Supervision decides which of two troubles is the last one, and other tests cover it.
+    // Which of its two troubles what serves had last is a matter of its supervision, tested elsewhere.
     replaceCode(shown, 'connection-lost');
     reconcileLost(expected, shown);
-    // Beside a refused file a lost connection is left out, and a failed start is not.
+    // Beside a refused file a lost connection is left out, and a start that failed is not.
     const isKnown = (code: string): boolean => snapshot.refused.length === 0 || code !== 'lost';
     assert.deepEqual(shown.filter(isKnown).sort(), expected.filter(isKnown).sort());
     for (const status of snapshot.servers) {
@@ -292,7 +291,7 @@ function replaceCode(codes: string[], code: string): void {
   for (const [index, each] of codes.entries()) if (each === code) codes[index] = 'lost';
 }
 
-/** A failed start of the serving definition has the code of the failure. */
+/** A start of what serves that failed has the code of the failure. */
 function reconcileLost(expected: readonly string[], shown: string[]): void {
   const count = (codes: readonly string[], code: string): number => codes.filter((each) => each === code).length;
   let surplus = count(shown, 'server-exited') - count(expected, 'server-exited');

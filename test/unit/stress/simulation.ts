@@ -1,6 +1,6 @@
 /**
- * The host over servers played by hand, under random edits, calls, deaths and persons, one step after the other.
- * After each step it is compared with the oracle. Time is a separate clock, and only turns of the event loop pass.
+ * The host over servers that are played by hand, under random edits, calls, deaths and persons, one step after the
+ * other; after each step it is compared with the oracle. Time is a clock of its own; only turns of the event loop pass.
  */
 import assert from 'node:assert/strict';
 import { adminNames } from '../../../src/core/host/admin.js';
@@ -57,7 +57,7 @@ export class Simulation {
     }
   }
 
-  /** Lets all work finish, ends the host, and proves that nothing is left. */
+  /** Lets everything come to rest, ends the host, and proves that nothing is left. */
   async end(): Promise<void> {
     try {
       await this.settle();
@@ -155,7 +155,7 @@ export class Simulation {
     this.setSources();
   }
 
-  /** Connections succeed in the same turn as the edit, which may not need them. */
+  /** The connections come about in the same turn as the edit that may not want them any more. */
   private async editDuringStarts(): Promise<void> {
     const attempts = this.records
       .pendings()
@@ -169,7 +169,7 @@ export class Simulation {
     for (const { pending, history, made } of wanted) {
       this.records.forget(pending);
       if (!made) {
-        // Not answered yet, because the edit may remove it.
+        // Not answered yet: it may be gone with the edit.
         if (!pending.request.signal.aborted) this.records.fail(pending);
         continue;
       }
@@ -253,8 +253,7 @@ export class Simulation {
         connection.changeTools(broken ? new ListError('no list now.') : listing(...offers));
       }
     }
-    // A server with frequent announcements is asked after a pause (`RefreshPace`), twice at most for these
-    // announcements.
+    // Who announces changes often is asked after a while (`RefreshPace`), twice at most for what was announced here.
     for (let times = 0; times < 2; times++) {
       await turn();
       this.clock.advance(600);
@@ -296,7 +295,7 @@ export class Simulation {
         instance.excuse ??= why;
         for (const call of instance.calls) call.excuse ??= why;
       }
-      // Calls whose instance is starting.
+      // Those whose instance is starting.
       for (const call of this.records.calls) if (call.server === id && !call.instance) call.excuse ??= why;
     };
     switch (kind) {
@@ -311,11 +310,11 @@ export class Simulation {
         if (entry && isWrong(entry)) this.oracle.apply(this.file, this.hostValue);
         const { serving } = this.oracle.history(id);
         const after = this.oracle.entry(id);
-        // If the entry is wrong, the serving definition is started again, whatever its launch.
+        // Of a wrong entry what serves is started again, whatever its launch is.
         const isLast = after && (isWrong(after) || (after.enabled && serving?.launch === this.oracle.launchOf(after)));
         const runs = serving && isLast;
         if (kind === 'restart' && runs) end(current, 'restarted');
-        // A restart also repeats the pending starts of another definition.
+        // Everything of another definition that was being started is started anew.
         if (kind === 'restart' && !runs) for (const pending of this.records.pendings()) this.untag(pending, id);
         this.wait(kind === 'start' ? this.host.start(id) : this.host.restart(id));
         this.oracle.start(id);
@@ -338,7 +337,7 @@ export class Simulation {
       this.records.purposes.delete(pending);
   }
 
-  /** Answers every start and call until none is open. Then everything must agree with the oracle. */
+  /** Answers every start and call until nothing is under way; then everything must be as the oracle says. */
   private async settle(): Promise<void> {
     for (;;) {
       await turn();
@@ -350,7 +349,7 @@ export class Simulation {
       for (const call of running) if (call.answer && !call.outcome) await this.answerCall(call);
       if (pendings.length === 0 && this.records.pendings().length === 0) break;
     }
-    // A request too soon after the last is sent a little later (rate limits of refreshing).
+    // What is asked again too soon is asked a little later (rate limits of refreshing).
     for (let times = 0; times < 3; times++) {
       this.clock.advance(600);
       await turn();
