@@ -89,14 +89,14 @@ describe('sign-in', () => {
     await page.screenshot('signed-in');
   });
 
-  itOpensPages('signing out withdraws the tools', async () => {
+  itOpensPages('Signing out withdraws the tools', async () => {
     await vscode.commands.executeCommand('mcpToolsets.signOut', 'files');
     await untilTools([]);
     await row(/files ?needs sign-in/);
     await page.screenshot('signed-out');
   });
 
-  itOpensPages('the sidebar has the action too', async () => {
+  itOpensPages('The sidebar has the sign-in action too', async () => {
     await page.hover(`${rows}:has-text("files")`);
     await page.click(`${rows}:has-text("files") .action-label.codicon-key`);
     await untilTools(tools);
