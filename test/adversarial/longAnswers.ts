@@ -1,4 +1,4 @@
-/** A server of 2026-07-28 that is long-winded. */
+/** A server of 2026-07-28 with long texts. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { openConnection } from '../../src/core/connections/eras/opening.js';
 import type { ServerTransport } from '../../src/core/peer/transport.js';
@@ -7,7 +7,7 @@ import { LoopShare } from '../../src/core/base/turns.js';
 import type { ServerClient } from '../../src/core/protocol/client.js';
 import { silentLog } from '../support/fakes/silentLog.js';
 
-/** A server of 2026-07-28 that says the text wherever it can. */
+/** A server of 2026-07-28 with this text in every possible place. */
 export async function modernServer(text: string): Promise<void> {
   const answers: Readonly<Record<string, (id: unknown) => object>> = {
     initialize: (id) => ({ id, error: { code: -32022, message: text, data: { supported: [text] } } }),

@@ -1,6 +1,6 @@
 /**
- * Every function that reads text of others is given a lot of it (S2). Those that take texts alone are found in the source
- * and fed by themselves; any other is fed here, or is named with the reason why it is not.
+ * Every reader of foreign text gets a long one (S2). Functions with only texts as parameters are found in the source
+ * and called automatically. Any other function is called here, or has a reason in `notFed`.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { keptFacts, readInitializeAnswer } from '../../src/core/connections/handshake.js';
@@ -75,20 +75,20 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   ],
   'what a server lists, and a pattern of the file': (text) => curated(text, 'a'.repeat(60)),
   'a pattern with many wildcards': (text) => compilePattern('*a*b*a*b*c*d*'.repeat(20)).matches(text),
-  'a pattern that is long': (text) => compilePattern(`*${text}*`).matches(text.slice(0, 8 * 1024)),
-  'a resource that is asked for': (text) => [
+  'a long pattern': (text) => compilePattern(`*${text}*`).matches(text.slice(0, 8 * 1024)),
+  'a requested resource': (text) => [
     admitsResource(resources, text),
     admitsResource({ ...resources, templates: [{ uriTemplate: '{a}{b}/{c}{d}', name: 'x' }] }, text),
     contentsRefused(resources, [{ uri: 'x', mimeType: text, text, blob: text }]),
   ],
-  'a text that is shown': (text) => [inert`a ${text}`, formatted`a ${text}`],
+  'a shown text': (text) => [inert`a ${text}`, formatted`a ${text}`],
   'a text in a log': (text) => {
     const redactor = new Redactor();
     redactor.register(['a secret of some length']);
     return redactor.redact(text);
   },
   'data: URLs in a result': (text) => withoutDataUrls({ content: [{ type: 'image', data: text, mimeType: text }] }),
-  'a config file that is typed': (text) => [
+  'a config file during typing': (text) => [
     sketch(text),
     sketch(text, text.length),
     sketch(`a: [${text}`),
@@ -105,21 +105,21 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       serverInfo: { name: text, version: text, title: text },
       instructions: text,
     }),
-  'what was remembered of a server': (text) => [
+  'a remembered list of a server': (text) => [
     keptFacts({ serverInfo: { name: text, version: text }, instructions: text, capabilities: { [text]: {} } }),
     keptFacts({ protocolVersion: text }),
   ],
   'another answer to initialize': (text) => readInitializeAnswer({ protocolVersion: text }),
-  'a text that is shown in short': (text) => [shortened(text, 500), inBrief({ text }, 500)],
+  'a shortened text': (text) => [shortened(text, 500), inBrief({ text }, 500)],
   'a page instead of an answer': (text) => [inShort(text), inShort(`<html>${text}`)],
   'a challenge': (text) => readChallenge(`Bearer ${text.slice(0, 16 * 1024)}`),
   'an error of a server': (text) => [initializeRefused({ code: 1, message: text }), listFailed(shortened(text, 500))],
-  'the last words of a process': (text) =>
+  'the last output of a process': (text) =>
     likelyCause(
       { code: 1, signal: null },
       Array.from({ length: 25 }, (_, line) => text.slice(line * 500, (line + 1) * 500)),
     ),
-  'what a client declares': (text) => {
+  'the capabilities of a client': (text) => {
     const declared = { experimental: { [text]: { text } }, extensions: { [text]: {} }, sampling: { [text]: {} } };
     return [
       declaredCapabilities(declared),
@@ -139,7 +139,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       mirrorMismatch(params, { p: text }, { 'mcp-param-p': `=?base64?${text}?=` }),
     ];
   },
-  'a token that a client shows': (text) => new BearerCheck('x').accepts(`Bearer ${text}`),
+  'a token from a client': (text) => new BearerCheck('x').accepts(`Bearer ${text}`),
   'a result on its way to a client': async (text) => {
     const parts = [
       { type: 'text', text },
@@ -162,9 +162,9 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       otherResult('2024-11-05', { contents: [{ uri: text, text }], messages: [{ content: { text } }] }, false),
     ];
   },
-  'the ends of a text that goes to a file': (text) => [...new Excerpt({ head: 500, tail: 500 }).of([text])],
+  'the ends of a text for a file': (text) => [...new Excerpt({ head: 500, tail: 500 }).of([text])],
   'the answer of a model': (text) => new AnswerLinks(() => undefined).push(text),
-  'what a server logs': (text) => {
+  'a log of a server': (text) => {
     logMessage(silentLog, { level: text, logger: text, data: { [text]: text } });
     const trace = new TrafficTrace({ log: silentLog, clock: systemClock, enabled: () => true });
     const message = { jsonrpc: '2.0' as const, method: text, params: { text } };
@@ -178,7 +178,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   },
 };
 
-/** What is exported here reads texts of others. */
+/** The exports of these rooms read foreign texts. */
 const rooms = [
   'core/base',
   'core/protocol',
@@ -197,7 +197,7 @@ const rooms = [
   'core/processes',
 ];
 
-/** Why a function that takes a text of others is not fed. */
+/** Reasons to leave a function with a foreign text out. */
 const notFed: Readonly<Record<string, readonly string[]>> = {
   'It compares entries that were read before, each once.': ['isSameList'],
   'It reads whole messages in slices; longMessages.test.ts sends them.': ['decodedInSlices', 'parseLongMessages'],
@@ -333,14 +333,15 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'curatePromptsAndResources',
   ],
 };
-describe('long texts of others', function () {
+describe('long foreign texts', function () {
   this.timeout(1_800_000);
 
-  it('are given to everything that reads them', () => assertEachIsFed(rooms, Object.values(readers), notFed));
+  it('Long texts are given to everything that reads them', () =>
+    assertEachIsFed(rooms, Object.values(readers), notFed));
 
   const named = new Set(Object.values(notFed).flat());
   for (const taking of takingIn(rooms).filter(({ isPlain, name }) => isPlain && !named.has(name))) {
-    it(`${taking.file} ${taking.name}: takes linear time`, async () => assertLinear(await plainReader(taking)));
+    it(`${taking.file} ${taking.name} takes linear time`, async () => assertLinear(await plainReader(taking)));
   }
   for (const [what, read] of Object.entries(readers)) {
     it(`${what}: read in linear time`, () => assertLinear(read, ofMany));

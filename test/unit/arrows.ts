@@ -1,6 +1,6 @@
 /**
- * The arrows of the house: to whom each room may draw one, besides itself. `house.test.ts` refuses every other arrow, and
- * an arrow that nothing needs.
+ * The arrows of the house: each room's permitted imports besides itself. `house.test.ts` refuses every other arrow,
+ * and an unused arrow.
  */
 export const arrows: Record<string, readonly string[]> = {
   'core/base': [],

@@ -1,4 +1,4 @@
-/** In the second window of a workspace, tools are there before their server is, and a call of them waits for it (P8). */
+/** In the second window of a workspace, tools are there before their server, and a call waits for it (P8). */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ describe('toolsets of an earlier window', () => {
       (names) => JSON.stringify(names.sort()) === JSON.stringify(expected),
     );
 
-  it('are there while the server is still starting, and a call waits for it', async () => {
+  it('Toolsets of an earlier window are there while the server starts, and a call waits for it', async () => {
     await untilTools(['mcp_told_one', 'mcp_told_two']);
     assert.equal(await window.invokeTool('mcp_told_one'), 'one');
     tell({ hold: true });
@@ -53,9 +53,10 @@ describe('toolsets of an earlier window', () => {
     assert.equal(starts(), 2);
   });
 
-  it('are there in another window beside it too, and are what the server has now, once it has said so', async () => {
+  it('Toolsets of an earlier window are there in a parallel window too, and then match the server', async () => {
     tell({ hold: true });
-    // The editor gives a second window of a folder another storage; a reload gets that too where the old window takes long to end.
+    // The editor gives a second window of a folder another storage. A reload gets the other storage too if the old
+    // window ends slowly.
     window = await editor.openWindow(copy.path);
     await prepare();
     await row().filter({ hasText: 'remembered' }).waitFor();

@@ -1,10 +1,10 @@
-/** A person who has never seen the product, in an empty folder: what is offered, and what one click gives (E5, C1). */
+/** A new user in an empty folder: the offers, and the effect of one click (E5, C1). */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { page } from '../../support/editor/bridge.ts';
 import { configFile, readConfig, removeConfig, servers, until } from '../../support/editor/product.ts';
 
-/** Whether the palette lists a command: asked by its title, because it shows only as many rows as there is room for. */
+/** True if the palette lists a command. It searches the title, because the palette shows only as many rows as fit. */
 async function offers(title: string): Promise<boolean> {
   await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
   await vscode.commands.executeCommand('workbench.action.quickOpen', `>MCP Toolsets: ${title}`);
@@ -15,22 +15,22 @@ async function offers(title: string): Promise<boolean> {
 }
 
 describe('first minute', () => {
-  it('begins with a sidebar that says how', async () => {
+  it('An empty folder shows a sidebar with first steps', async () => {
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
     await page.waitFor('.part.sidebar .monaco-button >> text=Create Config File');
     await page.waitFor('.part.sidebar a:text-is("Get started")');
     await page.screenshot('empty');
   });
 
-  it('hides from the palette what does not apply', async () => {
+  it('The palette hides commands without a use', async () => {
     assert.ok(await offers('Create Config File'));
     for (const title of ['Restart Server', 'Try Tool', 'Approve Server', 'Release Instance']) {
       assert.ok(!(await offers(title)), title);
     }
   });
 
-  it('has a walkthrough', async () => {
-    // The pictures are there where there is room for them.
+  it('There is a walkthrough', async () => {
+    // The pictures are shown only if there is room.
     await vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');
     await page.click('.part.sidebar a:text-is("Get started")');
     await page.waitFor('.getting-started-step >> text=Add a server');
@@ -110,7 +110,7 @@ describe('first minute', () => {
     await page.screenshot('created');
   });
 
-  it('offers then what applies', async () => {
+  it('The palette then offers the useful commands', async () => {
     assert.ok(await offers('Approve Server'));
     assert.ok(!(await offers('Release Instance')));
   });

@@ -218,7 +218,7 @@ describe('modern conversations (G3)', function () {
     assert.equal(await attended.text('count'), '2', 'it is waited for');
   });
 
-  it('a hundred conversations at once never see a value of another', async () => {
+  it('A hundred concurrent conversations never see a value of another', async () => {
     const { url } = await stage.http('http');
     await stage.edit({ s: http(url, { timeouts: { connect: '60s' } }) });
     const byThread = await ModernClient.open(stage, 's', { name: codex });
@@ -254,7 +254,7 @@ describe('modern conversations (G3)', function () {
   });
 });
 
-/** As a generator of Lehmer would have it. */
+/** Shuffles with a Lehmer generator. */
 function shuffled<T>(list: readonly T[], seed: number): readonly T[] {
   const copy = [...list];
   let state = (seed % 2147483646) + 1;

@@ -58,7 +58,7 @@ describe('requests of the modern era are kept in check', function () {
   });
 
   for (const [how, open] of Object.entries(conversations)) {
-    it(`a tool is denied and asked about, by either name, where a conversation is told ${how} (S4)`, async () => {
+    it(`A tool is denied and asked about by either name if a conversation is identified ${how} (S4)`, async () => {
       const asked: string[] = [];
       let answer: CallAnswer = 'no';
       stage = await startStage({
@@ -82,7 +82,7 @@ describe('requests of the modern era are kept in check', function () {
       assert.deepEqual(asked.splice(0), ['my_pid', 'my_elicit']);
       answer = 'once';
       const state = stateIn(await call('my_elicit', { message: 'Who?' }));
-      // The state of what was allowed opens no way to anything else.
+      // The state of an allowed call opens no other call.
       for (const [tool, args] of [
         ['my_steps', { message: 'Who?' }],
         ['my_echo', { text: 'was called' }],
@@ -96,7 +96,7 @@ describe('requests of the modern era are kept in check', function () {
       assert.deepEqual(asked, [], 'a call that goes on is not asked about again');
     });
 
-    it(`nothing of a launch that waits is there, or goes on, where a conversation is told ${how} (S1)`, async () => {
+    it(`A launch without approval offers nothing and runs nothing if a conversation is identified ${how} (S1)`, async () => {
       const approvals = new ApprovalLedger({ store: new MemoryApprovals(), asks: () => true });
       stage = await startStage({ approvals });
       const running = stage.edit(servers());
@@ -135,7 +135,7 @@ describe('requests of the modern era are kept in check', function () {
       assert.deepEqual(stage.instances('s').concat(stage.instances('shared')), []);
     });
 
-    it(`what came after the approval is held back where a conversation is told ${how} (S3)`, async () => {
+    it(`Changes after the approval are held back if a conversation is identified ${how} (S3)`, async () => {
       const offerReview = new OfferLedger({
         storage: new MemoryStorage(),
         holdsBack: () => true,
@@ -150,7 +150,7 @@ describe('requests of the modern era are kept in check', function () {
       offerReview.dispose();
     });
 
-    it(`no secret gets into logs and status where a conversation is told ${how} (E4)`, async () => {
+    it(`No secret gets into logs and status if a conversation is identified ${how} (E4)`, async () => {
       stage = await startStage({ trace: true, env: { HOST_SECRET: canary('host') } });
       await stage.edit(servers({ env: { LITERAL: canary('literal'), HOST: { env: 'HOST_SECRET' } } }));
       const call = await open(stage);
@@ -174,7 +174,7 @@ describe('requests of the modern era are kept in check', function () {
     });
   }
 
-  it('a request state that is sent many times at once is good once (G4)', async () => {
+  it('A request state that is sent many times at once is valid once (G4)', async () => {
     stage = await startStage();
     await stage.edit(servers());
     for (const open of Object.values(conversations)) {

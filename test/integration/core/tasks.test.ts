@@ -1,4 +1,4 @@
-/** Calls that a server answers as tasks, and other extensions (X8): by whom they can be asked for, and how long they last. */
+/** Calls that a server answers as tasks, and other extensions (X8): permitted clients and lifetimes. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
@@ -29,7 +29,7 @@ describe('tasks (X8)', function () {
 
   const open = (capabilities = knowing.capabilities, toolset = 's'): Promise<ModernClient> =>
     ModernClient.open(stage, toolset, { capabilities, address: randomBytes(16).toString('base64url') });
-  /** What is agreed to comes first, then what is told of the tasks. */
+  /** The agreed part comes first, then the updates of the tasks. */
   const listen = (client: ModernClient, taskIds: string[]): { next(): Promise<Fields>; end: Promise<Message> } => {
     const stop = new AbortController();
     stage.onDispose(() => Promise.resolve(stop.abort()));
@@ -68,7 +68,7 @@ describe('tasks (X8)', function () {
     assert.deepEqual([answer.error?.code, answer.result], [-32602, undefined], JSON.stringify(answer));
   };
 
-  it('pass with their questions and results, under renamed tools', async () => {
+  it('Tasks pass with questions and results under renamed tools', async () => {
     await stage.edit({ s: fixture('tasks', [], { transform: [{ prefix: 'my_' }] }) });
     const client = await open();
     const { capabilities } = (await client.request('server/discover')).result as {
@@ -88,11 +88,11 @@ describe('tasks (X8)', function () {
     const second = taskOf(await client.call('my_work'));
     await client.request('tasks/cancel', { taskId: second });
     assert.equal((await get(client, second)).result?.['status'], 'cancelled');
-    // What a conversation is told of its lease comes with the first text.
+    // The first text of a conversation contains the note about its lease.
     assert.match(JSON.stringify((await client.call('my_pid')).result), /\[MCP Toolsets\]/);
   });
 
-  it('are the own of their conversation, and the others are told of none', async () => {
+  it('Tasks belong to their conversation and are invisible to others', async () => {
     await stage.edit({ s: fixture('tasks') });
     const [one, two] = [await open(), await open()];
     const taskId = taskOf(await one.call('work'));
@@ -105,7 +105,7 @@ describe('tasks (X8)', function () {
     assert.equal((await get(one, taskId)).result?.['status'], 'working');
   });
 
-  it('outlive the release of their instance, which ends with the last of them', async () => {
+  it('Tasks outlive the release of their instance, which ends with the last task', async () => {
     await stage.edit({ s: fixture('tasks') });
     const client = await open();
     const pid = await client.text('pid');
@@ -120,7 +120,7 @@ describe('tasks (X8)', function () {
     refused(await get(client, taskId));
   });
 
-  it('are found where they began, when an edit has replaced their server', async () => {
+  it('A task is found on its first instance after an edit has replaced the server', async () => {
     for (const rest of [{}, { 'truely-stateless': true }]) {
       await stage.edit({ s: fixture('tasks', [], rest) });
       const client = await open();
@@ -136,7 +136,7 @@ describe('tasks (X8)', function () {
     }
   });
 
-  it('keep their instance from idling, as long as they may last', async () => {
+  it('Tasks keep their instance from idling as long as they may last', async () => {
     await stage.edit({ s: fixture('tasks', [], { timeouts: { idle: '50ms' } }) });
     const [long, short] = [await open(), await open()];
     const taskId = taskOf(await long.call('work'));
@@ -155,7 +155,7 @@ describe('tasks (X8)', function () {
     assert.equal((await get(two, shared)).result?.['status'], 'working');
   });
 
-  it('are told of to who listens, with what became of them, and to nobody else', async () => {
+  it('Updates of tasks reach their listeners only, with the outcome', async () => {
     await stage.edit({ s: fixture('tasks') });
     const [client, other] = [await open(), await open()];
     await other.text('pid');
@@ -175,7 +175,7 @@ describe('tasks (X8)', function () {
     assert.deepEqual([refused.status, refused.error?.code], [400, -32021]);
   });
 
-  it('are asked for where something may not have been heard, and listening ends with their instance', async () => {
+  it('Tasks are polled if an update may have been lost, and listening ends with their instance', async () => {
     await stage.edit({ s: fixture('tasks') });
     const client = await open();
     const [taskId, left] = [taskOf(await client.call('work')), taskOf(await client.call('work'))];
@@ -188,7 +188,7 @@ describe('tasks (X8)', function () {
     assert.equal((await within(heard.end, 'the end of what is listened to')).result?.['resultType'], 'complete');
   });
 
-  it('over stdio, listening ends at a gateway that does not know the task', async () => {
+  it('Listening to tasks over stdio ends at a gateway that does not know the task', async () => {
     await stage.edit({ s: fixture('tasks') });
     const { backend, log } = stage.core;
     const gateways = [0, 1].map(() => createGateway({ backend, log, clock: systemClock, version: '1' }));
@@ -242,13 +242,13 @@ describe('tasks (X8)', function () {
     );
   });
 
-  it('of servers that tell nobody of them are not promised', async () => {
+  it('Task updates are not promised for servers that send none', async () => {
     await stage.edit({ s: fixture('tasks', ['--silent']) });
     const client = await open();
     assert.deepEqual(await listen(client, [taskOf(await client.call('work'))]).next(), {});
   });
 
-  it('end with results like those of calls: in files, with `data:` URLs put right', async () => {
+  it('Results of tasks are treated like results of calls: in files, with corrected `data:` URLs', async () => {
     const { folder, delivery, settled } = keepResults(stage);
     await stage.gateway({ delivery });
     await stage.edit({ s: fixture('tasks', [], { transform: [{ prefix: 'my_' }] }) });
@@ -266,7 +266,7 @@ describe('tasks (X8)', function () {
     assert.equal(files.filter((file) => file.endsWith('.png')).length, 2);
   });
 
-  it('pass at the endpoint of all toolsets, each to the server that has it, though all number theirs alike', async () => {
+  it('Tasks pass at the endpoint of all toolsets to the right server despite equal ids', async () => {
     const named = (id: string): Entry => fixture('tasks', ['--numbered'], { transform: [{ prefix: `${id}_` }] });
     await stage.edit({ a: named('a'), b: named('b') });
     const [client, other] = [await open(knowing.capabilities, '*'), await open(knowing.capabilities, '*')];
@@ -283,7 +283,7 @@ describe('tasks (X8)', function () {
     for (const taskId of ['1', 'c/1', '/1', 'a/', 'a/2']) refused(await get(client, taskId));
   });
 
-  it('are for those who know them: others are told what is missing, and older clients get no task', async () => {
+  it('Tasks need a client that knows them: other modern clients get a clear error, older clients get no task', async () => {
     await stage.edit({ s: fixture('tasks') });
     const plain = await open({} as typeof knowing.capabilities);
     await plain.text('pid');
@@ -302,7 +302,7 @@ describe('tasks (X8)', function () {
   });
 });
 
-describe('tools that have to be called as tasks of 2025-11-25 (X8)', function () {
+describe('tools that must be called as tasks of 2025-11-25 (X8)', function () {
   this.timeout(60_000);
   let stage: Stage;
   beforeEach(async () => {
@@ -311,7 +311,7 @@ describe('tools that have to be called as tasks of 2025-11-25 (X8)', function ()
   });
   afterEach(endStages);
 
-  it('are called like any other, by clients of either era, with progress and questions', async () => {
+  it('Task-only tools are called like any other by clients of both eras, with progress and questions', async () => {
     const accepts = { action: 'accept', content: { name: 'Ada' } } as const;
     const capabilities = { elicitation: {} };
     const old = await SessionClient.open(stage, 's', { capabilities, elicit: () => accepts });
@@ -327,7 +327,7 @@ describe('tools that have to be called as tasks of 2025-11-25 (X8)', function ()
     assert.equal(await modern.text('research', { asks: false }), '"nobody"');
   });
 
-  it('end with their call when nobody waits for it any more', async () => {
+  it('Task-only calls end on the server when the client stops waiting', async () => {
     const client = await SessionClient.open(stage, 's');
     const stop = new AbortController();
     const options = { signal: stop.signal, onprogress: () => stop.abort() };

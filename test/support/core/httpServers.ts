@@ -10,9 +10,9 @@ import { freePort } from '../freePort.js';
 export interface HttpServer {
   readonly url: string;
   readonly pid: number;
-  /** Every line it has written, of both streams. */
+  /** Every line of its two streams. */
   readonly lines: readonly string[];
-  /** Kills it; resolves when it is gone. */
+  /** Kills it, and resolves after its end. */
   stop(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A client of 2026-07-28 that sends what it is told to send, over HTTP and without a session: for what the SDK's client
- * hides. `Message` is what came back, whatever it says.
+ * A client of 2026-07-28 with requests written by the test, over HTTP and without a session. It shows details hidden
+ * by the SDK's client. `Message` is any answer.
  */
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { modernVersion } from '../../../src/core/protocol/versions.js';
@@ -13,21 +13,21 @@ export interface Message {
   readonly status: number;
   readonly result?: Fields;
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
-  /** The notifications that came before the answer. */
+  /** The notifications before the answer. */
   readonly told: readonly { readonly method: string; readonly params: Fields }[];
 }
 
 interface ModernOptions {
   readonly name?: string;
   readonly capabilities?: Fields;
-  /** Makes the address one of its own. */
+  /** Makes the address a private one. */
   readonly address?: string;
 }
 
 export interface RequestOptions {
   readonly meta?: Fields;
   readonly signal?: AbortSignal;
-  /** The answer is a stream that the test ends. */
+  /** The answer is a stream, and the test ends it. */
   readonly isLong?: boolean;
   readonly onTold?: (method: string, params: Fields) => void;
 }
@@ -75,7 +75,7 @@ export class ModernClient {
     return await this.request('tools/call', { name: tool, arguments: args, ...options.more }, options);
   }
 
-  /** The text of a result that is no error. */
+  /** The text of a result without an error. */
   async text(...call: Parameters<ModernClient['call']>): Promise<string> {
     const answer = await this.call(...call);
     if (answer.result?.['isError'] !== false && answer.result?.['isError'] !== undefined)
@@ -83,7 +83,7 @@ export class ModernClient {
     return textIn(answer);
   }
 
-  /** Opens a stream, or ends what the address stands for. */
+  /** Opens a stream, or ends the resource at the address. */
   async send(
     method: 'GET' | 'POST' | 'DELETE',
     headers: Readonly<Record<string, string>> = {},

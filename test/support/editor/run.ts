@@ -1,6 +1,6 @@
 /**
- * Runs the editor suites: those inside an editor, several of them in the same window, then those outside. `npm test` runs
- * it once for each of the two; from a terminal:
+ * Runs the editor suites. First come those inside an editor, several in the same window, then those outside. `npm
+ * test` runs it once for each place. From a terminal:
  *
  *     node --import tsx test/support/editor/run.ts [name …] [--where inside|outside] [--grep pattern] [--twice] [--json file]
  */
@@ -18,22 +18,22 @@ import { keepCertificatesForInstalls } from '../installs.ts';
 import { byWindow, insideSuites, outsideSuites, type Suite } from './suites.ts';
 
 const places = ['inside', 'outside'] as const;
-/** Where the tests of a suite run: in the extension host of an editor, or in a process that starts editors. */
+/** The place of a suite's tests: the extension host of an editor, or a process that starts editors. */
 export type Place = (typeof places)[number];
 
 interface EditorRunOptions {
-  /** Suites to run; none means all. */
+  /** Suites to run. Empty means all. */
   names: string[];
-  /** Those of one place alone. */
+  /** Only the suites of this place. */
   where: Place | undefined;
   grep: string | undefined;
-  /** A suite that fails is run a second time after all others, and counts as what it is then. */
+  /** A failing suite runs a second time after all others, and the second result counts. */
   twice: boolean;
 }
 
 export interface EditorRunResult extends Counts {
   failures: Failure[];
-  /** What failed in a suite that was then run a second time. */
+  /** The failures of suites that ran a second time. */
   atFirst: Failure[];
 }
 
@@ -82,7 +82,7 @@ async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions):
   return result;
 }
 
-/** The desktop editor's program, where suites inside an editor can have one; which of the two it is, is said. */
+/** The desktop editor's program, if suites inside an editor can have it. Prints the choice. */
 async function desktopForSuites(): Promise<string | undefined> {
   const desktop = await findDesktop();
   if ('reason' in desktop) {

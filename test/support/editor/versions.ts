@@ -5,7 +5,7 @@ import { repoRoot } from '../npm.mjs';
 interface ServerEditor {
   /** The version of the npm package `code-server`, which carries VS Code as a server. */
   readonly codeServer: string;
-  /** The Node major version that it needs. */
+  /** Its Node major version. */
   readonly node: 22 | 24;
 }
 
@@ -16,7 +16,7 @@ const serverEditors: Readonly<Record<string, ServerEditor>> = {
   '1.133': { codeServer: '4.133.0', node: 24 },
 };
 
-/** `server`, or a version above, asks for the server form; undefined lets the machine decide. */
+/** `server`, or a version above, asks for the server form. If undefined, the machine decides. */
 export const editorChoiceVariable = 'MCP_TOOLSETS_EDITOR';
 
 /** The chosen server form. */
@@ -27,7 +27,7 @@ export function serverEditor(): ServerEditor {
   return editor;
 }
 
-/** The desktop editor that `@vscode/test-electron` fetches: the same VS Code. */
+/** The desktop editor from `@vscode/test-electron`, the same VS Code. */
 export const desktopEditor = '1.139.1';
 
 /** npm packages with only a Node binary, by major version. Not every platform has every version. */
