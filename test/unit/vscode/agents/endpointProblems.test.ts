@@ -1,4 +1,4 @@
-/** Problems of the addresses at which agents find the toolsets of a window (G2, G3b, G6). */
+/** Problems of the addresses for agents (G2, G3b, G6). */
 import assert from 'node:assert/strict';
 import { agentsWindowProblems, endpointProblems } from '../../../../src/vscode/agents/endpointProblems.js';
 

@@ -1,4 +1,4 @@
-/** Messages about servers that wait for a sign-in (X7). */
+/** Messages about the sign-in of waiting servers (X7). */
 import assert from 'node:assert/strict';
 import type { ServerState } from '../../../../src/core/reconcile/status.js';
 import { SignInNews } from '../../../../src/vscode/consent/signInNews.js';

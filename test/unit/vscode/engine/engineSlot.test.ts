@@ -17,7 +17,7 @@ class FakeFiles implements ConfigFiles {
   private readonly emitter = new Emitter<ConfigFilesState>();
   state: ConfigFilesState | undefined;
   disposed = false;
-  /** The text on the disk before it is noticed. */
+  /** The text on the disk without an event yet. */
   unread: string | undefined;
   readonly onDidChange = this.emitter.event;
 
@@ -44,7 +44,7 @@ class FakeEngine {
     onDidChange: this.changes.event,
     setSources: async (sources: readonly SourceText[]) => {
       this.given.push(sources[0]?.text);
-      // Like the host, which changes its snapshot a moment after it took the files.
+      // Like the host: its snapshot changes a moment later.
       queueMicrotask(() => {
         if (this.upcoming) this.host.snapshot = this.upcoming;
         this.changes.fire(this.host.snapshot);

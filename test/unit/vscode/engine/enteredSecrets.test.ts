@@ -1,10 +1,10 @@
-/** The secrets that a person has entered (C2): one store for all windows, and a copy in memory that follows it. */
+/** Entered secrets (C2): one store for all windows, and a copy in memory. */
 import assert from 'node:assert/strict';
 import { Emitter, nextEvent } from '../../../../src/core/base/events.js';
 import { EnteredSecrets } from '../../../../src/vscode/engine/enteredSecrets.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
 
-/** Plays the secret storage of the editor, which all windows share. */
+/** The secret storage of the editor, shared by all windows. */
 class Storage {
   readonly entries = new Map<string, string>();
   readonly changes = new Emitter<{ readonly key: string }>();

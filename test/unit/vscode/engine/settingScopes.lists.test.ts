@@ -1,4 +1,4 @@
-/** The lists of servers that count if only the organisation allows (S1). */
+/** The effective lists of servers with an organisation (S1). */
 import assert from 'node:assert/strict';
 import { effectiveLists } from '../../../../src/vscode/engine/settingScopes.js';
 

@@ -5,7 +5,7 @@ import { Presenter, type Stage } from '../../../../src/vscode/toolsets/presenter
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
 import { problem, toolset } from '../views/statuses.js';
 
-/** An editor that takes 500 ms to know a definition, and shows tools when asked to start. */
+/** An editor with 500 ms until it knows a definition. It shows tools after a start. */
 class FakeStage implements Stage {
   readonly names = new Set<string>();
   readonly connections = new Set<string>();

@@ -1,4 +1,4 @@
-/** A view that asks early gets its first answer late, and the right one. */
+/** An early view gets its first answer late, and the right one. */
 import assert from 'node:assert/strict';
 import { HeldAnswers } from '../../../../../src/vscode/views/rows/heldAnswers.js';
 import { rest } from '../../../../support/fakes/fakeClock.js';
