@@ -35,9 +35,9 @@ export interface ServerClient {
   readonly conversation?: string | undefined;
   /** The conversation whose list the client sees (G3g); undefined if it sees the list for all. */
   readonly listedFor?: string | undefined;
-  /** A clause that says why what its conversation held before this session is gone, where there may have been something. */
+  /** A clause with the reason why earlier state of its conversation is gone, if there may have been any. */
   readonly lostBefore?: string | undefined;
-  /** Says whether its conversation may have had another session before, of which nothing is known. */
+  /** True if its conversation may have had an earlier session, unknown here. */
   readonly mayHaveLost?: boolean;
   /**
    * The time in epoch milliseconds since when its request waits for answers; undefined until it may be evicted (G4).

@@ -46,7 +46,7 @@ export function needsTask({ execution }: { readonly execution?: unknown }): bool
   return isObject(execution) && execution['taskSupport'] === 'required';
 }
 
-/** Says whether what `tasks/get` was answered with is the last that will be said of the task. */
+/** True if an answer to `tasks/get` is the last report of the task. */
 export function isFinal({ status }: Fields): boolean {
   return finalStates.includes(status);
 }
