@@ -1,28 +1,14 @@
 #!/usr/bin/env node
-/**
- * The core without an editor (H1): checks a config file, shows what its servers publish, calls a tool. It starts
- * only what a command needs, and ends everything before it exits.
- */
+/** The core without an editor (H1). A command starts only the servers that it needs, and ends everything before it exits. */
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { call } from './cli/callCommand.js';
 import { readConfigFiles } from './cli/configFile.js';
 import { writeEntries } from './cli/entriesCommand.js';
-import { importFormats, isImportFormat, runImport } from './cli/importCommand.js';
+import { importFile } from './cli/importCommand.js';
 import { prompt, prompts, read, resources } from './cli/offersCommands.js';
-import {
-  complain,
-  complainLines,
-  complainOf,
-  complainOfDefect,
-  help,
-  misuse,
-  print,
-  report,
-  toJson,
-} from './cli/output.js';
-import { readPort } from './cli/port.js';
+import { complain, complainOf, complainOfDefect, help, misuse, print, report, toJson } from './cli/output.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
 import { isOfFile, statusTable, toolsTable } from './cli/render.js';
 import { directoryExists } from './core/host/assemble.js';
@@ -32,10 +18,9 @@ import type { Host } from './core/host/hostContract.js';
 import type { ServerStatus } from './core/reconcile/status.js';
 import { version } from '../package.json';
 
-/**
- * The exit codes: 0 is well, 1 means that something is wrong with config, servers or the call, and 2 with the command
- * line itself.
- */
+const usualPort = 7427;
+
+/** The exit codes: 0 is success, 1 is a problem of the config, the servers or the call, and 2 is a wrong command line. */
 async function main(argv: string[]): Promise<number> {
   let parsed;
   try {
@@ -82,7 +67,7 @@ async function main(argv: string[]): Promise<number> {
   const { json, debug, approve: approves } = values;
   const run = { folder, json, debug, approve: approves, permissions, guardianScript };
   serves = command === 'serve' || command === 'connect';
-  // A defect costs its event, as in the editor, and not every conversation.
+  // As in the editor, a defect must not end all conversations.
   if (serves) process.on('uncaughtException', complainOfDefect);
   switch (command) {
     case 'check':
@@ -115,7 +100,7 @@ async function main(argv: string[]): Promise<number> {
       const port = readPort(values.port);
       if (port === undefined) return misuse(`"${values.port}" is not a port. Use a number from 0 to 65535.`);
       const { 'token-file': tokenFile, 'approve-edits': approveEdits, write } = values;
-      if (command === 'headers') return (await import('./cli/headersCommand.js')).headers({ folder, tokenFile, port });
+      if (command === 'headers') return (await import('./cli/tokenCommands.js')).headers({ folder, tokenFile, port });
       if (command === 'entries') return writeEntries(run, { agent: rest[0], port, tokenFile, write });
       const { serveFolder } = await import('./cli/serveCommand.js');
       return serveFolder(run, { port, tokenFile, approveEdits, holdChanged });
@@ -131,7 +116,7 @@ async function main(argv: string[]): Promise<number> {
       return connect(run, { toolset: rest[0], tokenFile: values['token-file'], holdChanged });
     }
     case 'renew-token': {
-      const { renew } = await import('./cli/renewCommand.js');
+      const { renew } = await import('./cli/tokenCommands.js');
       return renew(folder, values['token-file']);
     }
     case 'secret': {
@@ -139,7 +124,7 @@ async function main(argv: string[]): Promise<number> {
       return secret(run.json, rest[0], rest[1], rest.slice(2));
     }
     case 'import':
-      return importFile(run, rest[0], values.format, values.write);
+      return importFile(run, { file: rest[0], format: values.format, write: values.write });
     case undefined:
       return misuse('A command is missing.');
     default:
@@ -147,7 +132,7 @@ async function main(argv: string[]): Promise<number> {
   }
 }
 
-/** How many arguments a command takes; `secret` says itself what is wrong with its own. */
+/** The most arguments of each command. `secret` checks its arguments itself. */
 const mostArguments: Readonly<Partial<Record<string, number>>> = {
   check: 0,
   status: 0,
@@ -184,22 +169,10 @@ function tools(run: Run, host: Host, id: string | undefined): number {
   return problems.some(isOfFile) || (id !== undefined && wanted.some(isBroken)) ? 1 : 0;
 }
 
-function importFile(run: Run, file: string | undefined, format: string | undefined, write: boolean): number {
-  if (file === undefined) return misuse('The name of a file is missing.');
-  if (format !== undefined && !isImportFormat(format)) {
-    return misuse(`Unknown format "${format}". Known formats: ${importFormats.join(', ')}.`);
-  }
-  const outcome = runImport({ folder: run.folder, file, format, write });
-  if (outcome.kind === 'impossible') return complain(`Nothing was imported: ${outcome.reason}.`);
-  const { difference, report, imported, target } = outcome;
-  if (run.json) print(toJson(imported));
-  else {
-    if (difference !== '') print(difference);
-    complainLines(report.trimEnd());
-    if (difference !== '')
-      complainLines(write ? `\nWrote ${target}.` : '\nNothing is written yet. Add --write to write it.');
-  }
-  return imported.servers.length > 0 ? 0 : 1;
+/** Returns the port for other agents, or undefined if the text is not a port. */
+function readPort(text: string | undefined): number | undefined {
+  const port = text === undefined ? usualPort : /^\d{1,5}$/.test(text) ? Number(text) : NaN;
+  return port >= 0 && port < 65_536 ? port : undefined;
 }
 
 function isBroken({ state }: ServerStatus): boolean {
@@ -210,14 +183,14 @@ function isPending({ state }: ServerStatus): boolean {
   return state.kind === 'pending';
 }
 
-/** Whether what the command says is beside its purpose: it serves. */
+/** True for `serve` and `connect`, whose output is incidental. */
 let serves = false;
-/** Whether something that was asked for was not written. */
+/** True if a part of the output is lost. */
 let isCut = false;
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-    // Whoever read the output has gone, `head` or a terminal for one: that is no error of ours.
+    // The reader of the output has ended, such as `head` or a terminal. This is not an error.
     if (serves || isCut || code === 'EPIPE' || code === 'EIO') return;
     isCut = true;
     if (process.exitCode === 0) process.exitCode = 1;

@@ -1,6 +1,5 @@
 /**
- * Builds the objects of the shell, wires them together and hands them to the editor. It computes nothing. Whatever does
- * the work is loaded by `import()`, because `activate` has to return within 10 ms (P1).
+ * Builds the objects of the shell, wires them together and hands them to the editor. It computes nothing. The working part is loaded by `import()`, because `activate` has to return within 10 ms (P1).
  */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
@@ -61,7 +60,7 @@ import { showStatusBar } from './vscode/views/statusBar.js';
 import { showTree } from './vscode/views/rows/treeView.js';
 import { registerTryTool } from './vscode/tryTool/register.js';
 
-/** The editor waits about 5 s for an extension to end, so this limit, in milliseconds, is below that. */
+/** In milliseconds. The editor waits about 5 s for the end of an extension. */
 const endLimit = 4000;
 
 let running: EngineSlot | undefined;
@@ -133,7 +132,7 @@ export function activate(context: vscode.ExtensionContext): void {
           editor: vscode.env.appName,
           secrets: context.secrets,
         },
-        agents: agentsOptions(),
+        others: agentsOptions(),
       });
     },
     onFailure: (error) => void window.showErrorMessage(inert`MCP Toolsets could not start: ${asText(error)}`),
@@ -179,7 +178,7 @@ export function activate(context: vscode.ExtensionContext): void {
     onDidChangeSetting('problems.filteredTools', () => void slot.engine?.host.reapply()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),
   );
-  // Watching files is the most expensive part of the start, and nothing waits for it.
+  // Later, because watching files is the most expensive part of the start, and nothing waits for it.
   setImmediate(() => slot.start());
 }
 
@@ -192,7 +191,6 @@ function rememberedConversations(storage: vscode.Memento): RememberedConversatio
   });
 }
 
-/** What servers listed in earlier windows. */
 async function keptOffers(folder: string, log: Log): Promise<OfferFiles> {
   const { OfferFiles } = await import('./core/remembered/offerFiles.js');
   return await OfferFiles.open({
@@ -201,7 +199,6 @@ async function keptOffers(folder: string, log: Log): Promise<OfferFiles> {
   });
 }
 
-/** Resolves when everything that the window started has ended. */
 export async function deactivate(): Promise<void> {
   if (running) await Promise.race([running.dispose(), delay(systemClock, endLimit)]);
 }

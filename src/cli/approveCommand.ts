@@ -1,6 +1,6 @@
 /**
- * `mcp-toolsets approve`: shows what servers would start that nobody has approved, and approves it when the person agrees (S1).
- * Servers that are named and wait for nothing are started, and what they offer that changed is shown and accepted (S3).
+ * `mcp-toolsets approve`: shows the launches without an approval, and approves them if the person agrees (S1). If named servers
+ * do not wait, it starts them, shows the changes of their tools and prompts, and accepts these (S3).
  */
 import { readConfigFiles } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
@@ -13,7 +13,7 @@ import { configDeps, withHost, type Run, type RunningHost } from './withHost.js'
 import { offerReview } from '../core/approval/offerReview.js';
 import { ConfigState } from '../core/config/read/merge.js';
 
-/** @param names of servers; all that wait where there are none */
+/** @param names the ids of servers; without names, all waiting servers */
 export async function approve(run: Run, names: readonly string[], yes: boolean): Promise<number> {
   const { sources, problems } = readConfigFiles(run.folder);
   const { model, problems: found } = new ConfigState().apply(sources, configDeps);
@@ -47,7 +47,7 @@ export async function approve(run: Run, names: readonly string[], yes: boolean):
   }
 }
 
-/** Accepts exactly what is shown, whatever the servers offer by the time of the answer. */
+/** Accepts exactly the shown changes, even if the servers list others before the answer. */
 async function acceptChanges(run: Run, names: readonly string[], yes: boolean): Promise<number> {
   const offers = await keptOffers(false, true);
   const only = names.length === 1 ? names[0] : undefined;

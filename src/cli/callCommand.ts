@@ -1,6 +1,6 @@
 /**
- * `mcp-toolsets call`: one call of one tool, as soon as it is certain whose it is. A name belongs to the first server in
- * the file that has it (N5), so servers that come later need not have started.
+ * `mcp-toolsets call`: one call of one tool, as soon as its server is certain. A name belongs to the first server in the file
+ * that has it (N5), so the call does not wait for later servers.
  */
 import { oneLine } from '../core/base/inert.js';
 import type { Host } from '../core/host/hostContract.js';
@@ -48,9 +48,7 @@ export async function call(
   });
 }
 
-/**
- * Resolves with the tool's holder as soon as that is final, or with undefined once `started` says that none will come.
- */
+/** Resolves to the tool's toolset as soon as it is final, or to undefined if all servers have started without the tool. */
 async function untilCallable(host: Host, tool: string, started: Promise<void>): Promise<Toolset | undefined> {
   await new Promise<void>((resolve, reject) => {
     const look = (): void => {
@@ -60,18 +58,18 @@ async function untilCallable(host: Host, tool: string, started: Promise<void>): 
     started.then(resolve, reject);
     look();
   });
-  return holderOf(host, tool);
+  return toolsetOf(host, tool);
 }
 
-function holderOf(host: Host, tool: string): Toolset | undefined {
+function toolsetOf(host: Host, tool: string): Toolset | undefined {
   return host.catalogue.toolsets.find(({ tools }) => tools.some(({ published }) => published === tool));
 }
 
-/** Says whether no server before the holder can still come with a tool of that name. */
+/** True if no earlier server can still publish a tool of that name. */
 function isDecided(host: Host, tool: string): boolean {
-  const holder = holderOf(host, tool);
+  const toolset = toolsetOf(host, tool);
   const { servers } = host.snapshot;
-  const place = servers.findIndex(({ id }) => id === holder?.id);
-  // The built-in toolset acts on the others, so it waits for all of them.
+  const place = servers.findIndex(({ id }) => id === toolset?.id);
+  // The built-in toolset acts on all servers, so it waits for all of them.
   return place >= 0 && servers.slice(0, place).every(({ state }) => state.kind !== 'starting');
 }

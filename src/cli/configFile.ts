@@ -1,6 +1,6 @@
 /**
- * Reads the config files that count in a folder (C5) once. What is wrong with the reading is a problem like any other. A file
- * that a command writes again keeps its byte order mark, and is read as `wholeUtf8`.
+ * Reads the config files of a folder (C5) once. An unreadable file is a problem. If a command writes a file again, it reads the
+ * file as `wholeUtf8` and keeps its byte order mark.
  */
 import { homedir } from 'node:os';
 import {
@@ -16,12 +16,12 @@ import type { SourceText } from '../core/config/model.js';
 import { sourceFiles } from '../core/config/sources.js';
 
 interface ConfigFiles {
-  /** The sources, the highest first, which is the folder's `.minds/mcp.yaml`. */
+  /** The sources by precedence; the first is the folder's `.minds/mcp.yaml`. */
   readonly sources: readonly SourceText[];
   readonly problems: readonly Problem[];
 }
 
-/** @param folder absolute */
+/** @param folder the absolute path */
 export function readConfigFiles(folder: string): ConfigFiles {
   const problems: Problem[] = [];
   const sources = sourceFiles([folder], homedir()).map((source): SourceText => {
@@ -38,7 +38,7 @@ export function readConfigFiles(folder: string): ConfigFiles {
   return { sources, problems };
 }
 
-/** Returns undefined where there is no such file. Throws as `readTextFileSync` does. */
+/** Returns undefined if there is no such file. Throws as `readTextFileSync` does. */
 export function textIfThere(file: string, decode: Decode): string | undefined {
   try {
     return readTextFileSync(file, largestForeignFile, decode);

@@ -1,8 +1,8 @@
 /**
- * `mcp-toolsets connect`: an MCP server over stdio for a client that can only start programs (G6). It joins the client to
- * the gateway that serves the folder, of an editor or of `serve`. Where there is none, or it was told what that gateway does
- * not know, it serves the folder itself, for this client alone, and ends with it. An agent starts it again and again, so that
- * nothing starts by it that the person did not approve elsewhere (S1).
+ * `mcp-toolsets connect`: an MCP server over stdio for clients that can only start programs (G6). It connects the client to the
+ * gateway of the folder, in an editor or in `serve`. Without a gateway, or with options that the gateway does not know, it serves
+ * the folder for this client only, and ends with the client. Agents start this command, so it starts only servers that the
+ * person approved elsewhere (S1).
  */
 import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
@@ -13,11 +13,12 @@ import { nextEvent, untilAborted } from '../core/base/events.js';
 import { Bridge } from '../core/bridge/bridge.js';
 import type { GatewayAddress } from '../core/bridge/line.js';
 import { builtInToolset } from '../core/config/model.js';
-import { tokenFileOf } from '../core/files/tokenFile.js';
-import { createGateway } from '../core/gateway/gateway.js';
+import { notedPort } from '../core/files/addressFile.js';
+import { knowsToken } from '../core/files/proof.js';
+import { tokenFileOf, tokenIn } from '../core/files/tokenFile.js';
+import { createGateway } from '../core/gateway/http/gateway.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
-import { foundGateway } from './foundGateway.js';
 import { Interruption } from './interruption.js';
 import { keptOffers } from './keptOffers.js';
 import { complain } from './output.js';
@@ -25,11 +26,10 @@ import { problemLine } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
 export interface ConnectRequest {
-  /** The toolset; all of them where it is undefined. */
   readonly toolset: string | undefined;
-  /** The path, relative to where the command runs. */
+  /** Relative to the working directory. */
   readonly tokenFile: string | undefined;
-  /** As for `serve`. */
+  /** See `ServeRequest`. */
   readonly holdChanged: boolean;
 }
 
@@ -37,10 +37,10 @@ export async function connect(run: Run, { toolset, tokenFile: given, holdChanged
   const tokenFile = path.resolve(given ?? tokenFileOf(run.folder, homedir()));
   const interruption = new Interruption();
   const own = new OwnGateway(run, toolset, holdChanged);
-  // What guards this client (S3, S4) would not hold in a process that was not told of it.
+  // Another process does not know the options that protect this client (S3, S4).
   const isAlone = run.permissions.hasOptions || holdChanged;
   const find = async (): Promise<GatewayAddress> => {
-    const found = isAlone ? undefined : await foundGateway(tokenFile, onStranger);
+    const found = isAlone ? undefined : await foundGateway(tokenFile);
     const base = found ? { url: urlOf(found.port), token: found.token } : await own.address();
     return { ...base, url: `${base.url}/mcp${toolset === undefined ? '' : `/${toolset}`}` };
   };
@@ -58,14 +58,24 @@ export async function connect(run: Run, { toolset, tokenFile: given, holdChanged
   return 0;
 }
 
-const onStranger = (port: number): void =>
-  void complain(
+/**
+ * Finds the gateway of an editor or of `serve` that serves the folder already (G6). The gateway must prove that it knows the
+ * token, so no other program receives it.
+ */
+async function foundGateway(tokenFile: string): Promise<{ readonly port: number; readonly token: string } | undefined> {
+  const port = await notedPort(tokenFile);
+  if (port === undefined) return undefined;
+  const token = await tokenIn(tokenFile);
+  if (await knowsToken(port, token)) return { port, token };
+  complain(
     `Another program listens on port ${port}. It does not know the token of this folder, so the token was not sent to it.`,
   );
+  return undefined;
+}
 
 const urlOf = (port: number): string => `http://127.0.0.1:${port}`;
 
-/** A gateway over the folder in this process, from the moment when it is first asked for. */
+/** A gateway of the folder in this process. It starts when it is first needed. */
 class OwnGateway {
   private readonly ending = new AbortController();
   private serving: Promise<GatewayAddress> | undefined;
@@ -94,7 +104,7 @@ class OwnGateway {
     const offerReview = await keptOffers(this.holdChanged);
     return await new Promise((resolve, reject) => {
       this.ended = withHost(
-        // The input is the client's, which must not answer a question itself.
+        // The input belongs to the client, which must not answer questions.
         { ...this.run, asks: false, approve: false },
         async (running) => {
           resolve(await this.serve(running));

@@ -1,4 +1,4 @@
-/** `mcp-toolsets entries`: shows what entries for the toolsets would change in another agent's file, and writes them when asked to. */
+/** `mcp-toolsets entries`: shows the change of another agent's file that adds entries for the toolsets, and writes it on request. */
 import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -24,7 +24,7 @@ import { configDeps, type Run } from './withHost.js';
 interface EntriesCommand {
   readonly agent: string | undefined;
   readonly port: number;
-  /** The path, relative to where the command runs; where it is undefined, the folder's own file counts. */
+  /** Relative to the working directory. By default the file of the folder. */
   readonly tokenFile: string | undefined;
   readonly write: boolean;
 }
@@ -87,7 +87,7 @@ function nothingWritten(error: unknown): string {
   return `Nothing was written: ${reasonOf(error)}.`;
 }
 
-/** Returns what has to be done before the agent gets through by entries that have the address. */
+/** Returns the step before the agent can use entries with an address, if there is one. */
 async function stepBefore(agent: AgentKind, source: TokenSource, port: number): Promise<string | undefined> {
   if (tokenFrom(agent, source) === 'connect') return undefined;
   const served = await notedPort(source.tokenFile);
@@ -119,23 +119,21 @@ interface Told {
   readonly label: string;
   readonly before: string;
   readonly write: boolean;
-  /** Launches of the entries that are not approved yet. */
   readonly starts: readonly LaunchDescription[];
 }
 
 type Toolsets =
   | { readonly kind: 'known'; readonly ids: readonly string[]; readonly servers: readonly ConfiguredServer[] }
-  /** A file cannot be read, or is refused as a whole (C4); as these say. */
   | { readonly kind: 'unknown'; readonly why: readonly Problem[] };
 
-/** Returns the toolsets that the config files name, without starting one. */
+/** Returns the toolsets of the config files without starting servers. */
 function toolsetsOf({ folder }: Run): Toolsets {
   const { sources, problems } = readConfigFiles(folder);
   const { model, problems: found } = new ConfigState().apply(sources, configDeps);
   const ofFiles = [...problems, ...found].filter(isOfFile);
   if (ofFiles.length > 0) return { kind: 'unknown', why: inOrder(ofFiles) };
   const on = model.servers.filter(isEnabled);
-  // An id that is wrong is a problem of the file, and no toolset.
+  // An invalid id is a problem of the file, and names no toolset.
   const servers = on.filter(({ id }) => /^[\w-]{1,64}$/.test(id));
   return { kind: 'known', ids: [...servers.map(({ id }) => id), builtInToolset], servers };
 }

@@ -1,6 +1,6 @@
 /**
- * Decides which servers a command may start (S1, S1a): those that the person approved, here or in the editor, and those that `ask`
- * adds. All others wait. If the person approves one elsewhere while the command runs, it starts.
+ * Decides which servers a command may start (S1, S1a): servers that the person approved, here or in the editor, and servers that
+ * `ask` adds. All others wait. If the person approves a server elsewhere while the command runs, it starts.
  */
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -19,9 +19,9 @@ import { complain, reasonOf } from './output.js';
 import { agreesOnTerminal, isTerminal } from './terminalQuestion.js';
 
 interface Consent {
-  /** The person said with the command that everything may start, for this run. */
+  /** The command line lets everything start, for this run. */
   readonly approve: boolean;
-  /** False for a command that an agent starts: nothing more than what was approved starts. */
+  /** False for a command that an agent starts: only approved servers start. */
   readonly asks?: boolean;
 }
 
@@ -33,8 +33,8 @@ export class FolderApprovals {
   ) {}
 
   /**
-   * @param folder absolute
-   * @param asks false where whatever the files say may start, now and later
+   * @param folder the absolute path
+   * @param asks false if every server of the files may start, now and later
    */
   static async open(folder: string, asks = true): Promise<FolderApprovals> {
     const file = new SharedFile(approvalsFile(homedir()), systemClock, 500);
@@ -49,7 +49,6 @@ export class FolderApprovals {
     return new FolderApprovals(folder, file, ledger);
   }
 
-  /** Returns what the servers start that nobody has approved. */
   waiting(servers: readonly ConfiguredServer[]): LaunchDescription[] {
     return servers
       .filter(isEnabled)
@@ -58,8 +57,8 @@ export class FolderApprovals {
   }
 
   /**
-   * At a terminal, shows what waits and asks whether it may start. Elsewhere the command itself is the consent, for its run: as long
-   * as it lasts, servers of the folder start that were never approved. A server that has changed since its approval waits.
+   * At a terminal, shows the waiting launches and asks about them. Without a terminal, the command is the consent for its run: it
+   * also starts servers of the folder that were never approved. A server that has changed since its approval waits.
    */
   async ask(waiting: readonly LaunchDescription[], { approve, asks }: Consent, signal: AbortSignal): Promise<void> {
     if (waiting.length === 0) return;
@@ -79,7 +78,7 @@ export class FolderApprovals {
     return agreesOnTerminal(`${this.review(waiting)}\nLet ${what} start?`, signal);
   }
 
-  /** Resolves to whether the approval outlives this run. */
+  /** Resolves to true if the approval outlives this run. */
   async approve(waiting: readonly LaunchDescription[]): Promise<boolean> {
     try {
       await this.ledger.approve(waiting);
@@ -94,7 +93,6 @@ export class FolderApprovals {
     return false;
   }
 
-  /** Returns everything that these start. */
   review(waiting: readonly LaunchDescription[]): string {
     const pending = waiting.map((launch) => ({ launch, before: this.ledger.approvedBefore(launch) }));
     const real = realPath(this.folder);
@@ -104,7 +102,6 @@ export class FolderApprovals {
     return note + reviewTexts(pending, label).now;
   }
 
-  /** Returns a line for each server that waits. */
   waitingLines({ servers }: Pick<StatusSnapshot, 'servers'>): string[] {
     const word = /^[\w./\\:~-]+$/.test(this.folder) ? this.folder : JSON.stringify(this.folder);
     const where = samePath('.', this.folder) ? '' : ` -C ${word}`;

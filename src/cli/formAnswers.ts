@@ -1,8 +1,8 @@
 /**
- * The client behind a call of the command line: what a tool asks by a form is answered from what was given beforehand,
- * and what that leaves out takes the form's own default. Nobody is asked. Where a field that the form requires has neither,
- * the question is cancelled and a message says so, because a value is never made up.
+ * The client of a call from the command line. It answers a form with the values of `--answers`, and other fields with the form's
+ * defaults. If a required field has neither, it cancels the form and prints a message. It never invents a value.
  */
+import { isObject } from '../core/base/isObject.js';
 import { asText } from '../core/base/text.js';
 import type { Fields, ServerClient } from '../core/protocol/client.js';
 import { oneLine } from '../core/base/inert.js';
@@ -10,10 +10,10 @@ import { errorCodes, RpcFailure } from '../core/protocol/errors.js';
 
 type FormAnswer =
   | { readonly kind: 'accept'; readonly content: Fields }
-  /** Fields that the form requires. */
+  /** Required fields without a value. */
   | { readonly kind: 'incomplete'; readonly missing: readonly string[] };
 
-/** @param complain hears what could not be answered */
+/** @param complain called with the message about a form that cannot be answered */
 export function formAnswers(given: Fields, complain: (text: string) => void): ServerClient {
   const session = {};
   return {
@@ -35,7 +35,7 @@ export function formAnswers(given: Fields, complain: (text: string) => void): Se
   };
 }
 
-/** Answers a form. What it does not ask for is not sent. Everything here is pure. */
+/** Answers a form, with its fields only. Pure. */
 function answerForm(requestedSchema: unknown, given: Fields): FormAnswer {
   const { properties, required } = fields(requestedSchema);
   const content: Record<string, unknown> = {};
@@ -49,5 +49,5 @@ function answerForm(requestedSchema: unknown, given: Fields): FormAnswer {
 }
 
 function fields(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+  return isObject(value) ? value : {};
 }

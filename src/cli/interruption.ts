@@ -1,13 +1,13 @@
-/** Ctrl-C and its like as an abort, so that what was started is ended first. A second one ends the process at once. */
+/** Ctrl-C and similar signals as an abort, so that servers end first. A second signal ends the process at once. */
 import type { Disposable } from '../core/base/disposables.js';
 
-/** Shells count 128 and the number of the signal. */
+/** 128 plus the number of the signal, as in shells. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 export class Interruption implements Disposable {
   private readonly controller = new AbortController();
   private readonly listeners: (readonly [NodeJS.Signals, () => void])[] = [];
-  /** Resolves with the exit code when the process is told to end, and never otherwise. */
+  /** Resolves to the exit code after a signal, and never otherwise. */
   readonly exitCode: Promise<number>;
 
   constructor() {

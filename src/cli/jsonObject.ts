@@ -1,6 +1,6 @@
-/** Reads JSON from a command line. */
+import { isObject } from '../core/base/isObject.js';
 
-/** Returns the object, or a sentence that says why the text is none. */
+/** Returns the JSON object of a command line, or why the text is not a JSON object. */
 export function readObject(what: string, json: string): Record<string, unknown> | string {
   let value: unknown;
   try {
@@ -8,6 +8,6 @@ export function readObject(what: string, json: string): Record<string, unknown> 
   } catch (error) {
     return `${what} are not JSON: ${(error as Error).message}`;
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isObject(value)) return value;
   return `${what} are not a JSON object, such as {"text":"hello"}.`;
 }

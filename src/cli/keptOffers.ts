@@ -1,7 +1,7 @@
 /**
- * What `serve` and `connect` know of what servers offer (S3): what each launch listed first after its approval is what counts,
- * however often a command starts. What changes or comes later is told, and kept from agents if the person said so.
- * `mcp-toolsets approve` shows and accepts it.
+ * The tools, prompts and instructions that `serve` and `connect` compare with (S3): the first list of each launch after its
+ * approval, however often a command starts. Later changes are reported, and withheld from agents if the person chose so.
+ * `mcp-toolsets approve` shows and accepts them.
  */
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -14,10 +14,10 @@ import { SharedFile } from '../core/files/sharedFile.js';
 import { storedJson } from '../core/protocol/json.js';
 import { complain, reasonOf } from './output.js';
 
-/** As many launches are kept as a ledger takes; those that were unused the longest go first. */
+/** The most launches that are kept, the same number as in a ledger. The longest unused go first. */
 const mostLaunches = 200;
 
-/** @param accepts whether what is noted replaces what another process has noted of the same launch */
+/** @param accepts true if this process may replace the notes of other processes about a launch */
 export async function keptOffers(holdsBack: boolean, accepts = false): Promise<OfferLedger> {
   const folder = path.join(path.dirname(approvalsFile(homedir())), 'offers');
   const file = new SharedFile(path.join(folder, 'base.json'), systemClock);
@@ -37,7 +37,7 @@ export async function keptOffers(holdsBack: boolean, accepts = false): Promise<O
           return JSON.stringify([...kept.values()].slice(-mostLaunches));
         }),
     },
-    // What another process has noted meanwhile is not known here, and its texts stay.
+    // Notes of other processes are unknown here, so their texts stay.
     texts: accepts ? texts : { ...texts, retain: () => Promise.resolve() },
     holdsBack: () => holdsBack,
     onStoreFailure: (error) => complain(`What servers offer could not be stored: ${reasonOf(error)}.`),

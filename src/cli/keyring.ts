@@ -1,6 +1,6 @@
 /**
- * The secrets of the command line (C2), in the keyring of the system: the Secret Service of Linux, the Keychain of macOS, the
- * Credential Manager of Windows. It is loaded when a secret is asked for, because it is an optional part of the package.
+ * The secrets of the command line (C2) in the keyring of the system: the Secret Service of Linux, the Keychain of macOS, the
+ * Credential Manager of Windows. The library is loaded with the first secret, because it is an optional dependency.
  */
 import type { Entry, findCredentials } from '@napi-rs/keyring';
 import { createRequire } from 'node:module';
@@ -14,21 +14,20 @@ export type Attempt<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'noKeyring'; readonly why: string };
 
-/** Under which the entries stand, and where a person finds them in the keyring's own program. */
 const service = 'mcp-toolsets';
 
 export function storeSecret(name: string, value: string): Attempt<void> {
   return attempt((library) => entry(library, name).setPassword(value));
 }
 
-/** Returns whether there was one. */
+/** Returns true if the keyring had the secret. */
 export function deleteSecret(name: string): Attempt<boolean> {
   return attempt((library) => entry(library, name).deleteCredential());
 }
 
 export function secretNames(): Attempt<string[]> {
   return attempt((library) => {
-    // Listing asks for no store by name, so a keyring that lasts is asked for first.
+    // `findCredentials` takes no store, so this line selects the lasting one first.
     entry(library, 'any').getPassword();
     return library
       .findCredentials(service)
@@ -37,13 +36,13 @@ export function secretNames(): Attempt<string[]> {
   });
 }
 
-/** Returns the value in the keyring, or that of the environment variable of that name. */
+/** Returns the value in the keyring, or else of the environment variable of that name. */
 export function secretOf(name: string): string | undefined {
   const found = attempt((library) => entry(library, name).getPassword() ?? undefined);
   return (found.kind === 'done' ? found.value : undefined) ?? process.env[name];
 }
 
-/** The library would fall back to a keyring of the kernel, which forgets everything when the machine ends. */
+/** By default, the library may use a keyring of the kernel, which does not survive a restart of the machine. */
 function entry(library: Library, name: string): Entry {
   return new library.Entry(service, name, { linux: { store: 'secret-service' } });
 }

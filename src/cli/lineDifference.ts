@@ -1,12 +1,11 @@
 /**
- * Shows what differs between two texts as one hunk in the form of `diff -U0`. The lines around it are other people's, and may
- * hold secrets (E4): they are left out. What had to be written anew of them is shown without any value that was a secret
- * before, wherever it stands now; what is ours is shown as it is. Everything here is pure.
+ * Shows the difference of two texts as one hunk in the form of `diff -U0`, without context, because the lines around it may have
+ * secrets (E4). Rewritten lines of other people show no value that was a secret before. Our lines show everything. Pure.
  */
 import { Redactor } from '../core/base/log.js';
 import { secretsIn, withoutSecrets } from '../core/base/secrets.js';
 
-/** Returns an empty text where nothing differs. */
+/** Returns an empty text for equal texts. */
 export function lineDifference(before: string, after: string, label: string): string {
   if (before === after) return '';
   const [old, now] = [linesOf(before), linesOf(after)];
@@ -16,7 +15,7 @@ export function lineDifference(before: string, after: string, label: string): st
   while (end < old.length - start && end < now.length - start && old.at(-1 - end) === now.at(-1 - end)) end++;
   const [removed, added] = [old.slice(start, old.length - end), now.slice(start, now.length - end)];
   const theirLines = new Set(removed.map(bare));
-  // What the text as a whole tells is not told by each line.
+  // Some secrets are recognisable only in the whole text.
   const theirs = new Set([before, ...removed].flatMap(valuesIn));
   const redactor = new Redactor();
   redactor.register(theirs);
@@ -34,13 +33,13 @@ export function lineDifference(before: string, after: string, label: string): st
 }
 
 function valuesIn(text: string): string[] {
-  // As plain text, too: the same value may stand in JSON before, and in half of it now.
+  // As plain text too, because the changed part of a JSON text is not JSON.
   const values = secretsIn(text);
   withoutSecrets(text, { spare: (value) => values.push(value) === 0 });
   return values;
 }
 
-/** A line that stands before another now may have a comma, or other blanks in front. */
+/** Returns a line without indentation and comma, which change with its neighbours. */
 function bare(line: string): string {
   return line.trim().replace(/,$/, '');
 }

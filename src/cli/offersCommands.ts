@@ -1,4 +1,4 @@
-/** `mcp-toolsets resources`, `read`, `prompts` and `prompt`: what servers offer besides tools (G4, H1). */
+/** `mcp-toolsets resources`, `read`, `prompts` and `prompt`: the other parts of MCP servers (G4, H1). */
 import { errorCodes } from '../core/protocol/errors.js';
 import type { OtherOutcome } from '../core/protocol/request.js';
 import type { Toolset } from '../core/tools/catalogue.js';
@@ -8,7 +8,7 @@ import { complain, complainOf, misuse, print, printBytes, printContent, toJson }
 import { contentsOf, inOrder, isOfFile, messageTexts, promptsTable, resourcesTable } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
-/** @param id the one server whose resources are wanted */
+/** @param id the server; undefined for all */
 export function resources(run: Run, id: string | undefined): Promise<number> {
   return list(run, id, (toolsets) =>
     run.json
@@ -29,10 +29,10 @@ function servedPrompt({ published, original, prompt }: Toolset['prompts'][number
   return { ...prompt, name: published, originalName: original };
 }
 
-/** Servers say with either that they have no such resource. */
+/** Servers use either code for an unknown resource. */
 const unknownCodes: ReadonlySet<number> = new Set([errorCodes.resourceNotFound, errorCodes.invalidParams]);
 
-/** @param server the one that is meant where several have the URI */
+/** @param server chooses one of several servers with the URI */
 export function read(run: Run, uri: string | undefined, server: string | undefined): Promise<number> | number {
   if (uri === undefined) return misuse('The URI of a resource is missing.');
   return withHost(run, async (running) => {
@@ -40,7 +40,7 @@ export function read(run: Run, uri: string | undefined, server: string | undefin
     const toolsets = among(running, server).filter(({ features }) => features.resources);
     const lists = ({ resources }: Toolset): boolean => resources.resources.some((each) => each.uri === uri);
     let last: OtherOutcome | undefined;
-    // Those that list it come first; others may have it by a template, or without a word.
+    // Servers that list it come first. Others may have it by a template or unlisted.
     for (const { id } of [...toolsets.filter(lists), ...toolsets.filter((toolset) => !lists(toolset))]) {
       const outcome = await request(running, id, 'resources/read', { uri });
       if (outcome.kind === 'error' && unknownCodes.has(outcome.code)) {
@@ -105,7 +105,7 @@ function list(run: Run, id: string | undefined, shown: (toolsets: readonly Tools
   });
 }
 
-/** The toolsets of servers, without the built-in one, which offers nothing but tools. */
+/** Returns the toolsets of servers, without the built-in one, which has only tools. */
 function among({ host }: RunningHost, server: string | undefined): readonly Toolset[] {
   const ids = host.snapshot.servers.map(({ id }) => id).filter((id) => server === undefined || id === server);
   return host.catalogue.toolsets.filter(({ id }) => ids.includes(id));

@@ -1,7 +1,4 @@
-/**
- * Writes what the command line says, each with the exit code that goes with it: 0 is well, 1 means that something is
- * wrong, and 2 that it was used wrongly.
- */
+/** Writes the output of the command line. Functions return the exit code that goes with it: 0, 1, or 2 for a wrong command line. */
 import { forTerminal, oneLine, visibleJson } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
 import { withoutSecrets } from '../core/base/secrets.js';
@@ -53,7 +50,7 @@ Options
   --help, --version
 `;
 
-/** What waits until a question on the terminal is answered. */
+/** Output that waits for the answer to a question on the terminal. */
 let held: (() => void)[] | undefined;
 
 function put(stream: NodeJS.WriteStream, text: string | Uint8Array): void {
@@ -63,7 +60,7 @@ function put(stream: NodeJS.WriteStream, text: string | Uint8Array): void {
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Lets nothing else be written to the terminal until `ask` has its answer. A question waits until the one before has gone. */
+/** Holds all other output to the terminal until `ask` has its answer. Questions wait for one another. */
 export function aloneOnTerminal<Answer>(ask: (write: (text: string) => void) => Promise<Answer>): Promise<Answer> {
   const answer = last.then(async () => {
     const waiting: (() => void)[] = [];
@@ -84,13 +81,13 @@ export function print(text: string): 0 {
   return 0;
 }
 
-/** Writes a text that a person asked for: a file or a pipe gets it as it is, and a terminal so that it cannot act there. */
+/** Writes a requested text: unchanged to a file or a pipe, and without control characters to a terminal. */
 export function printContent(text: string): 0 {
   put(process.stdout, `${process.stdout.isTTY ? forTerminal(text) : text}\n`);
   return 0;
 }
 
-/** Writes what is no text, to a file or a pipe. A terminal would act on it. */
+/** Writes bytes to a file or a pipe. A terminal could interpret them. */
 export function printBytes(bytes: Uint8Array): number {
   if (process.stdout.isTTY) {
     return complain(
@@ -101,39 +98,39 @@ export function printBytes(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Writes one line: what a text from outside has of line breaks cannot begin another. */
+/** Writes one line. Line breaks of a foreign text cannot begin another. */
 export function complain(text: string): 1 {
   put(process.stderr, `${oneLine(text)}\n`);
   return 1;
 }
 
-/** Returns what an error says, to stand within a sentence. */
+/** Returns the message of an error as a part of a sentence. */
 export function reasonOf(error: unknown): string {
   return (error as Error).message.replace(/\.$/, '');
 }
 
-/** Prints an error that is a mistake in this program, with its place. */
+/** Prints a defect of this program, with its place. */
 export function complainOfDefect(error: unknown): void {
   complainLines(withoutSecrets(error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error)));
 }
 
-/** Writes a text of ours that has several lines. Each value in it has to stand on one. */
+/** Writes several lines of ours. Foreign values in it must have one line each. */
 export function complainLines(text: string): 1 {
   put(process.stderr, `${forTerminal(text)}\n`);
   return 1;
 }
 
-/** Writes a question, behind which the person types. */
+/** Writes a question. The person types behind it. */
 export function ask(text: string): void {
   process.stderr.write(`${forTerminal(text)} `);
 }
 
-/** Shows behind a question what the person types, as it is. */
+/** Shows the typed characters unchanged. */
 export function echo(text: string): void {
   process.stderr.write(text);
 }
 
-/** Writes the usage first: it is longer than a terminal is high, and what is wrong has to stay in sight. */
+/** Writes the usage first, so that the error stays in sight on a small terminal. */
 export function misuse(text: string): 2 {
   put(process.stderr, `${usage}\n${oneLine(text)}\n`);
   return 2;
@@ -143,7 +140,7 @@ export function help(): 0 {
   return print(usage.trimEnd());
 }
 
-/** Writes those of the lines that hold now that did not hold before. */
+/** Writes only lines that were not in the last set of lines. */
 export class NewLines {
   private last: readonly string[] = [];
 
@@ -159,7 +156,6 @@ export function toJson(value: unknown): string {
   return visibleJson(JSON.stringify(value, null, 2));
 }
 
-/** Writes each to stderr, in this order. */
 export function complainOf(problems: readonly Problem[]): void {
   for (const problem of problems) complain(problemLine(problem));
 }

@@ -1,6 +1,6 @@
 /**
- * The way of HTTP requests where no editor sees to it: through the proxy that `HTTP_PROXY`, `HTTPS_PROXY` and `ALL_PROXY`
- * name, but for what `NO_PROXY` names and for this machine itself (X2).
+ * Sends HTTP requests through the proxies of `HTTP_PROXY`, `HTTPS_PROXY` and `ALL_PROXY`, except to hosts of `NO_PROXY` and to
+ * this machine (X2). In an editor, the editor does this.
  */
 import type { Agent, AgentOptions } from 'node:http';
 import { HttpProxyAgent } from 'http-proxy-agent';
@@ -9,7 +9,7 @@ import { getProxyForUrl } from 'proxy-from-env';
 import { isLoopback } from '../core/base/loopback.js';
 import { directAgents, type HttpAgents, type MakeAgents } from '../core/connections/http/agents.js';
 
-/** Makes agents by the environment of this process, which is read at each request. */
+/** Makes agents that read the environment of this process at each request. */
 export const agentsByEnvironment: MakeAgents = (options) => new ProxyAgents(options, proxyOf);
 
 export function proxyOf(url: URL): URL | undefined {
@@ -21,7 +21,6 @@ export function proxyOf(url: URL): URL | undefined {
 
 export class ProxyAgents implements HttpAgents {
   private readonly direct: HttpAgents;
-  /** The agents by proxy and scheme. */
   private readonly agents = new Map<string, Agent>();
 
   constructor(

@@ -1,4 +1,4 @@
-/** Writes what the command line prints as text. Everything here is pure. */
+/** Formats the text output of the command line. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { assertNever } from '../core/base/assertNever.js';
 import { oneLine } from '../core/base/inert.js';
@@ -10,19 +10,18 @@ import type { Toolset } from '../core/tools/catalogue.js';
 import { exclusionPhrase } from '../core/tools/exclusion.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../core/reconcile/status.js';
 
-/** `file:line:column: severity code: message fix`, one-based and on one line, as editors and CI systems read it. */
+/** Returns `file:line:column: severity code: message fix`, one-based and on one line, as editors and CI systems read it. */
 export function problemLine(problem: Problem): string {
   const { file, range } = problem.place;
   const where = `${file}:${range.start.line + 1}:${range.start.character + 1}`;
   return oneLine(`${where}: ${problem.severity} ${problem.code}: ${problem.message} ${problem.fix}`);
 }
 
-/** Returns whether a problem is an error of a file as a whole (C4). */
+/** True for an error of a whole file (C4). */
 export function isOfFile({ server, severity }: Problem): boolean {
   return server === undefined && severity === 'error';
 }
 
-/** Sorts problems as they stand in the files. */
 export function inOrder(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted((a, b) => {
     const [one, other] = [a.place.range.start, b.place.range.start];
@@ -102,18 +101,16 @@ export function promptsTable(toolsets: readonly Toolset[]): string {
   return table(['server', 'prompt', 'arguments', 'description'], cleaned(rows));
 }
 
-/** Arguments that may be left out stand in brackets. */
 function argumentWords(given: unknown): string {
   const words = Array.isArray(given) ? (given as readonly { name?: unknown; required?: unknown }[]) : [];
   return words.map(({ name, required }) => (required === true ? asText(name) : `[${asText(name)}]`)).join(' ');
 }
 
-/** What servers say stands on one line, and nothing of it acts on the terminal. */
+/** Puts texts of servers on one line, without control characters. */
 function cleaned(rows: readonly (readonly string[])[]): string[][] {
   return rows.map((row) => row.map((cell) => cell.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ')));
 }
 
-/** Returns what was read of a resource: texts as they are, and bytes. */
 export function contentsOf({ contents }: Fields): (string | Buffer)[] {
   if (!Array.isArray(contents)) return [];
   return (contents as readonly Fields[]).flatMap(({ text, blob }): (string | Buffer)[] =>
@@ -121,7 +118,6 @@ export function contentsOf({ contents }: Fields): (string | Buffer)[] {
   );
 }
 
-/** Returns the messages of a prompt, each with who says it. */
 export function messageTexts({ messages }: Fields): string[] {
   if (!Array.isArray(messages)) return [];
   return (messages as readonly { role?: unknown; content?: unknown }[]).map(({ role, content }) => {
@@ -146,7 +142,6 @@ function table(head: readonly string[], cells: readonly (readonly string[])[]): 
     .join('\n');
 }
 
-/** Returns what a tool answered, part by part. */
 export function resultTexts({ content, structuredContent }: CallToolResult): string[] {
   const texts = content.map((part) =>
     part.type === 'text' && typeof part.text === 'string' ? part.text : JSON.stringify(part),

@@ -1,6 +1,6 @@
 /**
- * `mcp-toolsets secret`: keeps the values of `{ secret: NAME }` in the system's keyring (C2). A value is typed at a terminal
- * that does not show it, or read from the standard input; it is never an argument, which other programs could see.
+ * `mcp-toolsets secret`: keeps the values of `{ secret: NAME }` in the keyring of the system (C2). A person types the value at a
+ * terminal that hides it, or sends it to the standard input. It is never an argument, which other programs can see.
  */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
@@ -51,7 +51,7 @@ function without({ why }: Extract<Attempt<unknown>, { kind: 'noKeyring' }>, name
   );
 }
 
-/** Returns undefined where the person gives up. */
+/** Resolves to undefined if the person gives up. */
 async function typed(name: string): Promise<string | undefined> {
   const silent = new Writable({ write: (_piece, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: silent, terminal: true });

@@ -1,6 +1,6 @@
 /**
- * `mcp-toolsets serve`: the toolsets of a folder for other agents of this machine, without an editor (G6, H1). It
- * follows the config files until it is told to end. What is written into them meanwhile waits for approval.
+ * `mcp-toolsets serve`: serves the toolsets of a folder to other agents of this machine, without an editor (G6, H1). It follows
+ * the config files until it ends. Servers of later edits wait for approval.
  */
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -11,12 +11,12 @@ import { nextEvent, untilAborted } from '../core/base/events.js';
 import { needsAttention } from '../core/base/problem.js';
 import { asText } from '../core/base/text.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
-import { secretInFile } from '../core/gateway/endpointSecret.js';
-import { createGateway } from '../core/gateway/gateway.js';
+import { secretInFile } from '../core/gateway/http/endpointSecret.js';
+import { createGateway } from '../core/gateway/http/gateway.js';
 import type { Host } from '../core/host/hostContract.js';
 import { configFileOf } from '../core/files/configFile.js';
 import { createRestBackend } from '../core/host/restBackend.js';
-import { StableEndpoint, type EndpointState } from '../core/gateway/stableEndpoint.js';
+import { StableEndpoint, type EndpointState } from '../core/gateway/http/stableEndpoint.js';
 import { version } from '../../package.json';
 import { keptOffers } from './keptOffers.js';
 import { complain, NewLines, print } from './output.js';
@@ -24,13 +24,13 @@ import { inOrder, problemLine } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
 export interface ServeRequest {
-  /** The system chooses one where it is 0. */
+  /** If it is 0, the system chooses a port. */
   readonly port: number;
-  /** The path, relative to where the command runs. */
+  /** Relative to the working directory. */
   readonly tokenFile: string | undefined;
-  /** Says whether what is written into the config files later may start too. */
+  /** True if servers of later edits may start too. */
   readonly approveEdits: boolean;
-  /** Says whether tools, prompts and instructions that change or come later are kept from agents (S3). */
+  /** True if agents do not get later changes of tools, prompts and instructions (S3). */
   readonly holdChanged: boolean;
 }
 
@@ -77,7 +77,7 @@ async function serve(run: Run, running: RunningHost, port: number, tokenFile: st
   return 0;
 }
 
-/** Says where the toolsets are, and what is wrong, now and whenever that changes. */
+/** Prints the addresses of the toolsets and the problems, now and after each change. */
 function tell(run: Run, host: Host, endpoint: StableEndpoint, tokenFile: string, store: DisposableStore): void {
   const said = new NewLines(print);
   const complained = new NewLines(complain);

@@ -1,21 +1,20 @@
 /**
- * Asks on the terminal whether a tool may be called (S4). What an agent or a server says stands behind a bar on each line
- * of the screen, however narrow that is, so that nothing of it can pass for the question; and nothing else is written
- * while the question stands.
+ * Asks about a call on the terminal (S4). Each screen line with text of an agent or a server begins with a bar, so that it cannot
+ * pass for the question. No other output appears until the answer.
  */
 import { bothEnds, oneLine, visibleJson } from '../core/base/inert.js';
 import type { CallAnswer, CallQuestion } from '../core/host/permission.js';
 import { aloneOnTerminal, echo } from './output.js';
 import { typedLine } from './typedLine.js';
 
-/** Where there is no terminal, or the call is no longer waited for, the answer is no. */
+/** Resolves to `no` without a terminal, or if the call no longer waits. */
 export async function askOnTerminal(question: CallQuestion, signal: AbortSignal): Promise<CallAnswer> {
   const text = (): string => questionText(question, process.stderr.columns);
   const answer = await answerOnTerminal(text, 'The agent no longer waits for this call.', signal);
   return isYes(answer) ? 'once' : /^c(onversation)?$/.test(answer) ? 'inConversation' : 'no';
 }
 
-/** Where there is no terminal, the answer is no. */
+/** Resolves to false without a terminal. */
 export async function agreesOnTerminal(text: string, signal: AbortSignal): Promise<boolean> {
   return isYes(await answerOnTerminal(() => `${text} [y]es, [N]o: `, '', signal));
 }
@@ -28,7 +27,7 @@ function isYes(answer: string): boolean {
   return /^y(es)?$/.test(answer);
 }
 
-/** Resolves to what was typed, in small letters; empty where nobody can be asked. */
+/** Resolves to the typed line in small letters; empty without a terminal. */
 async function answerOnTerminal(text: () => string, withdrawn: string, signal: AbortSignal): Promise<string> {
   if (!isTerminal()) return '';
   return await aloneOnTerminal(async (write) => {
@@ -43,12 +42,12 @@ async function answerOnTerminal(text: () => string, withdrawn: string, signal: A
   });
 }
 
-/** Does what the terminal does for Ctrl-C otherwise. Windows would end the process at once by a signal of its own. */
+/** Acts as Ctrl-C at a terminal. On Windows, `kill` would end the process at once. */
 function interrupt(): void {
   if (!process.emit('SIGINT', 'SIGINT')) process.kill(process.pid, 'SIGINT');
 }
 
-/** Pure. @param columns of the terminal; it may not know them */
+/** Pure. @param columns the width of the terminal, if it is known */
 export function questionText({ toolset, tool, arguments: given }: CallQuestion, columns: number | undefined): string {
   const barred = bothEnds(visibleJson(JSON.stringify(given ?? {})), Math.max(12, columns || 80), '  | ');
   const name = `"${oneLine(tool)}" of "${oneLine(toolset)}"`;

@@ -1,7 +1,6 @@
 /**
- * What a person lets tools be called for on the command line and by `serve` (S4): their own file
- * `~/.minds/permissions.json`, of the form that the editor's setting has, and options, which count for the same pattern
- * before it.
+ * The person's permissions for calls from the command line and from `serve` (S4): the file `~/.minds/permissions.json`, in the
+ * form of the editor's setting, and options. For the same pattern, the option wins.
  */
 import { withoutMark } from '../core/base/byteOrderMark.js';
 import path from 'node:path';
@@ -16,7 +15,6 @@ import { complain } from './output.js';
 
 type Rules = Readonly<Record<string, unknown>>;
 
-/** The patterns that options name. */
 type PermissionOptions = Readonly<Partial<Record<ToolPermission, readonly string[] | undefined>>>;
 
 export class PersonsPermissions {
@@ -26,7 +24,7 @@ export class PersonsPermissions {
     private own: Rules,
   ) {}
 
-  /** Returns a sentence that says why the file cannot be read: nothing may be called then. */
+  /** Returns why the file cannot be read, as a sentence. Then no tool may be called. */
   static read(home: string, options: PermissionOptions): PersonsPermissions | string {
     const file = path.join(home, '.minds', 'permissions.json');
     let text: string | undefined;
@@ -40,7 +38,7 @@ export class PersonsPermissions {
     return typeof own === 'string' ? own : new PersonsPermissions(file, options, own);
   }
 
-  /** Whether this command was given rules of its own, which no other process knows. */
+  /** True if the command line has rules, which other processes do not know. */
   get hasOptions(): boolean {
     return toolPermissions.some((permission) => this.options[permission] !== undefined);
   }
@@ -52,7 +50,7 @@ export class PersonsPermissions {
     return { ...this.own, ...(Object.fromEntries(given) as Rules) };
   }
 
-  /** Has an edit of the file count at once. What cannot be read or is no such object changes nothing, and that is said. */
+  /** Makes edits of the file count at once. An invalid file changes nothing and causes a message. */
   follow({ permission }: Pick<Host, 'permission'>, store: DisposableStore): void {
     const watched = store.add(watchFile(this.file, { clock: systemClock, pollMs: 500 }));
     store.add(

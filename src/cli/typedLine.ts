@@ -1,11 +1,10 @@
 /**
- * Takes one line from a terminal as the answer to one question (S4). What was typed before the question stood there, or for
- * another one that was withdrawn, answers nothing: it is read and dropped first. So the terminal gives each key while the
- * question stands; a line that it had kept back until Enter could not be dropped.
+ * Takes one line from a terminal as the answer to one question (S4). Earlier input is read and dropped first, because it answers
+ * nothing. So the terminal is in raw mode: in line mode, it would hold back a line until Enter, and the line could not be dropped.
  */
-import { inNextTurn } from '../core/base/nextTurn.js';
+import { inNextTurn } from '../core/base/turns.js';
 
-/** The input of the process, where it is a terminal. */
+/** The input of the process, if it is a terminal. */
 interface TerminalInput {
   readonly readable: boolean;
   setRawMode(isRaw: boolean): unknown;
@@ -19,15 +18,14 @@ interface Asking {
   readonly input: TerminalInput;
   /** Writes the question; called at most once. */
   readonly ask: () => void;
-  /** Shows what is typed, as it is. */
+  /** Shows the typed characters unchanged. */
   readonly echo: (text: string) => void;
-  /** Called for Ctrl-C. */
   readonly interrupt: () => void;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the question is withdrawn. */
   readonly signal: AbortSignal;
 }
 
-/** Resolves with an empty line where the input ends or the answer is no longer waited for. Never rejects. */
+/** Resolves to an empty line if the input ends or the question is withdrawn. Never rejects. */
 export function typedLine({ input, ask, echo, interrupt, signal }: Asking): Promise<string> {
   return new Promise((resolve) => {
     if (!input.readable || signal.aborted) {
@@ -41,7 +39,7 @@ export function typedLine({ input, ask, echo, interrupt, signal }: Asking): Prom
     const end = (answer: string): void => {
       if (hasEnded) return;
       hasEnded = true;
-      input.off('data', hear);
+      input.off('data', take);
       input.setRawMode(false);
       input.pause();
       for (const event of ends) input.off(event, giveUp);
@@ -64,7 +62,7 @@ export function typedLine({ input, ask, echo, interrupt, signal }: Asking): Prom
         echo(key);
       }
     };
-    const hear = (piece: unknown): void => {
+    const take = (piece: unknown): void => {
       isQuiet = false;
       for (const key of (piece as Buffer | string).toString()) press(key);
     };
@@ -80,7 +78,7 @@ export function typedLine({ input, ask, echo, interrupt, signal }: Asking): Prom
     };
     for (const event of ends) input.on(event, giveUp);
     signal.addEventListener('abort', giveUp);
-    input.on('data', hear);
+    input.on('data', take);
     input.setRawMode(true);
     input.resume();
     inNextTurn(look);

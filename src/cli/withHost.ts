@@ -1,12 +1,16 @@
-/** Makes a host for one command from the config files as they are, and ends it with everything that it started. */
+/** Makes a host for one command from the config files, and ends it with everything that it started. */
+import { homedir } from 'node:os';
 import type { OfferReview } from '../core/approval/offerPrints.js';
 import { systemClock } from '../core/base/clock.js';
 import type { DisposableStore } from '../core/base/disposables.js';
 import type { Log } from '../core/base/log.js';
+import { asText } from '../core/base/text.js';
 import { ConfigState } from '../core/config/read/merge.js';
 import type { ConfigDeps } from '../core/config/model.js';
+import { sourceFiles } from '../core/config/sources.js';
 import type { SecretStore } from '../core/connections/http/oauth/contract.js';
 import { readEnvFile } from '../core/files/envFile.js';
+import { watchFile } from '../core/files/watchedFile.js';
 import { assemble, directoryExists, type Core } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
 import { noClient, type Fields, type ServerClient } from '../core/protocol/client.js';
@@ -14,7 +18,6 @@ import { RememberedConversations } from '../core/remembered/conversations.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
-import { followConfig } from './followConfig.js';
 import { formAnswers } from './formAnswers.js';
 import { agentsByEnvironment } from './proxies.js';
 import { secretOf } from './keyring.js';
@@ -24,47 +27,44 @@ import { askOnTerminal } from './terminalQuestion.js';
 import type { PersonsPermissions } from './toolPermissions.js';
 
 export interface Run {
-  /** The absolute path. */
   readonly folder: string;
   readonly json: boolean;
   readonly debug: boolean;
-  /** The answers to forms that a called tool asks; where it is undefined, the tool is told that nobody can be asked. */
+  /** The answers to forms of the called tool. Without them, the client declares no forms. */
   readonly answers?: Fields | undefined;
-  /** What the person lets tools be called for (S4). */
+  /** The person's permissions for calls (S4). */
   readonly permissions: PersonsPermissions;
-  /** Whether the terminal is asked about starts and calls. By default it is, where there is one. */
+  /** False for a command that must not ask on the terminal. */
   readonly asks?: boolean;
-  /** Whether the person said with the command that what waits for approval may start, for this run (S1). */
+  /** True if the command line lets waiting servers start, for this run (S1). */
   readonly approve: boolean;
-  /** The path of the built guardian. */
   readonly guardianScript: string;
 }
 
-/** A host that has been given the config file. */
 export interface RunningHost {
   readonly core: Core;
   readonly host: Host;
   /** Resolves when every server has started or failed. */
   readonly started: Promise<void>;
-  /** Aborted when the process is told to end. */
+  /** Aborted when the process is to end. */
   readonly signal: AbortSignal;
   readonly client: ServerClient | undefined;
-  /** Gives the host what the config files say whenever that changes, until the store is disposed of. */
+  /** Gives the host the config files whenever they change, until the store is disposed of. */
   followConfig(store: DisposableStore): void;
-  /** Adds something that has to be closed before the host ends. */
+  /** Adds a function to run before the host ends. */
   closeFirst(close: () => Promise<void>): void;
 }
 
-/** What decides for a command that goes on while files and servers change. */
+/** The options of a command that runs while files and servers change. */
 interface Guards {
-  /** Whether whatever the config files say may start, now and later. */
+  /** True if every server of the config files may start, now and later. */
   readonly approvesEdits?: boolean;
-  /** The one server that is to start. By default all do. */
+  /** The only server to start. By default all start. */
   readonly only?: string | undefined;
   readonly offerReview: OfferReview;
 }
 
-/** What every command runs in. Secrets come from the keyring or from environment variables (C2). */
+/** The environment of every command. Secrets come from the keyring or from environment variables (C2). */
 export const configDeps: ConfigDeps = {
   env: process.env,
   directoryExists,
@@ -72,7 +72,7 @@ export const configDeps: ConfigDeps = {
   envFile: readEnvFile,
 };
 
-/** The command line signs nobody in and stores no token: what a program may get by itself stays in memory for one run. */
+/** The command line stores no token of a sign-in. Tokens for machines stay in memory for one run. */
 const memoryOnlySecrets: SecretStore = {
   get: () => Promise.resolve(undefined),
   store: () => Promise.resolve(),
@@ -80,7 +80,7 @@ const memoryOnlySecrets: SecretStore = {
   onDidChange: () => ({ dispose: () => {} }),
 };
 
-/** Runs a command that needs all servers. */
+/** Runs a command after all servers have started or failed. */
 export function withServers(run: Run, use: (running: RunningHost) => number): Promise<number> {
   return withHost(run, async (running) => {
     await running.started;
@@ -102,33 +102,37 @@ export async function withHost(
   };
   const serverLog = (server: string): Log => ({ write: (level, message) => log.write(level, `${server}: ${message}`) });
   const interruption = new Interruption();
-  // Nobody is asked before the core is there.
+  // No form arrives before `core` exists.
   const client = run.answers && formAnswers(run.answers, (text) => complain(core.redactor.redact(text)));
   const { folder } = run;
   const approvals = await FolderApprovals.open(folder, guards?.approvesEdits !== true);
   let readSources = (): Promise<void> => Promise.resolve();
   const core = assemble({
-    clock: systemClock,
-    log,
-    serverLog,
-    env: process.env,
-    secret: secretOf,
-    trace: () => run.debug,
-    version,
-    guardianScript: run.guardianScript,
-    secrets: memoryOnlySecrets,
-    agents: agentsByEnvironment,
-    filteredTools: () => 'information',
-    toolPermissions: {
-      settings: () => [run.permissions.rules],
-      ask: run.asks === false ? () => Promise.resolve('no') : askOnTerminal,
+    surroundings: {
+      clock: systemClock,
+      log,
+      serverLog,
+      env: process.env,
+      version,
+      guardianScript: run.guardianScript,
+      makeAgents: agentsByEnvironment,
+    },
+    settings: { filteredTools: () => 'information', trace: () => run.debug, only: guards?.only },
+    consent: {
+      approvals: approvals.ledger,
+      toolPermissions: {
+        settings: () => [run.permissions.rules],
+        ask: run.asks === false ? () => Promise.resolve('no') : askOnTerminal,
+      },
+      ...(guards && { offerReview: guards.offerReview }),
+    },
+    stores: {
+      secret: secretOf,
+      secrets: memoryOnlySecrets,
+      conversations: new RememberedConversations({ stored: undefined, store: () => {}, isConversation: () => true }),
     },
     readSources: () => readSources(),
     expectedClient: () => ({ ...noClient, ...(client && { capabilities: client.capabilities }) }),
-    only: guards?.only,
-    approvals: approvals.ledger,
-    conversations: new RememberedConversations({ stored: undefined, store: () => {}, isConversation: () => true }),
-    ...(guards && { offerReview: guards.offerReview }),
   });
   const { host } = core;
   const waiting = new NewLines(complain);
@@ -156,4 +160,31 @@ export async function withHost(
     approvals.dispose();
     interruption.dispose();
   }
+}
+
+/**
+ * Gives the host the config files whenever they change. Returns a function that reads them at once and resolves when the host has
+ * them.
+ */
+function followConfig(host: Host, folder: string, store: DisposableStore): () => Promise<void> {
+  const files = sourceFiles([folder], homedir()).map((source) => ({
+    source,
+    watched: store.add(watchFile(source.file, { clock: systemClock, pollMs: 500 })),
+    text: undefined as string | undefined,
+  }));
+  for (const each of files) {
+    store.add(
+      each.watched.onDidChange((content) => {
+        // An unreadable file keeps its last text.
+        if (content.kind !== 'unreadable') each.text = content.kind === 'text' ? content.text : undefined;
+        if (files.some(({ watched }) => watched.content === undefined)) return;
+        host
+          .setSources(files.map(({ source, text }) => ({ ...source, text })))
+          .catch((error: unknown) => complain(`The config files were not applied: ${asText(error)}`));
+      }),
+    );
+  }
+  return async () => {
+    await Promise.all(files.map(({ watched }) => watched.readNow()));
+  };
 }

@@ -1,25 +1,25 @@
-/** Makes the fields of a form on the page. Each shows its label, what it is for, and what is wrong with its input. */
+/** Makes the fields of a form. Each shows its label, its purpose and the error of its input. */
 import { roundingError } from './exactNumbers.js';
 import { enteredText, inputTypes, sentText, wrongFormat } from './formats.js';
 import { button, element, newId } from './page.js';
 import type { Field, Json, Member } from './schemaForm.js';
 
 type Entered =
-  /** The value is left out of the arguments. */
+  /** The arguments do not have the value. */
   { readonly kind: 'absent' } | { readonly kind: 'value'; readonly value: Json } | { readonly kind: 'wrong' };
 
 export interface Control {
   readonly root: HTMLElement;
-  /** The input is wrong, and its field says why. */
+  /** Returns the value. If the input is wrong, the field shows why. */
   read(): Entered;
   focus(): void;
-  /** What is entered, right or wrong. */
+  /** Returns the input, right or wrong. */
   draft(): Json;
-  /** Enters a draft of this form, or of another as far as it fits. */
+  /** Enters a draft of this or another form as far as it fits. */
   restore(draft: Json | undefined): void;
 }
 
-/** Items of a list have to be filled in. They are not marked, because a person added them. */
+/** Items of a list are required, but without a mark, because a person has added them. */
 type Need = 'required' | 'optional' | 'item';
 
 const absent: Entered = { kind: 'absent' };
@@ -45,7 +45,7 @@ function control(name: string, need: Need, field: Field): Control {
   }
 }
 
-/** Makes the whole form, whose members have no frame around them. */
+/** Makes the whole form. Its members have no frame around them. */
 export function form(field: Field): Control {
   if (field.kind !== 'group') return control('arguments', 'required', field);
   const all = members(field.members);
@@ -88,7 +88,7 @@ function frame(id: string, name: string, need: Need, field: Field, hints: readon
   };
 }
 
-/** The blank keeps the two words apart for those who hear them. */
+/** The space separates the two words for a screen reader. */
 function requiredMark(need: Need): (Node | string)[] {
   return need === 'required' ? [' ', element('span', { class: 'required' }, 'required')] : [];
 }
@@ -114,7 +114,7 @@ function line(name: string, need: Need, field: Field, kind: 'text' | 'json' | 'n
         })
       : element('textarea', { ...shared, rows: kind === 'json' ? '3' : '1', spellcheck: 'false', placeholder });
   if (kind !== 'text' && initial !== undefined) input.value = JSON.stringify(initial);
-  // A default of another type is none of a text.
+  // A text field ignores a default of another type.
   if (kind === 'text' && typeof initial === 'string') {
     input.value = format === undefined ? initial : (enteredText(format, initial) ?? '');
   }
@@ -184,7 +184,7 @@ function textError(field: Field, entered: string): string {
   return pattern !== '' && !matches(pattern, entered) ? `This does not match ${pattern}.` : '';
 }
 
-/** Leaves a pattern that this engine does not understand for the server to check. */
+/** Accepts any text for a pattern that this engine does not understand. The server checks it. */
 function matches(pattern: string, entered: string): boolean {
   try {
     return new RegExp(pattern, 'u').test(entered);
@@ -273,7 +273,7 @@ function members(all: readonly Member[]): Control {
       }
     },
     read: () => {
-      // Every field is read, so that everything that is wrong is shown at once.
+      // Reads every field, so that all errors show at once.
       const entered = controls.map(({ name, control: one }) => ({ name, one, read: one.read() }));
       const first = entered.find(({ read }) => read.kind === 'wrong');
       if (first) return wrong;
@@ -289,7 +289,7 @@ function filled(entered: Entered): Entered {
 
 function group(name: string, need: Need, field: Extract<Field, { kind: 'group' }>): Control {
   const inner = members(
-    // The required parts of an optional object are required once any of its parts is given. The server would say so.
+    // The parts of an optional object are required only if it is given. The server checks this.
     field.members.map((member) => (need !== 'optional' ? member : { ...member, required: false })),
   );
   const root = fieldset(name, need, field, inner.root);
@@ -310,7 +310,7 @@ function list(name: string, need: Need, field: Extract<Field, { kind: 'list' }>)
     add.disabled = field.most !== undefined && rows.length >= field.most;
   };
   function append(): Control {
-    // What is left keeps its number when another item is removed.
+    // The other items keep their numbers when one is removed.
     const number = (rows.at(-1)?.number ?? 0) + 1;
     const one = control(`${name} ${number}`, 'item', field.item);
     const remove = button('Remove', () => {

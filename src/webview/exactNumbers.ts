@@ -1,12 +1,12 @@
 /**
- * Finds numbers that would not be sent as a person wrote them: JavaScript rounds whole numbers beyond 2^53, and a tool would be
- * called for another thing than the one that was meant. Pure; knows neither a page nor the editor.
+ * Finds numbers that JavaScript cannot represent exactly, such as whole numbers beyond 2^53. A call with a rounded id would act on
+ * another thing. Pure.
  */
 
-/** Texts, which are passed over, and numbers. */
+/** Strings, which `roundingError` skips, and numbers. */
 const tokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** Returns a sentence about the first such number. @param json A text that is JSON, or a number alone. */
+/** Returns a sentence about the first such number. @param json a JSON text, which may be only a number */
 export function roundingError(json: string): string | undefined {
   for (const [token] of json.matchAll(tokens)) {
     if (token.startsWith('"')) continue;

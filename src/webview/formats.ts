@@ -1,10 +1,9 @@
 /**
- * Texts with a `format` of JSON Schema: the input that fits, and what is sent for what is entered. Pure; knows no page.
- * Dates and times are entered in the time zone of the person and sent with its offset (RFC 3339).
+ * Texts with a `format` of JSON Schema: the fitting input, and the text to send. A person enters times in the local time zone, and
+ * the text to send has its offset (RFC 3339). Pure.
  */
 export type Format = 'date' | 'time' | 'date-time' | 'email' | 'uri';
 
-/** The type of the input for each format. */
 export const inputTypes = {
   date: 'date',
   time: 'time',
@@ -17,7 +16,7 @@ export function formatOf(format: unknown): Format | undefined {
   return typeof format === 'string' && Object.hasOwn(inputTypes, format) ? (format as Format) : undefined;
 }
 
-/** Returns the text to send, or undefined if what is entered is not of the format. */
+/** Returns the text to send, or undefined if the input does not have the format. */
 export function sentText(format: Format, entered: string): string | undefined {
   switch (format) {
     case 'email':
@@ -33,7 +32,7 @@ export function sentText(format: Format, entered: string): string | undefined {
   }
 }
 
-/** Returns a default as it is entered, or undefined if it is not of the format. */
+/** Returns the input for a default, or undefined if the default does not have the format. */
 export function enteredText(format: Format, sent: string): string | undefined {
   if (format !== 'time' && format !== 'date-time') return sentText(format, sent);
   const date = new Date(format === 'time' ? `${today()}T${sent}` : sent);

@@ -1,4 +1,4 @@
-/** Makes the elements of a page in one expression. Text is always set as text and never parsed. */
+/** Makes elements of a page. Text is never parsed as HTML. */
 type Attributes = Readonly<Record<string, string | boolean | undefined>>;
 
 export function element<Name extends keyof HTMLElementTagNameMap>(
@@ -23,7 +23,6 @@ export function button(text: string, run: () => void, attributes: Attributes = {
 
 let last = 0;
 
-/** Returns an id that labels and descriptions can refer to. */
 export function newId(): string {
   last += 1;
   return `e${last}`;

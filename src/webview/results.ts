@@ -1,8 +1,8 @@
-/** Shows a tool's result on the page: every type of content in readable form, and the whole result as JSON. */
+/** Shows a tool's result: each type of content in readable form, and the whole result as JSON. */
 import type { TrialOutcome } from './messages.js';
 import { element } from './page.js';
 
-/** Longer texts would slow down the page. A button opens the whole text. */
+/** The most characters of a text, because long texts slow down the page. A button opens the whole text. */
 const longestText = 200_000;
 
 type Part = Readonly<Record<string, unknown>>;
@@ -18,14 +18,13 @@ export function outcomeElements(outcome: TrialOutcome): Node[] {
   }
 }
 
-/** Returns what is copied of a result: its text if it has nothing else, and the whole result as JSON otherwise. */
+/** Returns the text for *Copy Result*: the text of a result with texts only, or the whole result as JSON. */
 export function copiedText(result: Part): string {
   const content = Array.isArray(result['content']) ? (result['content'] as Part[]) : [];
   const isText = content.length > 0 && content.every(({ type }) => type === 'text');
   return isText ? content.map((part) => text(part['text'])).join('\n') : json(result);
 }
 
-/** Returns what the status line says of an outcome. */
 export function outcomeWord(outcome: TrialOutcome): string {
   switch (outcome.kind) {
     case 'cancelled':
@@ -65,7 +64,7 @@ function partElement(part: Part): Node {
   }
 }
 
-/** Names the kind of a part, and its audience if it is marked for one. */
+/** Returns the kind of a part, with its audience if it has one. */
 function kindOf(kind: string, part: Part): string {
   const annotations = part['annotations'] as Part | undefined;
   const audience = annotations?.['audience'];
@@ -92,7 +91,7 @@ function resource(held: Part): Node {
   return labelled(label, element('p', {}, `${type || 'binary'}, ${bytes} bytes`));
 }
 
-/** The editor itself opens what is clicked, as it is written, and asks the person first. */
+/** The editor opens a clicked link and asks the person first. */
 function link(part: Part): Node {
   const uri = text(part['uri']);
   const name = text(part['title']) || text(part['name']) || uri;
@@ -111,7 +110,7 @@ function pre(content: string, kind?: string): HTMLElement {
   return element('pre', { class: kind, tabindex: '0' }, shown);
 }
 
-/** Formats JSON in a text and leaves any other text as it is. */
+/** Formats JSON and returns other texts unchanged. */
 function readable(content: string): string {
   if (content.length > longestText || !/^\s*[{[]/.test(content)) return content;
   try {

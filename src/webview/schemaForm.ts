@@ -1,9 +1,9 @@
 /**
- * Makes a form of a JSON Schema as plain values: which fields there are, of what kind, and what each may hold. What a form
- * cannot express (unions, tuples, free maps, recursion) becomes a field of JSON. Pure; knows neither a page nor the editor.
+ * Makes a form of a JSON Schema as plain values: its fields, their kinds and their limits. Unions, tuples, free maps and recursion,
+ * which a form cannot express, become fields of JSON. Pure; knows neither a page nor the editor.
  *
- * Invariant: every schema has a form that a page can show. A field never takes away what the schema allows but offers JSON
- * instead; what may be left out need not be null.
+ * Invariant: every schema has a form that a page can show. If a field cannot express every allowed value, it is a field of JSON. An
+ * optional field need not offer null.
  */
 import { enteredText, formatOf, type Format } from './formats.js';
 
@@ -12,7 +12,6 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 interface Described {
   readonly title: string;
   readonly description: string;
-  /** The schema's default. */
   readonly initial: Json | undefined;
 }
 
@@ -51,26 +50,24 @@ export interface Member {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Forms that are nested deeper than this become a field of JSON. */
+/** The deepest nesting of a form. Deeper parts become fields of JSON. */
 const deepest = 5;
 
-/** Forms that have more elements of a page than this at once get fields of JSON for the rest. */
+/** The most elements of a page in a form. The rest become fields of JSON. */
 const mostElements = 10_000;
-/** A field is about as many: its label, what it is for, and its input. */
+/** The approximate elements of a field: label, description and input. */
 const elementsOfField = 10;
 
-/** What all fields of a form share. */
 interface Draft {
   readonly root: unknown;
-  /** How many elements more the page can show. */
+  /** The remaining elements of the page. */
   left: number;
 }
 
 interface Standing {
   readonly depth: number;
-  /** How often the field is shown at once, because the lists around it have a least number of items. */
+  /** How often the page has the field, because of the least number of items in the lists around it. */
   readonly copies: number;
-  /** Whether it has to be filled in. */
   readonly needed: boolean;
 }
 
@@ -133,7 +130,7 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
     case 'object': {
       const required = new Set(Array.isArray(schema['required']) ? schema['required'].filter(isText) : []);
       const properties = propertiesOf(schema, required);
-      // The root stands for the arguments, and a tool without any has nothing to fill in.
+      // The root is the arguments, and a tool without arguments has an empty form.
       const closed = depth === 0 && !isOpen(schema);
       const fits = hasRoom(draft, properties.length * elementsOfField * copies);
       if (!fits || (!isDescribed(schema) && !closed)) return json('an object');
@@ -163,7 +160,7 @@ function isDescribed({ properties }: Schema): boolean {
   return isSchema(properties) && Object.keys(properties).length > 0;
 }
 
-/** Returns the schemas by their names. What is required is among them, also where the schema does not describe it by its name. */
+/** Returns the schemas by name, including required names without a description. */
 function propertiesOf(schema: Schema, required: ReadonlySet<string>): [string, unknown][] {
   const described = isSchema(schema['properties']) ? Object.entries(schema['properties']) : [];
   const names = new Set(described.map(([name]) => name));
@@ -173,7 +170,6 @@ function propertiesOf(schema: Schema, required: ReadonlySet<string>): [string, u
 
 const anyAllowed = 'any value that the schema allows';
 
-/** What a field of JSON accepts of each type. */
 const phrases: ReadonlyMap<string, string> = new Map([
   ['string', 'a text in quotes'],
   ['integer', 'a whole number'],
@@ -183,14 +179,14 @@ const phrases: ReadonlyMap<string, string> = new Map([
   ['array', 'a list'],
 ]);
 
-/** Returns the format, unless the pattern may want another form of it or the default has another. */
+/** Returns the format, unless there is a pattern or the default has another form. */
 function formatFor({ format, pattern, default: initial }: Schema): Format | undefined {
   const known = formatOf(format);
   if (known === undefined || pattern !== undefined) return undefined;
   return typeof initial !== 'string' || enteredText(known, initial) !== undefined ? known : undefined;
 }
 
-/** Takes so many elements of those that are left, if there are as many. */
+/** Takes elements from the remaining ones. Returns false if there are too few. */
 function hasRoom(draft: Draft, elements: number): boolean {
   if (elements > draft.left) return false;
   draft.left -= elements;
@@ -202,7 +198,7 @@ function isOpen(schema: Schema): boolean {
   return isSchema(additionalProperties) || additionalProperties === true || isSchema(patternProperties);
 }
 
-/** Returns the one type besides null, whether it is stated or implied. */
+/** Returns the only type besides null, stated or implied. */
 function typeOf(schema: Schema): string | undefined {
   const { type } = schema;
   if (typeof type === 'string') return type;
@@ -227,7 +223,7 @@ function optionsOf(schema: Schema): Option[] | undefined {
     if (variant['type'] === 'null') return option(null, variant['title']);
     return 'const' in variant ? option(variant['const'] as Json, variant['title']) : undefined;
   });
-  // A null alone beside another schema is no choice.
+  // A null and one other schema are not a choice.
   const isChoice = variants.some((variant) => isSchema(variant) && 'const' in variant);
   return isChoice && options.every((one) => one !== undefined) ? options : undefined;
 }
@@ -236,7 +232,7 @@ function option(value: Json, title?: unknown): Option {
   return { label: text(title) || (typeof value === 'string' ? value : JSON.stringify(value)), value };
 }
 
-/** Returns the only schema of an `allOf`, or of a union without its null. */
+/** Returns the only schema of an `allOf` or of a union, apart from null. */
 function onlyVariant(schema: Schema): unknown {
   for (const key of ['anyOf', 'oneOf', 'allOf']) {
     const variants = schema[key];
@@ -254,13 +250,13 @@ function allowsNull(schema: Schema): boolean {
   return schema['properties'] === undefined && variants.some((one) => isSchema(one) && one['type'] === 'null');
 }
 
-/** Returns whether a schema has several variants, of which a form would hide all but one. An object with properties has a form of those. */
+/** True for several variants, unless an object has properties, which then are the form. */
 function isUnion(schema: Schema): boolean {
   const unions = ['anyOf', 'oneOf', 'allOf'].some((key) => Array.isArray(schema[key]));
   return unions && schema['properties'] === undefined;
 }
 
-/** Follows references within the schema. Returns undefined if they lead nowhere or in a circle. */
+/** Follows references within the schema. Returns undefined for a missing target or a circle. */
 function resolved(given: unknown, root: unknown): Schema | undefined {
   let schema = given;
   for (let steps = 0; steps < 20; steps++) {
@@ -287,7 +283,7 @@ function at(root: unknown, reference: string): unknown {
   }, root);
 }
 
-/** Returns the text itself where it is not encoded: a name of a definition may have a `%`. */
+/** Returns the text unchanged if it is not encoded, because a name of a definition may have a `%`. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,4 +1,4 @@
-/** Shows the page of *Try Tool*: a form made from the tool's schema, the progress and the result. It talks only to its panel. */
+/** The page of *Try Tool*: a form of the tool's schema, the progress and the result. It talks only to its panel. */
 import { form, type Control } from './controls.js';
 import type { KeptTrial, ToPage, ToPanel, TriedTool } from './messages.js';
 import { button, element } from './page.js';
@@ -42,7 +42,6 @@ let shown: TriedTool | undefined;
 let entered: Control | undefined;
 let fromDocument = false;
 let running = false;
-/** What *Copy Result* copies. */
 let copied = '';
 
 document.body.append(
@@ -65,7 +64,7 @@ fields.addEventListener('submit', (event) => {
   event.preventDefault();
   start();
 });
-// A click adds and removes items of lists.
+// A click may add or remove an item of a list.
 for (const kind of ['input', 'click']) fields.addEventListener(kind, () => keep());
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) start();
@@ -113,7 +112,7 @@ function receive(message: ToPage): void {
       for (const each of outcomeElements(outcome)) result.append(each);
       for (const each of [copyResult, openResult]) each.hidden = outcome.kind !== 'result';
       copied = outcome.kind === 'result' ? copiedText(outcome.result) : '';
-      // Below a long form, the result would be out of sight.
+      // A long form would hide the result.
       if (result.getBoundingClientRect().bottom > innerHeight) status.scrollIntoView({ block: 'start' });
       return;
     }
@@ -164,14 +163,14 @@ function start(): void {
   fields.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
 }
 
-/** Says why there was no call. A result that is still there belongs to an earlier one. */
+/** Shows why there was no call, and marks a remaining result as an earlier one. */
 function refuse(reason: string): void {
   status.textContent = reason;
   status.classList.add('error');
   oldNote.hidden = result.childElementCount === 0;
 }
 
-/** Lets the editor keep the arguments. @param text what their document says, if it has changed */
+/** Lets the editor keep the arguments. @param text the text of their document, if it has changed */
 function keep(text = kept?.document): void {
   if (!shown || !entered) return;
   const { server, published } = shown;

@@ -1,4 +1,4 @@
-/** What `entries` plans for the file of an agent that has a text already. */
+/** The plan of `entries` for an agent's file with an existing text. */
 import { agents, type AgentKind } from '../../src/core/agents/agents.js';
 import { planEntries } from '../../src/core/agents/planEntries.js';
 

@@ -1,4 +1,4 @@
-/** What an attack may cost this process, and what it may not bring to light. */
+/** Limits for an attack: its cost for this process, and the secrets it must not reveal. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -9,23 +9,23 @@ import { linearPass } from './longTexts.js';
 import type { Stage } from '../support/core/stage.js';
 
 /**
- * How many linear passes over a mebibyte the loop may be held up at a time, in the time of the processor: 20 are some 100 ms on
- * a machine of 2020. What makes the messages, and the collector behind it, share the loop with the product.
+ * The maximum hold-up of the loop in linear passes over a mebibyte, in processor time. 20 passes are some 100 ms on a
+ * machine of 2020. The makers of the messages and the collector share the loop with the product.
  */
 const mostPasses = 20;
-/** What waits for the collector counts in the first. */
+/** `atMost` includes memory that waits for the collector. */
 const heapMegabytes = { atMost: 600, left: 60 };
 
-/** What an attack does comes again with it; what the machine or the collector does at that moment does not. */
+/** The effect of an attack repeats with the attack. A noise of the machine or the collector does not. */
 const mostAttempts = 3;
 
-/** Fails where the attack holds up the loop, each time that it is made, or takes memory. It may be made again. */
+/** Fails if the attack holds up the loop each time, or takes memory. The attack may run several times. */
 export async function assertBounded(attack: () => Promise<unknown>): Promise<void> {
   for (let attempts = 1; !(await isBounded(attack, attempts === mostAttempts)); attempts++);
   assertNotPolluted();
 }
 
-/** @param isLast fails where the loop was held up */
+/** @param isLast fails if the loop was held up */
 async function isBounded(attack: () => Promise<unknown>, isLast: boolean): Promise<boolean> {
   const heapBefore = heapNow();
   const { max, heapGrown } = await strainOf(attack);
@@ -47,9 +47,9 @@ export function assertNotPolluted(): void {
 }
 
 /**
- * Nothing that is secret stands in what people and other programs read, nor in any file: the config file, what servers
- * listed, artifacts and their names.
- * @param files those that must be there at least, or nothing was tried
+ * No secret is in texts for people and other programs, nor in any file: the config file, lists of servers, artifacts
+ * and their names.
+ * @param files must exist at least, or nothing was tried
  */
 export async function assertKeepsSecrets(stage: Stage, secrets: readonly string[], files: RegExp): Promise<void> {
   await stage.untilStored();
@@ -74,7 +74,7 @@ export async function assertKeepsSecrets(stage: Stage, secrets: readonly string[
   }
 }
 
-/** What the command line makes of a snapshot has no character that acts on a terminal. */
+/** The command line's form of a snapshot has no character with an effect on a terminal. */
 export function assertShownWithoutControl(snapshot: StatusSnapshot): void {
   const shown = [statusTable(snapshot), toolsTable(snapshot.servers), ...snapshot.problems.map(problemLine)];
   for (const text of shown) {

@@ -1,6 +1,7 @@
 /**
- * A client that damages what it sends to the gateway: bodies, headers and bytes, by the ten thousand, from a seed. Each
- * request is answered, a good client beside it is served as ever, and the loop and the heap stay within bounds.
+ * A client that damages its messages to the gateway. It sends bodies, headers and bytes by the ten thousand, from a
+ * seed. Each request is answered, a good client beside it is served as ever, and the loop and the heap stay within
+ * bounds.
  *
  *     MCP_TOOLSETS_SEED=1 npx mocha --node-option import=tsx test/adversarial/clients.test.ts
  */
@@ -17,12 +18,12 @@ import { seedOf } from '../unit/stress/random.js';
 import { assertBounded, assertKeepsSecrets } from './bounds.js';
 
 const messages = 50_000;
-/** Few at once: to make them holds up the loop of this process too. */
+/** Few at a time, because making them also holds up the loop of this process. */
 const inTurn = 25;
 
 type Headers = Record<string, string>;
 
-/** What clients send, each once as it should be. */
+/** The messages of clients, each once in its right form. */
 const bodies: readonly object[] = [
   {
     method: 'initialize',
@@ -55,7 +56,7 @@ const answers: readonly object[] = [
 ];
 const all = [...bodies, ...bodies, ...notices, ...answers];
 
-/** What clients of 2026-07-28 send, who have no session. */
+/** The messages of clients of 2026-07-28, without a session. */
 const modernBodies: readonly { readonly method: string; readonly params?: Readonly<Record<string, unknown>> }[] = [
   { method: 'server/discover' },
   { method: 'tools/list' },
@@ -120,7 +121,7 @@ function modernHeaders(message: object): Headers {
   };
 }
 
-describe('a client that damages what it sends', function () {
+describe('a client that damages its messages', function () {
   this.timeout(1_800_000);
   const seed = seedOf('MCP_TOOLSETS_SEED');
   const canary = `sk-live-${randomBytes(16).toString('hex')}`;
@@ -136,7 +137,7 @@ describe('a client that damages what it sends', function () {
 
   afterEach(endStages);
 
-  /** The status of the answer once it has come whole; of a stream, once it has begun. Undefined: the connection was ended. */
+  /** The status of the complete answer, or of a stream once it has begun. Undefined: the connection was ended. */
   function send(url: URL, method: string, headers: Headers, body?: Buffer): Promise<number | undefined> {
     return new Promise((resolve) => {
       const sent = request(url, { method, headers, agent }, (response) => {
@@ -154,7 +155,7 @@ describe('a client that damages what it sends', function () {
     });
   }
 
-  it(`is answered ${messages} times`, async () => {
+  it(`A damaging client is answered ${messages} times`, async () => {
     const random = randomOf(seed);
     const { delivery, settled } = keepResults(stage);
     const gateway = await stage.gateway({ delivery });
@@ -166,7 +167,7 @@ describe('a client that damages what it sends', function () {
     const json = { ...own, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
     const statuses = new Map<number | undefined, number>();
 
-    /** A session of the evil client, so that what it sends gets past the first door. */
+    /** A session of the evil client, so that its messages pass the first check. */
     const open = async (): Promise<string> => {
       const answer = await fetch(url, { method: 'POST', headers: json, body: JSON.stringify(bodies[0]) });
       await answer.text();
@@ -210,7 +211,7 @@ describe('a client that damages what it sends', function () {
       }
     });
     const seen = JSON.stringify([...statuses]);
-    // Most requests get past the first door; else nothing was tried.
+    // Most requests pass the first check, or nothing was tried.
     const answered = [...statuses.values()].reduce((sum, count) => sum + count, 0);
     assert.ok((statuses.get(200) ?? 0) > answered * 0.3, seen);
     assert.ok((statuses.get(undefined) ?? 0) < answered * 0.02, seen);

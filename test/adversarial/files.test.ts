@@ -1,6 +1,5 @@
 /**
- * Every reader of files is given files that are nearly right: each of a corpus, damaged by a seed. None throws, whatever
- * the text.
+ * Every reader of files gets nearly right files: a corpus, damaged by a seed. No reader throws, whatever the text.
  *
  *     MCP_TOOLSETS_SEED=1 npx mocha --node-option import=tsx test/adversarial/files.test.ts
  */
@@ -22,7 +21,7 @@ import { assertNotPolluted } from './bounds.js';
 
 const rounds = 4_000;
 
-/** Files below a folder of `test/`, as texts. */
+/** The texts of files below a folder of `test/`. */
 function corpus(folder: string, ending: RegExp): string[] {
   const root = path.join(repository, 'test', folder);
   const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => ending.test(name));
@@ -79,7 +78,7 @@ const readers: readonly Reader[] = [
     read: (text) => void importServers({ text, file: '/ws/config.toml', taken: new Set(), folders: around }),
   },
   {
-    what: 'the files that entries for other agents go into',
+    what: 'files for the entries of other agents',
     texts: () => [...jsonFiles(), ...tomlFiles()],
     read: (text, turn) => {
       const agent = agentKinds[turn % agentKinds.length] ?? assert.fail('There is no agent.');
@@ -89,7 +88,7 @@ const readers: readonly Reader[] = [
   },
 ];
 
-/** Structure is damaged where the text is JSON, else the text. */
+/** Damages the structure if the text is JSON, else the text. */
 function damaged(text: string, random: Draw): string {
   if (random() < 0.5) {
     try {
@@ -103,12 +102,12 @@ function damaged(text: string, random: Draw): string {
   return made;
 }
 
-describe('files that are nearly right', function () {
+describe('nearly right files', function () {
   this.timeout(300_000);
   const seed = seedOf('MCP_TOOLSETS_SEED');
 
   for (const { what, texts, read } of readers) {
-    it(`${what}: read without a throw`, () => {
+    it(`${what}: nearly right files are read without a throw`, () => {
       const all = texts();
       assert.ok(all.length > 0, 'The corpus is empty.');
       const random = randomOf(seed);

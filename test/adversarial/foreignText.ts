@@ -1,4 +1,4 @@
-/** Finds in the source what takes texts of others, and sees in a run what of it was called. */
+/** Finds functions with foreign texts in the source, and watches a run for calls of them. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -13,17 +13,17 @@ const root = path.resolve(__dirname, '../../src');
 interface Taking {
   readonly file: string;
   readonly name: string;
-  /** The types of the parameters that have to be given. */
+  /** The types of the required parameters. */
   readonly parameters: readonly string[];
-  /** Whether it is a function, and nothing but texts has to be given. */
+  /** True for a function with only texts as required parameters. */
   readonly isPlain: boolean;
 }
 
-/** Types that texts of others come in. */
+/** Types of foreign texts. */
 const foreign =
   /\b(?:string|unknown|Fields|Table|Buffer|Uint8Array|JSONRPC\w+|CallToolResult|ValueNode|MapEntry|MapNode|SketchPath)\b/;
 
-/** Finds what takes a text in the rooms. */
+/** Finds functions with a text parameter in the rooms. */
 export function takingIn(rooms: readonly string[]): Taking[] {
   return rooms.flatMap((room) =>
     readdirSync(path.join(root, room))
@@ -73,12 +73,12 @@ export async function plainReader({ file, name, parameters }: Taking): Promise<(
         ...parameters.map((type) => (type === 'number' ? 1 : type.endsWith('[]') ? [text, text] : text)),
       );
     } catch {
-      return undefined; // It refuses the text, in time.
+      return undefined; // It refuses the text in time.
     }
   };
 }
 
-/** What V8 counted as called while `run` ran, as `<file> <name>`. */
+/** The functions that V8 counted as called while `run` ran, as `<file> <name>`. */
 export async function calledBy(run: () => unknown): Promise<ReadonlySet<string>> {
   const session = new Session();
   session.connect();
@@ -98,7 +98,10 @@ export async function calledBy(run: () => unknown): Promise<ReadonlySet<string>>
   }
 }
 
-/** Fails where something that takes a text is neither plain, nor called by a reader, nor named with a reason, or is named in vain. */
+/**
+ * Fails if a function with a text parameter is neither plain, nor called by a reader, nor named with a reason. Also
+ * fails if a name has no function.
+ */
 export async function assertEachIsFed(
   rooms: readonly string[],
   readers: readonly ((text: string) => unknown)[],

@@ -1,4 +1,4 @@
-/** Entries of a config file with a long text in the place of each key and each value. */
+/** Entries of a config file with a long text in place of each key and each value. */
 import { describeLaunch } from '../../src/core/approval/fingerprint.js';
 import { EntryReader } from '../../src/core/config/read/entryReader.js';
 import { secretsOf } from '../../src/core/config/read/launchSecrets.js';
@@ -17,7 +17,7 @@ export const source = (text: string, name: string): { file: string; folder: stri
   folder: '/ws',
   text,
 });
-/** A program and an address with everything that an entry may have. */
+/** A program and an address with every possible key. */
 const entries = [
   {
     transport: 'stdio',
@@ -41,7 +41,7 @@ const entries = [
   },
 ];
 
-/** Each copy of a value with the text in the place of one key or one text. */
+/** Each copy of a value with the text in place of one key or one text. */
 function* withTextAtEach(value: unknown, at = ''): Generator<readonly [string, (text: string) => unknown]> {
   if (typeof value === 'string') yield [at, (text) => text];
   if (Array.isArray(value)) {
@@ -60,7 +60,7 @@ function* withTextAtEach(value: unknown, at = ''): Generator<readonly [string, (
   }
 }
 
-/** A value as the tree that YAML and JSON are read into: what a text costs there is none of the entry's business. */
+/** A value as the tree from YAML and JSON. The cost of a text in the parser does not count here. */
 function nodeOf(value: unknown): ValueNode {
   const span = { start: 0, end: 1 };
   if (Array.isArray(value)) return { kind: 'list', items: value.map(nodeOf), span };
@@ -85,7 +85,7 @@ export function readEntry(id: string, value: unknown): ConfiguredServer {
   return server;
 }
 
-/** What reads an entry with the text at one place, for each place that entries have. */
+/** Readers of an entry with the text at one place, for each place in entries. */
 export function entryReaders(): [string, (text: string) => unknown][] {
   const places = entries.flatMap((given) =>
     [...withTextAtEach(given)].map(([where, made]): [string, (text: string) => unknown] => [

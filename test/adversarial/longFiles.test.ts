@@ -1,6 +1,6 @@
 /**
- * What is kept in files and typed into them, and what newer servers and pages say, is given in the same lengths and shapes
- * as the messages of `longTexts.test.ts` (S2): as a whole, and as each key and each value of an entry.
+ * Texts in files, and texts from newer servers and pages, in the lengths and shapes of `longTexts.test.ts` (S2). The
+ * text is the whole file, or each key and each value of an entry.
  */
 import assert from 'node:assert/strict';
 import { agentKinds } from '../../src/core/agents/agents.js';
@@ -57,17 +57,17 @@ const around = {
   entries: () => Promise.resolve([]),
 };
 
-/** Everything that help with a file does with it, at some places. */
+/** Runs all editor help for a file, at some places. */
 async function helpWith(text: string): Promise<void> {
   const { problems } = parseMindsFile(source(text, '.minds/mcp.yaml'), deps);
   const fixes = new QuickFixes(text, around);
-  // An editor asks about what is in sight.
+  // An editor asks about visible problems only.
   for (const problem of problems.slice(0, 3)) fixes.for(problem);
 }
 
-/** Mistakes that quick fixes are offered for, each with the text in it. */
+/** Mistakes with quick fixes, each with the text in it. */
 function mistaken(whole: string): void {
-  // It stands there twenty times, and a file has a mebibyte.
+  // The text is there twenty times, and a file has a mebibyte.
   const text = whole.slice(0, Math.ceil(whole.length / 20));
   const quoted = JSON.stringify(text);
   const written = [
@@ -77,6 +77,7 @@ function mistaken(whole: string): void {
     `    tools: { whitelist: [${quoted}, ''], blacklist: ${quoted} }`,
     `    env: { A: { env: ${quoted}, secret: ${quoted} } }`,
     `  c: { transport: stdio, command: x, cwd: ${quoted}, env: { A: { env: ${quoted}, secret: B, command: [${quoted}] } } }`,
+    `  d: { transport: stdio, command: x, timeouts: { connect: 30 }, args: [${JSON.stringify(`\${env:${text}}`)}] }`,
     '  b:\n    transport: stdio',
     `    command: ${JSON.stringify(`npx ${text}`)}`,
     '    envFile: x',
@@ -169,17 +170,16 @@ const readers: Readonly<Record<string, Reader>> = {
     );
     return mergeSources([higher, ...read], new Map());
   },
-  'what a new server is made of': (text) => [
+  'the parts of a new server': (text) => [
     validateId(text, new Set()),
     suggestedId('command', text, new Set([text])),
     suggestedId('url', text, new Set()),
     suggestedId('package', text, new Set()),
     newEntry('command', text),
   ],
-  'a server that is switched off': (text) =>
-    setEnabled(`version: 1\nservers:\n  ${JSON.stringify(text)}: {}\n`, text, false),
+  'a disabled server': (text) => setEnabled(`version: 1\nservers:\n  ${JSON.stringify(text)}: {}\n`, text, false),
   'the bytes of a file of another program': (text) => textOfBytes(Buffer.from(text)),
-  'a file that is imported': (text) =>
+  'an imported file': (text) =>
     planImport({
       config: `version: 1\n# ${JSON.stringify(text)}\n`,
       label: 'a program',
@@ -189,21 +189,20 @@ const readers: Readonly<Record<string, Reader>> = {
       folders,
     }),
   'a config file under the pointer': (text) => hover(text, 0, around),
-  'the end of a config file that is typed': (text) => complete(text, text.length, around),
-  'a value that is typed': (text) =>
+  'the end of a config file during typing': (text) => complete(text, text.length, around),
+  'a value during typing': (text) =>
     complete(`version: 1\nservers:\n  a:\n    transport: ${text}`, 30 + text.length, around),
-  'a key that is typed': (text) => {
+  'a key during typing': (text) => {
     const typed = `version: 1\nservers:\n  a:\n    transport: ${text}\n    `;
     return complete(typed, typed.length, around);
   },
-  'an item that is typed': (text) =>
+  'an item during typing': (text) =>
     complete(`version: 1\nservers:\n  a: {transport: ${text}, tools: {whitelist: [`, 59 + text.length, around),
-  'a team that is typed': (text) => completeTeam(text, text.length, []),
-  'a server that is added': (text) =>
-    addServers('version: 1\n', [{ id: 'a', entry: { transport: 'stdio', command: text } }]),
-  'a config file to which a server is added': (text) =>
+  'a team during typing': (text) => completeTeam(text, text.length, []),
+  'an added server': (text) => addServers('version: 1\n', [{ id: 'a', entry: { transport: 'stdio', command: text } }]),
+  'a config file with an added server': (text) =>
     addServers(text, [{ id: 'a', entry: { transport: 'stdio', command: 'x' } }]),
-  'a config file in which a tool is ticked': (text) => [
+  'a config file with a ticked tool': (text) => [
     tickTools(text, 'a', ['x'], new Map([['x', false]])),
     ...['whitelist', 'blacklist'].map((list) =>
       tickTools(
@@ -212,7 +211,7 @@ const readers: Readonly<Record<string, Reader>> = {
       ),
     ),
   ],
-  'a file in which a server is renamed': (text) => {
+  'a file with a renamed server': (text) => {
     const renaming = { from: text, to: 'b' };
     const quoted = JSON.stringify(text);
     return [
@@ -222,18 +221,18 @@ const readers: Readonly<Record<string, Reader>> = {
       [text, `---\ntools: [${quoted}]\n---\n`].map((agent) => renamedInAgent(agent, renaming)),
     ];
   },
-  'what a person types for a new server': (text) =>
+  'the input for a new server': (text) =>
     withSecretsApart('a', { command: text, args: [text], env: { A: text } }, folders),
   'an agent of a member': (text) => {
     const agent = { id: 'a', name: text, purpose: text, toolsets: ['x'] };
     return [newAgentFile(agent), withGrants(text, agent), withGrants(`---\ntools: [${text}]\n---\n`, agent)];
   },
-  'tools that changed': (text) => reviewed('before', text),
-  'tools that were others': (text) => reviewed(text, `${text} `),
+  'changed tools': (text) => reviewed('before', text),
+  'replaced tools': (text) => reviewed(text, `${text} `),
   'a server of 2025-11-25': legacyServer,
   'a server of 2026-07-28': modernServer,
-  'the versions that a server speaks': (text) => readRefusedVersion({ supported: text.slice(0, 100_000).split('') }),
-  'what was remembered': async (text) => {
+  'the versions of a server': (text) => readRefusedVersion({ supported: text.slice(0, 100_000).split('') }),
+  'a remembered list': async (text) => {
     const listing = { tools: [{ name: text, description: text, inputSchema: { type: 'object' } }], malformed: [] };
     const kept = await keptText(
       {
@@ -276,7 +275,7 @@ const entry = {
   disabledTools: ['a'],
 };
 
-/** Programs' files are read in the form of each, and the entry of each is translated with the text at each place. */
+/** Reads programs' files in each format, and translates the entry of each with the text at each place. */
 function importReaders(): [string, Reader][] {
   const whole = importFormats.map((format): [string, Reader] => [
     `a file of ${format}`,
@@ -315,7 +314,6 @@ const rooms = [
   'core/config',
   'core/config/read',
   'core/config/edit',
-  'core/config/describe',
   'core/import',
   'core/team',
   'core/agents',
@@ -328,7 +326,7 @@ const rooms = [
   'core/files',
 ];
 
-/** Why what takes a text is not fed. */
+/** Reasons to leave a text parameter out. */
 const notFed: Readonly<Record<string, readonly string[]>> = {
   'It takes a path of this machine, a hash, or a text of our own.': [
     'isKept',
@@ -374,7 +372,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
 describe('long texts in files, and of newer servers and pages', function () {
   this.timeout(1_800_000);
 
-  it('are given to everything that reads them', () =>
+  it('Long texts in files are given to everything that reads them', () =>
     assertEachIsFed(
       rooms,
       all.map(([, read]) => read),
@@ -383,7 +381,7 @@ describe('long texts in files, and of newer servers and pages', function () {
 
   const named = new Set(Object.values(notFed).flat());
   for (const taking of takingIn(rooms).filter(({ isPlain, name }) => isPlain && !named.has(name))) {
-    it(`${taking.file} ${taking.name}: takes linear time`, async () => assertLinear(await plainReader(taking), ofFile));
+    it(`${taking.file} ${taking.name} takes linear time`, async () => assertLinear(await plainReader(taking), ofFile));
   }
   for (const [what, read] of all) it(`${what}: read in linear time`, () => assertLinear(read, ofFile));
 });

@@ -1,6 +1,6 @@
 /**
- * One message of a mebibyte in every shape goes the whole way: from a client through gateway and engine to a server, and
- * back as its result. What it holds up the loop at a time is bounded (P10).
+ * One message of a mebibyte in every shape goes the whole way: from a client through gateway and engine to a server,
+ * and back as its result. Its hold-up of the loop is bounded (P10).
  */
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
@@ -11,7 +11,10 @@ import { within } from '../support/core/within.js';
 import { filled, linearPass, mostTries, shapes } from './longTexts.js';
 
 const size = 1024 * 1024;
-/** How many linear passes over a mebibyte a message may hold up the loop at a time; 20 are some 100 ms on a machine of 2020. */
+/**
+ * The maximum hold-up of the loop by a message, in linear passes over a mebibyte. 20 passes are some 100 ms on a
+ * machine of 2020.
+ */
 const mostPasses = 30;
 
 describe('a message of a mebibyte', function () {
@@ -27,7 +30,7 @@ describe('a message of a mebibyte', function () {
 
   afterEach(endStages);
 
-  /** Resolves with the number of bytes of the answer, which is not looked at. */
+  /** Resolves with the number of bytes of the answer, without reading it. */
   async function post(url: string, headers: Readonly<Record<string, string>>, body: Buffer): Promise<number> {
     const sent = new Promise<number>((resolve, reject) => {
       const all = { ...headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
@@ -48,11 +51,11 @@ describe('a message of a mebibyte', function () {
     HTTP: async () => http((await stage.http('http', '--tools', 'echo')).url),
     'stdio, of 2026-07-28': () => Promise.resolve(fixture('modern')),
   };
-  /** What differs with the transport is its frame, so that every third shape tells enough of the others. */
+  /** Transports differ only in the frame, so every third shape is enough for the others. */
   const shapesOver = (kind: string): readonly string[] =>
     kind === 'stdio' ? shapes : shapes.filter((_shape, at) => at % 3 === 0);
   for (const [kind, entry] of Object.entries(servers)) {
-    it(`goes through to a server over ${kind}`, async () => {
+    it(`A message of a mebibyte goes through to a server over ${kind}`, async () => {
       await stage.edit({ a: { ...(await entry()), 'truely-stateless': true } });
       const { url, headers } = (await stage.gateway()).endpoint('a', 'plain');
       const meta = {
@@ -75,7 +78,7 @@ describe('a message of a mebibyte', function () {
         const held = async (): Promise<number> => (await strainOf(() => call(text))).max;
         let bound = mostPasses * (await linearPass(size));
         let most = await held();
-        // What was slow because the machine was busy is not slow again.
+        // A message that was slow only because of a busy machine is fast the second time.
         for (let again = 0; most > bound && again < mostTries; again++) {
           bound = mostPasses * (await linearPass(size, true));
           most = Math.min(most, await held());

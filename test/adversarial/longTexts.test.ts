@@ -1,8 +1,8 @@
 /**
- * Every function that reads text of others is given a lot of it (S2). Those that take texts alone are found in the source
- * and fed by themselves; any other is fed here, or is named with the reason why it is not.
+ * Every reader of foreign text gets a long one (S2). Functions with only texts as parameters are found in the source
+ * and called automatically. Any other function is called here, or has a reason in `notFed`.
  */
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { keptFacts, readInitializeAnswer } from '../../src/core/connections/handshake.js';
 import { inShort } from '../../src/core/connections/http/exchange.js';
 import { readChallenge } from '../../src/core/connections/http/oauth/access.js';
@@ -11,13 +11,11 @@ import { parseMessages } from '../../src/core/protocol/jsonRpc.js';
 import { initializeRefused, listFailed } from '../../src/core/failures/startFailure.js';
 import { likelyCause } from '../../src/core/failures/likelyCause.js';
 import { LineSplitter } from '../../src/core/connections/stdio/lineSplitter.js';
-import { handleNote, withoutHandle } from '../../src/core/gateway/handles.js';
-import { namedBy } from '../../src/core/gateway/identities.js';
+import { namedBy } from '../../src/core/gateway/conversations/conversationIds.js';
 import { withId } from '../../src/core/protocol/jsonRpc.js';
 import { sketch } from '../../src/core/yaml/sketch.js';
 import { outline } from '../../src/core/authoring/outline.js';
 import { curate, type CurationRules } from '../../src/core/tools/curate.js';
-import { toolsAlone } from '../../src/core/tools/features.js';
 import { compilePattern } from '../../src/core/tools/patterns.js';
 import { admitsResource, contentsRefused } from '../../src/core/tools/promptsAndResources.js';
 import { systemClock } from '../../src/core/base/clock.js';
@@ -26,19 +24,11 @@ import { Redactor } from '../../src/core/base/log.js';
 import { logMessage, TrafficTrace } from '../../src/core/connections/logging.js';
 import { readProgress } from '../../src/core/connections/outcomes.js';
 import { AnswerLinks } from '../../src/core/minds/answerLinks.js';
-import { BearerCheck } from '../../src/core/gateway/access.js';
-import {
-  clientCapabilities,
-  extensionResult,
-  otherResult,
-  serverCapabilities,
-  toolResult,
-} from '../../src/core/gateway/dialect.js';
-import { deliveredTask } from '../../src/core/gateway/taskResults.js';
-import { isServed } from '../../src/core/gateway/methods.js';
-import { withoutCarriage } from '../../src/core/gateway/parking.js';
+import { BearerCheck } from '../../src/core/gateway/http/access.js';
+import { clientCapabilities, otherResult, serverCapabilities, toolResult } from '../../src/core/gateway/dialect.js';
+import { deliveredTask } from '../../src/core/gateway/methods/taskResults.js';
+import { withoutCarriage } from '../../src/core/gateway/methods/requests.js';
 import { capabilitiesKey, covers, declaredCapabilities, showsApps, union } from '../../src/core/protocol/client.js';
-import { mayBeOfExtension, mayBeToldByExtension } from '../../src/core/protocol/extensions.js';
 import { mirrorMismatch, toHeader } from '../../src/core/protocol/mirroredParams.js';
 import { metaOf } from '../../src/core/protocol/requestMeta.js';
 import { deliveryWithoutFiles } from '../../src/core/results/delivery.js';
@@ -79,31 +69,26 @@ const resources = { resources: [], templates: [], filter: { whitelist: ['file://
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'what a server lists': (text) => curated('*a*b*c*', text),
-  'what a client of 2026-07-28 says of its conversation': (text) => {
-    const tool: Tool = { name: 'x', inputSchema: { type: 'object', properties: { [text]: {} } } };
-    return [
-      namedBy('codex-mcp-client', { threadId: text }),
-      withoutHandle(tool, { [text]: text, conversation: text }),
-      handleNote(tool, text, 'minted'),
-      withId(text, 1, 2),
-    ];
-  },
+  'what a client of 2026-07-28 says of its conversation': (text) => [
+    namedBy('codex-mcp-client', { threadId: text }),
+    withId(text, 1, 2),
+  ],
   'what a server lists, and a pattern of the file': (text) => curated(text, 'a'.repeat(60)),
   'a pattern with many wildcards': (text) => compilePattern('*a*b*a*b*c*d*'.repeat(20)).matches(text),
-  'a pattern that is long': (text) => compilePattern(`*${text}*`).matches(text.slice(0, 8 * 1024)),
-  'a resource that is asked for': (text) => [
+  'a long pattern': (text) => compilePattern(`*${text}*`).matches(text.slice(0, 8 * 1024)),
+  'a requested resource': (text) => [
     admitsResource(resources, text),
     admitsResource({ ...resources, templates: [{ uriTemplate: '{a}{b}/{c}{d}', name: 'x' }] }, text),
     contentsRefused(resources, [{ uri: 'x', mimeType: text, text, blob: text }]),
   ],
-  'a text that is shown': (text) => [inert`a ${text}`, formatted`a ${text}`],
+  'a shown text': (text) => [inert`a ${text}`, formatted`a ${text}`],
   'a text in a log': (text) => {
     const redactor = new Redactor();
     redactor.register(['a secret of some length']);
     return redactor.redact(text);
   },
   'data: URLs in a result': (text) => withoutDataUrls({ content: [{ type: 'image', data: text, mimeType: text }] }),
-  'a config file that is typed': (text) => [
+  'a config file during typing': (text) => [
     sketch(text),
     sketch(text, text.length),
     sketch(`a: [${text}`),
@@ -120,21 +105,21 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       serverInfo: { name: text, version: text, title: text },
       instructions: text,
     }),
-  'what was remembered of a server': (text) => [
+  'a remembered list of a server': (text) => [
     keptFacts({ serverInfo: { name: text, version: text }, instructions: text, capabilities: { [text]: {} } }),
     keptFacts({ protocolVersion: text }),
   ],
   'another answer to initialize': (text) => readInitializeAnswer({ protocolVersion: text }),
-  'a text that is shown in short': (text) => [shortened(text, 500), inBrief({ text }, 500)],
+  'a shortened text': (text) => [shortened(text, 500), inBrief({ text }, 500)],
   'a page instead of an answer': (text) => [inShort(text), inShort(`<html>${text}`)],
   'a challenge': (text) => readChallenge(`Bearer ${text.slice(0, 16 * 1024)}`),
   'an error of a server': (text) => [initializeRefused({ code: 1, message: text }), listFailed(shortened(text, 500))],
-  'the last words of a process': (text) =>
+  'the last output of a process': (text) =>
     likelyCause(
       { code: 1, signal: null },
       Array.from({ length: 25 }, (_, line) => text.slice(line * 500, (line + 1) * 500)),
     ),
-  'what a client declares': (text) => {
+  'the capabilities of a client': (text) => {
     const declared = { experimental: { [text]: { text } }, extensions: { [text]: {} }, sampling: { [text]: {} } };
     return [
       declaredCapabilities(declared),
@@ -145,10 +130,6 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       serverCapabilities('2025-06-18', declared),
       metaOf({ _meta: { [text]: text } }),
       withoutCarriage({ requestState: text, inputResponses: { [text]: text } }),
-      mayBeOfExtension(text, declared),
-      isServed(text, { features: { ...toolsAlone, extensions: { [text]: {} } } }),
-      mayBeToldByExtension(text, declared),
-      extensionResult({ [text]: text }, true),
     ];
   },
   'a parameter in a header': (text) => {
@@ -158,7 +139,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       mirrorMismatch(params, { p: text }, { 'mcp-param-p': `=?base64?${text}?=` }),
     ];
   },
-  'a token that a client shows': (text) => new BearerCheck('x').accepts(`Bearer ${text}`),
+  'a token from a client': (text) => new BearerCheck('x').accepts(`Bearer ${text}`),
   'a result on its way to a client': async (text) => {
     const parts = [
       { type: 'text', text },
@@ -181,9 +162,9 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       otherResult('2024-11-05', { contents: [{ uri: text, text }], messages: [{ content: { text } }] }, false),
     ];
   },
-  'the ends of a text that goes to a file': (text) => [...new Excerpt({ head: 500, tail: 500 }).of([text])],
+  'the ends of a text for a file': (text) => [...new Excerpt({ head: 500, tail: 500 }).of([text])],
   'the answer of a model': (text) => new AnswerLinks(() => undefined).push(text),
-  'what a server logs': (text) => {
+  'a log of a server': (text) => {
     logMessage(silentLog, { level: text, logger: text, data: { [text]: text } });
     const trace = new TrafficTrace({ log: silentLog, clock: systemClock, enabled: () => true });
     const message = { jsonrpc: '2.0' as const, method: text, params: { text } };
@@ -197,13 +178,17 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   },
 };
 
-/** What is exported here reads texts of others. */
+/** The exports of these rooms read foreign texts. */
 const rooms = [
   'core/base',
   'core/protocol',
   'core/tools',
   'core/results',
   'core/gateway',
+  'core/gateway/http',
+  'core/gateway/conversations',
+  'core/gateway/methods',
+  'core/gateway/modern',
   'core/connections',
   'core/connections/http',
   'core/connections/stdio',
@@ -212,12 +197,15 @@ const rooms = [
   'core/processes',
 ];
 
-/** Why a function that takes a text of others is not fed. */
+/** Reasons to leave a function with a foreign text out. */
 const notFed: Readonly<Record<string, readonly string[]>> = {
   'It compares entries that were read before, each once.': ['isSameList'],
   'It reads whole messages in slices; longMessages.test.ts sends them.': ['decodedInSlices', 'parseLongMessages'],
   'It is given names that are bounded: they have passed N4, or are clipped.': [
     'judge',
+    'idOf',
+    'endpoint',
+    'activityOf',
     'heldElsewhere',
     'transformName',
     'publish',
@@ -227,7 +215,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'compilePermissions',
     'withPermission',
     'withTicks',
-    'patternsWithoutEffect',
     'editorNames',
     'nearest',
     'nearestName',
@@ -296,7 +283,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'begin',
     'end',
     'find',
-    'askedBy',
     'callTool',
     'ask',
     'progress',
@@ -311,7 +297,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'conversationOf',
     'tell',
     'of',
-    'page',
     'take',
     'sent',
     'notify',
@@ -326,14 +311,10 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
   ],
   'It looks up a text that is bounded: a name, an id, a token, a version.': [
     'add',
-    'noteSession',
-    'refuses',
-    'read',
     'hasApp',
     'isForAppsAlone',
     'isFinal',
     'needsTask',
-    'thatWasGiven',
     'completed',
     'fail',
     'isFree',
@@ -352,14 +333,15 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'curatePromptsAndResources',
   ],
 };
-describe('long texts of others', function () {
+describe('long foreign texts', function () {
   this.timeout(1_800_000);
 
-  it('are given to everything that reads them', () => assertEachIsFed(rooms, Object.values(readers), notFed));
+  it('Long texts are given to everything that reads them', () =>
+    assertEachIsFed(rooms, Object.values(readers), notFed));
 
   const named = new Set(Object.values(notFed).flat());
   for (const taking of takingIn(rooms).filter(({ isPlain, name }) => isPlain && !named.has(name))) {
-    it(`${taking.file} ${taking.name}: takes linear time`, async () => assertLinear(await plainReader(taking)));
+    it(`${taking.file} ${taking.name} takes linear time`, async () => assertLinear(await plainReader(taking)));
   }
   for (const [what, read] of Object.entries(readers)) {
     it(`${what}: read in linear time`, () => assertLinear(read, ofMany));

@@ -1,7 +1,7 @@
 /**
- * Long texts in every shape that patterns and parsers have stumbled over, and how long a function may take for them. It is
- * not measured by the clock alone: what a function may take is told by a linear pass over the same text in the same run, so
- * that a function that is not linear fails at the first size already.
+ * Long texts in every shape known to break patterns and parsers, and time limits for functions that read them. The
+ * limit is a number of linear passes over the same text in the same run, not a fixed time. So a function beyond
+ * linear time fails at the first size.
  */
 import assert from 'node:assert/strict';
 import { collect } from '../support/heap.js';
@@ -9,34 +9,37 @@ import { threadTime } from '../support/core/threadTime.js';
 
 const largest = 1024 * 1024;
 /**
- * How many linear passes over a mebibyte a function may take, of which 20 are some 100 ms on a machine of 2020: it may go over
- * the text many times, in ways that are slower than that pass. One that is quadratic takes thousands.
+ * The maximum for a function, in linear passes over a mebibyte. 20 passes are some 100 ms on a machine of 2020. A
+ * function may read the text many times, and slower than that pass. A quadratic function takes thousands of passes.
  */
 const mostPasses = 120;
 
 interface Bound {
-  /** How many linear passes over the largest text it may take. */
+  /** The maximum number of linear passes over the largest text. */
   readonly passes: number;
   /** The length of the largest text, in characters. */
   readonly upTo: number;
-  /** How many times as long it may take for a text of eight times the length. A quadratic function takes 64 times as long. */
+  /** The maximum factor for a text of eight times the length. A quadratic function takes 64 times as long. */
   readonly growth: number;
 }
 
 const ofOne: Bound = { passes: mostPasses, upTo: largest, growth: Infinity };
-/** What calls several functions is linear if each is: growth shows that, and the number of passes only how many they are. */
+/**
+ * A reader that calls several functions is linear if each is. Growth proves that, and the number of passes only
+ * depends on their number.
+ */
 export const ofMany: Bound = { ...ofOne, passes: 400, growth: 24 };
 /**
- * What reads a whole file, when a person saves it or asks for it, parses it several times. A part of the longest file that is
- * read shows whether that is linear.
+ * A reader of a whole file on save or on request parses it several times. A part of the longest file is enough to see
+ * linear time.
  */
 export const ofFile: Bound = { passes: 3000, upTo: largest / 8, growth: 24 };
-/** What takes less grows by chance. In milliseconds. */
+/** Shorter times grow by chance. In milliseconds. */
 const leastGrown = 100;
-/** How many times more something is measured that seems to take too long. */
+/** The number of repeated measurements if a time seems too long. */
 export const mostTries = 5;
 
-/** What is repeated, up to the size that is asked for. */
+/** Repeated up to the requested size. */
 export const shapes: readonly string[] = [
   ...'a =-_.,:;/\\\'"`~!?@#$%^&*+|<>()[]{}0é\n\r\t\u0000\u2028\ud83d',
   ...[
@@ -119,7 +122,7 @@ export const shapes: readonly string[] = [
 export const filled = (shape: string, size: number): string =>
   shape.repeat(Math.ceil(size / shape.length)).slice(0, size);
 
-/** In milliseconds of processor time of this thread, so that what else the machine does counts little. */
+/** In milliseconds of processor time of this thread, so that other work of the machine counts little. */
 async function time(run: () => unknown): Promise<number> {
   const before = threadTime();
   await run();
@@ -128,7 +131,10 @@ async function time(run: () => unknown): Promise<number> {
 
 const passTimes = new Map<number, number>();
 
-/** What a linear pass over a text of that size takes, measured when it is first asked for, or again; the longer time counts. */
+/**
+ * The time of a linear pass over a text of this size, measured on the first request, or again. The longer time
+ * counts.
+ */
 export async function linearPass(size = largest, again = false): Promise<number> {
   const known = passTimes.get(size);
   if (known !== undefined && !again) return known;
@@ -137,7 +143,7 @@ export async function linearPass(size = largest, again = false): Promise<number>
   return longer;
 }
 
-/** A pass that looks at each character and makes another text of them; in milliseconds, the mean of some 80 ms of passes. */
+/** A pass that looks at each character and makes another text. In milliseconds, the mean of some 80 ms of passes. */
 async function measuredPass(size: number): Promise<number> {
   const text = filled('a"', size);
   const passes = (16 * largest) / size;
@@ -147,7 +153,7 @@ async function measuredPass(size: number): Promise<number> {
   return taken / passes;
 }
 
-/** Fails where the function takes more than linear time for any shape. */
+/** Fails if the function takes more than linear time for any shape. */
 export async function assertLinear(read: (text: string) => unknown, { passes, upTo, growth } = ofOne): Promise<void> {
   let bound = passes * (await linearPass(upTo));
   const sizes = [upTo / 64, upTo / 8, upTo];
@@ -156,7 +162,7 @@ export async function assertLinear(read: (text: string) => unknown, { passes, up
       const text = filled(shape, size);
       const grown = Math.max(leastGrown, before * growth);
       let took = await time(() => read(text));
-      // What was slow because the machine was busy, or because garbage was collected, is not slow again.
+      // A time that was long only because of a busy machine or the collector is short the second time.
       for (let again = 0; took > Math.min(bound, grown) && again < mostTries; again++) {
         collect();
         bound = passes * (await linearPass(upTo, true));
@@ -167,7 +173,8 @@ export async function assertLinear(read: (text: string) => unknown, { passes, up
       assert.ok(took <= grown, `${found}, an eighth of that ${before.toFixed(1)} ms`);
       return took;
     };
-    // A size is left out where even a quadratic function that was so quick before would stay within the bound.
+    // A size is skipped if even a quadratic function as fast as this one at the previous size would stay within the
+    // bound.
     for (let at = 0, took = Infinity; at < sizes.length; at++) {
       const [size, before] = [sizes[at] ?? 0, sizes[at - 1]];
       if (before !== undefined && took * (upTo / before) ** 2 <= Math.min(bound, leastGrown * growth)) break;

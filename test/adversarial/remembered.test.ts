@@ -1,6 +1,6 @@
 /**
- * Files of what servers listed in an earlier window, damaged by a seed: each is published as a live list would be, or not at
- * all. No reader throws, and nothing of them acts on a terminal.
+ * Files of earlier windows with lists of servers, damaged by a seed. Each is published like a live list, or not at
+ * all. No reader throws, and no text affects a terminal.
  *
  *     MCP_TOOLSETS_SEED=1 npx mocha --node-option import=tsx test/adversarial/remembered.test.ts
  */
@@ -39,11 +39,11 @@ const kept = {
   },
 };
 
-describe('what was listed in an earlier window, damaged', function () {
+describe('damaged lists of an earlier window', function () {
   this.timeout(300_000);
   const seed = seedOf('MCP_TOOLSETS_SEED');
 
-  it(`is published as a live list is or not at all, ${rounds} times over`, async () => {
+  it(`A damaged list is published like a live list or not at all, ${rounds} times over`, async () => {
     const random = randomOf(seed);
     const damaged = (): string => {
       const text = JSON.stringify(random() < 0.9 ? mutated(kept, random) : kept) ?? '';
@@ -76,7 +76,7 @@ describe('what was listed in an earlier window, damaged', function () {
       }
       assertNotPolluted();
     }
-    // Most are good enough to be published; else nothing was tried.
+    // Most are good enough to be published, or nothing was tried.
     assert.ok(published > rounds * 0.2 && published < rounds, String(published));
     await dispose();
     await Promise.all(unsettled);

@@ -1,6 +1,7 @@
 /**
- * A server that damages what it sends, beside a good one: messages of every kind by the ten thousand, from a seed. The
- * good server goes on answering, the loop and the heap stay within bounds, and what is secret is in no log and no status.
+ * A server that damages its messages, beside a good one. It sends messages of every kind by the ten thousand, from a
+ * seed. The good server goes on answering, the loop and the heap stay within bounds, and no secret is in a log or
+ * status.
  *
  *     MCP_TOOLSETS_SEED=1 npx mocha --node-option import=tsx test/adversarial/servers.test.ts
  */
@@ -14,12 +15,12 @@ import { within } from '../support/core/within.js';
 import { seedOf } from '../unit/stress/random.js';
 import { assertBounded, assertKeepsSecrets, assertShownWithoutControl } from './bounds.js';
 
-/** In each version, and half of them for a client of the gateway. */
+/** In each version. Half of them are for a client of the gateway. */
 const messages = 25_000;
 const burst = 250;
 const starts = 40;
 
-describe('a server that damages what it sends', function () {
+describe('a server that damages its messages', function () {
   this.timeout(1_800_000);
   const seed = seedOf('MCP_TOOLSETS_SEED');
   const canary = `sk-live-${randomBytes(16).toString('hex')}`;
@@ -34,7 +35,7 @@ describe('a server that damages what it sends', function () {
       timeouts: { connect: '2s', call: '5s' },
     });
 
-  /** The good one answers, whatever the other does. */
+  /** The good server answers, whatever the other does. */
   async function goodAnswers(): Promise<void> {
     for (let turn = 0; turn < 5; turn++) {
       assert.equal(await stage.text('good', 'echo', { text: String(turn) }), String(turn));
@@ -48,7 +49,7 @@ describe('a server that damages what it sends', function () {
   afterEach(endStages);
 
   for (const version of ['2025-11-25', '2026-07-28']) {
-    it(`is survived for ${messages} messages of ${version}`, async () => {
+    it(`A damaging server is survived for ${messages} messages of ${version}`, async () => {
       await stage.edit({ good, mutant: mutant(seed, ...(version === '2026-07-28' ? ['--modern'] : [])) });
       const { delivery, settled } = keepResults(stage);
       await stage.gateway({ delivery });
@@ -59,7 +60,7 @@ describe('a server that damages what it sends', function () {
         roots: () => ['file:///work'],
       });
       const outcomes = new Map<string, number>();
-      /** What is damaged may be no result, or one that the client's own schema refuses. */
+      /** A damaged result may be refused by the client's own schema. */
       const throughGateway = async (args: object): Promise<{ kind: string }> => {
         const called = client.call('m_burst', args).then(
           () => ({ kind: 'result' }),
@@ -81,7 +82,7 @@ describe('a server that damages what it sends', function () {
           outcomes.set(outcome.kind, (outcomes.get(outcome.kind) ?? 0) + 1);
         }
       });
-      // Most calls reach it; else nothing was tried. One that asks for input is an error where nobody can be asked.
+      // Most calls reach it, or nothing was tried. A call that asks for input is an error without a person.
       const results = outcomes.get('result') ?? 0;
       assert.ok(results > (messages / burst) * 0.3, JSON.stringify([...outcomes]));
       await settled();
@@ -91,7 +92,7 @@ describe('a server that damages what it sends', function () {
     });
   }
 
-  it(`starts or fails, ${starts} times over, when what it says of itself is damaged`, async () => {
+  it(`A server with damaged answers about itself starts or fails, ${starts} times over`, async () => {
     await assertBounded(async () => {
       for (let start = 0; start < starts; start++) {
         await stage.edit({ good, mutant: mutant(seed + start, '--initialize') });

@@ -1,6 +1,6 @@
 /**
- * A window whose chats run in the agent host, driven from outside. Their model is scripted: a turn waits until the test has said
- * what the model does next, so one turn lasts as long as the test wants, and several go on side by side.
+ * A window with chats in the agent host, controlled from outside. Their model is scripted. A turn waits for the
+ * model's next action from the test. So one turn lasts as long as the test wants, and several go on side by side.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { modelVariable, provisionAgentHost } from './patchedEditor.ts';
 
 const newSession = 'workbench.action.chat.openNewChatSessionInPlace.agent-host-copilotcli';
 
-/** A window, or a turn of an agent, may take so long to begin, in milliseconds. */
+/** The limit for the start of a window or of an agent's turn, in milliseconds. */
 const patience = 180_000;
 
 interface OfferedServer {
@@ -53,7 +53,7 @@ export class HostWindow {
         'chat.agentHost.ahpJsonlLoggingEnabled': true,
       },
       dataFiles: {
-        // The editor passes these two on to the agent host of a desktop alone.
+        // The editor passes these two only to the agent host of a desktop.
         'User/globalStorage/agent-host-config.json': JSON.stringify({
           byokModelsEnabled: true,
           allowSignedOutWhenUsable: true,
@@ -71,9 +71,9 @@ export class HostWindow {
     return opened;
   }
 
-  /** Begins a chat. Resolves when its model is asked for the first time. */
+  /** Begins a chat. Resolves at the first request to its model. */
   async begin(): Promise<Talk> {
-    // What is asked goes to the chat that had the focus last, also where that is in an editor.
+    // The question goes to the chat with the last focus, even in an editor.
     await this.agent.run('workbench.action.closeAllEditors');
     await this.window.evaluate(
       async ({ commands }, command) => void (await commands.executeCommand(command as string, 'sidebar')),
@@ -89,7 +89,7 @@ export class HostWindow {
     await this.agent.untilCommand(newSession);
   }
 
-  /** Opens a chat whose turn has ended, and asks again in it. */
+  /** Opens a chat with a finished turn, and asks again in it. */
   async goOn(talk: Talk): Promise<void> {
     await this.window.evaluate(
       async ({ commands, Uri }, uri) => void (await commands.executeCommand('vscode.open', Uri.parse(uri as string))),
@@ -105,7 +105,7 @@ export class HostWindow {
     await this.say(talk);
   }
 
-  /** What the agent host was told of the toolsets, each time that it looked. */
+  /** The toolsets in each update to the agent host. */
   offers(): Readonly<Record<string, OfferedServer>>[] {
     return this.protocol().flatMap((line) => {
       if (!line.includes('"encoding":"base64"')) return [];
@@ -116,13 +116,13 @@ export class HostWindow {
     });
   }
 
-  /** Waits until the agent host was told of a toolset. */
+  /** Waits until the agent host has a toolset. */
   async untilOffered(label: string): Promise<void> {
     const isOffered = (): boolean => label in (this.offers().at(-1) ?? {});
     assert.ok(await waitUntil(isOffered, patience), `the agent host was not told of ${label}`);
   }
 
-  /** Waits until the start of a server waits for the person. */
+  /** Waits until a server waits for the person's approval. */
   async untilPending(server: string): Promise<void> {
     await this.window.waitFor(
       ({ languages }) =>
@@ -136,7 +136,7 @@ export class HostWindow {
     );
   }
 
-  /** Approves what a server starts, as a person does: in a dialog, or in the title of the review of what has changed. */
+  /** Approves a launch as a person does: in a dialog, or in the title of the review of changes. */
   async approve(server: string): Promise<void> {
     const { page } = this.window;
     await this.window.evaluate(({ commands }, id) => void commands.executeCommand('mcpToolsets.approve', id), server);
@@ -148,7 +148,7 @@ export class HostWindow {
     await approving.waitFor({ state: 'hidden' });
   }
 
-  /** The codes of the problems of the config file. */
+  /** The message of the problem with this code, once the config file has it. */
   async untilProblem(code: string): Promise<string> {
     const found = await this.window.waitFor(
       ({ languages }) =>

@@ -1,6 +1,6 @@
 /**
- * The server form of VS Code with its agent host in reach of a test: a tree of hard links to the usual one, with three
- * files of its own. What an agent host does with toolsets is untouched by that.
+ * The server form of VS Code with an agent host that tests can reach. It is a tree of hard links to the usual form,
+ * with three changed files. The changes do not affect an agent host's work with toolsets.
  */
 import { existsSync } from 'node:fs';
 import { link, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
@@ -9,30 +9,31 @@ import { join } from 'node:path';
 import { alone, installs } from '../support/installs.ts';
 import { provisionServerForm, type ServerForm } from '../support/editor/provision.ts';
 
-/** Names the address of the model to the agent host. */
+/** Names the address of the model for the agent host. */
 export const modelVariable = 'MCP_TOOLSETS_AGENT_HOST_MODEL';
 
 interface Patch {
   readonly file: string;
-  /** Has to be found exactly once. */
+  /** Must match exactly once. */
   readonly find: RegExp;
   readonly put: (...groups: string[]) => string;
 }
 
 const patches: readonly Patch[] = [
-  // The workbench in a browser says that it has no agent host; that of a desktop says that it has one.
+  // In a browser the workbench reports no agent host, and on a desktop it reports one.
   {
     file: 'out/vs/code/browser/workbench/workbench.js',
     find: /super\(!\w+,(\w+,\w+,\w+\)\}\};\w+=\w+\(\[\w\(0,\w\),)/,
     put: (_, rest = '') => `super(!0,${rest}`,
   },
-  // An agent host on a desktop reaches the models of extensions over a port between processes, which this form has not.
+  // An agent host on a desktop reaches the models of extensions over a port between processes. This form lacks the
+  // port.
   {
     file: 'out/vs/platform/agentHost/node/agentHostMain.js',
     find: /constructor\(\)\{(this\._entries=new Map;this\._changeListeners=new Set)\}onDidChangeModels/,
     put: (_, body = '') => `constructor(){${body};${scriptedModel}}onDidChangeModels`,
   },
-  // The package has a native part that installs without scripts do not build; Node brings SQLite too.
+  // The package has a native part, and installs without scripts do not build it. Node contains SQLite too.
   {
     file: 'node_modules/@vscode/sqlite3/lib/sqlite3.js',
     find: /^[^]*$/,
@@ -45,7 +46,7 @@ const scriptedModel = `if(process.env.${modelVariable})this.register("scripted",
   onDidChangeModels:(tell)=>{const timer=setTimeout(()=>tell([{vendor:"scripted",id:"scripted-host",name:"Scripted",modelIdentifier:"scripted/scripted-host",maxContextWindowTokens:200000,maxPromptTokens:180000,maxOutputTokens:16000,supportsVision:true}]),50);return{dispose(){clearTimeout(timer)}}},
 })`.replaceAll('\n', '');
 
-/** As much of `@vscode/sqlite3` as the agent host uses, over the SQLite of Node. */
+/** The part of `@vscode/sqlite3` for the agent host, over the SQLite of Node. */
 const sqlite = `
 const { DatabaseSync } = require('node:sqlite');
 class Database {
@@ -71,7 +72,7 @@ const bound = (values) => values.map((value) => value === undefined ? null : typ
 module.exports = { Database };
 `;
 
-/** Makes what is missing; returns within milliseconds when nothing is. */
+/** Makes the missing parts. Returns within milliseconds if all are present. */
 export async function provisionAgentHost(): Promise<ServerForm> {
   const form = await provisionServerForm();
   const parts = patches.map(({ file, find, put }) => `${file} ${find.source} ${put('', '')}`);
@@ -108,7 +109,7 @@ async function apply({ file, find, put }: Patch, root: string): Promise<void> {
   const found = [...text.matchAll(new RegExp(find.source, 'g'))].length;
   if (found !== 1)
     throw new Error(`${file} has ${found} places to patch: this is another editor than the one that is pinned`);
-  // A new file: the one that is there is a link to that of the usual editor.
+  // A new file, because the present one is a link to the usual editor's file.
   await rm(path);
   await writeFile(
     path,

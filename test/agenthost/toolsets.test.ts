@@ -1,6 +1,6 @@
 /**
- * Toolsets in chats of the editor's agent host (G2, G3, G3a, G3b, L2a, L3): the real editor, the real agent host, the real Copilot
- * runtime; only the model is scripted. The steps build on each other: each leaves its chats as they are.
+ * Toolsets in chats of the editor's agent host (G2, G3, G3a, G3b, L2a, L3). Editor, agent host and Copilot runtime
+ * are real, and only the model is scripted. Each step leaves its chats for the next step.
  */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -46,7 +46,7 @@ describe('toolsets in the agent host', function () {
     await writeFile(file, change(await readFile(file, 'utf8')));
   }
 
-  /** Calls until the model is offered a tool: the agent host looks after each call whether the tools are others. */
+  /** Calls a tool until the model gets another one. The agent host looks for new tools after each call. */
   async function untilOffered(talk: Talk, tool: string): Promise<void> {
     for (let calls = 0; calls < 200; calls++) {
       if ((await names(talk)).includes(tool)) return;
@@ -55,7 +55,7 @@ describe('toolsets in the agent host', function () {
     assert.fail(`${tool} was not offered: ${(await names(talk)).join(', ')}`);
   }
 
-  it('names are whole under its cut; what would be cut is left out, and that is said (G3a)', async () => {
+  it("Names within the host's limit stay whole, and longer names are left out and reported (G3a)", async () => {
     const offered = await names(first);
     const wide = 'a-toolset-with-a-name-of-32-char-tally_with_a_suffix_of_26_chars';
     assert.equal(wide.length, 64);
@@ -70,7 +70,7 @@ describe('toolsets in the agent host', function () {
     assert.match(await host.untilProblem('agent-host-name'), /"structured_with_a_suffix_of_26_chars"/);
   });
 
-  it('a chat has an instance, and is told how to give it back in words that fit what its model sees (L2a, L3)', async () => {
+  it('A chat has an instance, and its note names a release tool visible to its model (L2a, L3)', async () => {
     const one = await tally(first);
     assert.equal(one.count, 1);
     assert.match(one.text, /\.\n+\[MCP Toolsets\] This conversation now has its own instance of "counter"/);
@@ -88,14 +88,14 @@ describe('toolsets in the agent host', function () {
     assert.doesNotMatch(next.text, goneIfAny, 'it was the model that gave it back');
   });
 
-  it('a result with a structure reaches the model with its note', async () => {
+  it('A structured result reaches the model with its note', async () => {
     await first.callAs({ name: 'counter-mcp_release_counter' });
     const { text } = await first.callAs({ name: 'counter-structured' });
     assert.match(text, /21\.5/);
     assert.match(text, /mcp_release_counter/);
   });
 
-  it('a server that fails, and one that starts later, delete no session (G3b)', async () => {
+  it('A server that fails or starts later deletes no session (G3b)', async () => {
     const { count, pid } = await tally(first);
     const before = host.offers();
     assert.ok(
@@ -115,7 +115,7 @@ describe('toolsets in the agent host', function () {
     );
   });
 
-  it('a server that waits for approval is offered without tools, and its approval deletes no session (G3b, S1)', async () => {
+  it('A server that waits for approval is offered without tools, and its approval deletes no session (G3b, S1)', async () => {
     const { count, pid } = await tally(first);
     const before = host.offers();
     assert.ok(
@@ -136,17 +136,17 @@ describe('toolsets in the agent host', function () {
     );
   });
 
-  it('a server that is added deletes the sessions: the only chat goes on with its instance, or is told that it is gone (G3b)', async () => {
+  it('An added server deletes the sessions, and the only chat goes on with its instance or is notified of its end (G3b)', async () => {
     const before = await tally(first);
     await edit((text) => `${text}  added:\n    transport: stdio\n    command: node\n    args: ['${rawServer}']\n`);
-    // A turn keeps the servers with which it began.
+    // A turn keeps its first set of servers.
     await host.untilOffered('added');
     await host.approve('added');
     await first.finish();
     await host.goOn(first);
     await untilOffered(first, 'added-count');
     const after = await tally(first);
-    // The machine decides whether the host comes back within the time for which we wait.
+    // The host may or may not return within the time limit, depending on the machine.
     if (after.pid === before.pid) assert.equal(after.count, before.count + 1);
     else {
       assert.match(after.text, goneIfAny);
@@ -154,7 +154,7 @@ describe('toolsets in the agent host', function () {
     }
   });
 
-  it('two chats have two instances (G3)', async () => {
+  it('Two chats have two instances (G3)', async () => {
     const second = await host.begin();
     const [one, two] = [await tally(first), await tally(second)];
     assert.notEqual(one.pid, two.pid);
@@ -164,7 +164,7 @@ describe('toolsets in the agent host', function () {
     await second.finish();
   });
 
-  it('over a reload of the window the address stays; the next turn works by itself, and says what is gone (G2, L2a)', async () => {
+  it('After a reload of the window the address stays, and the next turn works and reports lost state (G2, L2a)', async () => {
     const { pid } = await tally(first);
     const before = host.offers().at(-1);
     await first.finish();

@@ -1,4 +1,4 @@
-/** The agents that are checked, and those that are not, with the reason. */
+/** The checked agents, and the others with reasons. */
 import type { AgentProgram } from './agentProgram.js';
 import { claudeCode } from './programs/claudeCode.js';
 import { cline, clineWithAll } from './programs/cline.js';

@@ -1,4 +1,4 @@
-/** One run of an agent: its process, what it printed, and its conversation with the model. */
+/** One run of an agent: its process, its output, and its conversation with the model. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { within } from '../support/core/within.js';
@@ -24,18 +24,18 @@ export class AgentRun {
     return this.child.exitCode !== null || this.child.signalCode !== null || this.child.pid === undefined;
   }
 
-  /** What it printed last. */
+  /** Its last output. */
   get words(): string {
     return this.output.trim();
   }
 
-  /** The model says its last word, and the agent ends by itself. */
+  /** The model sends its last text, and the agent ends. */
   async finish(): Promise<void> {
     await this.talk.finish();
     await within(this.closed, 'the end of the agent', () => this.output.slice(-1_500), 60_000);
   }
 
-  /** Ends it as a crash would, with what it started: Gemini CLI starts itself again, and that one would live on. */
+  /** Ends it like a crash, with its children. Gemini CLI starts itself again, and the second process would live on. */
   async kill(): Promise<void> {
     const { pid } = this.child;
     if (this.hasEnded || pid === undefined) return;

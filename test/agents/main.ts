@@ -3,10 +3,10 @@
  *
  *   npm run test:agents -- [--only claude-code,codex] [--step call,release] [--quick] [--record FOLDER]
  *
- * --quick   without the steps that wait for longer than a minute
- * --record  what each agent sent to its model, a file for each
+ * --quick   without steps that wait for longer than a minute
+ * --record  the requests of each agent to its model, a file for each
  *
- * Prints a table of agents and steps. Exits with 1 if a step failed that is no limit of the agent itself.
+ * Prints a table of agents and steps. Exits with 1 if a step failed, unless the agent itself has this limit.
  */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -68,7 +68,7 @@ async function check(agent: AgentProgram, chosen: Chosen): Promise<Row> {
         say(id, judged(agent, id, { kind: 'seen', text: await steps[id](scene) }));
       } catch (error) {
         say(id, judged(agent, id, { kind: 'failed', text: (error as Error).message }));
-        // Nothing can be asked of an agent that has not got the toolset.
+        // An agent without the toolset cannot take the next steps.
         if (id === 'entries' || !scene) break;
       }
     }
@@ -81,13 +81,13 @@ async function check(agent: AgentProgram, chosen: Chosen): Promise<Row> {
   return { agent, outcomes };
 }
 
-/** The conversation of the step before, or another where that has ended. */
+/** The conversation of the last step, or a new one if that has ended. */
 async function sceneOf(place: Place, model: ScriptedModel, last: Scene | undefined): Promise<Scene> {
   if (last && !last.run.hasEnded) return last;
   return { place, model, run: await begun(place, model) };
 }
 
-/** A step that fails where the agent is known to be unable is no failure of ours; one that succeeds there is told. */
+/** A failed step within the agent's known limits is not our failure. A success there is reported. */
 function judged({ limits }: AgentProgram, id: StepId, outcome: Outcome): Outcome {
   const limit = limits[id];
   if (limit === undefined) return outcome;

@@ -1,6 +1,6 @@
 /**
- * Where an agent runs: a workspace folder and a home of its own, a real `mcp-toolsets serve` over the folder, and the
- * scripted model. What the agent is told of the toolsets is what `mcp-toolsets entries` writes, and nothing else.
+ * The surroundings of an agent: a workspace folder, a separate home, a real `mcp-toolsets serve` over the folder, and
+ * the scripted model. The agent learns about the toolsets only from the output of `mcp-toolsets entries`.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -31,7 +31,7 @@ export class Place {
     private readonly newerNode: string,
   ) {}
 
-  /** Serves, and has the entries and the agent's other settings written. */
+  /** Serves, and writes the entries and the agent's other settings. */
   static async open(agent: AgentProgram, model: ScriptedModel): Promise<Place> {
     const command = commandOf(agent.id, await install(agent.id));
     const newerNode = path.dirname(commandOf('node', await install('node')));
@@ -57,7 +57,7 @@ export class Place {
     return this.cli.home;
   }
 
-  /** Saves what a person's file says. @param without these tools */
+  /** Saves a person's file. @param without these tools */
   private save(without: readonly string[]): void {
     const rest = {
       tools: { blacklist: ['secret_*', ...without] },
@@ -67,7 +67,7 @@ export class Place {
     this.cli.save({ counter: fixture('raw', ['--tools', tools.join(',')], rest) });
   }
 
-  /** Resolves when the tool is served that was filtered out. */
+  /** Resolves when the filtered tool is served. */
   async addTool(): Promise<void> {
     this.save([]);
     await this.serving?.until(`${tools.length - 1} tools`);
@@ -78,7 +78,7 @@ export class Place {
     this.port = new URL(this.serving.base).port;
   }
 
-  /** As a machine that restarts, or a window that is reloaded: everything that it started ends with it. */
+  /** Like a restart of the machine or a reload of a window, it ends every child too. */
   async stopServing(): Promise<void> {
     const { serving } = this;
     this.serving = undefined;
@@ -100,7 +100,7 @@ export class Place {
     assert.equal(told.code, 0, told.stderr);
   }
 
-  /** Starts the agent with the prompt of the conversation; it then asks its model. */
+  /** Starts the agent with the prompt of the conversation. The agent then asks its model. */
   begin(talk: Talk): AgentRun {
     const { agent, folder, home } = this;
     const token = agent.takesVariable && this.serving ? { [tokenVariable]: this.serving.token } : {};
@@ -109,7 +109,7 @@ export class Place {
       cwd: folder,
       env: {
         ...this.cli.env,
-        // Some believe it rather than the system.
+        // Some agents trust this variable more than the system.
         PWD: folder,
         PATH: `${this.newerNode}${path.delimiter}${process.env['PATH']}`,
         XDG_CONFIG_HOME: path.join(home, '.config'),
@@ -122,7 +122,7 @@ export class Place {
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that it ends with all that it starts.
+      // A separate group, so that it ends with all its children.
       detached: process.platform !== 'win32',
     });
     const run = new AgentRun(child, talk);
@@ -134,7 +134,7 @@ export class Place {
   async close(): Promise<void> {
     for (const run of this.runs) await run.kill();
     await this.stopServing();
-    // What an agent leaves in the background would keep the folder.
+    // A background process of an agent would keep the folder.
     for (const { pid } of this.cli.processes()) if (pid !== process.pid) kill(pid);
     await this.cli.close();
   }
@@ -144,7 +144,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What is asked of every agent (G6, G2, L2a, L3): each step says what was seen, as a phrase, or fails with the difference. They
- * run in one conversation, in this order, each on what the one before has left.
+ * The steps for every agent (G6, G2, L2a, L3). Each step returns its observation as a phrase, or fails with the
+ * difference. They run in one conversation, in this order, and each continues from the last.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,16 +13,16 @@ import type { Place } from './place.js';
 export interface Scene {
   readonly place: Place;
   readonly model: ScriptedModel;
-  /** The conversation that all steps share. */
+  /** The conversation of all steps. */
   readonly run: AgentRun;
 }
 
 export type Step = (scene: Scene) => Promise<string>;
 
 const longMs = 65_000;
-/** A client that is gone is given up after 45 s (L2a), and a machine that does much else takes longer to say so. */
+/** A vanished client is given up after 45 s (L2a), and a busy machine takes longer. */
 const goneMs = 120_000;
-/** How often an agent is given something to do while its servers connect. */
+/** The most tasks for an agent while its servers connect. */
 const mostRounds = 50;
 
 interface Tally {
@@ -30,7 +30,7 @@ interface Tally {
   readonly pid: number;
 }
 
-/** A conversation whose model is offered something of the toolset, if the agent gets it at all. */
+/** A conversation whose model gets a tool of the toolset, if the agent has the toolset at all. */
 export async function begun(place: Place, model: ScriptedModel): Promise<AgentRun> {
   const run = place.begin(model.talk());
   await run.talk.ready();
@@ -45,7 +45,7 @@ function isOffered(tools: readonly OfferedTool[]): boolean {
   return tools.some(({ name }) => name.endsWith('c_tally'));
 }
 
-/** Which call of which instance it was. */
+/** The number of the call, and its instance. */
 function tallyIn({ text }: ModelResult): Tally {
   const [, count, pid] = /Call (\d+) of process (\d+)\./.exec(text) ?? [];
   assert.ok(count && pid, `no tally in: ${text}`);
@@ -67,8 +67,8 @@ async function untilEnded(pid: number): Promise<number> {
 }
 
 /**
- * The tool that gives the instance back, as the model sees it (L2a): that of the toolset's own endpoint, or that of
- * `mcp_admin` where one server has all toolsets.
+ * The release tool for the model (L2a). It belongs to the toolset's own endpoint, or to `mcp_admin` if one server has
+ * all toolsets.
  */
 async function releaseTool({ place, run: { talk } }: Scene): Promise<[OfferedTool, object]> {
   const offered = await talk.tools();
@@ -206,5 +206,5 @@ export type StepId = keyof typeof steps;
 
 export const stepIds = Object.keys(steps) as StepId[];
 
-/** Left out of `--quick`: they wait for longer than a minute. */
+/** Skipped by `--quick`, because they wait for longer than a minute. */
 export const slowSteps: readonly StepId[] = ['long', 'crash'];

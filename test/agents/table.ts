@@ -1,10 +1,10 @@
-/** The table at the end: agents in columns as on the page about them, steps in rows. */
+/** The table at the end: agents in columns, as on the page about them, steps in rows. */
 import type { AgentProgram } from './agentProgram.js';
 import { versionOf } from './programs.js';
 import type { StepId } from './steps.js';
 
 export interface Outcome {
-  /** `limit`: the agent itself cannot. */
+  /** `limit`: the agent itself cannot do this. */
   readonly kind: 'seen' | 'limit' | 'failed';
   readonly text: string;
 }
@@ -14,7 +14,7 @@ export interface Row {
   readonly outcomes: ReadonlyMap<StepId, Outcome>;
 }
 
-/** @param notRun programs that cannot be had, each with the reason */
+/** @param notRun unavailable programs, each with the reason */
 export function printTable(
   rows: readonly Row[],
   steps: readonly StepId[],

@@ -1,6 +1,6 @@
 /**
- * P1: what the extension costs the editor before it does anything: loading `dist/extension.js` and `activate()`, each time
- * in a fresh process, beside a load of everything that the product has.
+ * P1: the extension's cost for the editor before any work, that is loading `dist/extension.js` and `activate()`. Each
+ * time is from a fresh process, beside a load of the whole product.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

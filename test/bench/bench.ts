@@ -1,16 +1,17 @@
 /**
- * `npm run bench`: one table for each rule of speed and size, ours beside a base that was measured in the same run, A B A B.
+ * `npm run bench`: one table for each rule of speed and size. Each figure of ours is beside a base from the same run,
+ * A B A B.
  *
  *   npm run bench -- [--only P2,P3] [--quick | --once] [--full] [--profile FOLDER]
  *
- * --once    one short turn of each, as `npm test` does it: to see that none is broken
- * --quick   fewer rounds: to see that it runs, not to quote it
+ * --once    one short turn of each, as in `npm test`, to see that each works
+ * --quick   fewer rounds, to see that it runs, not for quotes
  * --full    the 100,000 calls of P4
- * --profile CPU profiles of every process but the servers, from a build that is not minified
- * BENCH_PEERS   a folder in whose node_modules other gateways are installed, to be measured beside ours
+ * --profile CPU profiles of every process but the servers, from a build without minification
+ * BENCH_PEERS   a folder with other gateways in its node_modules, measured beside ours
  *
- * A figure that misses its target is said, and fails nothing: the exit code is 1 only when a bench itself broke or left a
- * process behind.
+ * A missed target is printed and is not a failure. The exit code is 1 only if a bench itself broke or left a process
+ * behind.
  */
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
@@ -43,7 +44,7 @@ const benches: Readonly<Record<string, (run: Run) => Promise<Findings>>> = {
   P10: holdups,
 };
 
-/** Of the machine's processor time. More than this taken by others, and its figures are not to be quoted. */
+/** A share of the machine's processor time. If others take more, the figures are not to be quoted. */
 const quiet = 0.15;
 
 const longestMs = 15 * 60_000;
@@ -103,7 +104,7 @@ async function main(): Promise<void> {
   process.exitCode = broken > 0 ? 1 : 0;
 }
 
-/** The part of the machine's processor time that other programs take while nothing of this run does anything. */
+/** The share of the machine's processor time that other programs take while this run is idle. */
 async function takenByOthers(): Promise<number> {
   const sum = (): { idle: number; all: number } => {
     const times = cpus().map((cpu) => cpu.times);
@@ -116,13 +117,13 @@ async function takenByOthers(): Promise<number> {
   return 1 - (after.idle - before.idle) / (after.all - before.all);
 }
 
-/** A bench that waits for what never comes must not wait for ever. */
+/** Ends a bench that waits forever. */
 async function tooLong(): Promise<never> {
   await pause(longestMs, undefined, { ref: false });
   throw new Error(`It has not ended after ${longestMs / 60_000} minutes.`);
 }
 
-/** How many processes had to be ended. */
+/** The number of processes it had to end. */
 async function cleanUp(run: Run): Promise<number> {
   const left = await run.end();
   for (const { pid, command } of left) process.stderr.write(`Left behind and ended: ${pid} ${command}\n`);

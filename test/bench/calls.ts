@@ -1,7 +1,7 @@
 /**
- * P3: what engine and gateway add to a call, beside a bare gateway and, where installed, peers. One client process makes
- * the same calls on every way in turn, each way before a server process of its own; what a way adds is its median less
- * that of the SDK's client on the server itself.
+ * P3: the extra time of engine and gateway for a call, beside a bare gateway and, if installed, peers. One client
+ * process makes the same calls on every way in turn, and each way has a separate server process. The extra time of a
+ * way is its median less the median of the SDK's client on the server itself.
  */
 import { milliseconds, median, perSecond, times } from './harness/figures.js';
 import type { ClientKind, Endpoint } from './harness/httpClient.js';
@@ -16,7 +16,7 @@ interface Subject {
   readonly name: string;
   readonly command: ServerCommand;
   readonly arguments: Readonly<Record<string, string>>;
-  /** That of its client and of the bare gateway. A modern client has an address of its own at ours. */
+  /** The era of its client and of the bare gateway. A modern client has a separate address at ours. */
   readonly era: Era;
 }
 
@@ -26,7 +26,7 @@ const subjects: readonly Subject[] = [
   { name: 'client and server of 2026-07-28', command: fixture('modern'), arguments: { text: 'hello' }, era: 'modern' },
 ];
 
-/** Times what the bare gateway of its era adds. */
+/** Factors over the extra time of the bare gateway of the same era. */
 const mostAdded = { legacy: 1.15, modern: 1.25 } as const;
 
 const noPeers: Peers = { ready: [], notes: [], end: () => Promise.resolve() };
@@ -34,7 +34,7 @@ const noPeers: Peers = { ready: [], notes: [], end: () => Promise.resolve() };
 const ownAddress = '/c/AbcdefghijklmnopqrstuvwxyZ';
 
 const inFlight = 8;
-/** The SDK's client itself costs too much to compare peers by it. */
+/** The SDK's client itself costs too much for a comparison of peers. */
 const kinds: readonly ClientKind[] = ['node:http', 'fetch', 'SDK'];
 
 interface Way {
@@ -42,18 +42,18 @@ interface Way {
   readonly gateway: string;
   readonly kind: ClientKind | 'direct';
   readonly tool: string;
-  /** The gateway's own process; a peer's is not asked. */
+  /** The gateway's own process. A peer's process is not measured. */
   readonly process: Program | undefined;
   readonly latencies: number[];
   readonly rates: number[];
-  /** Microseconds of processor time that the gateway spent on each call. */
+  /** Microseconds of processor time of the gateway for each call. */
   cpu: number;
 }
 
 interface Gateway {
   readonly gateway: string;
   readonly endpoint: Endpoint;
-  /** The name under which it serves `echo`. */
+  /** The published name of `echo`. */
   readonly tool: string;
   readonly process?: Program;
 }
@@ -78,7 +78,7 @@ async function measure(run: Run, subject: Subject, rows: Row[], notes: string[])
   const caller = await Program.start(run, 'caller');
   const bare = await Program.start(run, 'bareGateway');
   const engine = await Program.start(run, 'engine');
-  // Those that are measured beside ours speak the legacy era.
+  // The peers speak the legacy era.
   const peers = isModern ? noPeers : await startPeers(run, command);
   try {
     const product = await run.product();
@@ -115,7 +115,7 @@ async function measure(run: Run, subject: Subject, rows: Row[], notes: string[])
   }
 }
 
-/** Sessions that call one after the other, all on the instance that they share. */
+/** Sessions that call one after the other, all on their shared instance. */
 async function conversations(run: Run, rows: Row[]): Promise<void> {
   const command = fixture('raw');
   const entry = { id: 'subject', ...command, more: { 'truely-stateless': true } };
@@ -168,7 +168,8 @@ async function exercise(run: Run, caller: Program, ways: readonly Way[], subject
     const answer = JSON.stringify(await ask('once', way, 1));
     if (!/hello/.test(answer) || /"isError":true/.test(answer)) throw new Error(`${way.name} answered ${answer}`);
   }
-  // V8 interprets what is new to it and optimises what has run for long: a gateway of many small functions takes some 8,000 calls.
+  // V8 interprets new code and optimises code after a long run. A gateway of many small functions takes some 8,000
+  // calls.
   await inTurns(ways, run.count(200, 12), (way) => ask('latency', way, perRound));
   await inTurns(ways, rounds, async (way) => {
     way.latencies.push(...(await ask<Float64Array>('latency', way, perRound)));
@@ -181,7 +182,7 @@ async function exercise(run: Run, caller: Program, ways: readonly Way[], subject
   });
 }
 
-/** Short turns, each round begun by another way, so that what else the machine does falls on every way alike. */
+/** Short turns. Another way begins each round, so that other work of the machine affects all ways alike. */
 async function inTurns(ways: readonly Way[], rounds: number, exercise: (way: Way) => Promise<unknown>): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < ways.length; turn++) {

@@ -1,6 +1,6 @@
 /**
- * P5: an edit of filters until agents have the new lists, and long lists. The time runs from the moment the edited text is
- * handed to the host, that is after the debounce of the file, until the last client has listed again over HTTP.
+ * P5: the time from an edit of filters to new lists at the agents, and long lists. The time begins when the host gets
+ * the edited text, after the debounce of the file. It ends when the last client has listed again over HTTP.
  */
 import { largest, median, milliseconds } from './harness/figures.js';
 import type { Endpoint } from './harness/httpClient.js';
@@ -14,7 +14,7 @@ const toolsEach = 100;
 
 interface Edit {
   readonly at: number;
-  /** Milliseconds until the host had taken it. */
+  /** Milliseconds until the host had applied it. */
   readonly took: number;
 }
 
@@ -35,7 +35,7 @@ export async function catalogue(run: Run): Promise<Findings> {
   };
 }
 
-/** A blacklist that takes out as many tools. */
+/** A blacklist of this number of tools. */
 function without(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `tool_${index}`);
 }
@@ -70,7 +70,7 @@ async function filterEdits(run: Run, rows: Row[]): Promise<void> {
       for (const edit of [edits.one, edits.all]) {
         await editors.ask('forget');
         const removed = ++out;
-        // Each edit takes another number of tools away; `one` leaves the others as `all` last set them.
+        // Each edit removes another number of tools. `one` leaves the other servers as `all` last set them.
         const others = edit === edits.one ? removed - 1 : removed;
         const text = configText(entries((index) => without(index === 7 ? removed : others)));
         const changes = editors.ask<Seen>('changes', { toolsets: edit.changed });

@@ -1,6 +1,6 @@
 /**
- * P6: a server that is killed under a call, the next call after it, and a server that an edit adds while another is busy.
- * A cold start is what a bare SDK client needs from the spawn to the list, measured in turn with ours.
+ * P6: a server killed during a call, the next call after it, and a server added by an edit while another is busy. A
+ * cold start is the time of a bare SDK client from the spawn to the list, measured in turn with ours.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { largest, median, milliseconds } from './harness/figures.js';
@@ -14,7 +14,7 @@ import { configText, everything, fixture, type ServerCommand } from './harness/s
 interface Subject {
   readonly name: string;
   readonly command: ServerCommand;
-  /** A call that does not end by itself before it is interrupted. */
+  /** A call without an end until it is interrupted. */
   readonly long: { readonly tool: string; readonly arguments: Readonly<Record<string, number>> };
   readonly short: { readonly tool: string; readonly arguments: Readonly<Record<string, string>> };
 }
@@ -59,7 +59,7 @@ export async function death(run: Run): Promise<Findings> {
   };
 }
 
-/** Ours and the base, each in a process of its own. */
+/** Ours and the base, each in a separate process. */
 async function withAll(
   run: Run,
   text: string,
@@ -90,7 +90,7 @@ async function killed(run: Run, subject: Subject, rows: Row[]): Promise<void> {
       await caller.ask('timed', { way: 'ours', ...short });
       const call = caller.ask<Timed>('timed', { way: 'ours', ...long });
       const pid = await pidOf(engine);
-      // The status does not tell when a call has reached the server.
+      // The status does not show when a call has reached the server.
       await pause(50);
       const at = now();
       process.kill(pid, 'SIGKILL');

@@ -1,6 +1,6 @@
 /**
- * P10: what one message, and one list, holds up the event loop for, by the processor time of its thread; and the calls of one
- * server beside another that lists 9,000 tools again and again.
+ * P10: the hold-up of the event loop by one message and by one list, in processor time of its thread. Also the calls
+ * of one server beside another that lists 9,000 tools again and again.
  */
 import { largest, median, milliseconds } from './harness/figures.js';
 import { HttpClient, type Endpoint } from './harness/httpClient.js';
@@ -16,7 +16,7 @@ const shapes = {
   strings: 'many short strings',
   numbers: 'numbers',
 };
-/** The last is the limit of an answer, but for its frame. */
+/** The last is the limit of an answer, without its frame. */
 const sizes = [1, 8, 15.9];
 const limitMs = 50;
 const shared = { 'truely-stateless': true };

@@ -1,6 +1,6 @@
 /**
- * P4: what an idle instance costs the host, and what calls leave behind. Heap is what is in use after collection; RSS is
- * read as it is, with nothing collected for the reading.
+ * P4: the cost of an idle instance for the host, and the remains of calls. Heap is the memory in use after
+ * collection. RSS is read without a collection.
  */
 import { median, megabytes } from './harness/figures.js';
 import type { Endpoint } from './harness/httpClient.js';
@@ -12,7 +12,7 @@ import type { Memory } from './harness/usage.js';
 
 const mebibyte = 1024 * 1024;
 const exposed = { execArgv: ['--expose-gc'] };
-/** What collection and the allocator leave to chance; less is flat. V8's own growth shows in the base too. */
+/** The noise of collection and allocator. Less counts as flat. V8's own growth shows in the base too. */
 const flat = 5 * mebibyte;
 
 export async function memory(run: Run): Promise<Findings> {
@@ -86,7 +86,7 @@ async function idleInstances(run: Run, rows: Row[]): Promise<void> {
   }
 }
 
-/** What a window costs before its first call. */
+/** The cost of a window before its first call. */
 async function idleWindows(run: Run, rows: Row[]): Promise<void> {
   const product = await run.product();
   for (const count of [1, run.count(50, 50, 2)]) {
@@ -109,7 +109,7 @@ interface Growth {
   readonly idle: number;
   readonly after: number;
   readonly later: number;
-  /** After as many again, 8 in flight. */
+  /** After the same number of calls again, 8 in flight. */
   readonly loaded: number;
   readonly heap: number;
 }

@@ -1,6 +1,7 @@
 /**
- * P8: from a config file to published tools in the second window of a workspace, beside the first, in which the same servers
- * had to start; and what servers cost that start with their first call. Each window is a fresh process.
+ * P8: the time from a config file to published tools in the second window of a workspace. The first window, with
+ * starts of the same servers, is beside it. Also the cost of servers that start with their first call. Each window is
+ * a fresh process.
  */
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';

@@ -10,7 +10,7 @@ interface Subject {
   readonly command: ServerCommand;
   /** A tool without arguments. */
   readonly tool: string;
-  /** Its own first call takes no longer than a later one, so that the rule's figure is ours alone. */
+  /** Its own first call takes no longer than a later one, so the rule's figure is only ours. */
   readonly isEven: boolean;
 }
 

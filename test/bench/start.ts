@@ -1,6 +1,6 @@
 /**
- * P2: from a config file to published tools, beside a bare SDK client that is loaded already and starts the same commands
- * in parallel. Each start is made by a fresh process; ours has loaded nothing of the engine when its clock begins.
+ * P2: the time from a config file to published tools. Beside it, a preloaded bare SDK client starts the same commands
+ * in parallel. Each start is a fresh process. Ours has not loaded the engine when its clock begins.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ export async function start(run: Run): Promise<Findings> {
     loads.push(started.loaded);
     each.push(started.published);
     took.bareBeside.push(await bare(bad));
-    // The bad ones stand first: nothing waits for what is before it in the file.
+    // The bad ones come first, because no server waits for earlier ones in the file.
     took.oursBeside.push(largest(Object.values((await ours([...bad, ...good])).published)));
   }
   const many: Row[] = [];

@@ -1,7 +1,7 @@
 /**
- * P7: ending a server by `close()` of its connection: how long it takes, and which of its processes are still there when it
- * has resolved. Beside `close()` of the SDK's client, in turn. The processes of a case are found by a mark in their
- * environment, in the system's process table.
+ * P7: ending a server by `close()` of its connection: the time, and the processes left when it has resolved. The base
+ * is `close()` of the SDK's client, in turn. A mark in their environment identifies the processes of a case in the
+ * system's process table.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { largest, median, milliseconds } from './harness/figures.js';
@@ -106,14 +106,14 @@ export async function stopping(run: Run): Promise<Findings> {
   };
 }
 
-/** How many of the case's processes live; ends them. */
+/** Ends the live processes of the case and returns their number. */
 async function endOfLeft(mark: string): Promise<number> {
   const left = marked(mark) ?? [];
   for (const { pid } of left) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // Gone by itself.
+      // Already gone.
     }
   }
   if (left.length > 0) await pause(50);

@@ -1,7 +1,7 @@
 /**
  * `npm run soak -- --minutes N [--seed N]`: conversations through the gateway, edits, crashes, cancels, releases and
- * restarts at random, for as long as one likes. Prints what was done, what was lost and what is left; exit code 1 for a
- * call that was lost, something left behind, or a catalogue that the file does not explain.
+ * restarts at random, for any time. Prints its actions, lost calls and leftovers. The exit code is 1 for a lost call,
+ * a leftover, or a catalogue unlike the file.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -28,14 +28,14 @@ const faults = new Map<string, number>();
 const fault = (what: string): void => void faults.set(what, (faults.get(what) ?? 0) + 1);
 const calls = { answered: 0, failedAsExpected: 0, cancelled: 0, lost: [] as string[] };
 const disagreements: string[] = [];
-/** What was done last, for whoever has to explain a disagreement. */
+/** The latest actions, to explain a disagreement. */
 const done: string[] = [];
 const note = (what: string): void => {
   done.push(`${new Date().toISOString().slice(11, 23)} ${what}`);
   if (done.length > 25) done.shift();
 };
 
-/** A server whose calls may fail: something was done to it since `since`. */
+/** A server whose calls may fail because of an action since `since`. */
 const excused = new Map<string, number>();
 let moment = 0;
 const excuse = (server: string): void => void excused.set(server, ++moment);
@@ -44,7 +44,7 @@ const underFire = (server: string): void => void excused.set(server, Infinity);
 
 interface Memory {
   readonly heap: number;
-  /** Buffers and what else lives outside the heap, as far as the engine knows of it. */
+  /** Buffers and other memory outside the heap known to the engine. */
   readonly external: number;
   readonly rss: number;
 }
@@ -73,7 +73,7 @@ async function conversation(stage: Stage, index: number, until: () => boolean): 
     try {
       let agent = agents.get(toolset.id);
       if (!agent) {
-        // The stage would keep every client there ever was.
+        // The stage would keep every client.
         const place = { gateway: () => stage.gateway(), onDispose: () => {} } as unknown as Stage;
         agent = await Agent.connect(place, toolset.id, 'plain');
         agents.set(toolset.id, agent);
@@ -120,7 +120,7 @@ async function conversation(stage: Stage, index: number, until: () => boolean): 
 interface Called {
   readonly toolset: string;
   readonly tool: string;
-  /** The catalogue is another than when the tool was chosen. */
+  /** True if the catalogue has changed since the choice of the tool. */
   readonly changed: () => boolean;
 }
 
@@ -129,7 +129,9 @@ function changedSince(stage: Stage): () => boolean {
   return () => stage.host.catalogue.version !== version;
 }
 
-/** What was done to the server, or a tool that went before the call came, explains a failure; else the call is lost. */
+/**
+ * An action on the server explains a failure, and so does a tool removed before the call. Otherwise the call is lost.
+ */
 function failed({ toolset, tool, changed }: Called, started: number, text: string): void {
   const went = /has no tool|not there any more|There is no toolset/.test(text) && changed();
   if (went || (excused.get(toolset) ?? 0) > started) calls.failedAsExpected++;
@@ -146,7 +148,7 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
     const failure = failureOf(pending.launch);
     oracle.settle(id, failure === undefined ? { offers: offersOf(pending.launch) } : { failure });
   };
-  // An edit is no excuse: calls in flight finish on the instance they started on (R4).
+  // An edit does not excuse a failed call, because calls in flight finish on the instance they started on (R4).
   const edit = async (): Promise<void> => {
     const made = randomEdit(file, random, realVocabulary);
     file = made.file;
@@ -177,9 +179,9 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
         try {
           process.kill(pid, 'SIGKILL');
         } catch {
-          // It was gone already.
+          // Already gone.
         }
-        // Calls that are on their way to it while it dies.
+        // Calls on their way to the dying instance.
         await stage.until(
           ({ servers }) => !servers.some(({ instances }) => instances.some((instance) => instance.pid === pid)),
           'the death to be noticed',
@@ -223,7 +225,7 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
   }
 }
 
-/** What was done, what the servers are, and what the logs say of it. */
+/** The actions, the state of the servers, and the matching logs. */
 function evidence(stage: Stage): string {
   const servers = stage.host.snapshot.servers.map(({ id, state, previous, tools, instances }) =>
     JSON.stringify({
@@ -249,7 +251,7 @@ async function main(): Promise<void> {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   const atStart = memory();
   const stage = await startStage();
-  // The longest of a flood of lines would be the largest thing in memory.
+  // The longest of many lines would be the largest object in memory.
   const trim = setInterval(() => stage.logs.lines.splice(0, Math.max(0, stage.logs.lines.length - 2_000)), 1_000);
   await stage.gateway();
   const begun = Date.now();

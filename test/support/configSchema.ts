@@ -1,12 +1,11 @@
 /**
- * Makes the JSON schema (draft 7) of the config file that ships as `media/mcp.schema.json` for editors that use
- * `yaml-language-server`, from the documentation of keys that completion and hover use too. What takes more than a schema
- * to see (a duration's bounds, whether a folder is there) is left to the validator.
+ * Makes the JSON schema (draft 7) of the config file. It ships as `media/mcp.schema.json` for editors with
+ * `yaml-language-server`. Its source is the documentation of keys, also used by completion and hover. The validator
+ * checks everything beyond a schema, such as a duration's bounds or a missing folder.
  *
- * Invariant: a file without problems is valid; what is not of the type that the validator wants is not.
+ * Invariant: a file without problems is valid. A value of a type that the validator refuses is invalid.
  */
-import { keyDocs, requiredKeys, type KeyDoc, type ValueShape } from '../../src/core/config/describe/keyDocs.js';
-import type { KeyLevel } from '../../src/core/config/keys.js';
+import { keys, requiredKeys, type KeyDoc, type ValueShape, type KeyLevel } from '../../src/core/config/keys.js';
 
 type JsonSchema = { readonly [key: string]: unknown };
 
@@ -18,16 +17,15 @@ export function configSchema(): JsonSchema {
   };
 }
 
-/** Texts, and what people write without quotes and the validator takes as written. */
+/** Texts, and values that people write without quotes. The validator takes them as written. */
 const writtenText = { type: ['string', 'number', 'boolean'] };
 
 function level(name: KeyLevel, more: JsonSchema = {}): JsonSchema {
-  const docs: Readonly<Record<string, KeyDoc>> = keyDocs[name];
-  const properties = Object.fromEntries(Object.entries(docs).map(([key, doc]) => [key, documented(doc)]));
+  const properties = Object.fromEntries(Object.entries(keys[name]).map(([key, doc]) => [key, documented(doc)]));
   const required = requiredKeys(name);
   return {
     type: 'object',
-    // Merge keys are resolved by those who read YAML; some show them to the schema.
+    // Readers of YAML resolve merge keys, and some show them to the schema.
     properties: { ...properties, '<<': {} },
     additionalProperties: false,
     ...(required.length > 0 ? { required } : {}),
@@ -139,7 +137,7 @@ const server = level('server', {
   })),
 });
 
-/** With everything in it commented out. */
+/** Also allows no value, if everything in it is commented out. */
 function orNothing(schema: JsonSchema): JsonSchema {
   return { ...schema, type: ['object', 'null'] };
 }

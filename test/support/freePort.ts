@@ -1,4 +1,4 @@
-/** Returns a port of this machine on which nothing listens now. */
+/** Returns a port of this machine without a listener. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 

@@ -1,6 +1,6 @@
 /**
- * Compares a text with a file that a person has read and agreed to. `UPDATE_GOLDEN=1` rewrites the files; the
- * difference is then for review.
+ * Compares a text with a reviewed file. `UPDATE_GOLDEN=1` rewrites the files, and a person then reviews the
+ * difference.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,10 +1,10 @@
-/** What V8 has promoted, for tests that show that something is collected without a collection of the whole heap. */
+/** The objects promoted by V8, for tests that prove a collection without a full garbage collection. */
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
-// Otherwise V8 learns from all the tests before which objects live long, has their like be old from the start, and
-// whatever such an object leads to is promoted with it.
+// Otherwise V8 learns from earlier tests which objects live long. It then allocates similar ones as old, and promotes
+// everything reachable from such an object.
 setFlagsFromString('--no-allocation-site-pretenuring');
 export const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;
 

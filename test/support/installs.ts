@@ -1,7 +1,6 @@
 /**
- * What tests download, kept in `.vscode-test/`. An install is made beside its final place and renamed when it is
- * complete, so a folder that exists is a folder that works. A lock keeps two runs from installing at once. Nothing
- * writes into a finished folder.
+ * The tests' downloads in `.vscode-test/`. An install is made beside its final place and renamed after completion, so
+ * an existing folder works. A lock keeps two runs from installing at once. Finished folders are never written to.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -24,7 +23,7 @@ export async function alone<T>(provide: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Does nothing where `home` exists. */
+/** Does nothing if `home` exists. */
 export async function installOnce(home: string, what: string, fill: (folder: string) => Promise<void>): Promise<void> {
   if (existsSync(home)) return;
   console.log(`Fetching ${what} …`);
@@ -37,13 +36,13 @@ export async function installOnce(home: string, what: string, fill: (folder: str
 }
 
 /**
- * Where a Node process finds certificates besides its own. It reads them as it starts, whether it needs them or not, which
- * can take twice as long as everything else it does then.
+ * The variable for a Node process's extra certificates. Node always reads them at its start, which can take twice as
+ * long as the rest of the start.
  */
 const certificates = 'NODE_EXTRA_CA_CERTS';
 const keptCertificates = 'MCP_TOOLSETS_TEST_CA_CERTS';
 
-/** For what this process starts from now on: only installs go where these certificates are needed, and have them back. */
+/** Removes the variable for all children from now on. Only installs need these certificates, and get them back. */
 export function keepCertificatesForInstalls(): void {
   const given = process.env[certificates];
   if (given === undefined) return;
@@ -59,7 +58,7 @@ export async function install(folder: string, args: string[]): Promise<void> {
   await npm(['install', ...args, ...common], { cwd: folder, env, quiet: true });
 }
 
-/** Creating the file is atomic; the owner's id in it tells a live lock from one that a dead run left. */
+/** Creating the file is atomic. The owner's id in it separates a live lock from the lock of a dead run. */
 async function lock(file: string): Promise<() => Promise<void>> {
   for (let announced = false; ; announced = true) {
     try {

@@ -1,4 +1,4 @@
-/** Markdown without the backslashes that make characters stand for themselves. */
+/** Markdown without the backslashes of escaped characters. */
 export function read(markdown: string | { readonly value: string }): string {
   const text = typeof markdown === 'string' ? markdown : markdown.value;
   return text.replace(/\\([!-/:-@[-`{-~])/g, '$1');

@@ -1,16 +1,16 @@
-/** Skips what cannot run on this system, with a reason that `npm run test:windows` prints. */
+/** Skips tests that cannot run on this system. `npm run test:windows` prints the reason. */
 
 interface Skipped {
   pending?: boolean;
   notHere?: string;
 }
 
-/** In the function of `describe`: skips the whole suite where `condition` holds. */
+/** In the function of `describe`: skips the whole suite if `condition` holds. */
 export function suiteNotHere(suite: Mocha.Suite, condition: boolean, reason: string): void {
   if (condition) Object.assign(suite as Skipped, { pending: true, notHere: reason });
 }
 
-/** `it`, skipped where `condition` holds. */
+/** `it`, skipped if `condition` holds. */
 export function itNotHere(
   condition: boolean,
   reason: string,
@@ -21,7 +21,7 @@ export function itNotHere(
   };
 }
 
-/** `it` for a rule about something that Windows does not have. */
+/** `it` for a rule about a feature that Windows lacks. */
 export function posixIt(reason: string): ReturnType<typeof itNotHere> {
   return itNotHere(process.platform === 'win32', reason);
 }

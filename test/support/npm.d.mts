@@ -3,13 +3,13 @@ import type { ChildProcess } from 'node:child_process';
 export interface RunOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** Keep output back; reject with its last lines when the program fails. */
+  /** Holds output back and rejects with its last lines if the program fails. */
   quiet?: boolean;
-  /** Where its output goes, a file descriptor. */
+  /** File descriptor of the output. */
   outputFd?: number;
-  /** It gets the time that other programs leave. */
+  /** Runs with low priority. */
   givesWay?: boolean;
-  /** Told the process as soon as it is there. */
+  /** Gets the process at its start. */
   started?: (child: ChildProcess) => void;
 }
 

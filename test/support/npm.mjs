@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url';
 export const repoRoot = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
 /**
- * Runs a program to its end with the terminal shared, or with its output in the file that `outputFd` is. Rejects with
- * the last lines of output when `quiet`.
+ * Runs a program to its end with the terminal shared, or with its output in the file `outputFd`. If `quiet`, rejects
+ * with the last lines of output.
  * @param {string} command
  * @param {string[]} args
  * @param {import('./npm.mjs').RunOptions & { shell?: boolean }} [options]
@@ -31,7 +31,7 @@ export function runToEnd(command, args, options = {}) {
           : ['ignore', options.outputFd, options.outputFd],
     });
     options.started?.(child);
-    // What it starts inherits that.
+    // Its children inherit the priority.
     if (options.givesWay && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
     const tail = [];
     for (const stream of [child.stdout, child.stderr]) {
@@ -53,7 +53,7 @@ export function runToEnd(command, args, options = {}) {
 }
 
 /**
- * Runs npm. Inside an npm script the same npm is used again; on Windows npm is a batch file and needs a shell.
+ * Runs npm. Inside an npm script the same npm is used again. On Windows npm is a batch file and needs a shell.
  * @param {string[]} args
  * @param {import('./npm.mjs').RunOptions} [options]
  * @returns {Promise<number>} the exit code
@@ -67,7 +67,7 @@ export function npm(args, options = {}) {
 /** Installs the locked packages unless node_modules holds exactly those. */
 export async function ensureDependencies() {
   if (await hasLockedPackages()) return;
-  // npm ci empties node_modules, which behind a link belongs to another checkout.
+  // npm ci empties node_modules. Behind a link, node_modules belongs to another checkout.
   const installed = await lstat(join(repoRoot, 'node_modules')).catch(() => undefined);
   if (installed?.isSymbolicLink())
     throw new Error('node_modules is a link and out of date: run npm ci where it leads to');
@@ -76,7 +76,7 @@ export async function ensureDependencies() {
   if (code !== 0) throw new Error(`npm ci ended with ${code}; its output is above`);
 }
 
-/** npm notes what it has installed when it is done, so an interrupted install is told from a finished one. */
+/** npm records its installed packages at the end, so an interrupted install differs from a finished one. */
 async function hasLockedPackages() {
   const packagesIn = async (file) => JSON.parse(await readFile(join(repoRoot, file), 'utf8')).packages;
   try {
@@ -91,8 +91,8 @@ async function hasLockedPackages() {
 }
 
 /**
- * Runs a TypeScript file of this repository. The script ends by itself on Ctrl-C, after cleaning up, so signals are
- * passed on rather than obeyed.
+ * Runs a TypeScript file of this repository. The script cleans up and ends on Ctrl-C, so signals are passed on rather
+ * than obeyed.
  * @param {string} file relative to the repository
  * @param {string[]} args
  * @returns {Promise<number>} the exit code
@@ -102,7 +102,7 @@ export function runScript(file, args) {
     cwd: repoRoot,
     stdio: 'inherit',
   });
-  // A terminal sends Ctrl-C to both of us; a kill reaches only this process.
+  // A terminal sends Ctrl-C to both processes. A kill reaches only this one.
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   return new Promise((done, failed) => {

@@ -1,6 +1,6 @@
 /**
- * Which processes a test started and what is left of them, told by a variable in their environment that they inherit,
- * whatever became of their parents. Linux and Windows. Those that only wait to be reaped are not counted.
+ * Finds a test's live processes by a variable in their environment. Children inherit the variable even after the end
+ * of their parents. Works on Linux and Windows. Zombies do not count.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,7 +15,7 @@ export interface TestProcess {
 }
 
 const onWindows = process.platform === 'win32';
-/** How the product says of a process that it was killed. */
+/** The product's words for a killed process. */
 export const wasKilled = onWindows ? 'exited with code 1.' : 'was ended by SIGKILL.';
 export const supported = onWindows || process.platform === 'linux';
 
@@ -23,7 +23,7 @@ export function processOf(pid: number): TestProcess | undefined {
   return onWindows ? windowsList().find((found) => found.pid === pid) : linuxProcess(pid);
 }
 
-/** The consoles of programs, which go right after them, and Wine's desktop, which whoever first shows a window starts. */
+/** The consoles of programs, which end right after them, and Wine's desktop, which starts with the first window. */
 const ofSystem = /\\conhost\.exe"? |\\explorer\.exe" \/desktop/i;
 
 function windowsList(having = ''): TestProcess[] {
@@ -49,7 +49,7 @@ export function isAlive(pid: number): boolean {
   return processOf(pid) !== undefined;
 }
 
-/** All that were started with `NAME=value` in their environment. */
+/** All processes started with `NAME=value` in their environment. */
 export function processesWith(variable: string, value: string): TestProcess[] {
   const entry = `${variable}=${value}`;
   if (onWindows) return windowsList(entry);
@@ -74,7 +74,7 @@ function linuxIds(): number[] {
   return readdirSync('/proc').map(Number).filter(Number.isInteger);
 }
 
-/** Waits until `list` is empty; throws naming what is left after `limitMs`. Resolves with how long it took. */
+/** Waits until `list` is empty, and throws the remaining processes after `limitMs`. Resolves with the elapsed time. */
 export async function untilNone(list: () => readonly TestProcess[], limitMs: number): Promise<number> {
   const begun = performance.now();
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of the README and the walkthrough, in the real editor with the product installed, on a copy of the
- * example workspace: `npm run screenshots`. Run it after `npm run build`, look at the pictures, and commit them.
+ * Takes the pictures of the README and the walkthrough, in the real editor with the installed product, on a copy of
+ * the example workspace: `npm run screenshots`. Run it after `npm run build`, look at the pictures, and commit them.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ const open = (window: EditorWindow, folder: string): Promise<void> =>
 
 const configOf = (folder: string): string => join(folder, '.minds', 'mcp.yaml');
 
-/** Lets what moves come to rest: hovers, menus, progress. */
+/** Waits for moving parts to rest: hovers, menus, progress. */
 const settle = (page: Page): Promise<void> => page.waitForTimeout(1_500);
 
 async function show(window: EditorWindow, theme: Theme): Promise<void> {
@@ -78,7 +78,7 @@ async function sidebar(window: EditorWindow, theme: Theme): Promise<void> {
   const { page } = window;
   const row = page.locator(`${rows}[aria-label^="everything"]`);
   if ((await row.getAttribute('aria-expanded')) !== 'true') await row.click();
-  // A selected row shows buttons in the place of its words.
+  // A selected row shows buttons in place of its text.
   await command(window, 'list.clear');
   await page.locator('.part.editor').hover();
   await settle(page);

@@ -1,6 +1,6 @@
 /**
- * `npm start`: from a fresh clone to VS Code open on the example workspace with the built extension in it.
- * Plain JavaScript, because it installs what everything else needs; what it starts is in `start/main.ts`.
+ * `npm start`: from a fresh clone to VS Code with the example workspace and the built extension. Plain JavaScript,
+ * because it installs the packages for the rest. `start/main.ts` does the work.
  *
  *     npm start                    opens the example workspace and stays
  *     npm start -- <folder>        opens another folder

@@ -1,8 +1,8 @@
 /**
- * `npm test`: everything that can fail, from a fresh clone. Plain JavaScript, because it installs what everything else
- * needs; what it runs is in `testRun/main.ts`.
+ * `npm test`: everything that can fail, from a fresh clone. Plain JavaScript, because it installs the packages for
+ * the rest. `testRun/main.ts` does the work.
  *
- *     npm test -- [--only unit|integration|adversarial|editor|bench] [--grep text] [--editor 1.139|1.103]
+ *     npm test -- [--only unit|integration|adversarial|editor|bench] [--grep text] [--editor 1.139|1.133]
  */
 import { ensureDependencies, runScript } from './npm.mjs';
 

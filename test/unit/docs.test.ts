@@ -1,9 +1,12 @@
-/** The pages say what the code does: every problem code has its row, every setting and key is listed, every link leads somewhere. */
+/**
+ * The pages match the code: every problem code has its row, every setting and key is listed, every link leads
+ * somewhere.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { problemCodes } from '../../src/core/base/problem.js';
-import { knownKeys } from '../../src/core/config/keys.js';
+import { keysOf } from '../../src/core/config/keys.js';
 import manifest from '../../package.json';
 
 const root = path.resolve(__dirname, '../..');
@@ -11,7 +14,7 @@ const textOf = (page: string): string => readFileSync(path.join(root, page), 'ut
 const linesIn = (text: string): number => text.trimEnd().split('\n').length;
 const docs = readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`);
 const maintainers = textOf('src/README.md');
-/** Every page of the repository; the workspaces and fixtures of tests have files of others. */
+/** Every page of the repository. Workspaces and fixtures of tests contain foreign files. */
 const pages = [
   ...readdirSync(root).filter((name) => name.endsWith('.md')),
   ...docs,
@@ -22,7 +25,7 @@ const pages = [
   ),
 ];
 
-/** The anchors of a page: what is written as one, and one for each heading, as GitHub makes them. */
+/** The anchors of a page: written ones, and one for each heading in GitHub's form. */
 function anchorsOf(page: string): Set<string> {
   const text = proseOf(page);
   const written = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id ?? '');
@@ -59,7 +62,7 @@ function linksOf(page: string): Link[] {
 }
 
 describe('pages', () => {
-  it('link to files and headings that are there', () => {
+  it('Pages link to existing files and headings', () => {
     const broken = pages.flatMap((page) =>
       linksOf(page)
         .filter(({ target, anchor }) => {
@@ -71,7 +74,7 @@ describe('pages', () => {
     assert.deepEqual(broken, []);
   });
 
-  it('in docs link only to pages that the packages bring along', () => {
+  it('Pages in docs link only to pages in the packages', () => {
     const links = docs.flatMap((page) => linksOf(page).map(({ target }) => `${page}: ${target}`));
     assert.deepEqual(
       links.filter((link) => !/: (docs\/[\w-]+\.md|SECURITY\.md)$/.test(link)),
@@ -79,17 +82,17 @@ describe('pages', () => {
     );
   });
 
-  it('in docs are listed in the index of README.md, and README.md links to each', () => {
+  it('Pages in docs are listed in the index of README.md, and README.md links to each', () => {
     const [, index = ''] = textOf('README.md').split('\n## Documentation\n');
     const listed = [...(index.split('\n## ')[0] ?? '').matchAll(/^\| \[[^\]]+\]\((docs\/[^)]+)\) \|/gm)];
     assert.deepEqual(listed.map(([, page]) => page).sort(), docs.sort());
   });
 
-  it('in docs begin with a title, the reader and the answer', () => {
+  it('Pages in docs begin with a title, the reader and the answer', () => {
     for (const page of docs) assert.match(textOf(page), /^# .+\n\nThis page is for /, page);
   });
 
-  it('are short enough to be read: README.md, src/README.md and an entry of CHANGELOG.md', () => {
+  it('Pages are short enough to be read: README.md, src/README.md and an entry of CHANGELOG.md', () => {
     const [, entry = ''] = textOf('CHANGELOG.md').split(/^## .*0\.1\.0.*$/m);
     assert.ok(linesIn(entry.split(/^## /m)[0] ?? '') + 1 <= 45, 'the entry 0.1.0');
     for (const page of ['README.md', 'src/README.md']) assert.ok(linesIn(textOf(page)) <= 200, page);
@@ -97,7 +100,7 @@ describe('pages', () => {
 });
 
 describe('the map in src/README.md', () => {
-  it('has a line for every room, and no line for a room that is gone', () => {
+  it('The map has a line for every room, and no line for a missing room', () => {
     const rooms = (folder: string): string[] =>
       readdirSync(path.join(root, 'src', folder), { withFileTypes: true }).flatMap((entry) => {
         const name = path.posix.join(folder, entry.name);
@@ -109,7 +112,7 @@ describe('the map in src/README.md', () => {
 });
 
 describe('the words in src/README.md', () => {
-  it('stand there once each', () => {
+  it('Each word in src/README.md is defined once', () => {
     const [, section = ''] = maintainers.split('\n## The words\n');
     const [table = ''] = section.split('\n## ');
     const words = [...table.matchAll(/^\| (.+?) \|/gm)].flatMap(([, cell = '']) => cell.split(/[,;] /));
@@ -122,7 +125,7 @@ describe('the words in src/README.md', () => {
 });
 
 describe('docs', () => {
-  it('explain every problem code once, under its anchor, and no other code', () => {
+  it('The docs explain every problem code once, under its anchor, and no other code', () => {
     const anchors = [...textOf('docs/problems.md').matchAll(/<a id="([^"]+)"><\/a>`([^`]+)`/g)].map(([, id, code]) => {
       assert.equal(id, code);
       return id;
@@ -130,12 +133,12 @@ describe('docs', () => {
     assert.deepEqual([...anchors].sort(), [...problemCodes].sort());
   });
 
-  it('list every key of a server', () => {
+  it('The docs list every key of a server', () => {
     const text = textOf('docs/config.md');
-    for (const key of knownKeys.server) assert.match(text, new RegExp(`\`${key}[\`.]`), key);
+    for (const key of keysOf('server')) assert.match(text, new RegExp(`\`${key}[\`.]`), key);
   });
 
-  it('list every command', () => {
+  it('The docs list every command', () => {
     const [, section = ''] = textOf('docs/settings.md').split('\n## Commands and sidebar\n');
     const text = (section.split('\n## ')[0] ?? '').replace(/\s+/g, ' ');
     const titles = manifest.contributes.commands.map(({ title }) => title.replace('…', ''));
@@ -145,7 +148,7 @@ describe('docs', () => {
     );
   });
 
-  it('list every setting with its default', () => {
+  it('The docs list every setting with its default', () => {
     const text = textOf('docs/settings.md');
     for (const [name, { default: value }] of Object.entries(manifest.contributes.configuration.properties)) {
       assert.ok(

@@ -1,4 +1,4 @@
-/** The page that the editor shows for the extension: README.md without what is dead there. */
+/** The editor's page for the extension: README.md without parts that cannot work there. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,30 +20,30 @@ describe('extension page', () => {
     return extensionPage(folder);
   };
 
-  it('leaves out what only the repository needs, and has what only the page needs', () => {
+  it('The extension page leaves out parts for the repository, and has the parts for the page', () => {
     const readme =
       'a\n\n<!-- repository -->\nRun `npm ci`.\n<!-- /repository -->\nb\n\n<!-- extension\n```text\nc\n```\n-->\n\n<!-- extension d -->\n';
     assert.equal(pageOf(readme), 'a\n\nb\n\n```text\nc\n```\n\nd\n');
     assert.equal(pageOf(readme.replaceAll('\n', '\r\n')), pageOf(readme));
   });
 
-  it('has no picture without an address', () => {
+  it('The extension page has no picture without an address', () => {
     const remote = '![c](https://host.example/c.png)';
     assert.equal(pageOf(`a\n\n![b](media/b.png)\n\n${remote}\n`), `a\n\n${remote}\n`);
   });
 
-  it('has the words of a link to a page, or the title of the page where the words are its path', () => {
+  it('The extension page has the text of a link to a page, or the title of the page if the text is its path', () => {
     const written =
       'See [the keys](docs/config.md#keys), [docs/config.md](docs/config.md) and [config.md](docs/config.md).';
     assert.equal(pageOf(written), 'See the keys, *The config file* and *The config file*.');
   });
 
-  it('keeps links that work: to its own headings and to the web', () => {
+  it('The extension page keeps working links: to its own headings and to the web', () => {
     const written = 'See [below](#below) and [the protocol](https://host.example/).';
     assert.equal(pageOf(written), written);
   });
 
-  it('of README.md has no comment, no relative link, no step of the repository, and only headings that it links to', () => {
+  it('The extension page of README.md has no comment, no relative link, no repository step, and only linked headings', () => {
     const page = extensionPage(path.resolve(__dirname, '../..'));
     assert.doesNotMatch(page, /<!--|npm ci|npm run/);
     const dead = [...page.matchAll(/\]\((?!https:)([^)]*)\)/g)].map(([, target = '']) => target);

@@ -1,6 +1,6 @@
 /**
- * The arrows of the house: which room may import which. A room is a folder that holds source files. A failure names the
- * import to take out; `src/README.md` says where things belong.
+ * The arrows of the house: the permitted imports between rooms. A room is a folder with source files. A failure names
+ * the import to take out. `src/README.md` says what belongs in which room.
  */
 import assert from 'node:assert/strict';
 import path from 'node:path';
@@ -8,8 +8,30 @@ import ts from 'typescript-ast';
 import { arrows } from './arrows.js';
 import { filesBelow, moduleOf, root, type Module } from './modules.js';
 
-/** A smell, not a purpose: longer files are cut by what they do. Tables of data may be longer. */
+/** A smell, not a purpose: longer files are cut by purpose. Tables of data may be longer. */
 const mostLines = 600;
+
+const mostDeps = 8;
+/** The rooms with larger bags today, and the rooms below them. Each leaves this list when its bags are cut. */
+const roomsWithLargeDeps = ['core/connections', 'core/gateway', 'vscode/minds'];
+
+/** The number of fields that an interface or a type alias declares. */
+function membersIn(node: ts.Node): number {
+  const own = ts.isInterfaceDeclaration(node) || ts.isTypeLiteralNode(node) ? node.members.length : 0;
+  return ts.isInterfaceDeclaration(node)
+    ? own
+    : own + node.getChildren().reduce((sum, child) => sum + membersIn(child), 0);
+}
+/** A module this short with one importer costs a reader more than it separates, unless a test needs it free of its importer. */
+const shortModule = 45;
+
+/** Short modules with one importer and without a test, and why they are modules. */
+const shortModules: Readonly<Record<string, string>> = {
+  'src/vscode/commands/toolPermission.ts': 'loaded on demand, because it brings the patterns',
+  'src/core/connections/http/attempt.ts': 'mirrors `stdio/attempt`: one seam for each transport',
+  'src/core/connections/http/oauth/fetch.ts': 'the seam between the SDK and our HTTP exchange',
+  'src/core/connections/knownEntries.ts': 'the rule of which lists an instance keeps, apart from their paging',
+};
 
 /** `core/tools`, `vscode/views`; a file of `src` itself is a room of its own. */
 function room(file: string): string {
@@ -17,7 +39,7 @@ function room(file: string): string {
   return rest.length === 1 ? (rest[0] ?? '') : rest.slice(0, -1).join('/');
 }
 
-/** The first circle that is found from each node, as a sentence. */
+/** The first circle found from each node, in the form of a sentence. */
 function circles(edges: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const done = new Set<string>();
   const found: string[] = [];
@@ -49,11 +71,11 @@ const imports = modules.flatMap((module) => module.imports);
 const inside = imports.filter(({ to }) => to.startsWith('src/') && to.endsWith('.ts'));
 
 describe('house', () => {
-  it('has a row for every room, and no row for a room that is gone', () => {
+  it('The house has a row for every room, and no row for a missing room', () => {
     assert.deepEqual(Object.keys(arrows).sort(), [...new Set(modules.map(({ file }) => room(file)))].sort());
   });
 
-  it('draws only the arrows that are drawn in src/README.md', () => {
+  it('The house draws only the arrows of src/README.md', () => {
     const wrong = inside
       .map(({ from, to }) => ({ from, to, a: room(from), b: room(to) }))
       .filter(({ a, b }) => a !== b && !arrows[a]?.includes(b))
@@ -61,7 +83,7 @@ describe('house', () => {
     assert.deepEqual(wrong, []);
   });
 
-  it('draws no arrow that nothing needs', () => {
+  it('The house draws no unused arrow', () => {
     const drawn = graph(inside.map(({ from, to }) => [room(from), room(to)] as const));
     const needless = Object.entries(arrows).flatMap(([a, targets]) =>
       targets.filter((b) => !drawn.get(a)?.has(b)).map((b) => `${a} may import ${b}, and does not.`),
@@ -69,15 +91,15 @@ describe('house', () => {
     assert.deepEqual(needless, []);
   });
 
-  it('has no circle of rooms', () => {
+  it('The house has no circle of rooms', () => {
     assert.deepEqual(circles(graph(inside.map(({ from, to }) => [room(from), room(to)] as const))), []);
   });
 
-  it('has no circle of files', () => {
+  it('The house has no circle of files', () => {
     assert.deepEqual(circles(graph(inside.map(({ from, to }) => [from, to] as const))), []);
   });
 
-  it('keeps vscode out of the core, types included', () => {
+  it('The core never imports vscode, not even its types', () => {
     const wrong = imports.filter(({ from, to }) => to === 'vscode' && !/^src\/(extension\.ts|vscode\/)/.test(from));
     assert.deepEqual(
       wrong.map(({ from }) => from),
@@ -85,7 +107,7 @@ describe('house', () => {
     );
   });
 
-  it('imports the MCP SDK at run time in connections alone, elsewhere as types', () => {
+  it('Only connections import the MCP SDK at run time, and other rooms import only its types', () => {
     const wrong = imports.filter(
       ({ from, to, typeOnly }) =>
         to.startsWith('@modelcontextprotocol/') && !from.startsWith('src/core/connections/') && !typeOnly,
@@ -96,7 +118,7 @@ describe('house', () => {
     );
   });
 
-  it('makes a host in one place, for the product and the tests alike', () => {
+  it('One place makes a host, for the product and the tests alike', () => {
     const root = 'src/core/host/assemble.ts';
     const parts = ['host', 'gatewayBackend'].map((name) => `src/core/host/${name}.ts`);
     const all = [...modules, ...tests].flatMap((module) => module.imports);
@@ -107,7 +129,7 @@ describe('house', () => {
     );
   });
 
-  it('compares paths of different hands in core/base/paths alone', () => {
+  it('Only core/base/paths compares paths of different origins', () => {
     const another =
       /realpath(Sync)?\b|\.fsPath (===|!==)|(===|!==) [\w.]+\.fsPath\b|(resolve|normalize)\([^)]*\) (===|!==)/;
     const found = modules
@@ -118,7 +140,7 @@ describe('house', () => {
     assert.deepEqual(found, []);
   });
 
-  it('encodes and decodes parts of addresses only where it is caught: half a character and a lone "%" throw', () => {
+  it('Parts of addresses are encoded and decoded inside a catch, because half a character and a single "%" throw', () => {
     const found = modules.flatMap(({ file, text }) => {
       const wrong: string[] = [];
       const visit = (node: ts.Node, isCaught: boolean): void => {
@@ -133,7 +155,7 @@ describe('house', () => {
     assert.deepEqual(found, []);
   });
 
-  it('spreads no list into arguments where some 120,000 elements would end the process', () => {
+  it('No list is spread into arguments, because some 120,000 elements would end the process', () => {
     const takesEach = /^(push|unshift|splice|max|min|append|replaceChildren)$/;
     const found = modules.flatMap(({ file, text }) => {
       const wrong: string[] = [];
@@ -160,17 +182,46 @@ describe('house', () => {
     assert.deepEqual(found, [], 'use a loop');
   });
 
+  it(`gives no part a bag of more than ${mostDeps} dependencies`, () => {
+    const large = modules.flatMap(({ file, text }) => {
+      const found: string[] = [];
+      const visit = (node: ts.Node): void => {
+        const isType = ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node);
+        if (isType && node.name.text.endsWith('Deps')) {
+          const count = membersIn(node);
+          if (count > mostDeps && !roomsWithLargeDeps.some((one) => room(file).startsWith(one)))
+            found.push(`${file}: ${node.name.text} has ${count} fields`);
+        }
+        ts.forEachChild(node, visit);
+      };
+      visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
+      return found;
+    });
+    assert.deepEqual(large, [], 'pass a record of services whole, or cut the part');
+  });
+
   it('asks for the storage of the workspace in one place, because windows are given several', () => {
     const found = modules.filter(({ text }) => /\bstorageUri\b/.test(text)).map(({ file }) => file);
     assert.deepEqual(found, ['src/vscode/engine/storageFolder.ts']);
   });
 
-  it(`has no file over ${mostLines} lines`, () => {
+  it(`No file has more than ${mostLines} lines`, () => {
     const long = [...modules, ...tests].filter(({ text }) => text.split('\n').length > mostLines + 1);
     assert.deepEqual(
       long.map(({ file }) => file),
       [],
     );
+  });
+
+  it(`has no module of at most ${shortModule} lines with one importer, unless a test imports it or the list has a reason`, () => {
+    const importers = new Map<string, Set<string>>();
+    for (const { from, to } of inside) importers.set(to, (importers.get(to) ?? new Set()).add(from));
+    const tested = new Set(tests.flatMap((test) => test.imports.map(({ to }) => to)));
+    const found = modules.filter(
+      ({ file, text }) =>
+        text.split('\n').length <= shortModule + 1 && importers.get(file)?.size === 1 && !tested.has(file),
+    );
+    assert.deepEqual(found.map(({ file }) => file).sort(), Object.keys(shortModules).sort());
   });
 
   it('has no hook of tests outside a suite, where it would run for those of every file', () => {
@@ -181,9 +232,9 @@ describe('house', () => {
     );
   });
 
-  it('has unit tests that mirror src: `<file>.test.ts`, or `<file>.<subject>.test.ts`', () => {
+  it('Unit tests mirror src: `<file>.test.ts`, or `<file>.<subject>.test.ts`', () => {
     const sources = new Set(modules.map(({ file }) => file.replace(/^src\/(?:core\/)?(.*)\.ts$/, '$1')));
-    // Tests of the repository itself stand at the top, and those of random edits and large files are about all rooms.
+    // Tests of the repository itself are at the top, and tests of random edits and large files concern all rooms.
     const mirrors = tests.flatMap(
       ({ file }) => /^test\/unit\/((?!stress\/).*\/[^./]+)(?:\.\w+)?\.test\.ts$/.exec(file)?.[1] ?? [],
     );
@@ -194,7 +245,7 @@ describe('house', () => {
     );
   });
 
-  it('exports nothing that no other file uses', () => {
+  it('No file has an export without a use in another file', () => {
     const taken = (from: readonly Module[]): Set<string> =>
       new Set(
         from.flatMap((module) => module.imports.flatMap(({ to, names }) => names.map((name) => `${to}#${name}`))),
@@ -205,7 +256,7 @@ describe('house', () => {
       exports
         .filter((name) => {
           if (bySource.has(`${file}#${name}`) || bySource.has(`${file}#*`)) return false;
-          // What a file needs itself may be looked at by a test.
+          // A test may import an export that its file also uses itself.
           return !(byTests.has(`${file}#${name}`) && (uses.get(name) ?? 0) > 1);
         })
         .map((name) => `${file}: ${name}`),

@@ -1,6 +1,7 @@
 /**
- * No text of a server, a file or a sign-in acts where it is shown (S1a). The types let only `Inert` and `Markdown` through
- * the door `vscode/views/inertEditor.ts`; this walk refuses every way around the door and around the types.
+ * No text of a server, a file or a sign-in has an effect on the screen (S1a). The types let only `Inert` and
+ * `Markdown` through the door `vscode/views/inertEditor.ts`. This walk refuses every way around the door and around
+ * the types.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -23,7 +24,7 @@ const root = path.resolve(__dirname, '../..');
 const door = 'src/vscode/views/inertEditor.ts';
 const maker = 'src/core/base/inert.ts';
 
-/** What of `vscode.window` shows no text of ours. */
+/** The parts of `vscode.window` that show no text of ours. */
 const harmlessInWindow = new Set([
   'showTextDocument',
   'tabGroups',
@@ -36,7 +37,7 @@ const harmlessInWindow = new Set([
   'registerFileDecorationProvider',
 ]);
 
-/** Classes of the editor that hold no text which a person is shown. Any other is made at the door. */
+/** Classes of the editor without a visible text. All others are made at the door. */
 const harmlessClasses = new Set([
   'CancellationTokenSource',
   'EventEmitter',
@@ -54,7 +55,7 @@ const harmlessClasses = new Set([
   'WorkspaceEdit',
 ]);
 
-/** Who may say that a text is Markdown by its nature. */
+/** Callers that may declare a text as Markdown by nature. */
 const markdownByNature = new Set([
   maker,
   'src/core/authoring/completion.ts',
@@ -119,7 +120,7 @@ function waysAround(file: string, text: string): string[] {
 }
 
 describe('texts that are shown (S1a)', () => {
-  it('go through the door', () => {
+  it('Every shown text goes through the door', () => {
     const files = [...sources('src/vscode'), 'src/extension.ts'].filter((file) => file !== door);
     const found = files.flatMap((file) => waysAround(file, readFileSync(path.join(root, file), 'utf8')));
     assert.deepEqual(found, []);
@@ -150,13 +151,13 @@ describe('texts that are shown (S1a)', () => {
     ['Markdown that is said to be', 'show(asMarkdown(name));'],
   ];
   for (const [what, text] of ways)
-    it(`the walk refuses ${what}`, () => assert.notDeepEqual(waysAround('src/vscode/views/x.ts', text), []));
+    it(`The walk refuses ${what}`, () => assert.notDeepEqual(waysAround('src/vscode/views/x.ts', text), []));
 });
 
 describe('inert texts (S1a)', () => {
   const link = '[Read the documentation](command:workbench.action.quit)';
 
-  it('have no links, icons and line breaks of others', () => {
+  it('Inert texts have no foreign links, icons and line breaks', () => {
     assert.equal(inert`Start “${link}”?`, 'Start “[Read the documentation] (command:workbench.action.quit)”?');
     assert.equal(inert`${'$(check) approved\nby\r\n us'}`, '$ (check) approved by us');
     assert.equal(inert`${new Icon('folder')} ${'$(x)'}`, '$(folder) $ (x)');
@@ -166,12 +167,12 @@ describe('inert texts (S1a)', () => {
     assert.equal(inertLines(`a\n${link}`), `a\n${link.replace('](', '] (')}`);
   });
 
-  it('stay as they are when they are made inert again', () => {
+  it('Inert texts stay the same when they are made inert again', () => {
     const once = inert`“${`${link}\u202e$(x)${' '.repeat(30)}`}”`;
     assert.equal(inert`${once}`, once);
   });
 
-  it('do not push our words out of sight', () => {
+  it('Inert texts do not push our text out of sight', () => {
     assert.ok(inert`Start “${'x'.repeat(100_000)}”?`.length < 600);
     assert.equal(inert`${`a${' '.repeat(200)}b`}`, 'a\\u{20 × 200}b');
     const folded = bothEnds(`start${'\u200b'.repeat(9_000)}end`);
@@ -179,7 +180,7 @@ describe('inert texts (S1a)', () => {
     assert.ok(folded.split('\n').every((line) => line.length <= 64));
   });
 
-  it('show what does not show', () => {
+  it('Inert texts show invisible characters', () => {
     for (const hidden of '\0\x07\x1b\x7f\x85\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u180e\u200b\u200d\u200e\u2028\u202e\u2066\u2800\u3000\u3164\ufe0f\ufeff\uffa0\u{e0041}\u{e000}')
       assert.equal(visible(`a${hidden}b`), `a\\u{${hidden.codePointAt(0)?.toString(16)}}b`);
     assert.equal(visible('\ud800'), '\\u{d800}');
@@ -193,7 +194,7 @@ describe('Markdown (S1a)', () => {
   const hostile =
     '[a](command:b) ![c](https://evil) <img src=x> `d` **e** $(f) https://evil.example &#91; www.evil.example a@b.c | \\';
 
-  it('shows a value as the text that it is', () => {
+  it('Markdown shows a value as plain text', () => {
     const { value } = formatted`- ${hostile}`;
     const withoutEscapes = value.replace(/\\[!-/:-@[-`{-~]/g, '');
     assert.doesNotMatch(withoutEscapes.slice(2), /[\\`*_{}[\]()#+\-!|<>~$&:@=.]/);
@@ -201,7 +202,7 @@ describe('Markdown (S1a)', () => {
     assert.equal(formatted`${'a\n\n\n\n    b'}`.value, 'a  \n  \nb');
   });
 
-  it('lets no text out of its code', () => {
+  it('Markdown lets no text escape from its code', () => {
     assert.equal(code('a').value, '`a`');
     assert.equal(code('a`b``c').value, '```a`b``c```');
     assert.equal(code('`a\n`').value, '`` `a ` ``');

@@ -1,4 +1,4 @@
-/** What `package.json` tells the editor and the Marketplace hangs together. */
+/** The parts of `package.json` for the editor and the Marketplace are consistent. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ const ours = (text: string): string[] =>
   [...text.matchAll(/command:(mcpToolsets\.[\w.]+)/g)].map(([, name]) => name ?? '');
 
 describe('manifest', () => {
-  it('names every command with a category, and says when it applies', () => {
+  it('The manifest names every command with a category and a condition', () => {
     for (const { command, title, category } of contributes.commands) {
       assert.match(title, /^[A-Z]/, command);
       assert.equal(category, 'MCP Toolsets', command);
@@ -25,7 +25,7 @@ describe('manifest', () => {
     }
   });
 
-  it('has no menu, link or step for a command that is not there', () => {
+  it('The manifest has no menu, link or step for a missing command', () => {
     const inMenus = Object.values(contributes.menus).flatMap((menu) => menu.map(({ command }) => command));
     const texts = [
       ...contributes.viewsWelcome.map(({ contents }) => contents),
@@ -36,7 +36,7 @@ describe('manifest', () => {
     }
   });
 
-  it('describes every setting and says where it may be set', () => {
+  it('The manifest describes every setting and its scope', () => {
     for (const [name, setting] of Object.entries(contributes.configuration.properties)) {
       const { scope, order } = setting as { scope?: string; order?: number };
       const text =
@@ -46,8 +46,8 @@ describe('manifest', () => {
     }
   });
 
-  it('lets no workspace, and no dev container, set what weakens safety or costs the person (S1, S4)', () => {
-    /** Everything else has the scope of the application. Machine scope would let a dev container answer. */
+  it('No workspace and no dev container may set an option that weakens safety or costs the person (S1, S4)', () => {
+    /** All other settings have the scope of the application. Machine scope would let a dev container answer. */
     const ofWorkspaces: Record<string, string> = {
       'mcpToolsets.toolPermissions': 'The strictest of all places counts, so a workspace can only forbid.',
       'mcpToolsets.problems.filteredTools': 'It changes how the Problems view looks.',
@@ -61,7 +61,7 @@ describe('manifest', () => {
     );
   });
 
-  it('opens nothing of its own by a link from outside, and starts nothing by a default of other extensions’ settings', () => {
+  it('An outside link opens nothing, and no default of other extensions’ settings starts anything', () => {
     assert.ok(!('uriHandlers' in contributes) && !manifest.activationEvents.includes('onUri'));
     assert.deepEqual(Object.keys(contributes.configurationDefaults), [
       'workbench.editorAssociations',
@@ -69,7 +69,7 @@ describe('manifest', () => {
     ]);
   });
 
-  it('has the editor wrap what a person reads before they agree, however narrow it is (S1a)', () => {
+  it('The editor wraps texts that a person reads before consent, at any width (S1a)', () => {
     const { languages, configurationDefaults: defaults } = contributes;
     assert.deepEqual(defaults['[mcp-toolsets-review]'], {
       'editor.wordWrap': 'on',
@@ -79,7 +79,7 @@ describe('manifest', () => {
     assert.ok(languages.some(({ id }) => id === 'mcp-toolsets-review'));
   });
 
-  it('has what the marketplaces show: a sentence, an icon, categories, keywords and a licence', () => {
+  it('The manifest has the entries for the marketplaces: a sentence, an icon, categories, keywords and a licence', () => {
     assert.ok(manifest.description.length <= 200, 'the Marketplace cuts longer descriptions');
     assert.match(manifest.description, /^[A-Z].+\.$/);
     const known = ['AI', 'Chat', 'Machine Learning', 'Other'];
@@ -92,7 +92,7 @@ describe('manifest', () => {
     assert.ok(icon.readUInt32BE(16) >= 128 && icon.readUInt32BE(20) >= 128);
   });
 
-  it('has the pictures and pages that it names, small enough to be carried along', () => {
+  it('The pictures and pages named in the manifest exist and are small', () => {
     const named = contributes.walkthroughs.flatMap(({ steps }) =>
       steps.flatMap(({ media }) => ('image' in media ? Object.values(media.image) : [media.markdown])),
     );

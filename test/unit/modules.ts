@@ -1,6 +1,6 @@
 /**
- * The modules of the repository, as the compiler reads them: what each imports, exports and uses. `typescript-ast` is
- * TypeScript 5.9, because the compiler of version 7 that checks the types is no library.
+ * The modules of the repository in the view of the compiler: the imports, exports and uses of each. `typescript-ast`
+ * is TypeScript 5.9, because the compiler of version 7 that checks the types has no library.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,7 +13,7 @@ interface Import {
   /** A path below `src` or `test`, or the name of a package. */
   readonly to: string;
   readonly typeOnly: boolean;
-  /** What is imported by name; `*` for everything. */
+  /** The imported names, or `*` for everything. */
   readonly names: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export interface Module {
   readonly text: string;
   readonly imports: readonly Import[];
   readonly exports: readonly string[];
-  /** How often each identifier stands in the file. */
+  /** The number of occurrences of each identifier in the file. */
   readonly uses: ReadonlyMap<string, number>;
 }
 

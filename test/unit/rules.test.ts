@@ -1,4 +1,4 @@
-/** A rule that a comment, a test or a page cites by its number stands in `src/rules.md`. */
+/** Every rule cited by number in a comment, a test or a page is in `src/rules.md`. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ const root = path.resolve(__dirname, '../..');
 const rules = readFileSync(path.join(root, 'src/rules.md'), 'utf8');
 const known = [...rules.matchAll(/^### (\S+)$/gm)].map(([, number]) => number ?? '');
 
-/** A letter of a chapter and a number, alone; not a part of a word, an id or a character class. */
+/** A letter of a chapter and a number, without neighbours. Parts of words, ids and character classes do not match. */
 const citation = /(?<![\w\-.#'"/\\[])[CNRLXVGESDHP]\d{1,2}[a-z]?(?![\w\-\]=])/g;
 /** The engine, not a rule. */
 const noRules = new Set(['V8']);
@@ -21,7 +21,7 @@ function filesBelow(folder: string): string[] {
 }
 
 describe('rules', () => {
-  it('have a number that stands once, in the order of their chapters', () => {
+  it('Each rule has a unique number, in the order of the chapters', () => {
     assert.deepEqual(
       known.filter((number, index) => known.indexOf(number) !== index),
       [],
@@ -30,7 +30,7 @@ describe('rules', () => {
     assert.deepEqual([...new Set(known.map((number) => number[0]))], chapters);
   });
 
-  it('have at most 120 words each, so that a reader takes in one at a time', () => {
+  it('Each rule has at most 120 words, so that a reader can take it in at once', () => {
     const texts = rules.split(/^### /m).slice(1);
     const long = texts
       .map((text) => text.split(/^## /m)[0] ?? '')
@@ -39,7 +39,7 @@ describe('rules', () => {
     assert.deepEqual(long, []);
   });
 
-  it('are there when they are cited', () => {
+  it('Each cited rule exists', () => {
     const files = [
       ...readdirSync(root)
         .filter((name) => name.endsWith('.md'))

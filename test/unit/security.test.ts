@@ -1,4 +1,4 @@
-/** SECURITY.md promises only what a rule says, goes where people look for it, and names all places that keep secrets. */
+/** SECURITY.md promises only behaviour with a rule, is easy to find, and names all places that keep secrets. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,7 +14,7 @@ function section(title: string): string {
 }
 
 describe('SECURITY.md', () => {
-  it('gives a rule that is there for each promise', () => {
+  it('SECURITY.md cites an existing rule for each promise', () => {
     const promises = section('Promises')
       .split(/\n(?=- )/)
       .slice(1);
@@ -32,7 +32,7 @@ describe('SECURITY.md', () => {
     }
   });
 
-  it('says how to report, what approval does not see, and where secrets lie', () => {
+  it('SECURITY.md says how to report, names the limits of approval, and lists the places of secrets', () => {
     assert.match(section('Reporting a vulnerability'), /privately/);
     for (const words of ['npx', '@latest', 'script', 'sandbox', 'renew-token']) {
       assert.ok(section('Limits').includes(words), words);
@@ -43,7 +43,7 @@ describe('SECURITY.md', () => {
     }
   });
 
-  it('is found from the README, and is in both packages beside the pages of docs', () => {
+  it('The README links to SECURITY.md, and both packages have it beside the pages of docs', () => {
     assert.match(textOf('README.md'), /\]\(SECURITY\.md\)/);
     for (const list of ['.vscodeignore', '.npmignore']) {
       for (const pages of ['SECURITY.md', 'docs/*.md']) assert.ok(textOf(list).split('\n').includes(`!${pages}`), list);

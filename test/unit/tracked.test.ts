@@ -1,4 +1,7 @@
-/** What git tracks must be the same on every machine: a link leads elsewhere on the next one, and what is ignored is made there. */
+/**
+ * Tracked files must be the same on every machine. A link leads elsewhere on the next machine, and ignored files are
+ * made there.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { itNotHere } from '../support/notHere.js';
@@ -13,8 +16,8 @@ function files(...options: string[]): string[] {
   return output.split('\n').filter((line) => line !== '');
 }
 
-describe('what git tracks', () => {
-  inClone('has no link and no other repository in it', () => {
+describe('files tracked by git', () => {
+  inClone('Git tracks no link and no other repository', () => {
     const tracked = files('--stage');
     assert.ok(tracked.length > 500);
     assert.deepEqual(
@@ -23,7 +26,7 @@ describe('what git tracks', () => {
     );
   });
 
-  inClone('has nothing in it that .gitignore names', () => {
+  inClone('Git tracks no file named in .gitignore', () => {
     assert.deepEqual(files('--cached', '--ignored', '--exclude-standard'), []);
   });
 });

@@ -1,7 +1,8 @@
 /**
- * Who may change files (S1a). A repository can have links in every folder, and what is written through one lands outside;
- * therefore files of a workspace are written by `core/files/realFiles` alone, and through the editor by
- * `vscode/authoring/fileEdits`, which asks it first. Everyone else who changes a file stands here with the reason.
+ * The modules that may change files (S1a). A repository can have links in every folder, and a write through a link
+ * lands outside. So only `core/files/realFiles` writes files of a workspace. Through the editor, only
+ * `vscode/authoring/fileEdits` does, and it asks `realFiles` first. Every other module that changes a file is listed
+ * here with a reason.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +11,7 @@ import ts from 'typescript-ast';
 
 const src = path.resolve(__dirname, '../../src');
 
-/** What of `node:fs` only reads. Everything else of it can change a file. */
+/** The parts of `node:fs` that only read. All other parts can change a file. */
 const readers = new Set([
   'closeSync',
   'constants',
@@ -72,7 +73,7 @@ function sources(folder: string): string[] {
   });
 }
 
-/** Ways to change a file that a module uses. */
+/** A module's ways to change a file. */
 function writersIn(file: string, text: string): string[] {
   const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found = new Set<string>();
@@ -93,7 +94,7 @@ function writersIn(file: string, text: string): string[] {
       const called = node.expression;
       const isLoaded = called.kind === ts.SyntaxKind.ImportKeyword || called.getText(tree) === 'require';
       if (isLoaded && isFs(node.arguments[0])) found.add('all of node:fs');
-      // Of a document; nothing else of ours is saved by a call without arguments.
+      // The save of a document. No other call named save without arguments exists here.
       if (ts.isPropertyAccessExpression(called) && called.name.text === 'save' && node.arguments.length === 0)
         found.add('save');
     }
@@ -115,8 +116,8 @@ function isReading({ parent }: ts.Node): boolean {
   return ts.isPropertyAccessExpression(parent) && ['readFile', 'readDirectory', 'stat'].includes(parent.name.text);
 }
 
-describe('who may change files (S1a)', () => {
-  it('nobody but those named here', () => {
+describe('modules that may change files (S1a)', () => {
+  it('Only the listed modules change files', () => {
     const found = Object.fromEntries(
       sources(src).flatMap((full) => {
         const file = path.relative(src, full).split(path.sep).join('/');
@@ -141,10 +142,10 @@ describe('who may change files (S1a)', () => {
     ['an edit', `void workspace.applyEdit(edit);`],
     ['saving', `await (await openTextDocument(file)).save();`],
   ] as const) {
-    it(`it sees ${what}`, () => assert.notDeepEqual(writersIn('x.ts', text), []));
+    it(`The search finds ${what}`, () => assert.notDeepEqual(writersIn('x.ts', text), []));
   }
 
-  it('and lets readers be', () => {
+  it('The search ignores calls that only read', () => {
     const text = `import { readFileSync, type Stats } from 'node:fs'; vscode.workspace.fs.readFile(uri); log.save(origin, content);`;
     assert.deepEqual(writersIn('x.ts', text), []);
   });

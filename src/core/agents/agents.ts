@@ -1,7 +1,4 @@
-/**
- * Agents that can be given entries for toolsets (G6): where each keeps its MCP servers, and in which form. Everything
- * here is pure.
- */
+/** Agents with entries for toolsets (G6): the file and the format of each. Everything here is pure. */
 import path from 'node:path';
 
 export type AgentKind =
@@ -19,10 +16,10 @@ export type AgentKind =
   | 'antigravity';
 
 export interface AgentFolders {
-  /** The absolute path of the workspace folder; it is undefined where none is open. */
+  /** The absolute path of the workspace folder, or undefined without one. */
   readonly folder: string | undefined;
   readonly home: string;
-  /** The folder in which extensions of the editor keep their files; it is undefined where there is no editor. */
+  /** The editor's folder for files of extensions, or undefined without an editor. */
   readonly globalStorage?: string | undefined;
   /** The value of `$XDG_CONFIG_HOME`. */
   readonly configHome?: string | undefined;
@@ -33,11 +30,11 @@ export interface Agent {
   /** Its name for a person. */
   readonly program: string;
   readonly form: 'json' | 'toml' | 'yaml';
-  /** The key under which its file has its servers. */
+  /** The key above the servers in its file. */
   readonly container: 'mcpServers' | 'mcp_servers' | 'mcp';
-  /** The key of an entry that has the address. */
+  /** The key for the address in an entry. */
   readonly address: 'url' | 'httpUrl' | 'serverUrl';
-  /** Says whether the editor reads its file too, where a server with a toolset's name would take the toolset's place. */
+  /** True if the editor reads the file too. A server with a toolset's name would replace the toolset there. */
   readonly readByEditor: boolean;
 }
 
@@ -60,15 +57,7 @@ export const agents: Readonly<Record<AgentKind, Agent>> = {
 
 export const agentKinds = Object.keys(agents) as AgentKind[];
 
-/**
- * Returns whose entries a person may want.
- * @param isCursor whether the editor is Cursor, which has the toolsets by its own API (G1): an entry would show them twice
- */
-export function kindsBeside(isCursor: boolean): readonly AgentKind[] {
-  return isCursor ? agentKinds.filter((kind) => kind !== 'cursor') : agentKinds;
-}
-
-/** Returns undefined where it keeps them in a folder and none is open. */
+/** Returns undefined if it is in the workspace folder and no folder is open. */
 export function fileOf(kind: AgentKind, folders: AgentFolders): string | undefined {
   const { folder, home, globalStorage, configHome } = folders;
   const inFolder = (...names: string[]): string | undefined => folder && path.join(folder, ...names);
@@ -102,7 +91,7 @@ export function fileOf(kind: AgentKind, folders: AgentFolders): string | undefin
   }
 }
 
-/** Returns the folder that the agent's file is in and that nothing written for it may leave (S1a). */
+/** Returns the folder around the agent's file. Every write stays inside it (S1a). */
 export function rootOf(kind: AgentKind, folders: AgentFolders): string {
   const { folder, home, globalStorage, configHome } = folders;
   const roots =

@@ -1,5 +1,5 @@
 /**
- * What an agent's entry for a toolset says, in the form that the real program accepts (G6). Everything here is pure.
+ * An agent's entry for a toolset, in the form of the real program (G6). Everything here is pure.
  *
  * Invariant: no entry holds the token. Each agent fetches it when it connects, by a command, from its file or from a
  * variable.
@@ -21,7 +21,7 @@ export interface TokenSource {
   readonly platform: NodeJS.Platform;
 }
 
-/** How the command line is started by a program that does not know where it is. */
+/** The command line for programs without knowledge of its path. */
 export interface Launcher {
   readonly command: string;
   readonly args: readonly string[];
@@ -31,14 +31,14 @@ export interface Launcher {
 
 type Keys = Readonly<Record<string, unknown>>;
 
-/** A call may take as long as this by default. Agents with a shorter limit of their own would give up before. */
+/** The default limit of a call. Agents with a shorter limit would give up earlier. */
 const longestCallSeconds = 600;
 
-/** Returns the keys of an entry that are ours; its other keys are the person's. */
+/** Returns our keys of an entry. Its other keys are the person's. */
 export function entryKeys(kind: AgentKind, { id, url }: ServedAt, source: TokenSource, launcher: Launcher): Keys {
   switch (kind) {
     case 'claude-code':
-      // The command runs in trusted folders alone; `headers` serve where it does not.
+      // The command runs only in trusted folders. `headers` serve elsewhere.
       return {
         type: 'http',
         url,
@@ -80,7 +80,7 @@ export function entryKeys(kind: AgentKind, { id, url }: ServedAt, source: TokenS
   }
 }
 
-/** The form for agents that replace no variable in headers, or are not known to. */
+/** The form for agents without variables in headers, known or assumed. */
 function connect(id: string, { command, args, folder }: Launcher): Keys {
   return { command, args: [...args, 'connect', '-C', folder, id] };
 }
@@ -89,7 +89,7 @@ function bearer(token: string): Keys {
   return { headers: { Authorization: `Bearer ${token}` } };
 }
 
-/** Says how the agent gets the token. Only `variable` needs something of the person; with `connect` it needs none. */
+/** Returns the agent's way to the token. Only `variable` needs an action of the person. `connect` needs no token. */
 export function tokenFrom(
   kind: AgentKind,
   { platform }: Pick<TokenSource, 'platform'>,
@@ -100,13 +100,13 @@ export function tokenFrom(
   return kind === 'opencode' || kind === 'kilo' ? 'file' : 'variable';
 }
 
-/** It shows the token only to a listener that has proved to know it. */
+/** It shows the token only to a listener with proof of it. */
 function headersCommand(url: string, source: TokenSource, { command, args }: Launcher): string {
   const words = [command, ...args].map(shellWord).join(' ');
   return `${words} headers --port ${new URL(url).port} --token-file ${shellPath(source)}`;
 }
 
-/** Returns the command for the shell in which a person starts an agent. */
+/** Returns the command for the shell of the agent. */
 export function exportCommand(source: TokenSource): string {
   return source.platform === 'win32'
     ? `$env:${tokenVariable} = Get-Content '${source.tokenFile.replaceAll("'", "''")}'`
@@ -126,7 +126,7 @@ function inQuotes(word: string): string {
   return word.replaceAll("'", `'\\''`);
 }
 
-/** Says whether an entry, as JSON, has a path that ends with the name of the token file, as a shell writes it or not. */
+/** True if an entry, as JSON, has a path to the token file, in shell spelling or not. */
 export function namesTokenFile(entry: string, { tokenFile }: TokenSource): boolean {
   const name = tokenFile.split(/[/\\]/).at(-1) ?? '';
   return [name, inQuotes(name)].some((word) => {

@@ -3,16 +3,16 @@
  * layout of everything else stay. Everything here is pure.
  */
 import { findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
-import { commaBehind } from '../import/removeServers.js';
+import { commaBehind } from '../yaml/jsonTree.js';
 
 /** A change of one entry of an agent's file. */
 export interface EntryChange {
   readonly name: string;
-  /** Its keys that are ours. */
+  /** Our keys. */
   readonly keys: Readonly<Record<string, unknown>>;
-  /** If false, the keys are set in the entry that is there. */
+  /** If false, the keys are set in the existing entry. */
   readonly isNew: boolean;
-  /** If true, the entry that is there becomes these keys. */
+  /** If true, these keys replace the existing entry. */
   readonly isWhole?: boolean;
 }
 
@@ -30,7 +30,7 @@ export function withJsonEntries(text: string, container: string, changes: readon
   return result;
 }
 
-/** Sets a key of the object at `path`, which is there. */
+/** Sets a key of the existing object at `path`. */
 function withProperty(text: string, path: readonly string[], key: string, value: unknown): string {
   const object = nodeAt(text, path);
   if (object?.type !== 'object') return text;
@@ -44,7 +44,7 @@ function withProperty(text: string, path: readonly string[], key: string, value:
   return last ? after(text, object, last, key, value, style) : within(text, object, key, value, style);
 }
 
-/** Inserts into an object that has nothing but comments perhaps. */
+/** Inserts into an object without properties, perhaps with comments. */
 function within(text: string, object: Node, key: string, value: unknown, style: Style): string {
   const outer = indentAt(text, object.offset);
   const at = object.offset + 1;
@@ -54,13 +54,15 @@ function within(text: string, object: Node, key: string, value: unknown, style: 
   return text.slice(0, at) + member + close + text.slice(at);
 }
 
-/** Inserts behind the last property of an object: on lines of its own where that one ends a line, and beside it elsewhere. */
+/**
+ * Inserts behind the last property of an object: on separate lines if the last property ends a line, else beside it.
+ */
 function after(text: string, object: Node, last: Node, key: string, value: unknown, style: Style): string {
   const end = last.offset + last.length;
   const comma = commaBehind(text, end);
   const from = comma === undefined ? end : comma + 1;
   const lead = text.slice(0, end) + (comma === undefined ? ',' : '') + text.slice(end, from);
-  // A comment ends with the first mark of its end: where there were several ways to read a line, all of them would be tried.
+  // A comment ends with the first end mark. An ambiguous pattern would try every way to read a line.
   const line = /^(?:[ \t]|\/\*(?:(?!\*\/)[^\r\n])*\*\/)*(?:\/\/[^\r\n]*)?(?=[\r\n])/.exec(text.slice(from))?.[0];
   if (line === undefined || !text.slice(object.offset, end).includes('\n')) {
     return `${lead} ${JSON.stringify(key)}: ${JSON.stringify(value)}${comma === undefined ? '' : ','}${text.slice(from)}`;

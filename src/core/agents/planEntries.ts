@@ -1,9 +1,9 @@
 /**
- * Plans entries for toolsets in another program's file (G6): the change of its text, and what a person should know
- * before it is written. Everything here is pure.
+ * Plans entries for toolsets in another program's file (G6): the change of its text, and notes for the person before
+ * the write. Everything here is pure.
  *
- * Invariants: applied, the file says what it said and our entries beside it, nothing else; an entry that leads
- * elsewhere is never taken over; no token stands in it.
+ * Invariants: the edited file has its former content and our entries, nothing else. An entry for another target stays.
+ * No entry holds a token.
  */
 import { canonicalJson } from '../base/canonicalJson.js';
 import { oneLine } from '../base/inert.js';
@@ -29,7 +29,7 @@ import { namedEntries, readYamlRoot, withYamlEntries } from './yamlEntries.js';
 
 interface EntriesRequest {
   readonly agent: AgentKind;
-  /** The text of its file without a byte order mark; it is undefined where there is none yet. */
+  /** The text of its file without a byte order mark, or undefined without a file. */
   readonly text: string | undefined;
   /** The file's name for a person. */
   readonly label: string;
@@ -40,7 +40,7 @@ interface EntriesRequest {
 
 interface PlannedEntry {
   readonly id: string;
-  /** The name under which the agent has it. */
+  /** The agent's name for it. */
   readonly name: string;
   readonly change: 'added' | 'updated' | 'same';
 }
@@ -51,7 +51,7 @@ export type EntriesPlan =
   | {
       readonly kind: 'planned';
       readonly entries: readonly PlannedEntry[];
-      /** There are none where the file says all of it. */
+      /** Empty if the file has all entries already. */
       readonly edits: readonly TextEdit[];
       readonly after: string;
       /** The report in Markdown. */
@@ -84,7 +84,8 @@ export function planEntries({
     const keys = there ? changedKeys(there, own) : own;
     const isSame = Object.keys(keys).length === 0;
     planned.push({ id, name, change: isSame ? 'same' : held ? 'updated' : 'added' });
-    // An address beside a command would be another server: such an entry is written anew, with what the person added.
+    // An address beside a command would be another server, so such an entry is written again, with the person's
+    // additions.
     const kept = 'command' in own && there ? withoutAddress(there) : there;
     const isRewritten = kept !== undefined && Object.keys(kept).length < Object.keys(there ?? {}).length;
     const entry = { ...kept, ...keys };
@@ -108,8 +109,8 @@ export function planEntries({
 }
 
 /**
- * Says whether an entry leads to the toolset of this folder; that of another names another token file, or the folder. Other
- * programs may have an address like ours: what shows them another credential is theirs.
+ * True if an entry leads to the toolset of this folder. An entry of another folder names its token file, or the folder.
+ * Other programs may have an address like ours; entries with other credentials are theirs.
  */
 function isOurs(entry: Entries, id: string, source: TokenSource, { folder }: Launcher): boolean {
   if (toolsetOf(entry) !== id) return false;
@@ -135,11 +136,11 @@ type Read =
 
 const writers = { json: withJsonEntries, toml: withTomlEntries, yaml: withYamlEntries } as const;
 
-/** Reads a list of named entries as a map of them, so that it is compared as one. */
+/** Reads a list of named entries as a map, for comparison. */
 function readYamlEntries(text: string, { program, container }: Agent): Read {
   const root = readYamlRoot(text);
   if (!root) {
-    // A file with servers alone would take the place of the models that the program has without one.
+    // A file with only servers would hide the program's default models.
     const reason =
       text.trim() === ''
         ? `the file does not exist yet. ${program} keeps its models in it, so set up its models first`
@@ -164,10 +165,10 @@ function readEntries(text: string, agent: Agent): Read {
     : { kind: 'impossible', reason: `\`${container}\` is not a map of servers` };
 }
 
-/** Keys that a person may have set otherwise; the entry leads to the toolset all the same. */
+/** Keys for the person's preference. They do not change the target. */
 const preferences: readonly string[] = ['timeout', 'tool_timeout_sec', 'tools', 'oauth'];
 
-/** Returns our keys that are not there yet; headers that a person added stay beside our own. */
+/** Returns our missing keys. A person's headers stay beside ours. */
 function changedKeys(held: Entries, own: Entries): Entries {
   const merged = Object.entries(own).map(([key, value]) => {
     const there = held[key];
@@ -190,7 +191,7 @@ function freeName({ readByEditor }: Agent, id: string, taken: Entries): string {
   for (let number = 2; ; number++) if (isFree(`${base}-${number}`)) return `${base}-${number}`;
 }
 
-/** Returns one edit of what lies between the first and the last difference. */
+/** Returns one edit from the first to the last difference. */
 function difference(before: string, after: string): TextEdit[] {
   if (before === after) return [];
   const least = Math.min(before.length, after.length);
@@ -203,7 +204,7 @@ function difference(before: string, after: string): TextEdit[] {
 
 const words = { added: 'new', updated: 'changed', same: 'already there' } as const;
 
-/** The notes about folders that a person has not trusted in the agent. */
+/** Notes about untrusted folders in the agent. */
 const trustNotes: Partial<Record<AgentKind, string>> = {
   'claude-code': `Claude Code runs the command only in folders that you trust in Claude Code. In other folders it takes the token from the variable \`${tokenVariable}\`.`,
   codex: 'Codex reads this file in folders that you trust in Codex.',

@@ -1,14 +1,13 @@
 /**
- * Entries in a TOML file of another program, as tables of their own: comments, order and everything else stay. It knows
- * only the usual ways to write a table, so the caller compares what came out with what was meant. Everything here is
- * pure.
+ * Writes entries into another program's TOML file, each as a separate table. Comments, order and everything else stay.
+ * It handles only the usual ways to write a table, so the caller checks the result. Everything here is pure.
  */
 import { escapeRegExp } from '../base/text.js';
 import type { EntryChange } from './jsonEntries.js';
 
 /** @param text well-formed, or empty */
 export function withTomlEntries(text: string, container: string, changes: readonly EntryChange[]): string {
-  // What is in front of the line feed stays, as a file may have line breaks of both kinds.
+  // A file may have line breaks of both kinds.
   const end = text.includes('\r\n') ? '\r' : '';
   const lines = text.split('\n');
   const last = lines.pop() ?? '';

@@ -1,6 +1,6 @@
 /**
- * Entries in the YAML file of another program, which has its servers as a list of maps with a `name`. Each is written by
- * the least change of the text: comments, order and layout of everything else stay. Everything here is pure.
+ * Writes entries into another program's YAML file, with a list of maps with `name` as its servers. Edits are minimal:
+ * comments, order and layout of everything else stay. Everything here is pure.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../base/isObject.js';
@@ -12,14 +12,14 @@ import type { EntryChange } from './jsonEntries.js';
 
 type Entries = Readonly<Record<string, unknown>>;
 
-/** Returns undefined for a text that is no map in YAML. */
+/** Returns undefined unless the text is a map in YAML. */
 export function readYamlRoot(text: string): Entries | undefined {
   const { errors, root } = readYaml(text);
   const value = plainValue(root);
   return errors.length === 0 && isObject(value) ? value : undefined;
 }
 
-/** Returns the entries of a list by their names, or undefined where it is no list of named maps, each name once. */
+/** Returns the entries of a list by their names, or undefined unless it is a list of maps with unique names. */
 export function namedEntries(list: unknown): Readonly<Record<string, Entries>> | undefined {
   if (!Array.isArray(list)) return undefined;
   const entries = list.map((item: unknown) => [isObject(item) ? item['name'] : undefined, item] as const);
@@ -28,7 +28,7 @@ export function namedEntries(list: unknown): Readonly<Record<string, Entries>> |
   return isNamed ? (Object.fromEntries(entries) as Readonly<Record<string, Entries>>) : undefined;
 }
 
-/** @param text well-formed; what cannot be written without touching more is left as it is, so the caller compares */
+/** @param text well-formed. The caller checks the result, because an entry without a minimal edit stays. */
 export function withYamlEntries(text: string, container: string, changes: readonly EntryChange[]): string {
   let result = text;
   for (const { name, keys, isNew, isWhole = false } of changes) {
@@ -56,7 +56,10 @@ function appended(text: string, container: string, entry: Entries): string {
   return applyEdits(text, appendItem(nodes, list, value) ?? []);
 }
 
-/** Sets the keys in the entry that is there. Where one cannot be set alone, it is written anew, with what a person added to it. */
+/**
+ * Sets the keys in the existing entry. If one has no minimal edit, the entry is written again, with the person's
+ * additions.
+ */
 function replaced(text: string, container: string, entry: Entries, isWhole: boolean): string {
   const nodes = EditNodes.read(text);
   const list = nodes?.pairOf(nodes.root, container)?.pair.value;
@@ -104,12 +107,12 @@ function setKey(nodes: EditNodes, item: unknown, key: string, value: string): Ed
   if (isEmptyValue(written)) return valueEdit(nodes, place, value);
   if (isAlias(written) || isAnchored(written) || endsInBlockScalar(written)) return undefined;
   const [start, end] = [nodes.startOf(written), nodes.endOf(written)];
-  // A list in block style may stand no deeper than its key.
+  // A list in block style may have the column of its key.
   const deeper = nodes.column(start) > nodes.column(nodes.startOf(place.pair.key)) ? '' : '  ';
   return [{ span: { start, end }, text: deeper + value }];
 }
 
-/** Writes a map in block style, its values in flow style, which is JSON. */
+/** Writes a map in block style, with JSON values. */
 function block(entry: Entries, indent: string, lineBreak: string): string {
   return Object.entries(entry)
     .map(([key, value]) => `${key}: ${valueText(value)}`)

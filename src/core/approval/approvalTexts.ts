@@ -1,21 +1,21 @@
-/** Writes what a person reads before they approve a start (S1). It is pure and does not import `vscode`. */
+/** The texts that a person reads before they approve a start (S1). Everything is pure and does not import `vscode`. */
 import { folded, halfWidth, pageWidth } from '../base/folded.js';
 import { inert, inertLines, oneLine, type Inert } from '../base/inert.js';
 import type { LaunchDescription, LaunchPart } from './fingerprint.js';
-import { shortList } from '../base/shortList.js';
+import { shortList } from '../base/text.js';
 
 /** The width of the labels. It is the same in all documents, so that a comparison shows no other difference. */
 const widest = 'environment'.length;
 
 export interface PendingLaunch {
   readonly launch: LaunchDescription;
-  /** The launch of this server that was approved before. */
+  /** The last approved launch of this server. */
   readonly before: LaunchDescription | undefined;
-  /** Whether that one serves now. */
+  /** True if that launch serves now. */
   readonly isServed?: boolean;
 }
 
-/** Returns `node server.js --port 1` or the address: what runs, without its environment. */
+/** Returns the command without its environment, or the address. */
 export function commandLine({ parts }: LaunchDescription): string {
   return parts
     .filter(({ label }) => label === 'command' || label === 'argument' || label === 'address')
@@ -28,12 +28,15 @@ export function launchLines({ parts }: LaunchDescription): string[] {
   return parts.map((part) => [`${part.label}: ${part.shown}`, ...maskNote(part, false)].join('   '));
 }
 
-/** Tells a masked value from every other one by its whole digest. */
+/** The whole digest distinguishes a masked value from every other one. */
 function maskNote({ digest }: LaunchPart, isChanged: boolean): string[] {
   return digest === undefined ? [] : [`(masked${isChanged ? ', changed' : ''}, digest ${digest})`];
 }
 
-/** Finds the masked values that were others before: the first `--token=•••` is compared with the first of before, and so on. */
+/**
+ * Finds the masked values that changed. The first `--token=•••` is compared with the first of the earlier launch, and
+ * so on.
+ */
 function changedValues(now: LaunchDescription, before: LaunchDescription | undefined): ReadonlySet<LaunchPart> {
   const left = before?.parts.filter(({ digest }) => digest !== undefined) ?? [];
   const changed = now.parts.filter(({ label, shown, digest }) => {
@@ -44,7 +47,7 @@ function changedValues(now: LaunchDescription, before: LaunchDescription | undef
   return new Set(changed);
 }
 
-/** @param fileLabel Returns a file in the form that is shown to a person. */
+/** @param fileLabel returns the form of a file for a person */
 export function question(pending: readonly PendingLaunch[], fileLabel: (file: string) => string): Inert {
   const files = [...new Set(pending.map(({ launch }) => fileLabel(launch.source)))].join(', ');
   const names = shortList(
@@ -68,7 +71,10 @@ export function question(pending: readonly PendingLaunch[], fileLabel: (file: st
   return inert`${pending.length} MCP servers of ${files} want to start${what}: ${names}.`;
 }
 
-/** Returns the document of a review and what was approved of the same servers before. The two are compared line by line. */
+/**
+ * Returns the document of a review, and the last approved launches of the same servers. The editor compares the two
+ * line by line.
+ */
 export function reviewTexts(
   pending: readonly PendingLaunch[],
   fileLabel: (file: string) => string,
@@ -105,10 +111,10 @@ export function reviewTexts(
 }
 
 /**
- * Returns the detail of a conversation, or undefined if it needs a document: it is too much for a conversation, or a part is gone or new,
- * which only a comparison shows.
+ * Returns the text for a message box. Returns undefined if it is too long, or if a part is gone or new, because only a
+ * comparison shows that.
  */
-export function conversationDetail({ launch, before = launch }: PendingLaunch): Inert | undefined {
+export function dialogDetail({ launch, before = launch }: PendingLaunch): Inert | undefined {
   const labels = ({ parts }: LaunchDescription): string => parts.map(({ label }) => label).join();
   if (labels(launch) !== labels(before)) return undefined;
   const known = launchLines(before);

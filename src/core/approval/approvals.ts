@@ -1,13 +1,10 @@
-/**
- * The core asks its shell what may be started (S1). Nothing is decided here: the shell knows what a person approved and
- * whether they want to be asked.
- */
+/** The core asks its shell which launches may start (S1). The shell knows the person's approvals and settings. */
 import type { Event } from '../base/events.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import { describeLaunch, type LaunchDescription } from './fingerprint.js';
 
 export interface Approvals {
-  /** The verdict stays the same until `onDidChange`. `notAsked` means that it may start and nobody has to be asked. */
+  /** The verdict stays the same until `onDidChange`. `notAsked` means that it may start without a question. */
   judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked';
   readonly onDidChange: Event<void>;
 }
@@ -18,12 +15,12 @@ export type ApprovalStatus =
   /** `launch` may not start before a person has approved it. */
   | { readonly kind: 'pending'; readonly launch: LaunchDescription };
 
-/** Returns what a person approves of a server; undefined where its entry is wrong. */
+/** Returns the launch that a person approves; undefined if the entry has an error. */
 export function launchOf(server: ConfiguredServer | undefined): LaunchDescription | undefined {
   return server?.kind === 'valid' ? describeLaunch(server.definition) : undefined;
 }
 
-/** @param approvals absent where everything may start */
+/** @param approvals absent if every launch may start */
 export function judgeLaunch(definition: ServerDefinition, approvals: Approvals | undefined): ApprovalStatus {
   if (!approvals) return { kind: 'notAsked' };
   const launch = describeLaunch(definition);

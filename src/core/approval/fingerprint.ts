@@ -1,15 +1,16 @@
 /**
- * What a person approves when they let a server start (S1): a description of its launch that can be shown, stored
- * and compared, and its fingerprint. Links in paths are followed; all else here is pure.
+ * Describes a launch for an approval (S1), so that it can be shown, stored and compared, and gives it a fingerprint.
+ * Links in paths are followed. Everything else is pure.
  *
- * A description holds everything that decides what runs, where it connects to and what it is given: the file and the
- * id, transport, command, arguments in their order, working directory, names and literals of `env` and `headers`, what
- * references refer to, the file of `envFile` and its variables, URL, session id. It does not hold the values behind
- * references (the person changes those, not the workspace), the values of that file that `reviewMask` lets a person exchange,
- * filters, transforms, time limits, `enabled`, `truely-stateless`, the order of maps, or comments.
+ * A description holds everything that decides what runs, with its connections and its input: the file and the id,
+ * transport, command, arguments in their order, working directory, names and literals of `env` and `headers`, the
+ * sources of references, the file of `envFile` and its variables, URL, session id. It leaves out the values behind
+ * references, because the person changes those and not the workspace. It also leaves out the values of that file that
+ * `reviewMask` lets a person exchange, filters, transforms, time limits, `enabled`, `truely-stateless`, the order of
+ * maps, and comments.
  *
- * Invariants: two launches with one fingerprint start the same, but for those values; of what is masked, a description has only
- * the digest; `reviewMask` decides what is masked.
+ * Invariants: two launches with one fingerprint start the same, except for those values; a description has only the
+ * digest of a masked value; `reviewMask` decides about masks.
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -41,18 +42,18 @@ export interface LaunchPart {
     | 'header'
     | 'session id'
     | 'sign-in';
-  /** Stands on one line of printable characters. No two values are written the same unless something is masked. */
+  /** One line of printable characters. Two values have the same text only if a part is masked. */
   readonly shown: string;
-  /** Stands for the whole value where `shown` masks some of it. */
+  /** The digest of the whole value, if `shown` masks a part of it. */
   readonly digest?: string;
 }
 
 export interface LaunchDescription {
   readonly server: string;
-  /** The absolute path of the file that it comes from, in the real folder: a folder is one by whatever link it is reached. */
+  /** The absolute path of its file in the real folder, so that links to one folder count as the same. */
   readonly source: string;
   readonly parts: readonly LaunchPart[];
-  /** The absolute path of the folder in which a program runs; absent where none does. */
+  /** The absolute path of the folder in which a program runs. */
   readonly directory?: string;
   readonly fingerprint: string;
 }
@@ -95,7 +96,7 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
     case 'stdio':
       return [
         plain('transport', launch.transport),
-        // Which program runs, and where, is never masked: nothing else tells whether it is the right one.
+        // The program and its folder are never masked, because nothing else shows whether they are right.
         { label: 'command', shown: written(launch.command) },
         ...launch.args.map((argument, index) => {
           const reference = launch.argReferences?.get(index);
@@ -124,7 +125,10 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
   }
 }
 
-/** The variables of a file decide what runs as those of `env` do. But a person may exchange a secret in it with no question. */
+/**
+ * The variables of a file decide what runs, as those in `env` do. But a person may exchange a secret in it without a
+ * question.
+ */
 function envFileParts({ file, values }: EnvFile, digest: Digest): LaunchPart[] {
   const label = 'env file';
   const sorted = [...values].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -180,7 +184,7 @@ function argvOf(source: ReferenceSource): readonly string[] {
   return source.kind === 'command' ? source.argv : [];
 }
 
-/** Shows where a value comes from, and what is put around it; the value itself is never part of it. */
+/** Shows the source of a value and the text around it, never the value. */
 function referencePart(
   label: LaunchPart['label'],
   name: string | undefined,
@@ -189,7 +193,7 @@ function referencePart(
 ): LaunchPart {
   const isOpen = name === undefined || (label === 'environment' && !holdsSecret(name));
   let isMasked = false;
-  /** Nothing in this can be taken for a text in front or behind, nor for another number of arguments. */
+  /** The form is unambiguous: no output can look like another number of arguments or like the text around it. */
   const outputOf = (argv: readonly string[]): string => {
     const words = argv.map((word) => {
       const masked = maskedArgument(word);
@@ -199,7 +203,7 @@ function referencePart(
     return `the output of [${words.join(', ')}]`;
   };
   const text = (value: string): string => {
-    // Only `Bearer ` and the like is shown where values may be secrets, as anything longer may be one itself.
+    // Only a word such as `Bearer ` is shown if the value may be a secret, because a longer text may be one too.
     const shown = isOpen ? maskedText(label, value) : /^[A-Za-z]{1,12} $/.test(value) ? value : mask;
     isMasked ||= shown !== value;
     return quoted(shown);
@@ -216,7 +220,7 @@ function referencePart(
   return isMasked ? { label, shown, digest: digest(whole) } : { label, shown };
 }
 
-/** Every variable may decide what runs, so a value is masked as a whole only if its name says that it is a secret. */
+/** Every variable may decide what runs, so a whole value is masked only if its name marks a secret. */
 function environmentPart(name: string, value: string, digest: (text: string) => string): LaunchPart {
   const masked = maskedVariable(name, value);
   const label = 'environment';
@@ -229,7 +233,7 @@ function maskedText(label: LaunchPart['label'], value: string): string {
   return label === 'address' ? maskedAddress(value) : maskedVariable('', value);
 }
 
-/** Writes a value as it is where that is beyond doubt, and else in quotes. Nothing but a mask of ours looks like one. */
+/** Writes a value without quotes if it is unambiguous, and otherwise in quotes. No value can look like a mask. */
 function written(value: string, isMasked = false): string {
   return /^[\w@%+=:,./\\~*-]+$/.test(isMasked ? value.replaceAll(mask, '') || '-' : value) ? value : quoted(value);
 }

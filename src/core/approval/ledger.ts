@@ -1,10 +1,10 @@
 /**
- * Remembers what a person approved (S1), for the editor and the command line alike. A person approves a launch and not a
- * server, so that going back to a launch that was approved before needs no new question. What stands in the store and is not
- * understood counts as not approved.
+ * Keeps the approvals of a person (S1), for the editor and the command line. A person approves a launch and not a
+ * server, so that a return to an earlier launch needs no new question. An entry of the store with an error counts as
+ * not approved.
  *
- * Invariant: a folder approves nothing of itself. Where the store lies inside the folder of a config file, only what was
- * approved in this process counts.
+ * Invariant: a folder cannot approve itself. If the store lies inside the folder of a config file, only approvals of
+ * this process count.
  */
 import { Emitter, type Event } from '../base/events.js';
 import { DisposableStore, type Disposable } from '../base/disposables.js';
@@ -26,19 +26,21 @@ export interface ApprovalStore {
   readonly text: string | undefined;
   readonly onDidChange: Event<void>;
   open(): Promise<void>;
-  /** Resolves when `text` is what `edit` made of the text that was there by then. */
+  /** Resolves when `edit` has changed the latest text. */
   change(edit: (text: string | undefined) => string): Promise<void>;
 }
 
 interface ApprovalLedgerDeps {
   readonly store: ApprovalStore;
-  /** Says whether a person wants to be asked. `recheck` tells that this changed. */
+  /** Returns true if a person wants to be asked. `recheck` has to be called when this changes. */
   readonly asks: () => boolean;
-  /** Says whether a file is the user's own, whose servers need no approval. By default, no file is. */
+  /** Returns true if a file is the user's own, so that its servers need no approval. By default, no file is. */
   readonly isUsersOwn?: (file: string) => boolean;
-  /** Says whether a folder belongs to the workspace. By default, none does. */
+  /** Returns true if a folder belongs to the workspace. By default, none does. */
   readonly isInWorkspace?: (folder: string) => boolean;
-  /** Forgets what a server offered that was revoked. Called when it serves no more, so that nothing of it is noted again. */
+  /**
+   * Forgets the offers of a server after a revocation. Called when it no longer serves, so that none is noted again.
+   */
   readonly forgetOffers?: (server: ApprovedServer) => void;
 }
 
@@ -48,15 +50,15 @@ export interface ApprovedServer {
 }
 
 interface Approved {
-  /** Stand in the order of approval. */
+  /** In the order of approval. */
   readonly launches: readonly LaunchDescription[];
-  /** What was revoked and not approved again, so that no older storage brings it back. */
+  /** The servers that lost their approval. An older storage must not bring it back. */
   readonly revoked: readonly ApprovedServer[];
 }
 
-/** Where a workspace had its approvals before they stood in one file. */
+/** The earlier place of the approvals of a workspace. */
 const earlierKey = 'mcpToolsets.approvals';
-/** At most this many launches of one server, and of all, are kept; the oldest are dropped first. */
+/** The limits for one server and for all. The oldest launches are dropped first. */
 const mostLaunches = 20;
 const mostOfAll = 1000;
 
@@ -64,7 +66,7 @@ export class ApprovalLedger implements Approvals, Disposable {
   private readonly ended = new DisposableStore('approvals of the user');
   private readonly changes = this.ended.add(new Emitter<void>());
   private stored: readonly LaunchDescription[] = [];
-  /** What was approved here and is not stored, or must not be relied on from there. */
+  /** The approvals of this process that are not stored, or cannot be trusted from there. */
   private here: readonly LaunchDescription[] = [];
 
   readonly onDidChange = this.changes.event;
@@ -80,8 +82,8 @@ export class ApprovalLedger implements Approvals, Disposable {
   }
 
   /**
-   * Resolves when what was approved is known; until then nothing is.
-   * @param earlier the storage of the workspace, whose approvals move into the store
+   * Resolves when the approvals are known. Until then there are none.
+   * @param earlier the storage of the workspace; its approvals move into the store
    */
   async load(earlier?: Storage): Promise<void> {
     await this.deps.store.open();
@@ -97,7 +99,7 @@ export class ApprovalLedger implements Approvals, Disposable {
     await earlier.update(earlierKey, undefined);
   }
 
-  /** Lists each server once; those approved last stand at the end. */
+  /** Lists each server once, the latest approvals last. */
   get servers(): readonly ApprovedServer[] {
     return [
       ...new Map(
@@ -110,7 +112,7 @@ export class ApprovalLedger implements Approvals, Disposable {
     return this.deps.asks() ? this.judgeAsking(launch) : 'notAsked';
   }
 
-  /** Judges as where the person wants to be asked. */
+  /** Judges as if the person wants to be asked. */
   judgeAsking(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
     if (this.deps.isUsersOwn?.(launch.source)) return this.judgeUsersOwn(launch);
     return this.known(folderOf(launch.source)).some(({ fingerprint }) => fingerprint === launch.fingerprint)
@@ -118,7 +120,7 @@ export class ApprovalLedger implements Approvals, Disposable {
       : 'pending';
   }
 
-  /** The person wrote these, and is asked only about the folder of the workspace in which one runs, once. */
+  /** The person wrote these. They are asked once about each folder of the workspace in which one runs. */
   private judgeUsersOwn(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
     const { source, directory } = launch;
     if (directory === undefined || !this.deps.isInWorkspace?.(directory)) return 'notAsked';
@@ -126,25 +128,25 @@ export class ApprovalLedger implements Approvals, Disposable {
     return isApproved ? 'approved' : 'pending';
   }
 
-  /** Returns what was approved last of the same server of the same file. */
+  /** Returns the last approved launch of the same server of the same file. */
   approvedBefore(launch: ApprovedServer): LaunchDescription | undefined {
     return this.known(folderOf(launch.source))
       .filter((other) => sameServer(other, launch))
       .at(-1);
   }
 
-  /** Says whether approvals of a folder are kept for later: a folder that holds the store could bring its own. */
+  /** Returns false if the folder holds the store, because it could bring its own approvals. */
   isKept(folder: string): boolean {
     return !isBelow(this.deps.store.path, folder);
   }
 
-  /** Approves exactly these launches, whatever the servers are by now, until this process ends. */
+  /** Approves exactly these launches until this process ends, whatever the servers are now. */
   allow(launches: readonly LaunchDescription[]): void {
     this.here = [...this.here, ...launches];
     this.changes.fire();
   }
 
-  /** Approves exactly these launches, whatever the servers are by now. Resolves when that is stored. */
+  /** Approves exactly these launches, whatever the servers are now. Resolves when they are stored. */
   async approve(launches: readonly LaunchDescription[]): Promise<void> {
     this.allow(launches);
     const kept = launches.filter(({ source, directory }) =>
@@ -155,7 +157,7 @@ export class ApprovalLedger implements Approvals, Disposable {
     this.here = this.here.filter((launch) => !kept.includes(launch));
   }
 
-  /** Forgets everything that was ever approved of this server, and what it offered. Resolves when that is stored. */
+  /** Forgets every approval of this server, and its offers. Resolves when that is stored. */
   async revoke(server: ApprovedServer): Promise<void> {
     const others = <T extends ApprovedServer>(all: readonly T[]): T[] => all.filter((one) => !sameServer(one, server));
     this.here = others(this.here);
@@ -200,7 +202,7 @@ function withApproved({ launches, revoked }: Approved, approved: readonly Launch
   return { launches: next, revoked: revoked.filter((one) => !approved.some((other) => sameServer(one, other))) };
 }
 
-/** Takes from a text what is understood of it. */
+/** Leaves out entries with errors. */
 function approvedIn(text: string | undefined): Approved {
   const { version, approvals, revoked } = asRecord(text === undefined ? undefined : storedJson(text));
   if (version !== 1) return { launches: [], revoked: [] };

@@ -1,11 +1,9 @@
 /**
- * Remembers what each tool and prompt of an approved launch, and its instructions, were when they were first listed, and
- * which changes and additions a person has accepted (S3). Another launch is another approval, and what it offers is
- * remembered anew. The ledger is kept in a store of the editor that belongs to the workspace; what stands there and is not
- * understood counts as not seen yet.
+ * Keeps the first list of each approved launch, its tools, prompts and instructions, and the changes that a person has
+ * accepted (S3). Another launch has another first list. The ledger is in the editor's storage of the workspace. An
+ * entry with an error counts as not seen yet.
  *
- * Invariant: what is accepted is what was shown. A person is shown an `OfferChange` and accepts it; what the server offers
- * by then does not matter.
+ * Invariant: a person accepts exactly the `OfferChange` that they saw, whatever the server offers now.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
@@ -34,40 +32,42 @@ import type { KeptText, OfferTexts } from './offerTexts.js';
 
 interface OfferLedgerDeps {
   readonly storage: Storage;
-  /** Keeps what was accepted in words. Without it, what an offer was before can only be told by its hash. */
+  /** Keeps accepted texts. Without it, only hashes of earlier texts are known. */
   readonly texts?: OfferTexts | undefined;
-  /** Says whether what changed is kept from agents. `recheck` tells that this changed. */
+  /** Returns true if changes are kept from agents. `recheck` has to be called when this changes. */
   readonly holdsBack: () => boolean;
   /** Called when the ledger could not be stored. */
   readonly onStoreFailure: (error: unknown) => void;
 }
 
-/** An offer that a person is shown, and what it was. */
+/** A changed offer for a person, with its earlier text. */
 export interface OfferChange extends OfferName, ApprovedServer {
   readonly parts: readonly ReviewedPart[];
   readonly print: OfferPrint;
   readonly now: OfferText;
-  /** `new`: there was none. `notKept`: it was another, of which no more is known. */
+  /** `new`: it did not exist. `notKept`: its text is not known. */
   readonly before: OfferText | 'new' | 'notKept';
 }
 
 interface SeenLaunch extends ApprovedServer {
   readonly fingerprint: string;
-  /** By kind, and by original name. A kind that was never listed has no base line yet. */
+  /** By kind and original name. A kind that was never listed has no baseline yet. */
   readonly prints: Map<ReviewedKind, Map<string, OfferPrint>>;
-  /** What it offers to anybody now. Where it offers one name in several forms, a form that was not accepted counts. */
+  /**
+   * Its present offer to all conversations together. If one name has several forms, one that was not accepted counts.
+   */
   listed: Listed;
-  /** Whether it was listed in this window. */
+  /** True if it was listed in this window. */
   isListed: boolean;
   redact: (text: string) => string;
-  /** What stands in `prints` and is not kept in words yet. */
+  /** The offers of `prints` whose texts are not stored yet. */
   readonly toKeep: Map<string, ReviewedOffer>;
-  /** Whether what agrees with `prints` is kept in words. It is not where an earlier version made the entry. */
+  /** True if the texts of `prints` are stored. It is false for an entry of an earlier version. */
   keepsTexts: boolean;
 }
 
 const key = 'mcpToolsets.tools';
-/** At most this many launches of all servers are kept; those that were unused the longest are dropped first. */
+/** The limit of launches of all servers. The least recently used ones are dropped first. */
 const mostLaunches = 200;
 
 type Listed = Readonly<Record<ReviewedKind, Map<string, ReviewedOffer>>>;
@@ -76,7 +76,7 @@ const nothing = (): Listed => ({ tool: new Map(), prompt: new Map(), instruction
 
 export class OfferLedger implements OfferReview, Disposable {
   private readonly changes = new Emitter<void>();
-  /** Launches by fingerprint; those used last stand at the end. */
+  /** Launches by fingerprint, the latest last. */
   private readonly launches = new BoundedMap<string, SeenLaunch>(mostLaunches);
   private storing: Promise<void> | undefined;
   private keeping: Promise<void> = Promise.resolve();
@@ -127,7 +127,7 @@ export class OfferLedger implements OfferReview, Disposable {
     return this.deps.holdsBack();
   }
 
-  /** Resolves to what a person has to see of an offer before they accept it; undefined if nothing is to be accepted. */
+  /** Resolves with the change that a person reads before they accept it; undefined if there is no change. */
   async changeOf({ launch, kind, original }: OfferName): Promise<OfferChange | undefined> {
     const seen = this.launches.get(launch);
     const offer = seen?.listed[kind].get(original);
@@ -145,7 +145,7 @@ export class OfferLedger implements OfferReview, Disposable {
     return { ...change, before: kept && samePrint(kept.print, was) ? kept.text : 'notKept' };
   }
 
-  /** Accepts exactly what was shown, whatever the servers offer by now. */
+  /** Accepts exactly the shown changes, whatever the servers offer now. */
   accept(changes: readonly OfferChange[]): void {
     for (const { launch, kind, original, print, now } of changes) {
       const seen = this.launches.get(launch);
@@ -158,7 +158,7 @@ export class OfferLedger implements OfferReview, Disposable {
     this.changes.fire();
   }
 
-  /** Forgets a server whose approval was revoked: what it lists when it is approved again is what counts. */
+  /** Forgets a server without approval. Its first list after the next approval becomes the baseline. */
   forget(server: ApprovedServer): void {
     for (const [fingerprint, seen] of this.launches) {
       if (sameServer(seen, server)) this.launches.delete(fingerprint);
@@ -171,7 +171,7 @@ export class OfferLedger implements OfferReview, Disposable {
     this.changes.fire();
   }
 
-  /** Resolves when everything that is known by now is stored. */
+  /** Resolves when everything is stored. */
   async stored(): Promise<void> {
     await this.storing;
     await this.keeping;
@@ -187,7 +187,7 @@ export class OfferLedger implements OfferReview, Disposable {
     return seen;
   }
 
-  /** Writes once what changes in one turn. */
+  /** Writes all changes of one turn at once. */
   private store(): void {
     this.storing ??= Promise.resolve()
       .then(() => {
@@ -250,7 +250,7 @@ function listedOf({ tool, prompt, instructions }: ReviewedOffers): Listed {
   };
 }
 
-/** Where a server lists a name again, the first counts (N5). */
+/** The first of equal names counts (N5). */
 function byName(listed: readonly ReviewedOffer[]): Map<string, ReviewedOffer> {
   const found = new Map<string, ReviewedOffer>();
   for (const offer of listed) if (!found.has(offer.name)) found.set(offer.name, offer);
@@ -266,7 +266,7 @@ function redacted(text: OfferText, redact: (text: string) => string): KeptText['
   return text.map(([label, shown]) => [label, redact(shown)]);
 }
 
-/** How the kinds are called in the store. `tools` is older than the others. */
+/** The names of the kinds in the store. `tools` is older than the others. */
 const stored = { tool: 'tools', prompt: 'prompts', instructions: 'instructions' } as const;
 
 function writtenLaunch({ fingerprint, server, source, prints, keepsTexts }: SeenLaunch): unknown {
@@ -284,7 +284,7 @@ function readLaunch(written: unknown): SeenLaunch[] {
     const entries = fields[stored[kind]];
     if (Array.isArray(entries)) prints.set(kind, readPrints(kind, entries));
   }
-  // A store of an earlier version has tools alone: what else is listed next is the base line of the rest.
+  // An entry of an earlier version has only tools. The next list is the baseline of the other kinds.
   return prints.has('tool') ? [emptyLaunch(fingerprint, { server, source }, prints, texts === true)] : [];
 }
 

@@ -1,8 +1,7 @@
 /**
- * What a person relies on in a server once they let it start (S3): what models read of its tools and prompts, what these
- * take and give, what tools say of their effects, who sees them, and the server's instructions. Each part is kept as a short hash, for
- * which the order of keys does not count and everything else does. All of this is pure; what was seen before is the
- * shell's knowledge (`OfferReview`).
+ * The parts of a server's offer on which an approval relies (S3): texts, schemas, hints and visibility of tools, texts
+ * and arguments of prompts, and the instructions. Each part is kept as a short hash. The order of keys does not count,
+ * and everything else does. Everything is pure; the shell knows the earlier offers (`OfferReview`).
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
@@ -21,16 +20,16 @@ export type ReviewedKind = keyof typeof partsOf;
 
 export const reviewedKinds = Object.keys(partsOf) as readonly ReviewedKind[];
 
-/** `new` stands alone: the offer was not there when the server was first listed. */
+/** `new` is always the only one: the first list of the server did not contain the offer. */
 export type ReviewedPart = (typeof partsOf)[ReviewedKind][number] | 'new';
 
-/** Holds one hash for each part. */
+/** One hash for each part. */
 export type OfferPrint = readonly string[];
 
-/** A text that a person reads before they accept an offer, and what it is. JSON is laid out in lines. */
+/** The text of an offer for a person, in labelled parts. JSON is laid out in lines. */
 export type OfferText = readonly (readonly [label: string, text: string])[];
 
-/** A tool, a prompt or the instructions, as a server gives them now. */
+/** A tool, a prompt or the instructions in their present form. */
 export interface ReviewedOffer {
   readonly kind: ReviewedKind;
   /** The original name; empty for instructions. */
@@ -93,7 +92,7 @@ function laidOut(label: string, value: unknown): [string, string][] {
   return value === undefined ? [] : [[label, JSON.stringify(JSON.parse(canonicalJson(value)), null, 2)]];
 }
 
-/** Returns the print that these stored hashes are, or undefined. An earlier version stored no `visibility`. */
+/** Returns undefined if the stored hashes are no print. An earlier version stored no `visibility`. */
 export function printOf(kind: ReviewedKind, hashes: readonly unknown[]): OfferPrint | undefined {
   const all = kind === 'tool' && hashes.length === 3 ? [...hashes, hash([undefined])] : hashes;
   const isWhole = all.length === partsOf[kind].length && all.every((one) => typeof one === 'string');
@@ -108,55 +107,51 @@ export function samePrint(a: OfferPrint, b: OfferPrint): boolean {
   return a.length === b.length && a.every((one, index) => one === b[index]);
 }
 
-/** Completes “The tool …”: what is not as it was when the server was approved. */
+/** Completes “The tool …”. */
 export function changePhrase(parts: readonly ReviewedPart[]): string {
   return parts.includes('new') ? 'new since approval' : `${parts.join(' and ')} changed`;
 }
 
-/**
- * Keeps 96 bits, for which nobody finds a second description by chance, and which let thousands of tools fit into a
- * store.
- */
+/** Keeps 96 bits. No second text has them by chance, and thousands of tools fit into a store. */
 function hash(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('base64url').slice(0, 16);
 }
 
-/** What tells one offer of a launch from all others. */
+/** The key of an offer. */
 export interface OfferName {
-  /** The fingerprint of the launch that gives it. */
+  /** The fingerprint of its launch. */
   readonly launch: string;
   readonly kind: ReviewedKind;
   /** The original name; empty for instructions. */
   readonly original: string;
 }
 
-/** A tool, a prompt or instructions that are not what they were when their server was approved (S3). */
+/** A tool, a prompt or instructions that changed after the approval of their server (S3). */
 export interface ChangedOffer extends OfferName {
-  /** Says which parts of it changed; never empty. */
+  /** Never empty. */
   readonly parts: readonly ReviewedPart[];
-  /** Whether it is kept from agents until a person accepts it. */
+  /** True if it is kept from agents until a person accepts it. */
   readonly held: boolean;
 }
 
-/** One list of what a server offers, as far as it is reviewed. */
+/** The reviewed parts of one list. */
 export interface ReviewedOffers {
   readonly tool: readonly OfferedTool[];
   readonly prompt: readonly OfferedPrompt[];
   readonly instructions: string | undefined;
 }
 
-/** Tells offers that changed or came later from the others; the core asks it of its shell. */
+/** Finds changed and new offers. The shell implements it for the core. */
 export interface OfferReview {
   /**
-   * Notes everything that a launch offers to anybody now, the common list first. What is noted the first time is the base
-   * line.
+   * Notes every present offer of a launch, the common list first. The first one noted is the baseline.
    *
-   * @param redact removes secrets from what is kept of a text
+   * @param redact removes secrets from texts before they are kept
    */
   note(launch: LaunchDescription, all: readonly ReviewedOffers[], redact: (text: string) => string): void;
-  /** Returns the parts that changed of one list, by kind and original name. */
+  /** Returns the changed parts of one list, by kind and original name. */
   changesOf(launch: LaunchDescription, offers: ReviewedOffers): OfferChanges;
-  /** Whether a changed offer is kept from agents until a person has accepted it. */
+  /** Returns true if a changed offer is kept from agents until a person has accepted it. */
   holdsBack(): boolean;
   /** Fires when a change was accepted, when a server was forgotten, and when `holdsBack` changed. */
   readonly onDidChange: Event<void>;

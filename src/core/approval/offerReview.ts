@@ -1,15 +1,14 @@
 /**
- * Writes what a person reads before they accept what changed or came since the approval (S3). Nothing is left out and
- * nothing can be pushed out of sight: what does not show is escaped, long lines are folded, and empty ones are counted.
- * Pure.
+ * The texts that a person reads before they accept changes since the approval (S3). Nothing is left out or hidden:
+ * invisible characters are escaped, long lines are folded, and empty lines are counted. Everything is pure.
  */
 import type { OfferChange } from './offerLedger.js';
 import { changePhrase, type OfferText } from './offerPrints.js';
 import { folded, halfWidth, pageWidth } from '../base/folded.js';
 import { inert, oneLine, visible, type Inert } from '../base/inert.js';
-import { shortList } from '../base/shortList.js';
+import { shortList } from '../base/text.js';
 
-/** So much text is shown in one document, in UTF-16 code units. The editor has no trouble with it. */
+/** The limit of text in one document, in UTF-16 code units. The editor shows this much without trouble. */
 const mostShown = 4 * 1024 * 1024;
 const mostEmptyLines = 3;
 
@@ -22,14 +21,14 @@ const head = [
   '',
 ].join('\n');
 
-/** Splits changes into those that one document can show, and those that come after it. */
+/** Splits changes into the first document and the rest. */
 export function firstReview(changes: readonly OfferChange[]): {
   readonly shown: readonly OfferChange[];
   readonly later: readonly OfferChange[];
 } {
   let left = mostShown;
   const index = changes.findIndex((change) => (left -= sizeOf(change)) < 0);
-  // An offer alone is shown however long it is, because it cannot be accepted otherwise.
+  // A single offer of any length is shown, because a person could not accept it otherwise.
   const count = index < 0 ? changes.length : Math.max(1, index);
   return { shown: changes.slice(0, count), later: changes.slice(count) };
 }
@@ -39,7 +38,7 @@ function sizeOf({ now, before }: OfferChange): number {
   return texts.reduce((sum, [, text]) => sum + text.length, 0);
 }
 
-/** Returns the document of a review, and what was accepted before. The two are compared line by line. */
+/** Returns the document of a review, and the accepted texts. The editor compares the two line by line. */
 export function offerReview(
   changes: readonly OfferChange[],
   fileLabel: (file: string) => string,
@@ -72,7 +71,7 @@ function section(
   return [...title, '', ...lines].join('\n');
 }
 
-/** Continues long lines on further ones, and says how many empty lines are left out. */
+/** Folds long lines, and writes the number of empty lines it leaves out. */
 function foldedLines(text: string, width: number): string[] {
   const lead = '    ';
   const lines: string[] = [];
@@ -94,7 +93,7 @@ function foldedLines(text: string, width: number): string[] {
   return lines;
 }
 
-/** Asks about exactly what the document shows. */
+/** Asks about exactly the shown changes. */
 export function offerQuestion(changes: readonly OfferChange[], isAgain: boolean): Inert {
   const names = changes.map(({ server, kind, original }) =>
     kind === 'instructions' ? `the instructions of “${server}”` : `“${original}” of “${server}”`,
@@ -105,7 +104,7 @@ export function offerQuestion(changes: readonly OfferChange[], isAgain: boolean)
     : inert`Accept as shown: ${listed}?`;
 }
 
-/** Describes a change in a list from which a person chooses. */
+/** Describes a change in a list for a choice. */
 export function changeLabel({ kind, original }: OfferChange): Inert {
   return kind === 'instructions' ? inert`Instructions` : inert`${original}`;
 }

@@ -1,7 +1,7 @@
 /**
- * Keeps what was accepted of each launch in words, so that a person who is asked about a change sees what it was (S3).
- * There is one file for each launch, `<folder>/<fingerprint>.json`, in the storage of the workspace. The ledger decides by
- * its hashes, and a text that was kept for another hash is not shown.
+ * Keeps the accepted texts of each launch, so that a person sees the earlier text beside a change (S3). There is one
+ * file for each launch, `<folder>/<fingerprint>.json`, in the storage of the workspace. The ledger decides by its
+ * hashes, and a text with another hash is not shown.
  */
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,19 +16,19 @@ export interface KeptText {
 }
 
 export interface OfferTexts {
-  /** Resolves to what is kept of a launch; nothing where nothing can be read. */
+  /** Resolves with the texts of a launch; empty if they cannot be read. */
   read(launch: string): Promise<ReadonlyMap<string, KeptText>>;
   write(launch: string, texts: ReadonlyMap<string, KeptText>): Promise<void>;
-  /** Removes what is kept of all other launches. */
+  /** Removes the texts of all other launches. */
   retain(launches: ReadonlySet<string>): Promise<void>;
 }
 
 const mebibyte = 1024 * 1024;
-/** What one launch has beyond this is not kept, the longest texts first. */
+/** The limit for one launch. The longest texts are dropped first. */
 const mostText = 8 * mebibyte;
 const largestFile = 64 * mebibyte;
 
-/** @param folder need not exist. */
+/** @param folder need not exist */
 export function offerTextsIn(folder: string): OfferTexts {
   return {
     read: async (launch) => {

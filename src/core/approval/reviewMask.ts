@@ -1,45 +1,45 @@
 /**
- * Masks secrets in the launch that a person reviews (S1a). A mask must never hide what runs, so this module masks three
- * forms only: the value of an option in the same argument, the credentials of a header, and the user and the query of an
- * address. Logs and problems are redacted by `base/secrets.ts`, which masks more: there, nobody approves what is hidden.
+ * Masks secrets in a launch for a review (S1a). A mask must never hide what runs. So this module masks only three
+ * forms: the value of an option in the same argument, the credentials of a header, and the user and the query of an
+ * address. `base/secrets.ts` masks more in logs and problems, because a person approves nothing there.
  *
- * Invariants: a bare word is never masked; the masked part holds no character by which a shell or a path is written.
+ * Invariants: a bare word is never masked; the masked part has no character with a meaning in a shell or a path.
  */
 import { isSecretName, mask, withoutSecrets } from '../base/secrets.js';
 
 /** A shell reads these as more than a word. */
 const script = /[\s;|&$`()<>]/;
-/** Names no file and no option. */
+/** Matches no file and no option. */
 const token = /^[A-Za-z0-9_~%!+:@=][A-Za-z0-9._~%!+:@=-]*$/;
 const option = /^--?([A-Za-z][\w-]{0,95})=/;
-/** To a shell, the word in front of the colon is the command, and to Perl and JavaScript a label. */
+/** To a shell, the word before the colon is the command. To Perl and JavaScript it is a label. */
 const header =
   /^(?:--?[A-Za-z][\w-]{0,95}=)?([A-Za-z][A-Za-z0-9-]{0,63}):[ \t]?(?:(?:Bearer|Basic|Token|ApiKey) )?(?=[A-Za-z0-9._~+/=-]+$)/i;
 /** Addresses of these schemes are code or name a file of this machine. */
 const address = /^(?:--?[A-Za-z][\w-]{0,95}=)?(?!data:|javascript:|file:|blob:)[a-z][a-z0-9+.-]*:\/\//i;
 const user = /^[A-Za-z0-9._~%!+:=-]{1,2048}@/;
 
-/** Names by which programs, and those that start or install them, are told what to do; with whatever else such a name says. */
+/** Beginnings of variables that control programs, package managers or runtimes. */
 const deciding =
   /^(?:GIT|SSH|LD|DYLD|NODE|NPM_CONFIG|PNPM|YARN|BUN|DENO|PIP|PIPX|UV|POETRY|CONDA|GEM|BUNDLE|PHP|JAVA|JDK|MAVEN|GRADLE|DOTNET|NUGET|CARGO|RUST|GO|ZSH|DOCKER|PODMAN|KUBE|HELM)_|^(?:PYTHON|PERL|RUBY|BASH)/i;
-/** Names that say nothing but that their value is a secret end so. */
+/** Endings of names that mark only a secret. */
 const secretEnd = /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|(?:API|ACCESS|SECRET|PRIVATE|SIGNING|ENCRYPTION)_?KEY)$/;
-/** These words say that a value has to do with what runs or where it comes from. */
+/** Words in names of variables that may decide what runs or its source. */
 const doubtful =
   /(?:^|_)(?:COMMAND|CMD|ARG|OPTION|OPT|FLAG|PATH|DIR|HOME|FILE|CONFIG|INDEX|REGISTRY|REPO|REPOSITORY|MIRROR|PROXY|URL|URI|HOST|IMAGE|TAG|VERSION|PRELOAD|IMPORT|REQUIRE|MODULE|PLUGIN|PACKAGE|LIBRARY|LIB|SCRIPT|HOOK|EXEC|SHELL|EDITOR|PAGER|BROWSER|PROGRAM|HELPER|ASKPASS|PROCESS|INTERPRETER|RUNTIME|ENTRYPOINT|STARTUP|INIT|MAIN|BIN)S?(?:_|$)/;
 
-/** True if the name of a variable or an option says that its value is a secret. `GIT_CONFIG_KEY_0` is the name of a setting. */
+/** True if the name of a variable or an option marks a secret. `GIT_CONFIG_KEY_0` is the name of a setting. */
 export function holdsSecret(name: string): boolean {
   return isSecretName(name) && !/^GIT_CONFIG_KEY_/i.test(name);
 }
 
-/** True if a person may put another value into a variable of this name with no question (C2). In doubt, they may not. */
+/** True if a person may exchange the value of this variable without a question (C2). In doubt, they may not. */
 export function mayBeExchanged(name: string): boolean {
   const words = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase();
   return holdsSecret(name) && secretEnd.test(words) && !deciding.test(name) && !doubtful.test(words);
 }
 
-/** Returns the value of a variable as a review shows it. */
+/** Returns the value of a variable for a review. */
 export function maskedVariable(name: string, value: string): string {
   const isWord = value !== '' && !script.test(value) && !/[/\\]/.test(value);
   return isWord && holdsSecret(name) ? mask : maskedValue(value);
@@ -53,10 +53,10 @@ export function maskedArgument(argument: string): string {
 
 function maskedValue(value: string): string {
   const [credentials, name = ''] = header.exec(value) ?? [];
-  // A colon without a blank may stand before the tag of an image.
+  // A colon without a blank may come before the tag of an image.
   if (credentials !== undefined && / /.test(credentials) && holdsSecret(name)) return credentials + mask;
   const [start] = address.exec(value) ?? [];
-  // `&` is part of most queries. To a shell, what stands between two of them is the value of a variable.
+  // `&` is part of most queries. To a shell, the text between two of them can be a command.
   if (start === undefined || script.test(value.replaceAll('&', ''))) return value;
   const rest = value.slice(start.length);
   const [who = ''] = user.exec(rest) ?? [];
@@ -64,7 +64,7 @@ function maskedValue(value: string): string {
   return (who === '' ? start : maskedAddress(start + who)) + path + maskedAddress(query) + fragment;
 }
 
-/** Masks the secrets of an address to which a server is connected; nothing runs by it. */
+/** Masks the secrets of a server's address, because nothing runs from it. */
 export function maskedAddress(text: string): string {
   return withoutSecrets(text, { environment: false, spare: (secret) => !token.test(secret) });
 }

@@ -1,26 +1,24 @@
 /**
- * Judges what a server answers when the page of an app is read (G8): whether it is there, of the right type and not too
- * large. Everything here is pure.
+ * Checks the page of an app in a server's answer (G8): it exists, and has the right type and size. Everything is pure.
  */
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 
-/** The media type of an app. */
 const appType = 'text/html;profile=mcp-app';
 
-/** The largest page in bytes. One file with its libraries has a few hundred kilobytes, and three megabytes at most. */
+/** The largest page in bytes. A page with its libraries has a few hundred kilobytes, and three megabytes at most. */
 const largestApp = 8 << 20;
 
 type Contents = readonly Readonly<Record<string, unknown>>[];
 
-/** The page of an app, and what it declares of itself. */
+/** The page of an app, and its own declarations. */
 export interface AppPage {
   readonly html: string;
   /** `_meta.ui` of the resource. */
   readonly ui: Readonly<Record<string, unknown>>;
 }
 
-/** @returns the page, or a phrase that says what is wrong with it */
+/** @returns the page, or its fault as a phrase */
 export function readAppPage(uri: string, contents: unknown): AppPage | { readonly wrong: string } {
   const wrong = appFault(uri, contents);
   if (wrong !== undefined) return { wrong };
@@ -29,7 +27,7 @@ export function readAppPage(uri: string, contents: unknown): AppPage | { readonl
   return { html, ui: isObject(meta) && isObject(meta['ui']) ? meta['ui'] : {} };
 }
 
-/** Says in a phrase what is wrong with an app; undefined where it is in order. */
+/** Returns the fault of an app as a phrase. */
 export function appFault(uri: string, contents: unknown): string | undefined {
   if (!uri.startsWith('ui://')) return `its address does not begin with ui://`;
   const [first] = objectsIn(contents);
@@ -43,13 +41,13 @@ export function appFault(uri: string, contents: unknown): string | undefined {
   return typeof text === 'string' || typeof blob === 'string' ? undefined : 'the resource has no content';
 }
 
-/** Says in a phrase that what was read is too large for an app; undefined where it is not. */
+/** Returns a phrase if the content is too large for an app. */
 export function appTooLarge(contents: unknown): string | undefined {
   const bytes = Math.ceil(bytesIn(objectsIn(contents)));
   return bytes <= largestApp ? undefined : `it has ${bytes} bytes, but an app may have at most ${largestApp}`;
 }
 
-/** Counts the bytes of text and data that were read. */
+/** Counts the bytes of text and data. */
 export function bytesIn(contents: Contents): number {
   return contents.reduce((sum, { text, blob }) => sum + sizeOf(text, 1) + sizeOf(blob, 3 / 4), 0);
 }

@@ -1,7 +1,6 @@
 /**
- * Makes the content security policy under which the page of an app is shown (G8): what the page declares and nothing more.
- * A source that is no origin is left out, so that none can say more than an origin; ports of this machine alone may be
- * left open. Everything here is pure.
+ * Makes the content security policy of an app's page (G8). It allows only the declared sources. A source that is not an
+ * origin is left out. The port may be open only for this machine. Everything is pure.
  */
 import { isObject } from '../base/isObject.js';
 import { isLoopback } from '../base/loopback.js';
@@ -11,8 +10,8 @@ import { asText } from '../base/text.js';
 const origin =
   /^(?:https|wss):\/\/(?:\*\.)?[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*(?::\d{1,5})?\/?$/i;
 /**
- * A page of a server of this machine may have to do with a program there, which is seldom encrypted and may have any port. The
- * editor's chat lets every page (measured on VS Code 1.139.1).
+ * A page of a local server may need a local program, which seldom encrypts and may have any port. The editor's chat
+ * allows this to every page (measured on VS Code 1.139.1).
  */
 const local = /^(?:https?|wss?):\/\/(?:localhost|127\.0\.0\.1)(?::(?:\d{1,5}|\*))?\/?$/i;
 
@@ -21,14 +20,14 @@ const mostSources = 64;
 interface Policy {
   /** The value for the page, without quotation marks. */
   readonly policy: string;
-  /** What the page declares and is not granted. */
+  /** The declared sources without a grant. */
   readonly refused: readonly string[];
 }
 
-/** Encrypted names of this machine are such as well. */
+/** Encrypted names of this machine count too. */
 const ofThisMachine = (source: string): boolean => isLoopback(/^[a-z]+:\/\/([^:/]+)/i.exec(source)?.[1] ?? '');
 
-/** @param ui `_meta.ui` of the page. @param isOfThisMachine whether its server is */
+/** @param ui `_meta.ui` of the page. @param isOfThisMachine true if its server runs on this machine */
 export function contentSecurityPolicy(ui: Readonly<Record<string, unknown>>, isOfThisMachine: boolean): Policy {
   const csp = isObject(ui['csp']) ? ui['csp'] : {};
   const refused: string[] = [];

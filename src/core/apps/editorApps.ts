@@ -1,14 +1,14 @@
 /**
- * Carries through the editor what it does not carry itself (G8, measured on VS Code 1.139.1). The editor hands an app our
- * result as it is, and gives the model the structure in the place of every text; and what an app calls comes without a
- * word about the conversation that opened it. So the result that a model reads has the app's part in `_meta`, with a
- * token that stands for the conversation; and the page of the app begins with a script that puts that part in its place
- * before the app sees it, and adds the token to what the app asks. Where the script does not run, an app goes on
- * without. Everything here is pure.
+ * Carries data to and from apps through the editor (G8, measured on VS Code 1.139.1). The editor passes our result to
+ * an app unchanged, and replaces every text by the structured content for the model. A call of an app does not name its
+ * conversation.
+ *
+ * So the result for the model has the app's part in `_meta`, with a token for the conversation. A script at the
+ * beginning of the page puts that part in its place before the app sees it, and adds the token to the app's requests.
+ * Without the script, an app works without these. Everything is pure.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
-import { withHeadScript } from './headScript.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -18,9 +18,9 @@ const appKey = 'mcp-toolsets/app';
 const uriMark = `#${appKey}=`;
 
 /**
- * Adds what the app is to see to the result that the model reads.
+ * Adds the app's part to the result for the model.
  * @param forModel without notes
- * @param given the result as the server gave it
+ * @param given the server's own result
  * @param token stands for the conversation
  */
 export function withAppPart(forModel: CallToolResult, given: CallToolResult, token: string): CallToolResult {
@@ -37,7 +37,7 @@ export function withAppPart(forModel: CallToolResult, given: CallToolResult, tok
   return { ...forModel, _meta: { ...forModel._meta, [appKey]: part } };
 }
 
-/** What an app asks, without the token; an app that was not told its token has an empty one. */
+/** Splits the token off an app's request. An app that received no token has an empty one. */
 export function withoutToken<Asked extends Fields>(asked: Asked): { readonly asked: Asked; readonly token?: string } {
   const { uri, arguments: given } = asked;
   if (isObject(given) && typeof given[appKey] === 'string') {
@@ -49,10 +49,7 @@ export function withoutToken<Asked extends Fields>(asked: Asked): { readonly ask
   return { asked: { ...asked, uri: uri.slice(0, at) }, token: uri.slice(at + uriMark.length) };
 }
 
-/**
- * Puts the script into the page of each app that was read, where the editor puts its own, which comes before it. Media types
- * and `_meta` stay as they are.
- */
+/** Puts the script into the page of each app, behind the editor's own. Media types and `_meta` stay the same. */
 export function withScript(result: Fields): Fields {
   const { contents } = result;
   if (!Array.isArray(contents)) return result;
@@ -68,7 +65,24 @@ function contentsWithScript(contents: unknown): unknown {
   return { ...contents, blob: Buffer.from(page).toString('base64') };
 }
 
-/** Nothing in it is replaced by a bundler, because it is a text. It must not hold the end of a script element. */
+/**
+ * Puts a script before everything else in a page. Pages are foreign and large, so the time must stay linear in their
+ * length.
+ * @param script must not hold the end of a script element
+ */
+export function withHeadScript(page: string, script: string): string {
+  const at = endOf(page, /<head/i) ?? endOf(page, /<html/i) ?? endOf(page, /<!doctype/i) ?? 0;
+  return `${page.slice(0, at)}<script>${script}</script>${page.slice(at)}`;
+}
+
+/** If the first such tag is not closed, no later one is. */
+function endOf(page: string, tag: RegExp): number | undefined {
+  const from = page.search(tag);
+  const end = from < 0 ? -1 : page.indexOf('>', from);
+  return end < 0 ? undefined : end + 1;
+}
+
+/** A bundler replaces nothing in it, because it is a text. It must not hold the end of a script element. */
 const script = `(() => {
   const key = ${JSON.stringify(appKey)};
   let token = '';

@@ -1,17 +1,16 @@
 /**
- * Makes the page around an app (G8). The app is foreign and may be hostile: it runs in a frame of an origin that is like
- * no other, which cannot open windows, leave its place, download or ask the person anything, under the policy of the page
- * around it, which frames inherit. That page only passes messages on, between its frame and the panel. Everything here is
- * pure.
+ * Makes the page around an app (G8). The app is foreign and may be hostile. It runs in a frame with an opaque origin,
+ * which cannot open windows, navigate, download or ask the person anything. The frame inherits the policy of the page
+ * around it. That page only passes messages between its frame and the panel. Everything is pure.
  */
 import type { AppPage } from './appResource.js';
 import { contentSecurityPolicy } from './csp.js';
 
-/** Which page is shown: what one says is not taken for the words of the next in its place, and is not told to it. */
+/** The identity of a page, so that its messages are not confused with those of the next page. */
 interface FrameOptions {
   /** Letters, digits and dashes, another for each page. */
   readonly mark: string;
-  /** Whether the server of the app runs on this machine; else its page has nothing to do with what runs there. */
+  /** True if the server of the app runs on this machine. Otherwise its page may not reach this machine. */
   readonly isOfThisMachine: boolean;
 }
 
@@ -21,7 +20,7 @@ export interface Marked {
   readonly message: unknown;
 }
 
-/** @returns HTML for a webview that may run scripts and has no resources; it says and hears what is `Marked` */
+/** @returns HTML for a webview with scripts and without resources; its messages are `Marked` */
 export function framePage({ html, ui }: AppPage, { mark, isOfThisMachine }: FrameOptions): string {
   const { policy } = contentSecurityPolicy(ui, isOfThisMachine);
   return `<!doctype html>
@@ -40,8 +39,8 @@ export function framePage({ html, ui }: AppPage, { mark, isOfThisMachine }: Fram
 }
 
 /**
- * Puts our script before everything of the page, where no comment and no script of it can swallow ours. A document of
- * `srcdoc` needs no doctype. The policy is only this document's, because the editor works in the one around it.
+ * Puts our script before the page, so that no comment and no script of the page can swallow it. A document of `srcdoc`
+ * needs no doctype. The policy is only for this document, because the editor works in the outer one.
  */
 function shutOff(html: string): string {
   const policy = "require-trusted-types-for 'script'; trusted-types default";
@@ -50,11 +49,11 @@ function shutOff(html: string): string {
 }
 
 /**
- * Takes WebRTC away, which no directive stops, and each way to a frame with a fresh realm that has it again: `frame-src`
- * lets `srcdoc` and `javascript:` pass (measured on Chromium 156). Every parser and setter that a script can use asks the
- * default policy of Trusted Types. It refuses a text that names `srcdoc` or can assemble the name, and each sink that may
- * get half a tag. The page may replace built-in functions, so the policy uses none that are looked up later. Clicks on
- * links do nothing, because a link would take the frame to where nothing lets it load.
+ * Removes WebRTC, which no directive stops, and each way to a frame with a fresh realm, because `frame-src` allows
+ * `srcdoc` and `javascript:` (measured on Chromium 156). Every parser and setter for a script asks the default policy
+ * of Trusted Types. It refuses a text that can form `srcdoc`, and each sink that may get half a tag. The page may
+ * replace built-in functions, so the policy looks none up later. Clicks on links do nothing, because a link would take
+ * the frame away from its page.
  */
 const beforeThePage = `(() => {
   for (const name of Object.getOwnPropertyNames(self)) if (/RTC|WebTransport|XSLT/.test(name)) delete self[name];
@@ -92,8 +91,8 @@ function attribute(text: string): string {
 }
 
 /**
- * Only the frame's own window and the panel are heard, the panel by the origin of this page, which no frame has. A frame
- * that has loaded another page, which can only be one that it may frame, is taken away.
+ * The page hears only the frame's own window and the panel. It recognises the panel by its own origin, which no frame
+ * has. A frame that has loaded another page is removed.
  */
 const relay = (mark: string): string => `(() => {
   const page = ${JSON.stringify(mark)};

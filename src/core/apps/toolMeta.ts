@@ -1,32 +1,29 @@
 /**
- * Reads what the extension MCP Apps (`io.modelcontextprotocol/ui`, 2026-01-26) says of tools in `_meta.ui`: the app that
- * shows a result, and who may call the tool (G8). Servers write there what they like. Everything here is pure.
+ * Reads `_meta.ui` of tools, from the extension MCP Apps (`io.modelcontextprotocol/ui`, 2026-01-26): the app for a
+ * result, and who may call the tool (G8). The data is foreign. Everything is pure.
  */
 import { isObject } from '../base/isObject.js';
 
 type Described = Readonly<Record<string, unknown>>;
 
-/** Returns the URI of the app that shows the tool's results, if it has one. */
+/** Returns the URI of the tool's app. */
 export function appOf(tool: Described): string | undefined {
   const uri = uiOf(tool)?.['resourceUri'];
   return typeof uri === 'string' && uri !== '' ? uri : undefined;
 }
 
-/** Says whether no model is to see the tool. */
+/** True if the tool is hidden from models. */
 export function isForAppAlone(tool: Described): boolean {
   const visibility = visibilityOf(tool);
   return visibility !== undefined && visibility.includes('app') && !visibility.includes('model');
 }
 
-/** Says whether the apps of its server may call it, as they may unless it says otherwise. */
+/** True if the apps of its server may call it. They may by default. */
 export function isForApps(tool: Described): boolean {
   return visibilityOf(tool)?.includes('app') ?? true;
 }
 
-/**
- * Returns `_meta` of a tool for an entry that apps alone see. Nothing opens for it: the tool that models see says what
- * does.
- */
+/** Returns `_meta` of a tool for an entry that only apps see. The entry for models names the app. */
 export function metaForApps(tool: Described): Described {
   const { _meta: meta } = tool;
   return { ...(isObject(meta) ? meta : {}), ui: { visibility: ['app'] } };

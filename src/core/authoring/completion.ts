@@ -1,19 +1,18 @@
 /**
- * Completes keys with their documentation, values and live names in a config file (E2). It works on the sketch of the
- * text, so that it works while the YAML is broken.
+ * Completes keys with their documentation, values and live names in a config file (E2). It reads the sketch of the
+ * text, so it works in broken YAML too.
  *
- * Invariant: never offers a key that its map has already, nor the value of a variable.
+ * Invariant: never offers a key already in its map, nor the value of a variable.
  */
 import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';
-import { keyDocs, requiredKeys, type KeyDoc } from '../config/describe/keyDocs.js';
-import { transportOfKey, type KeyLevel } from '../config/keys.js';
+import { keys, requiredKeys, type KeyDoc, type KeyLevel } from '../config/keys.js';
 import { sketch, type Sketch } from '../yaml/sketch.js';
 import type { Slot } from '../yaml/sketch.js';
 import { itemDrafts, likelihood, valueDrafts } from './completionValues.js';
 import { boxAt, levelOf, placeAt, textOf, type KnownPlace } from './shapes.js';
 import { escapeSnippet, fit, type CompletionDeps, type Draft, type Suggestion } from './suggestion.js';
 
-/** The number of variables that are offered before anything is typed. */
+/** The number of offered variables before any input. */
 const mostVariables = 200;
 
 /** @param text without a byte order mark */
@@ -32,7 +31,7 @@ export async function complete(text: string, offset: number, deps: CompletionDep
   return fit(drafts, slot, typed);
 }
 
-/** Returns the documentation of a key in Markdown, which is the same wherever it is shown. */
+/** Returns the documentation of a key in Markdown, the same for every view. */
 export function documentation({ summary, details, byDefault }: KeyDoc): Markdown {
   const value = byDefault === undefined || byDefault.includes(' ') ? byDefault : `\`${byDefault}\``;
   return asMarkdown([summary, details, value && `Default: ${value}.`].filter(Boolean).join('\n\n'));
@@ -40,7 +39,7 @@ export function documentation({ summary, details, byDefault }: KeyDoc): Markdown
 
 function keyDrafts(read: Sketch, slot: Slot, place: KnownPlace, deps: CompletionDeps, typed: string): readonly Draft[] {
   const { shape } = place;
-  // The place is below a key that takes a list.
+  // The place is below a key for a list.
   if (shape.kind === 'texts' && !slot.flow) return itemDrafts(place, deps, ['- ', '']);
   if (shape.kind === 'transforms' && !slot.flow) return levelDrafts('transformItem', read, slot, ['- ', '']);
   if (shape.kind === 'servers') return slot.complete || slot.quote !== '' ? [] : serverDrafts(slot, typed);
@@ -56,7 +55,6 @@ function keyDrafts(read: Sketch, slot: Slot, place: KnownPlace, deps: Completion
 
 /** @param around the text before and behind each */
 function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]: [string, string]): Draft[] {
-  const docs: Readonly<Record<string, KeyDoc>> = keyDocs[level];
   const beside = boxAt(read, slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
   const written = new Set(beside.map(({ key }) => key));
   // A value has one source.
@@ -66,11 +64,10 @@ function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]
   if (level === 'transformItem' && before === '' && slot.role === 'key' && written.size > 0) return [];
   const transport = level === 'server' ? textOf(read, slot.path, 'transport') : undefined;
   const required = requiredKeys(level, transport);
-  return Object.entries(docs).flatMap(([key, doc], index): Draft[] => {
-    const belongsTo = level === 'server' ? transportOfKey.get(key) : undefined;
+  return Object.entries(keys[level]).flatMap(([key, doc], index): Draft[] => {
     if (slot.role === 'key' && before === '' && written.has(key)) return [];
     if (hasSource && sources.includes(key)) return [];
-    if (belongsTo !== undefined && transport && belongsTo !== transport) return [];
+    if (doc.transport && transport && doc.transport !== transport) return [];
     const block = slot.flow ? (doc.flow ?? doc.block) : doc.block;
     const rest = slot.complete ? '' : block;
     return [
@@ -88,7 +85,7 @@ function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]
   });
 }
 
-/** Offers whole entries, named by what is typed, or whole files with one entry. */
+/** Offers whole entries, named by the input, or whole files with one entry. */
 function serverDrafts(slot: Slot, typed: string, whole: 'server' | 'config file' = 'server'): Draft[] {
   const name = `\${1:${/^[a-zA-Z0-9_-]+$/.test(typed) ? typed : 'name'}}`;
   const draft = (label: string, detail: string, lines: readonly string[], rank: number): Draft => {

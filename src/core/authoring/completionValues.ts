@@ -24,7 +24,7 @@ export async function valueDrafts(
     always: true,
     andThen: true,
   });
-  /** @param name what the value is for */
+  /** @param name the key of the value */
   const references = (name = ''): Draft[] => [
     snippet('{ env: … }', fromEnvironment, `{ env: ${name === '' ? '$1' : `\${1:${name}}`} }`, 1),
     snippet('{ secret: … }', 'a value that you enter once', `{ secret: \${1:${name || 'NAME'}} }`, 2),
@@ -85,7 +85,7 @@ async function argumentDrafts(
   return [...references, ...(await pathDrafts(typed.slice(slot.quote.length), deps, true, quoted))];
 }
 
-/** Offers the tools of the server, and patterns for families of tools. @param frame what is written around each */
+/** Offers the tools of the server, and patterns for families of tools. @param frame the text around each */
 export function itemDrafts(
   { shape, server, selection }: KnownPlace,
   deps: CompletionDeps,
@@ -124,7 +124,7 @@ export function itemDrafts(
 const usual =
   /^(?:VSCODE|ELECTRON|npm_|XDG|LC_|SSH_|DBUS_|_)|^(?:(?:OLD)?PWD|PATH|HOME|HOSTNAME|SHELL|SHLVL|LANG|LANGUAGE|LOGNAME|USER|TERM|DISPLAY|MAIL|TZ|TE?MP|TMPDIR)$/;
 
-/** Orders variables so that those that are named like secrets come first, because references are made for secrets. */
+/** Orders variables. Names like those of secrets come first, because references are made for secrets. */
 export function likelihood(variable: string): number {
   if (usual.test(variable)) return 2;
   return isSecretName(variable) ? 0 : 1;

@@ -1,11 +1,11 @@
 /**
- * Explains a place of a config file (E2): what a key means, what a pattern matches now, what a transform makes of
- * names, and whether a variable is set. Everything here is pure.
+ * Explains a place of a config file (E2): the meaning of a key, the present matches of a pattern, the names after a
+ * transform, and a variable's state. Everything here is pure.
  *
- * Invariants: a variable's value is never shown; what servers say is text and nothing else.
+ * Invariants: a variable's value is never shown. Words of servers are plain text.
  */
 import { code, codeCell, formatted, markdownList, noMarkdown, type Markdown } from '../base/inert.js';
-import { docOf, type KeyDoc } from '../config/describe/keyDocs.js';
+import { docOf, type KeyDoc } from '../config/keys.js';
 import type { Transform } from '../config/model.js';
 import { sketch } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
@@ -18,10 +18,10 @@ import { symbolsAt, symbolsOf, type ConfigSymbol } from './symbols.js';
 import { levelOf, placeAt } from './shapes.js';
 
 export interface HoverDeps {
-  /** Returns the original names of all tools of a server, those kept out included, or undefined where it has not listed yet. */
+  /** Returns the original names of all tools of a server, with filtered ones, or undefined before its first list. */
   readonly toolNames: (server: string) => readonly string[] | undefined;
   readonly isSet: (variable: string) => boolean;
-  /** Describes a server, or undefined for one that does not count yet. */
+  /** Describes a server, or returns undefined before the entry counts. */
   readonly serverState: (server: string) => Markdown | undefined;
 }
 
@@ -30,7 +30,6 @@ interface HoverText {
   readonly markdown: Markdown;
 }
 
-/** The number of names that are listed in a sentence. */
 const mostNames = 12;
 const mostExamples = 3;
 
@@ -49,7 +48,7 @@ export function hover(text: string, offset: number, deps: HoverDeps): HoverText 
   return parts.length > 0 ? { span: first.span, markdown: markdownList(parts, '\n\n---\n\n') } : undefined;
 }
 
-/** Explains keys alone, because the text cannot be parsed. */
+/** Explains only keys, because the text is broken. */
 function hoverBroken(text: string, offset: number): HoverText | undefined {
   const read = sketch(text, offset);
   if (read.slot?.role !== 'key' || !read.slot.complete) return undefined;
@@ -103,7 +102,7 @@ function transformText(symbol: Extract<ConfigSymbol, { kind: 'transform' }>, dep
   const step = steps[symbol.index];
   const before = steps.slice(0, symbol.index).filter((one) => one !== undefined);
   if (!step || names.length === 0) return undefined;
-  // The examples are names that the step changes most: where it replaces a prefix, names that have it.
+  // Examples are names with a visible change: for a replaced prefix, names with that prefix.
   const entering = names.map((name) => transformName(name, before));
   const telling = step.kind === 'replacePrefix' ? entering.filter((name) => name.startsWith(step.remove)) : entering;
   const examples = [...new Set([...telling, ...entering])].slice(0, mostExamples);

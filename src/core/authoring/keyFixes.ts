@@ -1,4 +1,4 @@
-/** Quick fixes at a key and its value. Each is a minimal edit, and none is offered where it does not help. */
+/** Quick fixes at a key and its value. Each is a minimal edit, and each helps. */
 import type { ProblemCode } from '../base/problem.js';
 import { asText } from '../base/text.js';
 import { EditNodes, isAlias, isAnchored, isScalar } from '../yaml/editNodes.js';
@@ -19,7 +19,7 @@ export interface QuickFix {
     | { readonly kind: 'create'; readonly path: string }
     /** The person enters the value of a secret; the edits are made when they have. */
     | { readonly kind: 'secret'; readonly name: string; readonly edits: readonly edits.TextEdit[] };
-  /** Says whether this is the fix that is most likely wanted. */
+  /** True for the most likely fix. */
   readonly preferred: boolean;
   readonly safe: boolean;
 }
@@ -61,7 +61,7 @@ export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeySymb
   }
   const meant = suggestKey(level, entry.key);
   if (meant === undefined || map.entries.has(meant)) return remove;
-  // What these name may not be there.
+  // A guessed folder or file may not exist.
   const safe = meant !== 'cwd' && meant !== 'envFile';
   return [...fix(`Rename to '${meant}'`, edits.renameKey(nodes, at, meant), { preferred: true, safe }), ...remove];
 }
@@ -147,8 +147,8 @@ export function duration(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
 }
 
 /**
- * Moves what stands behind the program into the arguments, before those that are there. It is not offered where an anchor
- * or a merge shares one of the two, because what another server has beside the other is its own.
+ * Moves the words behind the program into the arguments, before the present ones. There is no fix if an anchor or a
+ * merge shares one of the two, because other servers may have different partners.
  */
 export function argumentsOfCommand(nodes: EditNodes, { entry, map: whole }: KeySymbol): QuickFix[] {
   const at = entry.keySpan.start;
@@ -169,7 +169,7 @@ export function argumentsOfCommand(nodes: EditNodes, { entry, map: whole }: KeyS
   });
 }
 
-/** Makes edits that touch each other one edit. */
+/** Makes one edit of edits without a gap. */
 function joined([first, ...more]: readonly edits.TextEdit[], others: readonly edits.TextEdit[]): edits.TextEdit[] {
   const next = others.find(({ span }) => span.start === first?.span.end);
   if (!first || !next) return [...(first ? [first] : []), ...more, ...others];
@@ -177,7 +177,7 @@ function joined([first, ...more]: readonly edits.TextEdit[], others: readonly ed
   return [whole, ...more, ...others.filter((edit) => edit !== next)];
 }
 
-/** Adds the scheme to an address that lacks it. */
+/** Adds the missing scheme to an address. */
 export function url(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
   const written = entry.value.kind === 'scalar' ? String(entry.value.value).trim() : '';
   if (!/^(?:localhost|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/\S*)?$/i.test(written)) return [];
@@ -185,7 +185,7 @@ export function url(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
   return fix(`Change to '${address}'`, edits.replaceValue(nodes, entry.keySpan.start, address), { preferred: true });
 }
 
-/** Offers spaces for the tabs that indent, if the text is YAML then. Tabs within a line are left if those are enough. */
+/** Offers spaces for tabs in the indentation, if the result is YAML. Other tabs stay if possible. */
 export function spacesForTabs(text: string): QuickFix[] {
   const tab = /^ {1,8}(?=[^\s#])/m.exec(text)?.[0] ?? '  ';
   const spaces = (blanks: string): string => blanks.replaceAll('\t', tab);

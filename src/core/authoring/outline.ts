@@ -5,7 +5,7 @@ import type { Span } from '../yaml/textPositions.js';
 
 export interface OutlineEntry {
   readonly name: string;
-  /** The value where it is a word; for a server, what it runs or where it is. */
+  /** The value if it is a word. For a server, its command or address. */
   readonly detail: string;
   readonly kind: 'key' | 'server';
   readonly span: Span;
@@ -19,7 +19,7 @@ export function outline(text: string): OutlineEntry[] {
   return entries.map((entry) => outlined(entry, entry.key === 'servers' ? 'servers' : 'key', 0));
 }
 
-/** Returns where the servers of a file stand. */
+/** Returns the spans of the servers of a file. */
 export function serversIn(text: string): { readonly id: string; readonly keySpan: Span }[] {
   const servers = sketch(text).root?.entries.find(({ key }) => key === 'servers');
   return (

@@ -1,11 +1,10 @@
 /**
- * Offers what one click can do about a problem (E1): minimal edits of the text as it is now, and commands. Everything
- * here is pure.
+ * Offers one-click fixes for a problem (E1): minimal edits of the present text, and commands. Everything here is pure.
  *
- * Invariants: a fix is offered only where what it corrects stands in the text, which may have changed since; `safe`
- * fixes change nothing that works and may be applied all at once.
+ * Invariants: a fix needs the mistake in the present text, because the text may have changed since. `safe` fixes change
+ * no working part and may be applied all at once.
  */
-import type { Problem, ProblemCode } from '../base/problem.js';
+import { runtimeCodes, type Problem, type ProblemCode } from '../base/problem.js';
 import { EditNodes, isAnchored, isMap, isScalar } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
@@ -22,6 +21,7 @@ import {
 import { suggestKey } from '../config/keys.js';
 import { builtInToolset } from '../config/model.js';
 import { TextPositions } from '../yaml/textPositions.js';
+import { everySyntax, piecesOf } from '../config/foreignReferences.js';
 import { isSecretName } from '../config/read/references.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { textOf, type ValueNode } from '../yaml/valueNodes.js';
@@ -44,35 +44,17 @@ import { symbolsOf, type ConfigSymbol } from './symbols.js';
 import { togetherSafe } from './togetherSafe.js';
 
 export interface QuickFixDeps {
-  /** Returns the original names of all tools of a server, or none where they are not known. */
+  /** Returns the original names of all tools of a server, or none if they are unknown. */
   readonly toolNames: (server: string) => readonly string[];
-  /** Says whether a server can be restarted, or only started. */
+  /** True if a server can restart, false if it can only start. */
   readonly restartable: (server: string) => boolean;
-  /** The names of the variables that are set. */
+  /** The names of the set variables. */
   readonly variables: readonly string[];
-  /** Says whether a path of the workspace folder is free for a new file. */
+  /** True if a path of the workspace folder is free for a new file. */
   readonly isFree: (path: string) => boolean;
 }
 
-/** The problems that arise while a server starts or runs, about which the server's log says more. */
-const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
-  'value-command-failed',
-  'command-not-found',
-  'command-not-executable',
-  'server-exited',
-  'server-silent',
-  'server-not-jsonrpc',
-  'server-protocol',
-  'http-unauthorized',
-  'http-not-found',
-  'http-status',
-  'http-not-mcp',
-  'http-tls',
-  'http-unreachable',
-  'list-failed',
-  'refresh-failed',
-  'connection-lost',
-]);
+const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>(runtimeCodes);
 
 type PatternSymbol = Extract<ConfigSymbol, { kind: 'pattern' }> & { readonly written: string };
 
@@ -98,7 +80,7 @@ export class QuickFixes {
   private readonly symbols: readonly ConfigSymbol[];
   private readonly root: ValueNode;
   private readonly positions: TextPositions;
-  /** The first key that begins at an offset, and the first with a scalar that begins there. */
+  /** The first key at an offset, and the first key with a scalar at an offset. */
   private readonly keys = new Map<number, KeySymbol>();
   private readonly keysOfValues = new Map<number, KeySymbol>();
 
@@ -120,15 +102,12 @@ export class QuickFixes {
   }
 
   for(problem: Problem): QuickFix[] {
-    const fixes = this.nodes
-      ? this.mechanical(problem, this.nodes)
-      : problem.code === 'yaml-syntax'
-        ? spacesForTabs(this.text)
-        : [];
+    const broken = problem.code === 'yaml-syntax' ? spacesForTabs(this.text) : [];
+    const fixes = this.nodes ? this.mechanical(problem, this.nodes) : broken;
     return [...fixes, ...this.withoutTool(problem), ...this.ofServer(problem)];
   }
 
-  /** Returns the edits of all safe fixes of these problems that go together. */
+  /** Returns the edits of all safe fixes of these problems for one step. */
   all(problems: readonly Problem[]): edits.TextEdit[] {
     const { nodes } = this;
     if (!nodes) return [];
@@ -139,7 +118,7 @@ export class QuickFixes {
     return [...togetherSafe(this.text, safe, this.deps.variables)];
   }
 
-  /** Keeps out a tool that is left out anyway, or that keeps others from being taken, so that the problem goes away. */
+  /** Keeps out a tool in conflict, so the problem goes away. */
   private withoutTool({ server, tool }: Problem): QuickFix[] {
     if (server === undefined || tool === undefined) return [];
     return fix(`Blacklist '${tool}'`, blacklistTool(this.text, server, tool));
@@ -147,55 +126,37 @@ export class QuickFixes {
 
   private ofServer({ code, server, severity, related = [] }: Problem): QuickFix[] {
     if (server === undefined) return [];
-    const command = (title: string, name: ServerCommand): QuickFix => ({
-      title,
-      does: { kind: 'command', command: name, server },
-      preferred: false,
-      safe: false,
-    });
-    const again = this.deps.restartable(server)
-      ? command(`Restart '${server}'`, 'restart')
-      : command(`Start '${server}' again`, 'start');
-    const run = runtime.has(code) ? [again, command(`Show the log of '${server}'`, 'showServerLog')] : [];
-    const signIn =
-      code === 'sign-in-needed' ? [{ ...command(`Sign in to '${server}'`, 'signIn'), preferred: true }] : [];
-    const approve =
-      code === 'approval-pending' ? [{ ...command(`Approve '${server}'…`, 'approve'), preferred: true }] : [];
-    const accept =
-      code === 'tools-changed'
-        ? [{ ...command(`Review and accept the changes of '${server}'…`, 'acceptTools'), preferred: true }]
-        : [];
-    const [rival] = code === 'editor-toolset-hidden' ? related : [];
-    const alone = rival
-      ? [
-          {
-            ...command(`Remove "${server}" from ${editorFileName(rival.place.file)}…`, 'removeRivals'),
-            preferred: true,
-          },
-        ]
-      : [];
-    const off =
-      severity === 'error' || runtime.has(code) || code === 'too-many-tools'
-        ? setEnabled(this.text, server, false)
-        : undefined;
+    const command = (title: string, name: ServerCommand, preferred = false): QuickFix[] => [
+      { title, does: { kind: 'command', command: name, server }, preferred, safe: false },
+    ];
+    const [again, title] = this.deps.restartable(server)
+      ? (['restart', `Restart '${server}'`] as const)
+      : (['start', `Start '${server}' again`] as const);
+    const rival = related[0]?.place.file ?? '';
+    const special: Partial<Record<ProblemCode, QuickFix[]>> = {
+      'sign-in-needed': command(`Sign in to '${server}'`, 'signIn', true),
+      'approval-pending': command(`Approve '${server}'…`, 'approve', true),
+      'tools-changed': command(`Review and accept the changes of '${server}'…`, 'acceptTools', true),
+      'editor-toolset-hidden':
+        related.length === 0 ? [] : command(`Remove "${server}" from ${editorFileName(rival)}…`, 'removeRivals', true),
+    };
+    const isRuntime = runtime.has(code);
+    const isOff = severity === 'error' || isRuntime || code === 'too-many-tools';
     return [
-      ...signIn,
-      ...approve,
-      ...accept,
-      ...alone,
-      ...run,
-      ...(off && off.length > 0 ? fix(`Disable '${server}'`, off) : []),
+      ...(special[code] ?? []),
+      ...(isRuntime ? [...command(title, again), ...command(`Show the log of '${server}'`, 'showServerLog')] : []),
+      ...(isOff ? fix(`Disable '${server}'`, setEnabled(this.text, server, false)) : []),
     ];
   }
 
-  /** @param how a fix that is made `together` with others is checked with them, which takes less time than each alone */
+  /** @param how `together` leaves the check of the result to the caller, because one check for all takes less time */
   private mechanical(problem: Problem, nodes: EditNodes, how: 'alone' | 'together' = 'alone'): QuickFix[] {
     const at = this.positions.offset(problem.place.range.start);
     const key = this.keys.get(at);
     const valueKey = this.keysOfValues.get(at);
     const ofKey = (name: string, make: (key: KeySymbol) => QuickFix[]): QuickFix[] =>
       valueKey?.entry.key === name ? make(valueKey) : [];
-    /** Says whether a value ends where the one ended that was wrong. */
+    /** True if a value ends at the end of the wrong one. */
     const isAsLong = ({ entry }: KeySymbol): boolean =>
       entry.value.span.end === this.positions.offset(problem.place.range.end);
     switch (problem.code) {
@@ -222,6 +183,8 @@ export class QuickFixes {
         return valueKey ? duration(nodes, valueKey) : [];
       case 'url-invalid':
         return valueKey ? url(nodes, valueKey) : [];
+      case 'reference-not-replaced':
+        return valueKey?.entry.key === 'command' ? [] : this.reference(problem);
       case 'command-not-found':
         return ofKey('command', (own) =>
           problem.instead !== undefined && isAsLong(own)
@@ -274,20 +237,43 @@ export class QuickFixes {
     }
   }
 
-  /** Says whether a key stands in the entry of its server itself, and not in an anchor that others may share. */
+  /** Replaces a text with one reference of another program by our reference. */
+  private reference({ place }: Problem): QuickFix[] {
+    const [start, end] = [this.positions.offset(place.range.start), this.positions.offset(place.range.end)];
+    const written = this.text.slice(start, end);
+    const pieces = piecesOf(textOf(readYaml(written).root) ?? '', everySyntax);
+    const at = pieces.findIndex(({ kind }) => kind !== 'text');
+    const [before, only, behind] = [pieces[at - 1], pieces[at], pieces[at + 1]];
+    const isOne = pieces.filter(({ kind }) => kind !== 'text').length === 1;
+    if (!isOne || !only || !('name' in only || 'id' in only) || /^[|>&*!]|[\r\n]/.test(written)) return [];
+    const name = 'id' in only ? only.id : only.name;
+    const keys = {
+      prefix: before?.kind === 'text' ? before.text : undefined,
+      [only.kind === 'variable' ? 'env' : 'secret']: name,
+      suffix: behind?.kind === 'text' ? behind.text : undefined,
+      default: only.kind === 'variable' ? only.fallback : undefined,
+    };
+    const parts = Object.entries(keys).flatMap(([key, part]) =>
+      part === undefined ? [] : [`${key}: ${edits.scalarText(part, part === name ? '' : "'")}`],
+    );
+    const made = [{ span: { start, end }, text: `{ ${parts.join(', ')} }` }];
+    return fix(`Change to a reference to '${name}'`, made, { preferred: true });
+  }
+
+  /** True if a key is in the entry of its server itself, and not in an anchor. */
   private ownKey({ server, entry }: KeySymbol): boolean {
     const nodes = this.nodes;
     const body = nodes && serverPair(nodes, server ?? '')?.pair.value;
     return nodes?.pairOf(body, entry.key) !== undefined && !isAnchored(body);
   }
 
-  /** Inserts the transport where the keys tell which one is meant. */
+  /** Inserts the transport that fits the other keys. */
   private missingTransport({ server }: Problem, nodes: EditNodes, how: 'alone' | 'together'): QuickFix[] {
     const servers = this.root.kind === 'map' ? this.root.entries.get('servers')?.value : undefined;
     const body = servers?.kind === 'map' && server !== undefined ? servers.entries.get(server)?.value : undefined;
     if (server === undefined || body?.kind !== 'map' || body.entries.has('transport')) return [];
     if (body.entries.has('url') === body.entries.has('command')) return [];
-    // A key that is renamed becomes the transport.
+    // A renamed key becomes the transport.
     if ([...body.entries.keys()].some((key) => suggestKey('server', key) === 'transport')) return [];
     const value = body.entries.has('url') ? 'streamable_http' : 'stdio';
     const inserted =
@@ -297,7 +283,7 @@ export class QuickFixes {
     return fix(`Add 'transport: ${value}'`, inserted, { preferred: true, safe: true });
   }
 
-  /** Renames a server to a near id that no other server has. */
+  /** Renames a server to a similar, free id. */
   private serverId(nodes: EditNodes, at: number): QuickFix[] {
     const pair = nodes.pairAt(at)?.pair;
     const servers = nodes.pairOf(nodes.root, 'servers')?.pair.value;
@@ -322,7 +308,7 @@ export class QuickFixes {
     return [{ title: `Create '${path}'`, does: { kind: 'create', path }, preferred: true, safe: false }];
   }
 
-  /** Replaces the characters of a prefix or suffix that no published name may have. */
+  /** Replaces characters that are not valid in a published name. */
   private affixes(nodes: EditNodes, { server }: Problem): QuickFix[] {
     return this.symbols.flatMap((symbol) => {
       if (symbol.kind !== 'key' || symbol.server !== server || symbol.doc?.value.kind === 'table') return [];
@@ -336,7 +322,7 @@ export class QuickFixes {
     });
   }
 
-  /** Finds the name in the reference that a problem is about. */
+  /** Finds the name in the reference of a problem. */
   private named(kind: 'variable' | 'secret', { place, server }: Problem): NamedSymbol | undefined {
     const at = this.positions.offset(place.range.start);
     return this.symbols.find(
@@ -349,7 +335,7 @@ export class QuickFixes {
     return symbol ? [secretFix(symbol.name, [], true)] : [];
   }
 
-  /** Makes a secret of a variable that is not set, so that its value can be entered. */
+  /** Makes a secret of an unset variable, so a person can enter its value. */
   private enterInstead(nodes: EditNodes, problem: Problem): QuickFix[] {
     const symbol = this.named('variable', problem);
     if (!symbol || !isSecretName(symbol.name)) return [];
@@ -378,7 +364,7 @@ export class QuickFixes {
     const names = this.deps.toolNames(server ?? '').filter((name) => !written.includes(name));
     const meant = nearest(symbol.written, names);
     const left = symbol.items.items.length - 1;
-    // A list that becomes empty means something else than one that matches nothing.
+    // An empty list has another meaning than a list without matches.
     const title =
       left > 0
         ? 'Remove the pattern'

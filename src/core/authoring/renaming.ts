@@ -1,16 +1,16 @@
-/** Renames a server in its config file (E2). `core/team/renaming` does the same in the files that name it. Pure. */
+/** Renames a server in its config file (E2). `core/team/renaming` renames it in other files. Pure. */
 import { validateId } from '../config/edit/newServer.js';
 import { EditNodes } from '../yaml/editNodes.js';
 import { renameKey, type TextEdit } from '../yaml/edits.js';
 import type { Span } from '../yaml/textPositions.js';
 import { serversIn } from './outline.js';
 
-/** Returns the server whose id is at an offset of a config file. */
+/** Returns the server with an id at this offset of a config file. */
 export function serverAt(text: string, offset: number): { readonly id: string; readonly keySpan: Span } | undefined {
   return serversIn(text).find(({ keySpan }) => keySpan.start <= offset && offset <= keySpan.end);
 }
 
-/** Returns the edits, or a sentence that says why the server cannot have the new id. */
+/** Returns the edits, or a sentence with the reason against the new id. */
 export function renamedServer(text: string, { start }: Span, to: string): readonly TextEdit[] | string {
   const nodes = EditNodes.read(text);
   if (!nodes) return 'The file has an error. Correct it before you rename a server.';

@@ -1,10 +1,9 @@
-/** Tells what the format has at a path of a sketched file. Anchors are followed to where they are used. */
-import { docOf, type KeyDoc, type ValueShape } from '../config/describe/keyDocs.js';
-import type { KeyLevel } from '../config/keys.js';
+/** Finds the format at a path of a sketched file. Anchors are followed to their uses. */
+import { docOf, type KeyDoc, type ValueShape, type KeyLevel } from '../config/keys.js';
 import type { Sketch } from '../yaml/sketch.js';
 import { pathKey, type SketchBox, type SketchPath } from '../yaml/sketch.js';
 
-/** The shape of the value that may stand at a path. */
+/** The shape of a value at a path. */
 export type PlaceShape =
   | ValueShape
   | { readonly kind: 'server' }
@@ -16,15 +15,15 @@ export interface KnownPlace {
   readonly shape: PlaceShape;
   /** The server it belongs to. */
   readonly server: string | undefined;
-  /** The one of `tools`, `prompts` and `resources` that the place is inside of; `tools` elsewhere. */
+  /** The enclosing one of `tools`, `prompts` and `resources`, or else `tools`. */
   readonly selection: string;
   /** The documentation of the last key of the path. */
   readonly doc: KeyDoc | undefined;
 }
 
-/** The number of anchors that are followed into one another. */
+/** The depth of anchors within anchors. */
 const mostHops = 4;
-/** The number of aliases that are followed in all: where many refer to one another, the ways multiply with each hop. */
+/** The number of followed aliases in all, because the ways multiply with each hop. */
 const mostFollowed = 1_000;
 
 export function placeAt(read: Sketch, path: SketchPath): KnownPlace | undefined {
@@ -99,7 +98,7 @@ function below(shape: PlaceShape, step: string | number): PlaceShape | undefined
   }
 }
 
-/** Returns the level of the keys of a map at a place, or undefined where keys are free or a map is out of place. */
+/** Returns the level of the keys of a map at a place, or undefined for free keys and for a misplaced map. */
 export function levelOf(shape: PlaceShape): KeyLevel | undefined {
   switch (shape.kind) {
     case 'table':
@@ -120,7 +119,7 @@ export function levelOf(shape: PlaceShape): KeyLevel | undefined {
   }
 }
 
-/** Returns the text of a key of the map at a path, whether it stands there or is merged into it. */
+/** Returns the text of a key of the map at a path, written there or merged into it. */
 export function textOf(read: Sketch, path: SketchPath, key: string): string | undefined {
   let left = mostFollowed;
   const find = (from: SketchPath, hops: number): string | undefined => {

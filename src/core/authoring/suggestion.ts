@@ -9,14 +9,14 @@ export interface Suggestion {
   readonly kind: 'key' | 'value' | 'server' | 'tool' | 'pattern' | 'variable' | 'folder' | 'file';
   readonly detail: string;
   readonly documentation: Markdown;
-  /** The editor's snippet that replaces the span; its later lines are indented from its first. */
+  /** The editor's snippet for the span. It is indented relative to its first line. */
   readonly snippet: string;
   readonly span: Span;
-  /** The text that is compared with what is typed. */
+  /** The text to compare with the input. */
   readonly filter: string;
   /** Suggestions are sorted by this text. */
   readonly order: string;
-  /** Says whether to ask again once it is written, because what comes next can be suggested too. */
+  /** True to ask again after the insertion, because the next part has suggestions too. */
   readonly andThen: boolean;
 }
 
@@ -26,11 +26,11 @@ interface KnownTool {
 }
 
 export interface CompletionDeps {
-  /** Returns all tools of a server, also those that are kept out. */
+  /** Returns all tools of a server, with filtered ones. */
   readonly tools: (server: string) => readonly KnownTool[];
-  /** The names of the variables that are set. */
+  /** The names of the set variables. */
   readonly variables: readonly string[];
-  /** Lists a folder, given relative to the workspace folder, which is `''` itself. */
+  /** Lists a folder by its path in the workspace folder; `''` is the folder itself. */
   readonly entries: (path: string) => Promise<readonly { readonly name: string; readonly isFolder: boolean }[]>;
 }
 
@@ -40,19 +40,19 @@ export interface Draft {
   readonly kind: Suggestion['kind'];
   readonly detail?: string;
   readonly documentation?: Markdown;
-  /** The kind of text that it writes. `text` and `quoted` are scalars; the second has quotes even where none are needed. */
+  /** The kind of text. `text` and `quoted` are scalars; the second always has quotes. */
   readonly writes:
     | { readonly kind: 'text' | 'quoted'; readonly value: string }
     /** `rest` is a snippet. */
     | { readonly kind: 'key'; readonly key: string; readonly rest: string }
     | { readonly kind: 'snippet'; readonly snippet: string };
   readonly rank?: number;
-  /** Says whether it is shown whatever is typed. */
+  /** True to show it for any input. */
   readonly always?: boolean;
   readonly andThen?: boolean;
 }
 
-/** @param typed what stands between the beginning of the slot and the cursor */
+/** @param typed the text between the beginning of the slot and the cursor */
 export function fit(drafts: readonly Draft[], slot: Slot, typed: string): Suggestion[] {
   return drafts.flatMap((draft) => {
     const snippet = written(draft, slot);

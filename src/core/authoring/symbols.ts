@@ -1,21 +1,20 @@
 /**
- * The symbols of a config file that can be read: every key with its level, every pattern, transform and reference to a
- * host variable, and the server it counts for. Hover and quick fixes find by place what they are asked about.
+ * The symbols of a valid config file: every key with its level, and every pattern, transform and reference to a host
+ * variable, each with its server. Hover and quick fixes find them by place.
  *
- * Invariants: aliases and merges are followed, so a symbol may stand outside the entry of its server, and one place
- * may be a symbol of several servers. What the validator would refuse has no symbol, and neither has anything below it.
+ * Invariants: aliases and merges are followed, so a symbol may be outside the entry of its server, and one place may be
+ * a symbol of several servers. Invalid parts have no symbols, and neither has anything below them.
  */
-import { keyDocs, type KeyDoc, type ValueShape } from '../config/describe/keyDocs.js';
-import type { KeyLevel } from '../config/keys.js';
+import { docOf, type KeyDoc, type ValueShape, type KeyLevel } from '../config/keys.js';
 import type { Span } from '../yaml/textPositions.js';
 import type { MapEntry, ListNode, ValueNode, MapNode } from '../yaml/valueNodes.js';
 
 type Selection = 'tools' | 'prompts' | 'resources';
 
 interface OfServer {
-  /** The server that it counts for; it is undefined for keys of the file itself. */
+  /** Its server, or undefined for keys of the file itself. */
   readonly server: string | undefined;
-  /** The span in which a pointer has to be. */
+  /** The span for the pointer. */
   readonly span: Span;
 }
 
@@ -25,9 +24,9 @@ export type ConfigSymbol = OfServer &
         readonly kind: 'key';
         readonly level: KeyLevel;
         readonly entry: MapEntry;
-        /** The map in which it stands, with merges applied. */
+        /** The map around it, with merges applied. */
         readonly map: MapNode;
-        /** It is undefined where the level does not know the key. */
+        /** Undefined for an unknown key. */
         readonly doc: KeyDoc | undefined;
       }
     | { readonly kind: 'server'; readonly entry: MapEntry }
@@ -43,9 +42,9 @@ export type ConfigSymbol = OfServer &
         readonly kind: 'variable' | 'secret';
         readonly name: string;
         readonly entry: MapEntry;
-        /** Says whether the reference has a value of its own for where its source has none. */
+        /** True if the reference has a default. */
         readonly hasDefault: boolean;
-        /** The offsets at which a problem of the reference is shown, as `FilePlaces` has it. */
+        /** The offsets of a problem of the reference, as in `FilePlaces`. */
         readonly shownAt: readonly number[];
       }
   );
@@ -69,9 +68,8 @@ class Walk {
   constructor(private readonly found: ConfigSymbol[]) {}
 
   table(level: KeyLevel, map: MapNode, server: string | undefined, of: Selection): void {
-    const docs: Readonly<Record<string, KeyDoc>> = keyDocs[level];
     for (const entry of [...map.entries.values(), ...map.duplicates.map(({ again }) => again)]) {
-      const doc = Object.hasOwn(docs, entry.key) ? docs[entry.key] : undefined;
+      const doc = docOf(level, entry.key);
       this.found.push({ kind: 'key', level, entry, map, doc, server, span: entry.keySpan });
       const within = level === 'server' && (entry.key === 'prompts' || entry.key === 'resources') ? entry.key : of;
       if (doc) this.value(doc.value, entry, server, within);
@@ -133,7 +131,7 @@ class Walk {
     }
   }
 
-  /** @param key where it is shown that has several lines */
+  /** @param key the place for a reference of several lines */
   private reference(map: MapNode, key: MapEntry | undefined, server: string | undefined, of: Selection): void {
     this.shownAt = [map.span.start, ...(key ? [key.keySpan.start] : [])];
     this.hasDefault = map.entries.has('default');

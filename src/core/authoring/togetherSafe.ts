@@ -1,4 +1,4 @@
-/** Chooses the safe fixes that may be applied all at once: each may be safe, and two of them conclude the same. */
+/** Chooses safe fixes for one step. Each may be safe, but two of them may have the same result. */
 import { parseMindsFile } from '../config/read/parse.js';
 import type { ConfigDeps, ParsedSource } from '../config/model.js';
 import { applyEdits, withoutOverlaps, type TextEdit } from '../yaml/edits.js';
@@ -7,12 +7,12 @@ import { readYaml } from '../yaml/yamlTree.js';
 
 type Fix = readonly TextEdit[];
 
-/** The texts that are tried at most; what is not tried by then is left out. */
+/** The limit of tried texts. Untried fixes are left out. */
 const mostTried = 24;
 
-/** Returns the edits of the fixes that together break nothing. @param variables the names of those that are set */
+/** Returns the edits of compatible fixes. @param variables the names of the set variables */
 export function togetherSafe(text: string, fixes: readonly Fix[], variables: readonly string[]): Fix {
-  // A mistake that several servers share has a fix for each.
+  // A mistake shared by several servers has a fix for each.
   const different = [...new Map(fixes.map((fix) => [JSON.stringify(fix), fix])).values()];
   if (different.length === 0) return [];
   const deps: ConfigDeps = {
@@ -58,7 +58,7 @@ function validIn(parsed: ParsedSource): Set<string> {
   return new Set(servers.flatMap(({ kind, id }) => (kind === 'valid' ? [id] : [])));
 }
 
-/** The number of keys that are written twice anywhere. */
+/** The number of duplicate keys. */
 function duplicatesIn(root: ValueNode): number {
   const seen = new Set<ValueNode>();
   const found = new Set<unknown>();

@@ -1,4 +1,4 @@
-/** Reads and writes the lists by which a config file publishes the tools of a server (N2). Everything here is pure. */
+/** Reads and writes the lists of published tools in a config file (N2). Everything here is pure. */
 import { setToolFilter, toolFilterOf } from '../config/edit/serverEdits.js';
 import { compilePattern } from '../tools/patterns.js';
 import { withTicks } from '../tools/ticks.js';
@@ -7,7 +7,7 @@ import type { Span } from '../yaml/textPositions.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { symbolsOf } from './symbols.js';
 
-/** Returns the shortest edits by which agents see exactly the ticked tools; see `withTicks`. */
+/** Returns the shortest edits for agents to see exactly the ticked tools; see `withTicks`. */
 export function tickTools(
   text: string,
   server: string,
@@ -18,7 +18,7 @@ export function tickTools(
   return filter && setToolFilter(text, server, withTicks(filter, names, ticks));
 }
 
-/** Returns where the item stands that decides about a tool, or the whitelist if the tool is not in it. */
+/** Returns the span of the deciding item, or of the whitelist if the tool is not in it. */
 export function decidingPattern(text: string, server: string, tool: string): Span | undefined {
   const ofTools = symbolsOf(readYaml(text).root).filter((symbol) => symbol.server === server);
   const patterns = (list: 'whitelist' | 'blacklist'): { readonly span: Span; readonly text: string }[] =>

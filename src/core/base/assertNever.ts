@@ -1,7 +1,4 @@
-/**
- * Closes a switch over a union: a kind that is added later fails to compile here. It throws if one gets here at run
- * time.
- */
+/** Closes a switch over a union: a later kind fails to compile here. It throws at run time. */
 export function assertNever(value: never): never {
   throw new Error(`Unexpected variant: ${JSON.stringify(value)}`);
 }

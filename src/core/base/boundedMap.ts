@@ -1,6 +1,6 @@
-/** A map that forgets: beyond `most` entries, the one that was set longest ago goes. Setting a key again renews it. */
+/** A map with at most `most` entries. A new entry removes the least recently set one. Setting a key again renews it. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
-  /** @param onLost called with a value that another one pushes out, or takes the place of, when the other is there */
+  /** @param onLost called after an entry was pushed out or replaced, with its value */
   constructor(
     private readonly most: number,
     private readonly onLost?: (value: Value) => void,

@@ -1,8 +1,6 @@
 import { isObject } from './isObject.js';
 
-/**
- * Returns the same JSON for values that are equal: the keys of objects are sorted. It serves hashes and comparisons.
- */
+/** Returns equal JSON for equal values by sorting the keys of objects. It serves hashes and comparisons. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     isObject(inner)

@@ -1,4 +1,4 @@
-/** Time is a dependency: whatever waits or dates something is given a clock, so that tests own the time. */
+/** Time is a dependency: waiting and dating use a clock, so tests own the time. */
 import type { CancelSignal } from './cancellation.js';
 import { type Disposable, toDisposable } from './disposables.js';
 
@@ -6,13 +6,13 @@ export interface Clock {
   /** Returns milliseconds since the epoch. */
   now(): number;
   /**
-   * Calls `run` once after `ms` milliseconds, or after 24 days if that is sooner. A timer never keeps the process alive by
-   * itself.
+   * Calls `run` once after `ms` milliseconds, or after 24 days if that is sooner. A timer never keeps the process
+   * alive.
    */
   after(ms: number, run: () => void): Disposable;
 }
 
-/** Timers of Node that are to wait longer run at once. */
+/** Longer timers of Node run at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -44,8 +44,8 @@ export function delay(clock: Clock, ms: number, signal?: CancelSignal): Promise<
 }
 
 /**
- * Runs something under a signal that is aborted with `outer`, or when `ms` milliseconds have passed; what then rejects,
- * rejects with that.
+ * Runs something under a signal. The signal aborts with `outer`, or after `ms` milliseconds; a rejection has its
+ * reason.
  */
 export async function limited<T>(
   clock: Clock,
@@ -53,7 +53,7 @@ export async function limited<T>(
   outer: AbortSignal | undefined,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  // Node 20 may collect an `AbortSignal.timeout` of which only `AbortSignal.any` knows, and it is never aborted.
+  // Node 20 may collect an `AbortSignal.timeout` before it aborts, if only `AbortSignal.any` refers to it.
   const limit = new AbortController();
   const timer = clock.after(ms, () => limit.abort(new Error(`No answer came within ${ms / 1000} s.`)));
   try {
@@ -65,7 +65,7 @@ export async function limited<T>(
   }
 }
 
-/** Runs something `ms` milliseconds after it is first asked for, and once however often it is asked for meanwhile. */
+/** Runs something `ms` milliseconds after the first request. Requests until then share the run. */
 export class Throttle implements Disposable {
   private timer: Disposable | undefined;
   private ended = false;

@@ -1,6 +1,6 @@
 /**
- * A store owns what must be ended. Invariants: `dispose` runs once; what is added to a disposed store is disposed of at
- * once; the live stores can be counted, so that a test suite can prove that it left none.
+ * A store owns resources and ends them. Invariants: `dispose` runs once. A resource added to a disposed store is
+ * disposed of at once. Live stores can be counted, so a test suite can prove that it left none.
  */
 export interface Disposable {
   dispose(): void;
@@ -20,7 +20,7 @@ export function toDisposable(end: () => void): Disposable {
 export class DisposableStore implements Disposable {
   private static readonly live = new Set<DisposableStore>();
 
-  /** Returns the names of the stores that were not disposed of. Test suites end by asserting that there are none. */
+  /** Returns the names of live stores. Test suites end by asserting an empty list. */
   static liveNames(): string[] {
     return [...DisposableStore.live].map((store) => store.name);
   }

@@ -1,4 +1,4 @@
-/** Events are typed. A listener that throws is reported and does not keep the others from hearing the event. */
+/** Typed events. A listener's error is reported, and other listeners still receive the event. */
 import type { CancelSignal } from './cancellation.js';
 import { toDisposable, type Disposable } from './disposables.js';
 
@@ -10,7 +10,7 @@ export class Emitter<T> implements Disposable {
 
   readonly event: Event<T> = (listener) => {
     if (this.ended) return { dispose: () => {} };
-    // A function may subscribe twice, and each subscription ends by itself.
+    // A function may subscribe twice, and each subscription ends separately.
     const own = (value: T): void => listener(value);
     this.listeners.add(own);
     return toDisposable(() => this.listeners.delete(own));
@@ -42,7 +42,7 @@ export function untilAborted(signal: CancelSignal): Promise<void> {
   });
 }
 
-/** Settles as `outcome` does, or rejects with the signal's reason if that comes first. */
+/** Settles like `outcome`, or rejects with the signal's reason if the signal aborts first. */
 export function unlessAborted<T>(outcome: Promise<T>, signal: CancelSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const aborted = (): void => reject(signal.reason as Error);
@@ -52,7 +52,7 @@ export function unlessAborted<T>(outcome: Promise<T>, signal: CancelSignal): Pro
   });
 }
 
-/** Resolves with the first value for which `accept` holds; rejects with the signal's reason. */
+/** Resolves with the first accepted value, or rejects with the signal's reason. */
 export function nextEvent<T>(event: Event<T>, accept: (value: T) => boolean, signal?: CancelSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

@@ -1,8 +1,8 @@
 /**
- * Folds text that a person reads before they decide, so that no word of it is beyond the edge (S1a).
+ * Folds text for a decision, so every word is in sight (S1a).
  *
- * The editor does not say how wide it is. From 900 points on it shows a comparison in two halves, and half of that has 42
- * columns in sight in its usual font. A page between both side bars of a window of 1440 points has 64.
+ * The editor does not report its width. From 900 points on, it shows a comparison in two halves, and half of 900 points
+ * has 42 columns in its usual font. A page between both side bars of a window of 1440 points has 64.
  */
 export const halfWidth = 42;
 export const pageWidth = 64;
@@ -12,8 +12,8 @@ const continued = '  … ';
 
 /**
  * Breaks one line into lines of at most `width` columns.
- * @param lead stands in front of the line
- * @param mark stands in front of each line that continues it
+ * @param lead goes in front of the line
+ * @param mark goes in front of each continuation
  */
 export function folded(line: string, width: number, lead = '', mark = continued): string[] {
   const lines: string[] = [];
@@ -34,7 +34,7 @@ export function folded(line: string, width: number, lead = '', mark = continued)
   return [...lines, text];
 }
 
-/** A character that is not ASCII may be two columns wide, and a tab eight. */
+/** A non-ASCII character may be two columns wide, and a tab eight. */
 function columnsOf(character: string): number {
   return character === '\t' ? 8 : character >= ' ' && character <= '~' ? 1 : 2;
 }

@@ -1,17 +1,17 @@
 /**
- * Makes text from servers, files and sign-ins inert wherever it is shown (S1a). VS Code turns `[text](command:…)` in a
- * message into a link that runs a command, `$(name)` into an icon, and Markdown into links and pictures. Control
- * characters steer a terminal, and characters that do not show hide a part of the text.
+ * Makes text from servers, files and sign-ins inert for every view (S1a). VS Code turns `[text](command:…)` in a
+ * message into a link for a command, `$(name)` into an icon, and Markdown into links and pictures. Control characters
+ * steer a terminal, and invisible characters hide a part of the text.
  *
- * A text that is shown is `Inert` or `Markdown`. Both are written with a tag, `` inert`Start “${name}”?` ``: the words of
- * the template are ours and stay as they are, and every value in it is made inert. Nothing else makes them, so that a
- * text that is not inert does not fit where one is shown.
+ * A shown text is `Inert` or `Markdown`. Both are written with a tag, `` inert`Start “${name}”?` ``: the words of the
+ * template are ours and stay, and every value is made inert. No other code makes these types, so the compiler refuses a
+ * foreign text in a view.
  */
 import { folded, pageWidth } from './folded.js';
 
 declare const mark: unique symbol;
 
-/** A text without links, icons of others, and characters that do not show. */
+/** A text without links, foreign icons and invisible characters. */
 export type Inert = string & { readonly [mark]: true };
 
 /** An icon of the editor, for the beginning of a label. */
@@ -33,14 +33,16 @@ const own = Symbol('own');
 
 type Plain = string | number;
 
-/** A value longer than this, in UTF-16 code units, is cut in its middle, so that it cannot push our words out of sight. */
+/**
+ * The longest value in UTF-16 code units. A longer one is cut in its middle, so it cannot push our words out of sight.
+ */
 const longestValue = 500;
 
-/** Writes one line that is shown as it is: in messages, labels, titles and tooltips that are not Markdown. */
+/** Writes one line for messages, labels, titles and tooltips without Markdown. */
 export function inert(words: TemplateStringsArray, ...values: (Plain | Icon)[]): Inert {
   let text = '';
   words.forEach((word, index) => {
-    // What is foreign must not end in the beginning of what our words would complete.
+    // Foreign text must not end in the beginning of a link or icon completed by our words.
     text += /[\]$]$/.test(text) && word.startsWith('(') ? ` ${word}` : word;
     const value = values[index];
     if (value === undefined) return;
@@ -53,22 +55,21 @@ export function inert(words: TemplateStringsArray, ...values: (Plain | Icon)[]):
   return text as Inert;
 }
 
-/** Makes a whole text inert and keeps its lines, for what is shown in several. */
+/** Makes a whole text inert and keeps its lines. */
 export function inertLines(text: string): Inert {
   return unlinked(visible(text)) as Inert;
 }
 
-/** Writes a text of ours for a place that shows no Markdown: code, names and commands stand in one kind of quotation marks. */
+/** Writes our Markdown for a place without it: code, names and commands get one kind of quotation marks. */
 export function unmarked(text: string): string {
   return text.replace(/`([^`]+)`|“([^”]*)”/g, (_, code?: string, said?: string) => `"${code ?? said}"`);
 }
 
-/** Joins texts that are inert. */
 export function inertList(texts: readonly Inert[], separator: ', ' | ' · ' | ' ' | '\n'): Inert {
   return texts.join(separator) as Inert;
 }
 
-/** Writes Markdown. A value that is not Markdown itself is shown as the text that it is. */
+/** Writes Markdown. Values of other kinds become plain text in it. */
 export function formatted(words: TemplateStringsArray, ...values: (Plain | Markdown)[]): Markdown {
   const parts = words.map((word, index) => {
     const value = values[index];
@@ -80,7 +81,7 @@ export function formatted(words: TemplateStringsArray, ...values: (Plain | Markd
 
 export const noMarkdown = formatted``;
 
-/** Joins those that are not empty. */
+/** Joins the non-empty parts. */
 export function markdownList(parts: readonly Markdown[], separator: string): Markdown {
   const texts = parts.map(({ value }) => value).filter((value) => value !== '');
   return new Markdown(texts.join(separator), own);
@@ -99,7 +100,7 @@ export function codeCell(text: string): Markdown {
   return new Markdown(code(text).value.replaceAll('|', '\\|'), own);
 }
 
-/** Takes the address of a link that we make ourselves, in a form that ends nowhere but at its end. */
+/** Writes the address of our own link, escaped to its end. */
 export function linkTarget(uri: string): Markdown {
   return new Markdown(replacedEach(uri, /[\s()<>\\]+/g, percentEncoded), own);
 }
@@ -111,21 +112,21 @@ export function fenced(text: string, language = ''): Markdown {
 }
 
 /**
- * Takes a text that is Markdown by its nature: our documentation, and the answer of a model, which the editor shows as text
- * that nobody trusts. The test of this module says who may call it.
+ * Takes Markdown sources: our documentation, and a model's answer, because the editor shows it without trust. The test
+ * of this module lists the permitted callers.
  */
 export function asMarkdown(text: string): Markdown {
   return new Markdown(text, own);
 }
 
 /**
- * Writes every character that does not show as its number: control characters, those that change the direction of
- * text, fillers, and blanks that are so many that they push text out of sight. Ends of lines and tabs stay.
+ * Writes every invisible character as its number: control characters, changes of direction, fillers, and runs of blanks
+ * long enough to push text out of sight. Ends of lines and tabs stay.
  */
 export function visible(text: string): string {
   const shown = withoutHidden(text);
   return shown.replace(/[ \t]{9,}/g, (blanks, at: number) =>
-    // Indentation is not hidden by its length alone.
+    // Indentation up to 40 blanks hides nothing.
     (at === 0 || shown[at - 1] === '\n') && blanks.length <= 40 ? blanks : `\\u{20 × ${blanks.length}}`,
   );
 }
@@ -136,7 +137,7 @@ export function bothEnds(text: string, width = pageWidth, lead = ''): string {
   return lines.flatMap((line) => folded(line, width, lead, '  | ')).join('\n');
 }
 
-/** Quotes a text so that every character of it can be told, and none can be pushed out of sight. */
+/** Quotes a text with every character visible and none out of sight. */
 export function quoted(text: string): string {
   return replacedEach(JSON.stringify(text), hiddenCharacters, numbered).replace(
     / {4,}/g,
@@ -144,17 +145,17 @@ export function quoted(text: string): string {
   );
 }
 
-/** Writes what a terminal is given: nothing in it steers the terminal. Lines and columns stay. */
+/** Writes text for a terminal without control of it. Lines and columns stay. */
 export function forTerminal(text: string): string {
   return withoutHidden(text);
 }
 
-/** Writes an entry of a log. No line of it begins where the entries of the log begin, so that none can be forged. */
+/** Writes an entry of a log. Continuation lines are indented, so no entry can be forged. */
 export function forLog(text: string): string {
   return withoutHidden(text).replaceAll('\n', '\n    ');
 }
 
-/** Writes JSON in which every character shows; it says the same. */
+/** Writes equal JSON with every character visible. */
 export function visibleJson(json: string): string {
   return replacedEach(json, hiddenCharacters, escapedInJson, (one) => one === '\n');
 }
@@ -171,8 +172,8 @@ export function oneLine(text: string): string {
 }
 
 /**
- * Replaces each character of the runs that the pattern finds. A text may be nothing but such characters, and most of the time
- * would go into calls by the pattern and into making the same replacement again.
+ * Replaces each character of the runs found by the pattern. A text may consist of such characters, so the replacement
+ * of each character is made once.
  */
 function replacedEach(text: string, runs: RegExp, made: (one: string) => string, isKept?: Kept): string {
   const known = new Map<string, string>();
@@ -189,7 +190,7 @@ function replacedEach(text: string, runs: RegExp, made: (one: string) => string,
   });
 }
 
-/** Says whether a character at an offset stays as it is. */
+/** True if the character at an offset stays as it is. */
 type Kept = (one: string, at: number) => boolean;
 
 /** Writes a character as its number. */
@@ -207,8 +208,8 @@ function escapedInJson(character: string): string {
 }
 
 /**
- * Characters that show nothing. Besides those that Unicode calls ignorable, Hangul fillers and the empty Braille pattern
- * are drawn as blanks.
+ * Invisible characters. Besides Unicode's ignorable ones, Hangul fillers and the empty Braille pattern look like
+ * blanks.
  */
 const hiddenCharacters =
   /(?:[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{115f}\u{1160}\u{3164}\u{ffa0}]|(?! )\p{Zs})+/gu;
@@ -222,7 +223,7 @@ function withoutHidden(given: string): string {
   const text = given.replaceAll('\r\n', '\n');
   const isKept: Kept = (one, at) => {
     if (one === '\n' || one === '\t') return true;
-    // Most characters are told from joiners at a glance.
+    // A quick test excludes most characters.
     return one > '\u{7f}' && belongs.test(one) && carrier.test(text.slice(Math.max(0, at - 2), at));
   };
   return replacedEach(text, hiddenCharacters, numbered, isKept);
@@ -234,7 +235,7 @@ function shortened(text: string): string {
   return `${text.slice(0, half).replace(/[\uD800-\uDBFF]$/, '')}…${text.slice(-half).replace(/^[\uDC00-\uDFFF]/, '')}`;
 }
 
-/** Breaks what the editor would read as a link or an icon. */
+/** Breaks links and icons of the editor. */
 function unlinked(text: string): string {
   return text.replace(/\]\(/g, '] (').replace(/\$\(/g, '$ (');
 }

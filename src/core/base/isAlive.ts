@@ -1,4 +1,4 @@
-/** Says whether there is such a process, ours or not; of a negative number, whether the group has any. */
+/** True if the process exists, ours or not. For a negative number, true if its process group has members. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

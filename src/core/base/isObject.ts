@@ -1,4 +1,4 @@
-/** Says whether something that came from outside has members: it is an object and not a list. */
+/** True for an object from outside, except lists. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,9 @@
 /**
- * Finds many values in a text at once, in one pass over it, whatever values and text are (the automaton of Aho and
- * Corasick). A value is found also where a mark says that the text was cut within it.
+ * Finds many values in a text in one linear pass (the automaton of Aho and Corasick). It also finds a value cut short
+ * by a mark.
  */
 
-/** A longer value is found by its beginning, and then what follows it is compared. */
+/** A longer value is found by its beginning, and the rest is compared. */
 const longestIndexed = 1024;
 const ellipsis = 0x2026;
 
@@ -17,14 +17,14 @@ export class KnownSecrets {
   private readonly next = new Map<number, number>();
   private readonly fallback: number[] = [0];
   private readonly depth: number[] = [0];
-  /** The length of the longest value that ends at this node; it is 0 where none does. */
+  /** The length of the longest value with its end at this node, or 0. */
   private readonly longest: number[] = [0];
-  /** What follows the beginning of long values, and the node of the last such beginning that ends at a node. */
+  /** The rests of long values, and the node of the last such beginning at each node. */
   private readonly rests = new Map<number, string[]>();
   private readonly longEnd: number[] = [0];
   private readonly isFirst = new Uint8Array(0x10000);
 
-  /** @param shortest how much of a value that was cut must stand there at least */
+  /** @param shortest the least visible part of a cut value */
   constructor(
     values: Iterable<string>,
     private readonly shortest: number,
@@ -122,7 +122,7 @@ function sameLength(rest: string, text: string, from: number): number {
   return length;
 }
 
-/** Returns the JSON escape (`\n`, `\u00e9`) in which a place lies, because half of one must not remain. */
+/** Returns the JSON escape (`\n`, `\u00e9`) around a place, because half of one must not remain. */
 function escapeAround(text: string, at: number): Span | undefined {
   for (let slash = at - 1; slash >= 0 && slash >= at - 5; slash--) {
     if (text.charCodeAt(slash) !== 0x5c) continue;

@@ -8,7 +8,7 @@ import { makePrivateFile } from './privateFile.js';
 
 const fileName = /^([0-9a-f]{64})\.json$/;
 
-/** Returns the fingerprint that a file is named after, if it is one of these. */
+/** Returns the fingerprint in a file name, or undefined for other names. */
 export function launchOfFile(name: string): string | undefined {
   return fileName.exec(name)?.[1];
 }
@@ -17,7 +17,7 @@ export function fileOfLaunch(folder: string, launch: string): string {
   return path.join(folder, `${launch}.json`);
 }
 
-/** Replaces the file of a launch, or removes it where there is no text. What is no fingerprint has no file. */
+/** Replaces the file of a launch, or removes it without a text. Other names have no file. */
 export async function putLaunchFile(folder: string, launch: string, text: string | undefined): Promise<void> {
   const file = fileOfLaunch(folder, launch);
   if (launchOfFile(path.basename(file)) !== launch) return;

@@ -1,6 +1,6 @@
 /**
- * Logging is a dependency, and everything is redacted and made inert before it is written (E4, S1a). What is registered as a
- * secret here must not reach logs, problems, status or diagnostics; what is one by its name or shape is told by `secrets.ts`.
+ * Logging is a dependency. Every message is redacted and made inert before it is written (E4, S1a). Registered secrets
+ * must not reach logs, problems, status or diagnostics. `secrets.ts` recognises other secrets by name and shape.
  */
 import { forLog } from './inert.js';
 import { KnownSecrets } from './knownSecrets.js';
@@ -16,10 +16,10 @@ export interface Log {
 
 /** Shorter values are not treated as secrets, because redacting `1` or `ci` would blank the log. */
 const shortestSecret = 6;
-/** The limit of a text in UTF-16 code units. Nobody reads more, and what is looked at is bounded (S2). */
+/** The limit of a text in UTF-16 code units. The rest would only cost time (S2). */
 const longestText = 1024 * 1024;
 const longestLogText = 64 * 1024;
-/** This much at the end of a text that is too long may be the beginning of a secret. */
+/** The end of a cut text may be the beginning of a secret. */
 const uncertainEnd = 4096;
 
 export class Redactor {
@@ -53,7 +53,7 @@ export class Redactor {
     return `${this.redactWhole(`${head.slice(0, end)}…`)} (${text.length - end} more characters)`;
   }
 
-  /** Takes out what is registered, and nothing that only looks like a secret. */
+  /** Removes registered values, but no values by name or shape. */
   withoutRegistered(text: string): string {
     if (this.secrets.size === 0) return text;
     this.known ??= new KnownSecrets([...this.secrets.keys()].flatMap(spellings), shortestSecret);
@@ -67,8 +67,8 @@ export class Redactor {
 }
 
 /**
- * Returns the value, its lines and, where it is JSON, what stands in it, because whoever quotes it may write them one by
- * one, and what in it is a secret by itself.
+ * Returns the value, its lines, the values in its JSON, and the recognisable secrets in it, because each may be quoted
+ * separately.
  */
 function partsOf(value: string): string[] {
   return [
@@ -84,7 +84,7 @@ function linesOf(value: string): string[] {
   return lines.length > 1 ? lines.filter((line) => !line.startsWith('-----')) : [];
 }
 
-/** Returns the texts and numbers in a text that is JSON, such as the key of a service account. */
+/** Returns the texts and numbers in a JSON text, such as the key of a service account. */
 function leavesOf(value: string): string[] {
   if (!/^\s*["[{]/.test(value)) return [];
   const found: string[] = [];
@@ -100,7 +100,7 @@ function leavesOf(value: string): string[] {
   return found;
 }
 
-/** Returns the ways to write a secret, which JSON and URLs write with escapes. */
+/** Returns the spellings of a secret: plain, and with the escapes of JSON and URLs. */
 function spellings(value: string): string[] {
   return [...new Set([value, JSON.stringify(value).slice(1, -1), inAddress(value)])];
 }

@@ -1,7 +1,4 @@
-/**
- * Says whether a host name is this machine's own, so that what is sent there does not leave it and need not be
- * encrypted.
- */
+/** True for a host name of this machine. Data for it stays here and needs no encryption. */
 export function isLoopback(hostname: string): boolean {
   return /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/i.test(hostname);
 }

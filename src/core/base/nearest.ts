@@ -1,6 +1,6 @@
-/** Finds the name that was probably meant by one that is misspelt. */
+/** Finds the intended name for a misspelt one. */
 
-/** Returns the candidate that is the fewest slips of the pen away from `found`, or undefined if even that one is far. */
+/** Returns the closest candidate to `found`, or undefined if none is close. */
 export function nearest(found: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let fewest = Infinity;
@@ -20,9 +20,7 @@ export function withoutSeparators(word: string): string {
   return word.toLowerCase().replace(/[\s_-]/g, '');
 }
 
-/**
- * Returns the Damerau–Levenshtein distance, which counts insertions, deletions, substitutions and swaps of neighbours.
- */
+/** Returns the Damerau–Levenshtein distance. It counts insertions, deletions, substitutions and swaps of neighbours. */
 export function distance(a: string, b: string): number {
   // Long words are never near one another here, and the table grows with the product of their lengths.
   if (Math.abs(a.length - b.length) > 32 || a.length > 128 || b.length > 128) return Infinity;

@@ -1,19 +1,19 @@
 /**
- * Tells whether two paths lead to one place. Nothing else compares paths that come from different hands: the editor
- * writes `c:\`, Windows `C:\`, and a folder may be reached by a link.
+ * Compares paths from different sources. No other code may: the editor writes `c:\`, Windows `C:\`, and a folder may be
+ * behind a link.
  */
 import { readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Returns the path without links and in the system's own spelling. What does not exist stays as it is written. A link
- * whose target is missing is followed too, because it is when the file is written.
+ * Returns the path without links and in the system's own spelling. A missing part stays as written. A link to a missing
+ * target is followed too, because a write follows it.
  */
 export function realPath(file: string, hops = 16): string {
   const full = path.resolve(file);
   const found = existing(full);
   if (found !== undefined) return found;
-  // From the root down: nothing below what is missing is looked for, so that a long path costs one look.
+  // From the root down, because the look-up ends at the first missing part. So a long path costs one look.
   let { root: real } = path.parse(full);
   const names = full.slice(real.length).split(path.sep);
   for (const [index, name] of names.entries()) {
@@ -37,7 +37,7 @@ function existing(file: string): string | undefined {
   }
 }
 
-/** Where an open file is; undefined where the system does not tell. */
+/** Returns the path of an open file, or undefined on systems without that information. */
 export function openedPath(descriptor: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);
@@ -58,7 +58,7 @@ export function samePath(a: string, b: string): boolean {
   return a === b || comparable(a) === comparable(b);
 }
 
-/** Returns whether a path leads to `file`. Each spelling is looked up on the disk once. */
+/** Returns a function to compare paths with `file`. Each spelling is looked up on the disk once. */
 export function sameAs(file: string): (other: string) => boolean {
   const known = new Map<string, boolean>();
   return (other) => {
@@ -68,13 +68,13 @@ export function sameAs(file: string): (other: string) => boolean {
   };
 }
 
-/** Says whether `file` lies below `folder`, however deep. */
+/** True if `file` is below `folder` at any depth. */
 export function isBelow(file: string, folder: string): boolean {
   const relative = path.relative(comparable(folder), comparable(file));
   return relative !== '' && relative.split(path.sep, 1)[0] !== '..' && !path.isAbsolute(relative);
 }
 
-/** On Windows, two spellings of what does not exist yet would be one file too. */
+/** On Windows, two spellings of a missing file also mean one file. */
 function comparable(file: string): string {
   const real = realPath(file);
   return process.platform === 'win32' ? real.toLowerCase() : real;

@@ -1,12 +1,10 @@
-/**
- * Keeps the ends that are under way and that nobody awaits yet, so that the owner's own end can wait for all of them.
- */
+/** Keeps running ends without a waiting caller, so the owner's own end can wait for all of them. */
 import { asText } from './text.js';
 
 export class PendingEnds {
   private readonly pending = new Set<Promise<void>>();
 
-  /** @param onFailure is told of an end that failed */
+  /** @param onFailure receives the reason of a failed end */
   constructor(private readonly onFailure: (why: string) => void) {}
 
   add(end: Promise<unknown>): void {
@@ -19,7 +17,7 @@ export class PendingEnds {
     this.pending.add(kept);
   }
 
-  /** Resolves when no end is under way any more, including those that are added meanwhile. */
+  /** Resolves after all ends, with later added ones. */
   async settled(): Promise<void> {
     while (this.pending.size > 0) await Promise.all([...this.pending]);
   }

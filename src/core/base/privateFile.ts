@@ -1,11 +1,11 @@
-/** Files that their owner alone can read, in the user's home or where an option says. */
+/** Writes files readable only by their owner, in the user's home or at an option's path. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, rename, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Makes the file anew and never writes into one that is there: what is in its place may be a link to another file, or
- * be open to others. Rejects as `node:fs/promises` does.
+ * Creates a new file and never writes into an existing one, because it may be a link or open to others. Rejects as
+ * `node:fs/promises` does.
  *
  * @param place puts the finished file in its place
  */

@@ -1,7 +1,6 @@
 /**
- * A problem is something a person can act on. It has a stable code and a place in a file, and says what happened and
- * what to do next. Problems are made where they are found; the codes are listed here, so that each has its
- * documentation.
+ * A problem is something a person can act on. It has a stable code, a place in a file, a finding and a next step. Other
+ * rooms make problems; the codes are listed here, so each has its documentation.
  */
 export interface Position {
   /** Counted from zero. */
@@ -12,7 +11,7 @@ export interface Position {
 
 export interface Range {
   readonly start: Position;
-  /** The first position that is no longer in the range. */
+  /** The first position behind the range. */
   readonly end: Position;
 }
 
@@ -24,7 +23,7 @@ export interface Place {
 
 export type Severity = 'error' | 'warning' | 'information' | 'hint';
 
-/** Returns whether a person should look at a problem; everything else is only good to know. */
+/** True if a person should look at a problem. Other problems are background. */
 export function needsAttention({ severity }: Pick<Problem, 'severity'>): boolean {
   return severity === 'error' || severity === 'warning';
 }
@@ -32,23 +31,42 @@ export function needsAttention({ severity }: Pick<Problem, 'severity'>): boolean
 export interface Problem {
   readonly code: ProblemCode;
   readonly severity: Severity;
-  /** Says in one or more sentences what is wrong. */
+  /** One or more sentences about the mistake. */
   readonly message: string;
-  /** Says in the imperative what to do. */
+  /** The next step, in the imperative. */
   readonly fix: string;
   readonly place: Place;
   /** The id of the server it belongs to, if it belongs to one. */
   readonly server?: string;
-  /** The original name of the one tool that is left out, or that has to be left out to solve the problem. */
+  /** The original name of the tool left out, or to leave out as a solution. */
   readonly tool?: string;
-  /** The pattern that it is about. */
   readonly pattern?: string;
-  /** The value that was probably meant instead of the one at the place. */
+  /** The probably intended value in place of the present one. */
   readonly instead?: string;
-  /** The number of the server's tools that the editor shows to agents, if it does not show all. */
+  /** The number of the server's tools shown by the editor, if some are missing. */
   readonly inEditor?: number;
   readonly related?: readonly { readonly message: string; readonly place: Place }[];
 }
+
+/** The problems of a starting or running server. Its log has more about them. */
+export const runtimeCodes = [
+  'value-command-failed',
+  'command-not-found',
+  'command-not-executable',
+  'server-exited',
+  'server-silent',
+  'server-not-jsonrpc',
+  'server-protocol',
+  'http-unauthorized',
+  'http-not-found',
+  'http-status',
+  'http-not-mcp',
+  'http-tls',
+  'http-unreachable',
+  'list-failed',
+  'refresh-failed',
+  'connection-lost',
+] as const;
 
 export const problemCodes = [
   // These concern the whole file (C4).
@@ -75,6 +93,7 @@ export const problemCodes = [
   'transport-unsupported',
   'duration-invalid',
   'url-invalid',
+  'reference-not-replaced',
   'cwd-missing',
   'env-file-unusable',
   'env-unset',
@@ -106,26 +125,11 @@ export const problemCodes = [
   // These concern starting and running (S1, X, R).
   'approval-pending',
   'server-barred',
-  'value-command-failed',
   'tools-changed',
   'sign-in-needed',
-  'command-not-found',
-  'command-not-executable',
-  'server-exited',
-  'server-silent',
-  'server-not-jsonrpc',
-  'server-protocol',
-  'http-unauthorized',
-  'http-not-found',
-  'http-status',
-  'http-not-mcp',
-  'http-tls',
-  'http-unreachable',
-  'list-failed',
-  'refresh-failed',
+  ...runtimeCodes,
   'list-incomplete',
   'list-too-long',
-  'connection-lost',
   'too-many-instances',
   // These concern agents outside the editor (G6).
   'endpoint-port-taken',

@@ -1,10 +1,8 @@
 /**
- * Tells which names are names of secrets, and which words are secrets by their shape. In doubt it is one: a masked
- * value that was none costs a person a minute, and a secret that is seen costs much more. `secretScan.ts` finds the
- * names and words in texts.
+ * Recognises names and words of secrets. In doubt it is a secret: a masked harmless value costs a person a minute, and
+ * a visible secret costs much more. `secretScan.ts` finds the names and words in texts.
  *
- * What is looked at is bounded, and no expression here repeats what repeats: a name or a word costs the same however it
- * is made.
+ * The work is bounded, and no expression repeats a repetition, so every name and word costs about the same.
  */
 const longestName = 96;
 
@@ -15,7 +13,7 @@ const secretWords = new Set(
   ).split(' '),
 );
 
-/** What ends with one of these is glued together from a name and it: `PGPASSWORD`, `OPENAIKEY`. */
+/** Words at the end of a compound name: `PGPASSWORD`, `OPENAIKEY`. */
 const secretEnds = [
   'TOKEN',
   'SECRET',
@@ -35,8 +33,9 @@ const harmlessWords = new Set(
 );
 
 /**
- * Where a name ends with one of these, it names what belongs to a secret and is none: `TOKEN_FILE`, `KEY_ID`, or what gives
- * one, as `PASSWORD_COMMAND` and `credential.helper` do. That decides what runs, and a person has to see it (S1a).
+ * Names with such an end belong to a secret but are harmless (`TOKEN_FILE`, `KEY_ID`), or name a source of one, like
+ * `PASSWORD_COMMAND` and `credential.helper`. A person has to see the source, because it decides the running program
+ * (S1a).
  */
 const harmlessEnds = new Set(
   (
@@ -48,21 +47,20 @@ const harmlessEnds = new Set(
   ).split(' '),
 );
 
-/** Names of parameters of addresses that would be too short or too common elsewhere. */
+/** Names of URL parameters. Elsewhere they are too short or too common. */
 const secretParameters = new Set(['CODE', 'SIG', 'ASSERTION', 'HMAC', 'NONCE']);
 
-/** Whatever stands behind these is a secret, even a plain word. */
+/** Every value behind these is a secret, even a plain word. */
 const certainNames = /passw|passphrase|pwd$|authorization|cookie|^x-/i;
 
 /** This rules most names out at little cost. */
 const possible = /tok|key|sec|pass|pw|pat|cred|auth|bear|cook|dsn|jwt|sig|sess|hook|conn|otp/i;
 
-/** These words have other uses too where they stand alone. */
 const weakWords = new Set(['KEY', 'SESSION', 'SIG', 'PAT', 'AUTH']);
 
 /**
- * How much a name says of its value. `weak` says nothing where it stands beside a plain word, `word` is a single word,
- * which may stand before a colon in prose, and with `certain` the value is a secret whatever it is.
+ * The evidence of a name about its value. `weak` needs more than a plain word, `word` is a single word and may precede
+ * a colon in prose, and `certain` makes any value a secret.
  */
 export type NameStrength = 'none' | 'weak' | 'word' | 'strong' | 'certain';
 
@@ -99,12 +97,12 @@ function singular(word: string): string {
   return word.endsWith('S') && !word.endsWith('SS') ? word.slice(0, -1) : word;
 }
 
-/** Says whether the name is one of several values: `TOKENS`, `apiKeys`. */
+/** True for a name of several values: `TOKENS`, `apiKeys`. */
 export function isPlural(name: string): boolean {
   return /[^sS][sS]$/.test(name);
 }
 
-/** These are no values, or ones that anybody may see; `max_tokens` counts. */
+/** True for public and empty values. `max_tokens` counts. */
 export function isTrivial(value: string, name = ''): boolean {
   if (value.length > longestName) return false;
   if (/tokens$/i.test(name) && /^\d{1,9}$/.test(value)) return true;
@@ -113,14 +111,14 @@ export function isTrivial(value: string, name = ''): boolean {
   );
 }
 
-/** The beginnings by which services mark their tokens. */
+/** Services' own beginnings of their tokens. */
 export const tokenBeginnings =
   'gh[opsur]_|github_pat_|glpat-|sk[-_]|[pr]k_(?:live|test)_|xox[abeprs]-|xapp-|AKIA|ASIA|AIza|ya29\\.|eyJ|npm_|hf_|' +
   'ntn_|lin_api_|figd_|gsk_|pplx-|tvly-|dop_v1_|ph[cx]_|r8_|shpat_|BSA|secret_';
 
 const certainBeginnings = /^(?:gh[opsur]_|github_pat_|glpat-|xox|xapp-)/;
 
-/** @param word a word that begins as tokens do */
+/** @param word with the beginning of a token */
 export function isToken(word: string): boolean {
   const head = word.slice(0, 200);
   if (certainBeginnings.test(head)) return word.length >= 8;
@@ -128,7 +126,7 @@ export function isToken(word: string): boolean {
   return word.length >= 10 && /\d/.test(head);
 }
 
-/** Says whether letters and digits are mixed in a word as nobody writes them. */
+/** True if letters and digits are mixed like in no written word. */
 export function isRandom(word: string): boolean {
   if (word.length < 16 || word.length > 4096) return word.length > 4096 && !/[^A-Za-z0-9+/_=-]/.test(word);
   if (!/^[A-Za-z0-9+/_=.~-]+$/.test(word) || /^[/.]/.test(word) || !/\d/.test(word)) return false;
@@ -138,7 +136,7 @@ export function isRandom(word: string): boolean {
   return word.split(/[^A-Za-z0-9]/).some((part) => part.length >= 12 && isJumbled(part));
 }
 
-/** Says whether letters and digits, or capitals and small letters, take turns more often than in words. */
+/** True if letters and digits, or capitals and small letters, alternate more often than in words. */
 function isJumbled(part: string): boolean {
   if (!/\d/.test(part) || !/[A-Za-z]/.test(part)) return false;
   let runs = 1;

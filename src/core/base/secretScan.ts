@@ -1,14 +1,14 @@
 /**
  * Finds secrets in a text by the names beside them and by their shape: values of secret names, credentials and
  * parameters of addresses, addresses of webhooks, options of command lines, bearer tokens, tokens of known services,
- * private keys. `secretNames.ts` tells which names and words they are.
+ * private keys. `secretNames.ts` recognises names and words.
  *
  * The scan is linear by construction (S2): it goes from anchor to anchor, looks back a bounded number of characters,
- * and passes over what it has already looked at on its way forward.
+ * and skips earlier stretches on its way forward.
  */
 import { isRandom, isToken, isTrivial, type NameStrength, nameStrength, tokenBeginnings } from './secretNames.js';
 
-/** The place of a secret. `environment` means that it is a value of an environment, which may be anything. */
+/** The place of a secret. `environment` marks any value of an environment. */
 export interface Found {
   readonly start: number;
   readonly end: number;
@@ -33,7 +33,7 @@ const tokenWord = /[\w.~+/=-]+/y;
 const plainWord = /^[A-Za-z]{1,15}[.,;:!?]?$/;
 const longestLookBack = 96;
 const mostNames = 256;
-/** These words follow an option where a sentence speaks of it. */
+/** Words behind an option in a sentence about it. */
 const prose =
   /^(?:a|an|and|are|argument|be|before|can|flag|for|from|has|if|in|is|it|missing|must|needs?|not|of|on|option|or|required|set|should|the|to|value|was|when|with)[.,;:!?]?$/i;
 
@@ -44,7 +44,7 @@ export function findSecrets(text: string): Found[] {
 class Scan {
   private readonly found: Found[] = [];
   private readonly strengths = new Map<string, NameStrength>();
-  /** The word of the last address: where it ends, and where its last `@` is. */
+  /** The word of the last address: its end, and its last `@`. */
   private wordEnd = -1;
   private lastAt = -1;
 
@@ -77,7 +77,7 @@ class Scan {
     return end;
   }
 
-  /** Finds what is between the lines of a private key. */
+  /** Finds the lines of a private key. */
   private privateKey(after: number): number {
     const end = this.text.indexOf('-----END', after);
     return this.add(after, end < 0 ? this.text.length : end);
@@ -102,7 +102,7 @@ class Scan {
     if (start === after) return after;
     const first = text.charAt(start);
     if (first === '' || first === '-' || first === '<' || first === '[') return after;
-    // As an item of a list, it is a map, such as a reference: what it holds is told by its own names.
+    // In a list, this is a map, such as a reference. Its own names decide.
     if (first === '{' && /,\s*$/.test(text.slice(after, start))) return after;
     const userName = /^(?:-u|-U|--user|--proxy-user)$/.test(option);
     if (!userName && nameStrength(option) === 'none') return after;
@@ -187,8 +187,8 @@ class Scan {
   }
 
   /**
-   * Finds the password of `scheme://user:password@host/path`. It may hold `@`, and what should have been escaped and
-   * was not.
+   * Finds the password of `scheme://user:password@host/path`. It may hold `@`, and other characters without their
+   * escapes.
    */
   private address(at: number, after: number): number {
     const { text } = this;
@@ -215,7 +215,7 @@ class Scan {
     return inHost >= 0 ? this.path(until + 1, hostEnd) : until;
   }
 
-  /** Finds parts of a path that let in whoever knows them: those behind `webhooks`, and those that are random. */
+  /** Finds secret parts of a path: those behind `webhooks`, and random ones. */
   private path(host: number, hostEnd: number): number {
     const { text } = this;
     if (text.charAt(hostEnd) !== '/') return hostEnd;
@@ -243,7 +243,7 @@ class Scan {
     }
   }
 
-  /** @param quote what ends it, if it stands in quotes */
+  /** @param quote the closing quotation mark, if any */
   private valueEnd(start: number, quote: string, inAddress = false, most = this.text.length): number {
     const { text } = this;
     const last = Math.min(most, text.length);

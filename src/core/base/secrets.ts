@@ -1,8 +1,8 @@
 /**
- * Takes secrets out of texts and command lines: the one place that decides what is secret (E4). Logs, problems, the
- * review of a launch, import and diagnostics all ask here.
+ * Removes secrets from texts and command lines. Only this module decides about secrets (E4). Logs, problems, the review
+ * of a launch, import and diagnostics use it.
  *
- * Invariant: what was valid JSON is valid JSON afterwards.
+ * Invariant: valid JSON stays valid JSON.
  */
 import { isPlural, isRandom, isToken, isTrivial, nameStrength, tokenBeginnings } from './secretNames.js';
 import { findSecrets, type Found } from './secretScan.js';
@@ -10,34 +10,34 @@ import { findSecrets, type Found } from './secretScan.js';
 export const mask = '•••';
 
 interface Removal {
-  /** The mark that stands in the place of a secret. */
+  /** The mark in place of a secret. */
   readonly mask?: string;
-  /** Says which values stay because they refer to something. */
+  /** True for a value to keep, because it is a reference. */
   readonly spare?: (value: string) => boolean;
-  /** Says whether values of an environment (`-e NAME=value`) go whatever they are. By default, they do. */
+  /** True to remove every value of an environment (`-e NAME=value`). This is the default. */
   readonly environment?: boolean;
-  /** Takes out further secrets, which are known by their value. */
+  /** Removes further secrets by their value. */
   readonly known?: (text: string) => string;
 }
 
-/** Texts within texts are looked at to this depth; what is deeper is one text. */
+/** The depth of texts within texts. A deeper text is treated as one. */
 const deepest = 3;
 
 export function withoutSecrets(text: string, removal: Removal = {}): string {
   return cleaned(text, removal, 0);
 }
 
-/** Returns the secrets in a text that are told by names and shapes. */
+/** Returns the recognisable secrets in a text. */
 export function secretsIn(text: string): string[] {
   return findSecrets(text).map(({ start, end }) => text.slice(start, end));
 }
 
-/** Says whether the value of a key of this name is a secret. */
+/** True if the value of a key with this name is a secret. */
 export function isSecret(name: string, value: string): boolean {
   return !isTrivial(value, name) && (isSecretName(name) || hasSecretShape(value));
 }
 
-/** Says whether a key of this name holds a secret. */
+/** True if a key with this name holds a secret. */
 export function isSecretName(name: string): boolean {
   return nameStrength(name) !== 'none';
 }
@@ -49,7 +49,7 @@ function hasSecretShape(value: string): boolean {
 const beginning = new RegExp(`^(?:${tokenBeginnings})`);
 const isSure = ({ kind }: Found): boolean => kind === 'secret';
 
-/** Returns the arguments of a command with their secrets taken out, and which of them held one (counted from 0). */
+/** Returns the arguments of a command without their secrets, and the indexes of the changed ones. */
 export function withoutArgumentSecrets(
   args: readonly string[],
   removal: Removal = {},
@@ -66,12 +66,12 @@ export function withoutArgumentSecrets(
 /** A stretch of a text. */
 export type SecretSpan = Pick<Found, 'start' | 'end'>;
 
-/** Finds where the secrets of a text stand. @param before the argument in front of it, if the text is an argument */
+/** Returns the spans of the secrets of a text. @param before the argument in front of it, if the text is an argument */
 export function secretSpansOf(text: string, before?: string): SecretSpan[] {
   return (before === undefined ? findSecrets(text) : inArgument(text, before)).filter(isSure);
 }
 
-/** Returns the secrets that stand in the arguments of a command. */
+/** Returns the secrets in the arguments of a command. */
 export function secretsOfArguments(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => inArgument(arg, args[index - 1]).map(({ start, end }) => arg.slice(start, end)));
 }
@@ -82,7 +82,7 @@ function cleanArgument(arg: string, before: string | undefined, removal: Removal
   return cleaned(arg, removal, 0);
 }
 
-/** @param before the argument before it, which may say what it is */
+/** @param before the argument in front of it; it may be its option */
 function inArgument(arg: string, before = ''): Found[] {
   const whole = (from = 0): Found[] => (arg.length > from ? [{ start: from, end: arg.length, kind: 'secret' }] : []);
   const found = findSecrets(arg);
@@ -136,7 +136,7 @@ function plainCleaned(text: string, removal: Removal): string {
   return replaced(rest, findSecrets(rest), removal);
 }
 
-/** Returns where the JSON begins with which the text ends, as in a line of a log, or -1 where there is none. */
+/** Returns the offset of JSON at the end of the text, as in a line of a log, or -1. */
 function beginningOfJson(text: string): number {
   const last = text.trimEnd().at(-1);
   if (last !== '}' && last !== ']' && last !== '"') return -1;
@@ -152,9 +152,9 @@ function beginningOfJson(text: string): number {
 
 interface Frame {
   readonly isList: boolean;
-  /** The key whose value comes now, or that of the list. */
+  /** The key of the current value or list. */
   name: string;
-  /** The text before it in a list, which may be an option. */
+  /** The text before it in a list; it may be an option. */
   before: string;
 }
 
@@ -250,7 +250,7 @@ class JsonCleaning {
   }
 }
 
-/** In JSON, everything has a name beside it, so a single word says less of its value. */
+/** In JSON every value has a name beside it, so a single word is weaker evidence. */
 function isSecretOf(name: string, value: string): boolean {
   if (name === '' || isTrivial(value, name)) return false;
   const strength = nameStrength(name);

@@ -1,6 +1,6 @@
 /**
- * Carries out one run at a time; a request during a run queues exactly one more.
- * `settled()` waits for the runs that are known at the time of the call, and those they cause.
+ * Carries out one run at a time. A request during a run queues exactly one more. `settled()` waits for the known runs
+ * and their successors.
  */
 export class SingleFlight {
   private running: Promise<void> | undefined;
@@ -8,7 +8,7 @@ export class SingleFlight {
 
   constructor(private readonly run: () => Promise<void>) {}
 
-  /** Resolves when a run that began after this call has ended, and rejects when that run throws. */
+  /** Resolves after a run with a later beginning than this call, and rejects if that run throws. */
   request(): Promise<void> {
     if (this.running) {
       this.again = true;

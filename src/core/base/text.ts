@@ -3,10 +3,7 @@ export function clipped(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : text;
 }
 
-/**
- * Returns as a text what was to be one, or was thrown. `String` would throw where an object from outside has no text of its
- * own.
- */
+/** Returns a text for any value. `String` throws for some objects from outside. */
 export function asText(value: unknown): string {
   if (value instanceof Error) return String(value);
   if (Array.isArray(value)) return 'a list';
@@ -14,16 +11,22 @@ export function asText(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
-/** Returns what was thrown as a sentence of its own, without the name of its class. */
+/** Returns an error as a sentence, without the name of its class. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : asText(error);
 }
 
-/** Returns a pattern that matches the text and nothing else. */
+/** Returns a pattern for exactly this text. */
 export function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
 export function firstLine(text: string): string {
   return text.split('\n', 1)[0] ?? '';
+}
+
+/** Lists names in a sentence, cut after `most`. The caller quotes them. */
+export function shortList(names: readonly string[], most: number): string {
+  const shown = names.slice(0, most).join(', ');
+  return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }

@@ -1,6 +1,6 @@
 /**
- * Reads files that others may have written or put in place: regular files only, and only up to a limit (S2). A path may
- * lead to a pipe, on which a reader waits for ever, or to a device, which never ends.
+ * Reads files of others: only regular files, and only up to a limit (S2). A path may lead to a pipe or a device, and
+ * such a read may never end.
  */
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
@@ -10,7 +10,7 @@ const mebibyte = 1024 * 1024;
 
 /** More text than any config file has, and as much as may be parsed at a time. */
 export const largestConfigFile = mebibyte;
-/** Some programs keep their history in the file that has their servers. */
+/** Some programs keep their history in the file of their servers. */
 export const largestForeignFile = 64 * mebibyte;
 
 export class FileRefused extends Error {
@@ -29,12 +29,12 @@ export class FileRefused extends Error {
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const pieceSize = 256 * 1024;
 
-/** Returns undefined where the bytes are no text of that kind. */
+/** Returns undefined if the bytes have another encoding. */
 export type Decode = (bytes: Buffer) => string | undefined;
 
 const utf8: Decode = (bytes) => bytes.toString('utf8');
 
-/** For a file that is written again: what is no UTF-8 in it would be lost. */
+/** For a file to write again, because invalid UTF-8 would be lost. */
 export const wholeUtf8: Decode = (bytes) => (isUtf8(bytes) ? utf8(bytes) : undefined);
 
 /** Rejects as `node:fs/promises` does, and with `FileRefused`. */
@@ -90,7 +90,7 @@ function tooLarge(path: string, most: number): FileRefused {
   );
 }
 
-/** A file may grow while it is read, and some say that they are empty when they are not. */
+/** A file may grow during the read, and some report a size of 0. */
 class Pieces {
   private readonly pieces: Buffer[] = [];
   private size = 0;

@@ -22,7 +22,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Takes tokens that may not be there yet. Returns the milliseconds to wait until they are; 0 means none. */
+  /** Takes tokens, perhaps on credit. Returns the milliseconds until the credit is paid, or 0. */
   take(count = 1): number {
     this.refill();
     this.left -= count;

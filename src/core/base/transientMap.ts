@@ -1,8 +1,8 @@
 /**
- * A map for what is in flight, whose entries come and go all the time. When a `Map` has had many removals, V8 gives it
- * another table, and the former one leads on to it: as soon as one of them is old, all that followed, with everything that was
- * in them, stay until the whole heap is collected. That was 5 KB of each call, and a quarter of the gateway's processor time
- * for it (P3, P4). Here such a chain ends after as many removals as there are entries.
+ * A map for short-lived entries. After many removals, V8 gives a `Map` another table, and the former one refers to it.
+ * Once one table is old, all later ones stay with their content until a full collection. This took 5 KB for each call,
+ * and a quarter of the gateway's processor time for it (P3, P4). Here such a chain ends after as many removals as there
+ * are entries.
  */
 export class TransientMap<Key, Value> {
   private map = new Map<Key, Value>();
@@ -24,7 +24,7 @@ export class TransientMap<Key, Value> {
     this.map.set(key, value);
   }
 
-  /** Returns what was under the key. */
+  /** Removes the key and returns its value. */
   take(key: Key): Value | undefined {
     const value = this.map.get(key);
     this.delete(key);
@@ -43,12 +43,12 @@ export class TransientMap<Key, Value> {
     this.removals = 0;
   }
 
-  /** Returns the keys as they are now, in the order in which they came. */
+  /** Returns a copy of the keys in their order of arrival. */
   keys(): Key[] {
     return [...this.map.keys()];
   }
 
-  /** Returns the values as they are now, in the order in which they came. */
+  /** Returns a copy of the values in their order of arrival. */
   values(): Value[] {
     return [...this.map.values()];
   }

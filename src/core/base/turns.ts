@@ -1,6 +1,6 @@
 /**
- * Long work in slices, between which others have their turn (P10), and what of the event loop it may take (S2). Whoever
- * writes such work as a generator yields after each millisecond or less; whoever runs it decides whether it is in slices.
+ * Divides long work into slices, with other work between them (P10), and limits a server's share of the event loop
+ * (S2). A generator of such work yields after each millisecond or less. Its caller decides about slices.
  */
 import { type Clock, delay } from './clock.js';
 import { type Disposable, toDisposable } from './disposables.js';
@@ -11,8 +11,8 @@ export type Sliced<Result> = Generator<void, Result, void>;
 type Meter = Pick<Clock, 'now'>;
 
 /**
- * Processor time, the collector's included: what the loop waits for other programs is nobody's. Windows tells it in steps of
- * 15 ms.
+ * Processor time with garbage collection. Waiting for other programs does not count. Windows counts it in steps of 15
+ * ms.
  */
 const processorTime: Meter =
   process.platform === 'win32'
@@ -26,21 +26,20 @@ const processorTime: Meter =
 
 /** A slice of work ends after this, in milliseconds. */
 const sliceMs = 2;
-/** One who is charged may take this part of the time of the loop. */
+/** The greatest part of the loop's time for one server. */
 const share = 0.25;
-/** So much may be taken at once after a while of quiet, in milliseconds of the loop. */
+/** The most time at once after a quiet period, in milliseconds of the loop. */
 const burstMs = 400;
 /** Shorter pauses, in milliseconds, cost more than they keep back. */
 const leastPause = 20;
-/** So many long messages of one server are in memory at once before they have been heard. */
+/** The most long messages of one server in memory before their delivery. */
 const mostLong = 2;
 
 const owners = new WeakMap<object, LoopShare>();
 
 /**
- * Charges one server what it takes of the event loop's time, whatever it was for. Whoever reads of that server rests before
- * more is read, for so long that all of it together keeps to its share. Nothing is dropped: the pipe or the socket makes the
- * server wait.
+ * Charges one server for its time of the event loop. Readers of that server pause until its share is free again. Every
+ * message stays, because the pipe or the socket makes the server wait.
  */
 export class LoopShare {
   private readonly bucket: TokenBucket;
@@ -48,7 +47,7 @@ export class LoopShare {
   private long = 0;
   private readonly waiting = new Set<() => void>();
 
-  /** Whom to charge for what is made of a value that came from a server, where that is much. */
+  /** Returns the share to charge for long work on a server's value. */
   static of(value: object): LoopShare | undefined {
     return owners.get(value);
   }
@@ -59,7 +58,7 @@ export class LoopShare {
 
   /**
    * @param meter measures work
-   * @param wall tells when a slice ends, and is asked often
+   * @param wall ends slices, and is read often
    */
   constructor(
     readonly clock: Clock,
@@ -69,17 +68,17 @@ export class LoopShare {
     this.bucket = new TokenBucket(clock, burstMs, share * 1000);
   }
 
-  /** Returns the time by which work is measured. */
+  /** Returns the time of the work meter. */
   now(): number {
     return this.meter.now();
   }
 
-  /** @param ms of the loop that were taken */
+  /** @param ms the used milliseconds of the loop */
   spend(ms: number): void {
     this.bucket.take(ms);
   }
 
-  /** Runs and charges what it takes until it returns. */
+  /** Runs something and charges its time until it returns. */
   charge<Result>(work: () => Result): Result {
     const since = this.meter.now();
     try {
@@ -89,19 +88,22 @@ export class LoopShare {
     }
   }
 
-  /** The milliseconds until more may be read; 0 if that is now. */
+  /** The milliseconds until the next permitted read. */
   get waitMs(): number {
     const waitMs = this.bucket.take(0);
     return waitMs > 0 ? Math.max(leastPause, waitMs) : 0;
   }
 
-  /** Resolves when more may be read. Never rejects: where the signal is aborted, nobody reads any more. */
+  /** Resolves at the next permitted read, or when the signal aborts. Never rejects. */
   async rest(signal?: AbortSignal): Promise<void> {
     const { waitMs } = this;
     if (waitMs > 0) await delay(this.clock, waitMs, signal).catch(() => undefined);
   }
 
-  /** Resolves when a long message may be taken in, or at the signal. Whoever has heard it disposes of what is returned. */
+  /**
+   * Resolves when there is room for a long message, or at the signal. The reader disposes of the result after the
+   * delivery.
+   */
   async placeForLong(signal: AbortSignal): Promise<Disposable> {
     while (this.long >= mostLong && !signal.aborted) {
       await new Promise<void>((resolve) => {
@@ -118,7 +120,7 @@ export class LoopShare {
     });
   }
 
-  /** Runs work to its end in slices, and rests between them where so much was taken. */
+  /** Runs work in slices, with pauses if the share is used up. */
   async run<Result>(work: Sliced<Result>): Promise<Result> {
     for (;;) {
       const step = this.charge(() => sliceOf(work, this.wall));
@@ -128,7 +130,7 @@ export class LoopShare {
     }
   }
 
-  /** Runs something and charges also what follows from it before the next turn, for example what waits for its promises. */
+  /** Runs something and charges it and its consequences before the next turn, for example resumed promises. */
   async chargeTurn(work: () => void): Promise<void> {
     let since = 0;
     await nextTurn();
@@ -141,7 +143,7 @@ export class LoopShare {
   }
 }
 
-/** Does in slices what one server is charged for, or nobody. */
+/** Runs work in slices, perhaps charged to a server. */
 export async function inTurns<Result>(work: Sliced<Result>, share?: LoopShare): Promise<Result> {
   if (share) return share.run(work);
   for (;;) {
@@ -167,7 +169,14 @@ function sliceOf<Result>(work: Sliced<Result>, wall: Meter): IteratorResult<void
   }
 }
 
-/** A single `setImmediate` that is set while a stream is read still runs at the end of the same turn. */
 function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  return new Promise(inNextTurn);
+}
+
+/**
+ * Runs something in the next turn of the event loop. A single `setImmediate` from a stream's callback still runs at the
+ * end of the same turn.
+ */
+export function inNextTurn(run: () => void): void {
+  setImmediate(() => setImmediate(run));
 }

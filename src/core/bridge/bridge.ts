@@ -26,7 +26,7 @@ import { begunElsewhere, OwnAddress } from './ownAddress.js';
 interface BridgeDeps {
   readonly input: Readable;
   readonly output: Writable;
-  /** Finds the gateway, and starts one if there is none. */
+  /** Finds the gateway, or starts one. */
   readonly find: () => Promise<GatewayAddress>;
   readonly clock: Clock;
   readonly log: Log;
@@ -53,7 +53,7 @@ const elsewhere = (times: number): Readonly<Record<string, string>> => (times > 
 /** A client with much unread output gets none of these. */
 const mayGetLost = ['message', 'progress', 'resources/updated'].map((topic) => `notifications/${topic}`);
 
-/** These may have changed while there was no gateway. */
+/** These may have changed without a gateway. */
 const topics = ['tools', 'prompts', 'resources'];
 
 export class Bridge {

@@ -17,7 +17,7 @@ export interface GatewayAddress {
 }
 
 interface LineDeps {
-  /** Finds the gateway, and starts one if there is none. */
+  /** Finds the gateway, or starts one. */
   readonly find: () => Promise<GatewayAddress>;
   readonly clock: Clock;
   readonly log: Log;
@@ -76,7 +76,7 @@ export class Line {
 
   constructor(private readonly deps: LineDeps) {}
 
-  /** Rejects if there is no gateway. */
+  /** Rejects without a gateway. */
   async way(): Promise<Way> {
     if (!this.current) await this.opening.request();
     const { current } = this;

@@ -1,7 +1,7 @@
 /**
- * Canonical hashes of a server's definition: what kind of change an edit is (R2). Equal meaning, equal hash: the
- * order of `env` and `headers` does not count, that of `args`, patterns and transforms does; a literal and a host
- * variable of the same value are the same to the server.
+ * Canonical hashes of a server's definition show the kind of an edit (R2). Equal meaning gives equal hashes. The order
+ * of `env` and `headers` does not count; the order of `args`, patterns and transforms does. A literal and a host
+ * variable with the same value are equal.
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
@@ -9,7 +9,7 @@ import type { EnvValue, Launch, ServerDefinition } from './model.js';
 
 type Plain = string | number | boolean | readonly Plain[] | { readonly [key: string]: Plain };
 
-/** Hashes what an instance is started from. Resolved host values go in (C2), but only as part of the digest. */
+/** Hashes the inputs of an instance. The digest covers resolved host values (C2). */
 export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
   switch (launch.transport) {
     case 'stdio': {
@@ -42,7 +42,7 @@ export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
   }
 }
 
-/** Hashes what decides how the tools of an instance are seen, when instances start and how long it is waited for. */
+/** Hashes the parts that need no restart: filters, names, start time and timeouts. */
 export function viewHashOf(
   view: Pick<
     ServerDefinition,
@@ -66,7 +66,7 @@ function valuesOf(values: ReadonlyMap<string, EnvValue>): Readonly<Record<string
   return Object.fromEntries([...values].map(([name, value]) => [`=${name}`, plainOf(value)]));
 }
 
-/** What a program prints is not known before it runs, so the program stands for it. */
+/** Before the program runs, its output is unknown, so the program replaces it. */
 function plainOf(value: EnvValue): Plain;
 function plainOf(value: EnvValue | undefined): Plain | undefined;
 function plainOf(value: EnvValue | undefined): Plain | undefined {

@@ -1,56 +1,438 @@
-/** The keys of the config file, level by level, and the one that was probably meant by a word that is none of them (C3). */
+/**
+ * The keys of the config file, level by level, with their documentation. Reading, completion, hover, quick fixes and the
+ * JSON schema share this table.
+ */
 import { nearest, withoutSeparators } from '../base/nearest.js';
+import { defaultTimeouts, durationText } from './durations.js';
+import type { Launch, Timeouts } from './model.js';
 
-export const knownKeys = {
-  root: ['version', 'servers'],
-  server: [
-    'enabled',
-    'truely-stateless',
-    'start',
-    'spare',
-    'transport',
-    'command',
-    'args',
-    'cwd',
-    'env',
-    'envFile',
-    'url',
-    'headers',
-    'sessionId',
-    'oauth',
-    'tools',
-    'transform',
-    'timeouts',
-    'prompts',
-    'resources',
-    'manual',
-  ],
-  tools: ['whitelist', 'blacklist', 'transform'],
-  transformItem: ['prefix', 'suffix'],
-  replacePrefix: ['remove', 'add'],
-  timeouts: ['connect', 'call', 'callMax', 'idle'],
-  prompts: ['whitelist', 'blacklist', 'transform'],
-  resources: ['whitelist', 'blacklist', 'mimeTypes', 'maxBytes'],
-  manual: ['content', 'sections'],
-  reference: ['prefix', 'env', 'secret', 'command', 'suffix', 'default'],
-  oauth: ['grant', 'clientId', 'issuer', 'clientSecret', 'privateKey', 'scopes', 'redirectPort'],
-} as const;
+export type KeyLevel =
+  | 'root'
+  | 'server'
+  | 'tools'
+  | 'prompts'
+  | 'resources'
+  | 'manual'
+  | 'transformItem'
+  | 'replacePrefix'
+  | 'timeouts'
+  | 'oauth'
+  | 'reference';
 
-/** Keys of Dominds, with which the file is shared, that mean nothing here. */
-export const keysOfOthers: Partial<Record<keyof typeof knownKeys, readonly string[]>> = {
+type Transport = Launch['transport'];
+
+export type ValueShape =
+  | { readonly kind: 'one' }
+  | { readonly kind: 'truth' }
+  | { readonly kind: 'zeroOrOne' }
+  | { readonly kind: 'choice'; readonly values: readonly { readonly value: string; readonly summary: string }[] }
+  | {
+      readonly kind: 'text';
+      readonly of: 'command' | 'folder' | 'file' | 'session' | 'variable' | 'secretName' | 'scheme' | 'affix' | 'prose';
+    }
+  | { readonly kind: 'duration' }
+  | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' | 'mediaType' | 'word' }
+  /** With `orText`, a text may replace the table. */
+  | { readonly kind: 'table'; readonly level: KeyLevel; readonly orText?: true }
+  /** Server ids to settings. */
+  | { readonly kind: 'servers' }
+  /** Free names to texts or references. */
+  | { readonly kind: 'values'; readonly of: 'variable' | 'header' }
+  /** A text or a reference. */
+  | { readonly kind: 'value'; readonly of: 'url' | 'secret' }
+  /** Texts or references. */
+  | { readonly kind: 'arguments' }
+  | { readonly kind: 'port' }
+  /** A number of bytes. */
+  | { readonly kind: 'size' }
+  /** A list of titles with texts, or a map from titles to texts. */
+  | { readonly kind: 'sections' }
+  | { readonly kind: 'transforms' }
+  /** A text, or a table of `replacePrefix`. */
+  | { readonly kind: 'prefix' };
+
+export interface KeyDoc {
+  /** One line of plain text. */
+  readonly summary: string;
+  /** Markdown. */
+  readonly details?: string;
+  /** The default as it is written. */
+  readonly byDefault?: string;
+  /** True if the key cannot be left out, for `transport` if there is one. */
+  readonly isRequired?: true;
+  readonly transport?: Transport;
+  readonly value: ValueShape;
+  /** A snippet for the text behind the key in block style, with `: ` or the line break. */
+  readonly block: string;
+  /** The same in flow style. */
+  readonly flow?: string;
+}
+
+const patternDetails =
+  '`*` matches any text, including none. Every other character matches itself, and case matters. ' +
+  'Patterns are matched against the names that the server gives.';
+
+const whitelist = (things: string): KeyDoc => ({
+  summary: `Patterns of the ${things} to publish.`,
+  details: `Without a blacklist, only names that a pattern matches are published; an empty list publishes all. With a blacklist, this list names exceptions from it.\n\n${patternDetails}`,
+  value: { kind: 'texts', of: 'pattern' },
+  block: ":\n  - '$1'",
+  flow: ": ['$1']",
+});
+
+const blacklist = (things: string): KeyDoc => ({
+  summary: `Patterns of the ${things} to keep out.`,
+  details: `A name that a pattern matches is kept out, unless the whitelist matches it too. All other names are published.\n\n${patternDetails}`,
+  value: { kind: 'texts', of: 'pattern' },
+  block: ":\n  - '$1'",
+  flow: ": ['$1']",
+});
+
+const affix = (summary: string): KeyDoc => ({ summary, value: { kind: 'text', of: 'affix' }, block: ": '$1'" });
+
+const transform = (things: string): KeyDoc => ({
+  summary: `Changes to the names of the ${things}, applied in this order.`,
+  details:
+    '`prefix: x` and `suffix: x` always add. `prefix: { remove: x, add: y }` removes `x` from the front if it is there, and always adds `y`.',
+  value: { kind: 'transforms' },
+  block: ":\n  - prefix: '$1'",
+  flow: ": [{ prefix: '$1' }]",
+});
+
+const duration = (summary: string, key: keyof Timeouts): KeyDoc => ({
+  summary,
+  details: 'A number of milliseconds, or `250ms`, `30s`, `10m`.',
+  byDefault: durationText(defaultTimeouts[key]),
+  value: { kind: 'duration' },
+  block: ': ',
+});
+
+/** The keys of each level. */
+export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> = {
+  root: {
+    version: {
+      isRequired: true,
+      summary: 'The version of the format: the number 1.',
+      value: { kind: 'one' },
+      block: ': 1',
+    },
+    servers: {
+      summary: 'The MCP servers, each under its id.',
+      details: 'The id is the name of the toolset that agents see: letters, digits, `_` and `-`, at most 64.',
+      value: { kind: 'servers' },
+      block: ':\n  $0',
+      flow: ': { $1 }',
+    },
+  },
+  server: {
+    transport: {
+      isRequired: true,
+      summary: 'How to reach the server.',
+      value: {
+        kind: 'choice',
+        values: [
+          { value: 'stdio', summary: 'A program on this machine that speaks over its standard input and output.' },
+          { value: 'streamable_http', summary: 'A server at a URL. Older HTTP+SSE servers work too.' },
+        ],
+      },
+      block: ': ',
+    },
+    command: {
+      isRequired: true,
+      transport: 'stdio',
+      summary: 'The program to start, without a shell.',
+      details: 'A name on `PATH`, or a path. Its arguments belong in `args`.',
+      value: { kind: 'text', of: 'command' },
+      block: ': ',
+    },
+    args: {
+      transport: 'stdio',
+      summary: 'The arguments of the command, one per item.',
+      details:
+        'A text, or `{ env: NAME }` or `{ prefix: --token=, env: NAME }` for the value of a variable, which keeps secrets out of the file.',
+      value: { kind: 'arguments' },
+      block: ": ['$1']",
+    },
+    cwd: {
+      transport: 'stdio',
+      summary: 'The folder in which the command runs, relative to the workspace folder. It must exist.',
+      byDefault: 'the workspace folder',
+      value: { kind: 'text', of: 'folder' },
+      block: ': ',
+    },
+    env: {
+      transport: 'stdio',
+      summary: 'Environment variables of the server, in addition to those of the editor.',
+      details:
+        'A text, or `{ env: NAME }` for the value of a variable of the editor, which keeps secrets out of the file. These win over variables of the editor.',
+      value: { kind: 'values', of: 'variable' },
+      block: ':\n  ${1:NAME}: $2',
+      flow: ': { ${1:NAME}: $2 }',
+    },
+    envFile: {
+      transport: 'stdio',
+      summary: 'A file of environment variables of the server, such as `.env`, relative to the workspace folder.',
+      details:
+        'A variable in `env` wins over one in the file. The file must be inside the workspace folder. You approve its variables with the server, except the values of secrets. A change of the file restarts the server.',
+      value: { kind: 'text', of: 'file' },
+      block: ': ${1:.env}',
+    },
+    url: {
+      isRequired: true,
+      transport: 'streamable_http',
+      summary: 'The address of the server.',
+      details: "A text, or `{ prefix: 'https://example.com/mcp?key=', env: NAME }` if a part of it is a secret.",
+      value: { kind: 'value', of: 'url' },
+      block: ': https://$1',
+    },
+    headers: {
+      transport: 'streamable_http',
+      summary: 'HTTP headers of every request.',
+      details:
+        "A text, `{ env: NAME }`, or `{ prefix: 'Bearer ', env: NAME }` for a value from the editor's environment.",
+      value: { kind: 'values', of: 'header' },
+      block: ":\n  Authorization: { prefix: 'Bearer ', env: ${1:NAME} }",
+      flow: ": { Authorization: { prefix: 'Bearer ', env: ${1:NAME} } }",
+    },
+    sessionId: {
+      transport: 'streamable_http',
+      summary: 'The MCP session id to send with the first request, if the server expects a particular one.',
+      value: { kind: 'text', of: 'session' },
+      block: ": '$1'",
+    },
+    oauth: {
+      transport: 'streamable_http',
+      summary: 'The client to sign in as, if the authorization server does not register clients automatically.',
+      details: 'Most servers need nothing here, because *Sign In to Server…* finds out the rest.',
+      value: { kind: 'table', level: 'oauth' },
+      block: ":\n  clientId: '$1'",
+      flow: ": { clientId: '$1' }",
+    },
+    enabled: {
+      summary: 'Whether the server may start. With `false` it is listed, but never started.',
+      byDefault: 'true',
+      value: { kind: 'truth' },
+      block: ': ',
+    },
+    'truely-stateless': {
+      summary: 'Whether all conversations share one instance of the server.',
+      details:
+        '`true`: one instance for all conversations, for a server that keeps nothing between calls. `false`: each conversation has its own instance.\n\nThe spelling is part of the format.',
+      byDefault: 'false',
+      value: { kind: 'truth' },
+      block: ': ',
+    },
+    start: {
+      summary: 'When the server starts.',
+      details:
+        'It must start once in a workspace to list its tools. Without this key, the setting `mcpToolsets.start` decides. On the command line, servers start at once.',
+      value: {
+        kind: 'choice',
+        values: [
+          { value: 'window', summary: 'With the window.' },
+          {
+            value: 'call',
+            summary:
+              'With the first call, *Try Tool* or *Start Server*. Until then, agents see the tools that it listed last.',
+          },
+        ],
+      },
+      block: ': ',
+    },
+    spare: {
+      summary: 'Whether a spare instance is started for the next conversation.',
+      details:
+        '`1`: when a conversation takes an instance, a spare one starts for the next conversation. This applies if each conversation has its own instance, and after two conversations with the server in the workspace. `0`: the first call of a conversation starts its instance.',
+      byDefault: '1',
+      value: { kind: 'zeroOrOne' },
+      block: ': ',
+    },
+    tools: {
+      summary: 'Which tools of the server agents see.',
+      details: 'Tools that are kept out are not offered to any agent.',
+      value: { kind: 'table', level: 'tools' },
+      block: ":\n  ${1|whitelist,blacklist|}:\n    - '$2'",
+      flow: ": { ${1|whitelist,blacklist|}: ['$2'] }",
+    },
+    transform: transform('tools'),
+    timeouts: {
+      summary: 'How long to wait for the server.',
+      value: { kind: 'table', level: 'timeouts' },
+      block: ': { ${1|call,connect,callMax,idle|}: ${2:1m} }',
+    },
+    prompts: {
+      summary: 'Which prompts of the server are published and under which names, as for tools.',
+      value: { kind: 'table', level: 'prompts' },
+      block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
+    },
+    resources: {
+      summary: 'Which resources of the server are published.',
+      value: { kind: 'table', level: 'resources' },
+      block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
+    },
+    manual: {
+      summary: 'What agents are told about the toolset, after the instructions of the server: a text, or a map.',
+      value: { kind: 'table', level: 'manual', orText: true },
+      block: ":\n  content: '$1'",
+      flow: ": { content: '$1' }",
+    },
+  },
+  tools: { whitelist: whitelist('tools'), blacklist: blacklist('tools'), transform: transform('tools') },
+  prompts: { whitelist: whitelist('prompts'), blacklist: blacklist('prompts'), transform: transform('prompts') },
+  resources: {
+    whitelist: whitelist('resources'),
+    blacklist: blacklist('resources'),
+    mimeTypes: {
+      summary: 'The media types of the resources to publish. Without this key, all are published.',
+      value: { kind: 'texts', of: 'mediaType' },
+      block: ': [text/plain$1]',
+    },
+    maxBytes: {
+      summary: 'The largest resource that may be read, in bytes.',
+      value: { kind: 'size' },
+      block: ': ',
+    },
+  },
+  manual: {
+    content: {
+      summary: 'A text for agents.',
+      value: { kind: 'text', of: 'prose' },
+      block: ": '$1'",
+    },
+    sections: {
+      summary: 'Titles with a text each: a map, or a list of `{ title, content }`.',
+      value: { kind: 'sections' },
+      block: ":\n  ${1:When to use}: '$2'",
+    },
+  },
+  transformItem: {
+    prefix: {
+      summary: 'Adds text to the front of each name.',
+      details: '`{ remove: x, add: y }` first removes `x` from the front, if it is there.',
+      value: { kind: 'prefix' },
+      block: ": '$1'",
+    },
+    suffix: affix('Adds text to the end of each name.'),
+  },
+  replacePrefix: {
+    remove: { ...affix('Text to remove from the front of each name that begins with it.'), isRequired: true },
+    add: { ...affix('Text to add to the front of every name, even if nothing was removed.'), isRequired: true },
+  },
+  timeouts: {
+    connect: duration('How long the server may take to connect, initialize and list everything.', 'connect'),
+    call: duration('How long a call may take after its last sign of life, such as progress.', 'call'),
+    callMax: duration('How long a call may take in total.', 'callMax'),
+    idle: duration(
+      'How long an instance may be without a call before it is stopped. The next call starts a new one.',
+      'idle',
+    ),
+  },
+  oauth: {
+    grant: {
+      summary: 'Who signs in.',
+      byDefault: 'authorization_code',
+      value: {
+        kind: 'choice',
+        values: [
+          { value: 'authorization_code', summary: 'A person, in a browser.' },
+          { value: 'client_credentials', summary: 'The client itself, with its secret or key. No person is asked.' },
+        ],
+      },
+      block: ': ',
+    },
+    clientId: {
+      summary: 'The id that the authorization server knows this client by.',
+      details: 'Or the https address of a client id metadata document, if the server accepts one.',
+      value: { kind: 'text', of: 'session' },
+      block: ": '$1'",
+    },
+    issuer: {
+      summary: 'The issuer of the authorization server. No other server may sign you in.',
+      details: 'Required with `clientSecret` and `privateKey`, which are sent only to it.',
+      byDefault: 'what the server names',
+      value: { kind: 'text', of: 'session' },
+      block: ": '${1:https://}'",
+    },
+    clientSecret: {
+      summary: 'The secret of the client, if it has one.',
+      value: { kind: 'value', of: 'secret' },
+      block: ': { env: ${1:NAME} }',
+    },
+    privateKey: {
+      summary: 'The private key of the client in PEM form, instead of a secret; for `client_credentials`.',
+      value: { kind: 'value', of: 'secret' },
+      block: ': { env: ${1:NAME} }',
+    },
+    scopes: {
+      summary: 'The scopes to ask for, instead of those that the server names.',
+      value: { kind: 'texts', of: 'scope' },
+      block: ": ['$1']",
+    },
+    redirectPort: {
+      summary: 'The port of the redirect address `http://127.0.0.1:PORT/callback` with which the client is registered.',
+      byDefault: 'any',
+      value: { kind: 'port' },
+      block: ': ',
+    },
+  },
+  reference: {
+    prefix: {
+      summary: 'The text in front of the value.',
+      value: { kind: 'text', of: 'scheme' },
+      block: ": 'Bearer '",
+    },
+    env: {
+      summary: 'The environment variable of the editor whose value is copied when the server starts.',
+      details: 'If it is not set, the server does not start. If the value changes, the server counts as changed.',
+      value: { kind: 'text', of: 'variable' },
+      block: ': ',
+    },
+    secret: {
+      summary: 'The name of a secret. You enter its value once; it is stored outside the config files.',
+      details:
+        'In the editor, *MCP Toolsets: Set Secret…* stores it in the secret storage. On the command line, `mcp-toolsets secret set NAME` stores it in the keyring of the system.',
+      value: { kind: 'text', of: 'secretName' },
+      block: ': ',
+    },
+    command: {
+      summary: 'A program that prints the value, with its arguments; it runs when the server starts.',
+      details:
+        "For example `['op', 'read', 'op://vault/item/field']` or `['gcloud', 'auth', 'print-access-token']`. It runs without a shell in the workspace folder, after you have approved it. Line breaks at the end of its output are removed.",
+      value: { kind: 'texts', of: 'word' },
+      block: ": ['$1']",
+    },
+    suffix: affix('The text after the value.'),
+    default: affix('The text to use if the variable or the secret has no value.'),
+  },
+};
+
+export function docOf(level: KeyLevel, key: string): KeyDoc | undefined {
+  return Object.hasOwn(keys[level], key) ? keys[level][key] : undefined;
+}
+
+export function keysOf(level: KeyLevel): readonly string[] {
+  return Object.keys(keys[level]);
+}
+
+/** Returns the required keys of a level. For a server they depend on its transport. */
+export function requiredKeys(level: KeyLevel, transport?: string): readonly string[] {
+  const isRequired = (doc: KeyDoc): boolean =>
+    doc.isRequired === true && (doc.transport === undefined || doc.transport === transport);
+  return Object.entries(keys[level]).flatMap(([key, doc]) => (isRequired(doc) ? [key] : []));
+}
+
+/** The keys of a server for only one transport. */
+export const transportOfKey: ReadonlyMap<string, Transport> = new Map(
+  Object.entries(keys.server).flatMap(([key, { transport }]) => (transport ? [[key, transport] as const] : [])),
+);
+
+/** Keys of Dominds, which may share the file. They have no effect here. */
+export const keysOfOthers: Partial<Record<KeyLevel, readonly string[]>> = {
   resources: ['transform', 'skills'],
   manual: ['contentFile'],
 };
 
-export type KeyLevel = keyof typeof knownKeys;
-
-/** Keys of a server that mean something with one transport only. */
-export const transportOfKey: ReadonlyMap<string, 'stdio' | 'streamable_http'> = new Map([
-  ...['command', 'args', 'cwd', 'env', 'envFile'].map((key) => [key, 'stdio'] as const),
-  ...['url', 'headers', 'sessionId', 'oauth'].map((key) => [key, 'streamable_http'] as const),
-]);
-
-/** The words of other programs that mean the same as a key and are too far from it to be found by comparing letters. */
+/** Words of other programs for a key. They are too different to be found by comparing letters. */
 const otherNames: Partial<Record<KeyLevel, Readonly<Record<string, string>>>> = {
   root: { mcpservers: 'servers', mcp: 'servers' },
   server: {
@@ -68,12 +450,12 @@ const otherNames: Partial<Record<KeyLevel, Readonly<Record<string, string>>>> = 
   tools: { allow: 'whitelist', include: 'whitelist', deny: 'blacklist', exclude: 'blacklist' },
 };
 
-/** Returns the key that was probably meant, or undefined if none is near. */
+/** Returns the key closest to a misspelt one, or undefined if none is close. */
 export function suggestKey(level: KeyLevel, found: string): string | undefined {
   // `enabled` is near in letters and opposite in meaning, so it is not suggested.
   if (level === 'server' && found.toLowerCase() === 'disabled') return undefined;
   const named = otherNames[level];
   const plain = withoutSeparators(found);
   if (named && Object.hasOwn(named, plain)) return named[plain];
-  return nearest(found, knownKeys[level]);
+  return nearest(found, keysOf(level));
 }

@@ -1,15 +1,16 @@
 /**
- * Makes the problems of config files, with one factory for each code. Each says what was found, what is expected and what
- * to do. Values that may be secret (of `env`, `headers`, `url`, `sessionId`) never become part of a text.
+ * Makes the problems of config files, with one factory for each code. Each names the finding, the expectation and the
+ * next step. Possible secrets (in `env`, `headers`, `url`, `sessionId`) never become part of a text.
  */
 import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
 import { startOfFile } from './model.js';
 import { nearest } from '../base/nearest.js';
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
-import { knownKeys, suggestKey, type KeyLevel } from './keys.js';
+import { keysOf, suggestKey, type KeyLevel } from './keys.js';
+import { argumentSyntaxes, foreignReference, type ForeignReference } from './foreignReferences.js';
 
-/** Says where a problem is and to which server it belongs; `server` is absent for a problem of the whole file. */
+/** The place of a problem, and its server. A problem of the whole file has no server. */
 export interface Spot {
   readonly place: Place;
   readonly server?: string;
@@ -83,7 +84,7 @@ export function keyBesideServers(spot: Spot, found: string): Problem {
   return problem('unknown-key', 'warning', spot, message, 'Move it into `mcpServers` if it is a server, or remove it.');
 }
 
-/** @param count the number of problems that are left out */
+/** @param count the number of omitted problems */
 export function problemsLeftOut(file: string, count: number): Problem {
   const message = `The file has ${count.toLocaleString('en-US')} more problems, which are not shown.`;
   const fix = 'Correct the problems that are shown. Begin with the values that aliases refer to.';
@@ -112,9 +113,9 @@ export function serverIdReserved(spot: Spot, id: string): Problem {
   return problem('server-id-invalid', 'error', spot, message, 'Rename the server.');
 }
 
-/** @param written the keys beside it, so that the fix does not make a duplicate */
+/** @param written the keys beside it, so the fix makes no duplicate */
 export function unknownKey(spot: Spot, level: KeyLevel, found: string, written: ReadonlyMap<string, unknown>): Problem {
-  const known: readonly string[] = knownKeys[level];
+  const known = keysOf(level);
   const said = `Unknown key \`${shortened(found)}\``;
   const suggestion = suggestKey(level, found);
   if (suggestion === undefined) {
@@ -132,13 +133,11 @@ export function unknownKey(spot: Spot, level: KeyLevel, found: string, written: 
   return { ...problem('unknown-key', 'warning', spot, message, fix), instead: suggestion };
 }
 
-/** Says of a key of another program, with which the file is shared, that it is left to that program. */
 export function keyNotUsed(spot: Spot, key: string): Problem {
   const message = `\`${key}\` is not used here.`;
   return problem('key-not-used', 'information', spot, message, 'Leave it for the program that reads it.');
 }
 
-/** Says of the `transform` of a server that the one below `tools` counts instead. */
 export function transformNotUsed(spot: Spot): Problem {
   const message = '`transform` is not used here, because `tools.transform` replaces it.';
   return problem('key-not-used', 'information', spot, message, 'Leave it for the program that reads it, or remove it.');
@@ -158,7 +157,7 @@ export function keyNotForTransport(spot: Spot, key: string, belongsTo: string, t
   return problem('key-not-for-transport', 'warning', spot, message, fix);
 }
 
-/** @param owner what lacks the key, e.g. ``Server `search` ``. */
+/** @param owner the subject of the sentence, e.g. ``Server `search` ``. */
 export function missingKey(spot: Spot, owner: string, key: string, example: string): Problem {
   return problem('missing-key', 'error', spot, `${owner} has no \`${key}\`.`, `Add \`${example}\`.`);
 }
@@ -193,7 +192,7 @@ export function commandWithArguments(spot: Spot): Problem {
   return problem('command-with-arguments', 'error', spot, message, fix);
 }
 
-/** @param meant the transport for which the other keys of the entry are */
+/** @param meant the transport according to the other keys of the entry */
 export function transportSse(spot: Spot, meant: 'stdio' | 'streamable_http'): Problem {
   if (meant === 'stdio') {
     const message = 'Transport `sse` is for a server at a `url`, and this entry has a `command`.';
@@ -218,7 +217,27 @@ export function durationInvalid(spot: Spot, key: string, found: string, why: str
   return problem('duration-invalid', 'error', spot, message, `Write a duration, for example \`${key}: 30s\`.`);
 }
 
-/** @param why must not quote the URL, which may hold credentials */
+/** Warns of a small number: people mean seconds. */
+export function durationShort(spot: Spot, key: string, ms: number): Problem {
+  const message = `\`${key}\` is ${ms} ms, because a number without a unit counts milliseconds.`;
+  const fix = `Write the unit: \`${key}: ${ms}s\` or \`${key}: ${ms}ms\`.`;
+  return problem('duration-invalid', 'warning', spot, message, fix);
+}
+
+/** @param target the text with the reference, in a sentence */
+export function referenceNotReplaced(spot: Spot, target: string, reference: ForeignReference): Problem {
+  const written = shortened(reference.written);
+  const message = `\`${written}\` in ${target} is not expanded: a text refers to no variables here.`;
+  const source = reference.kind === 'variable' ? 'env' : 'secret';
+  const name = 'id' in reference ? reference.id : 'name' in reference ? reference.name : undefined;
+  const fix =
+    name === undefined
+      ? 'Write the value out. A path may begin in the folder in which the server starts.'
+      : `Write \`{ ${source}: ${shortened(name)} }\`, and the text around it as \`prefix\` and \`suffix\`.`;
+  return problem('reference-not-replaced', 'warning', spot, message, fix);
+}
+
+/** @param why must not quote the URL, because it may hold credentials */
 export function urlInvalid(spot: Spot, why: string): Problem {
   const fix = 'Write the whole address of the server, for example `url: https://example.com/mcp`.';
   return problem('url-invalid', 'error', spot, `\`url\` ${why}.`, fix);
@@ -226,22 +245,26 @@ export function urlInvalid(spot: Spot, why: string): Problem {
 
 export function cwdMissing(spot: Spot, written: string, resolved: string): Problem {
   const message = `The directory \`${resolved}\` of \`cwd\` does not exist.`;
-  const fix = written.startsWith('~')
-    ? 'Write the path out: `~` is not expanded.'
+  const fix = isUnexpanded(written)
+    ? 'Write the path out: `~` and variables are not expanded.'
     : 'Create the directory, or correct `cwd`; it is relative to the workspace folder.';
   return problem('cwd-missing', 'error', spot, message, fix);
+}
+
+function isUnexpanded(path: string): boolean {
+  return path.startsWith('~') || foreignReference(path, argumentSyntaxes) !== undefined;
 }
 
 /** @param reason a phrase such as `it does not exist` */
 export function envFileUnusable(spot: Spot, written: string, file: string, reason: string): Problem {
   const message = `The file \`${file}\` of \`envFile\` cannot be used: ${reason}.`;
-  const fix = written.startsWith('~')
-    ? 'Write the path out: `~` is not expanded.'
+  const fix = isUnexpanded(written)
+    ? 'Write the path out: `~` and variables are not expanded.'
     : 'Make it a file of variables in the workspace folder, or correct `envFile`.';
   return problem('env-file-unusable', 'error', spot, message, fix);
 }
 
-/** @param similar a variable that is set and has nearly this name */
+/** @param similar a set variable with nearly this name */
 export function envUnset(spot: Spot, variable: string, target: string, similar: string | undefined): Problem {
   const message = `The environment variable \`${shortened(variable)}\`, needed for ${target}, is not set.`;
   const fix =
@@ -257,7 +280,7 @@ export function secretUnset(spot: Spot, name: string, target: string): Problem {
   return problem('secret-unset', 'error', spot, message, fix);
 }
 
-/** @param owner the value that names both, e.g. ``Argument 3`` */
+/** @param owner the value with both keys, e.g. ``Argument 3`` */
 export function twoSources(spot: Spot, owner: string, first: string, other: string): Problem {
   const message = `${owner} names both \`${first}\` and \`${other}\`; its value can come from only one of them.`;
   return problem('wrong-type', 'error', spot, message, 'Remove one of the two.');
@@ -268,14 +291,14 @@ export function envNameInvalid(spot: Spot, name: string): Problem {
   return problem('env-name-invalid', 'error', spot, message, 'Rename or remove the variable.');
 }
 
-/** @param what the header and what is wrong with it, without its value */
+/** @param what the header and its mistake, without its value */
 export function headerInvalid(spot: Spot, what: string, fix: string): Problem {
   return problem('header-invalid', 'error', spot, `${what}.`, fix);
 }
 
 // These concern several files.
 
-/** @param reason a phrase; @param kept whether what the file said before still holds */
+/** @param reason a phrase @param kept true if the file's previous content stays in effect */
 export function fileUnreadable(file: string, reason: string, kept = false): Problem {
   const spot = { place: { file, range: startOfFile } };
   const message = `The config file cannot be read: ${reason}.${kept ? ' Its previous content stays in effect.' : ''}`;
@@ -298,7 +321,7 @@ export function serverShadowed(spot: Spot, id: string, by: Place): Problem {
   ]);
 }
 
-/** Bounds names and values, which have no bounds in a file, for a message, and takes out what may be a secret. */
+/** Shortens a name or value for a message and removes possible secrets. */
 export function shortened(text: string): string {
   if (text === '') return "''";
   const line = text.slice(0, 4096).replace(/[\s\p{Cc}]+/gu, ' ');

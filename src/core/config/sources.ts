@@ -1,9 +1,9 @@
 /**
- * The files that servers come from, and in which order they count (C5): of each workspace folder its
- * `.minds/mcp.yaml`, then its `.mcprc`; last the user's own `~/.minds/mcp.yaml`. It names files and reads none.
+ * The config files and their order (C5): the `.minds/mcp.yaml` of each workspace folder, then its `.mcprc`, and last
+ * the user's own `~/.minds/mcp.yaml`. It names files and reads none.
  *
- * Invariant: a file is listed once. Where the home folder is a workspace folder too, its file is the workspace's: what a
- * workspace brings along is asked about (S1).
+ * Invariant: a file is listed once. If the home folder is a workspace folder too, its file counts as the workspace's,
+ * because workspaces need approval (S1).
  */
 import path from 'node:path';
 import { isBelow, samePath } from '../base/paths.js';
@@ -29,24 +29,24 @@ export function userFile(home: string): string {
   return path.join(home, mindsPath);
 }
 
-/** Returns the file that has what the user approved (S1). */
+/** Returns the file with the user's approvals (S1). */
 export function approvalsFile(home: string): string {
   return path.join(home, '.minds', 'approvals.json');
 }
 
-/** Returns the folder that a source belongs to. */
+/** Returns the folder of a source. */
 export function folderOf(file: string): string {
   const folder = path.dirname(file);
   return path.basename(file) === mcprcPath ? folder : path.dirname(folder);
 }
 
-/** Says whether a file is the user's own `~/.minds/mcp.yaml`, and not one that the workspace brings along (S1). */
+/** True for the user's own `~/.minds/mcp.yaml`, unless it is also the workspace's (S1). */
 export function isUserFile(file: string, folders: readonly string[], home: string): boolean {
   if (!samePath(file, userFile(home)) || folders.some((folder) => isBelow(file, folder))) return false;
   return sourceFiles(folders, home).some(({ origin }) => origin === 'user');
 }
 
-/** Returns a word that says where a server comes from and tells the sources of one folder apart. */
+/** Returns a word to distinguish the sources of one folder. */
 export function originWord(origin: SourceOrigin): string {
   switch (origin) {
     case 'folder':

@@ -20,10 +20,8 @@ import { TransportFailure } from '../failures/transportFailure.js';
 import type { Exchange, Peer, PeerListener } from '../peer/peer.js';
 import type { ServerTransport } from '../peer/transport.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
-import { mayBeToldByExtension } from '../protocol/extensions.js';
 import type { ServerOutcome } from '../protocol/request.js';
 import { taskChanged } from '../protocol/tasks.js';
-import { modernVersion } from '../protocol/versions.js';
 import type {
   Connection,
   ListOptions,
@@ -167,8 +165,6 @@ export class LiveConnection implements Connection, PeerListener {
         this.deps.serverRequests.tell(notification);
         break;
       default:
-        if (this.protocolVersion === modernVersion && mayBeToldByExtension(method, this.capabilities))
-          this.deps.serverRequests.tell(notification);
     }
   }
 

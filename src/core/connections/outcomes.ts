@@ -8,7 +8,7 @@ import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { deepestValue, isTooDeep } from '../protocol/json.js';
-import { isOtherType } from '../protocol/tasks.js';
+import { taskIn } from '../protocol/tasks.js';
 import { modernVersion } from '../protocol/versions.js';
 import type { TransportFailure } from '../failures/transportFailure.js';
 
@@ -40,9 +40,8 @@ const noObject = {
 export function readCallResult(result: unknown, version: string): ServerOutcome<CallToolResult> {
   if (isTooDeep(result)) return tooDeep;
   if (!isObject(result)) return noObject;
-  // A task has no content yet, nor has the answer of another extension. The protocol has checked the client's
-  // knowledge of it.
-  if (version === modernVersion && isOtherType(result))
+  // A task has no content yet. `eras/modern` lets it through only if the client knows tasks.
+  if (version === modernVersion && taskIn(result) !== undefined)
     return { kind: 'result', result: result as unknown as CallToolResult };
   // Before 2026-07-28, the field had no meaning.
   if (result['resultType'] !== undefined) return readCallResult(withoutType(result), version);

@@ -1,4 +1,4 @@
-/** Why a message to a server got no answer, as a value and in words. */
+/** The reason why a message to a server got no answer: a value, and its text. */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { errorCodes } from '../protocol/errors.js';
 

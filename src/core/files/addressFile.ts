@@ -1,7 +1,6 @@
 /**
- * Writes and reads the file that says where the gateway of a folder listens now, beside its token file, for clients
- * that know neither port nor token (G6). It names the process too: a port that another program has taken since is never
- * shown the token.
+ * Writes and reads a folder's gateway address, in a file beside its token file, for clients without port and token
+ * (G6). The file names the process too, so the token never goes to another program with the same port.
  */
 import { unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,28 +16,28 @@ function fileOf(tokenFile: string): string {
   return path.join(dir, `${name}.address`);
 }
 
-/** Notes that this process listens at the port. */
+/** Notes this process as the listener at the port. */
 export async function noteAddress(tokenFile: string, port: number): Promise<void> {
   await makePrivateFile(fileOf(tokenFile), `${JSON.stringify({ port, pid: process.pid })}\n`);
 }
 
-/** Notes it again whenever there is no note: another process that noted its own in its place has ended. */
+/** Notes it again when the note is gone, because the process with the newer note has ended. */
 export function keepAddress(tokenFile: string, port: number, clock: Clock): Disposable {
   const watched = watchFile(fileOf(tokenFile), { clock });
   watched.onDidChange(({ kind }) => {
-    // Where it cannot be written, clients are told the port by their entries.
+    // Without the note, clients use the port of their entries.
     if (kind === 'absent') noteAddress(tokenFile, port).catch(() => undefined);
   });
   return watched;
 }
 
-/** Removes the note of this process; what another process has noted since stays. */
+/** Removes the note of this process. A newer note of another process stays. */
 export async function forgetAddress(tokenFile: string): Promise<void> {
   const noted = await read(tokenFile);
   if (noted?.pid === process.pid) await unlink(fileOf(tokenFile)).catch(() => undefined);
 }
 
-/** Returns the port at which a process that is alive said that it listens. */
+/** Returns the noted port of a live process. */
 export async function notedPort(tokenFile: string): Promise<number | undefined> {
   const noted = await read(tokenFile);
   return noted && isAlive(noted.pid) ? noted.port : undefined;

@@ -1,20 +1,20 @@
-/** The config file of a folder as something that programs add servers to (G7). */
+/** Access to a folder's config file for programs that add servers (G7). */
 import path from 'node:path';
 import { largestConfigFile, readTextFile, wholeUtf8 } from '../base/textFile.js';
 import { mindsPath } from '../config/sources.js';
 import { leadsOutside, writeInside, type Change } from './realFiles.js';
 
-/** The file that new servers are written to. */
+/** The file for new servers. */
 export interface ConfigFileAccess {
   readonly file: string;
   readonly folder: string;
-  /** Resolves to undefined where there is none yet. Rejects as `readTextFile` does. */
+  /** Resolves to undefined without a file. Rejects as `readTextFile` does. */
   read(): Promise<string | undefined>;
   /** Throws as `writeInside` does. */
   write(change: Change): void;
-  /** Returns a sentence if links lead out of the folder, so that it is never written. */
+  /** Returns a sentence if links lead out of the folder. Such a file is never written. */
   outside(): string | undefined;
-  /** Returns a sentence that says why it must not be written now. */
+  /** Returns a sentence with the reason not to write it now, if any. */
   blocked(): string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reads a file that `envFile` names (C2). A config file of a workspace may come from anyone, so the file has to be in the
- * folder of that config file, links followed (S1a).
+ * Reads the file of `envFile` (C2). A workspace's config file may come from anyone, so the file has to be in the folder
+ * of that config file, links followed (S1a).
  */
 import { isBelow, realPath } from '../base/paths.js';
 import { readTextFileSync } from '../base/textFile.js';
@@ -10,7 +10,7 @@ import { reasonOf } from './watchedFile.js';
 /** More than the variables of a program may take on most systems. */
 const largestEnvFile = 64 * 1024;
 
-/** @param within the folder that must not be left; undefined: any file will do */
+/** @param within the folder around the file; undefined permits any file */
 export function readEnvFile(file: string, within: string | undefined): EnvFileReading {
   const real = realPath(file);
   if (within !== undefined && !isBelow(real, within)) {

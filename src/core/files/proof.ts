@@ -1,4 +1,4 @@
-/** Lets whoever listens on a port prove to know a secret, to somebody who does not want to show it first (G6). */
+/** Lets the listener on a port prove its knowledge of a secret, before a client shows its own (G6). */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { get } from 'node:http';
 import { systemClock, type Clock } from '../base/clock.js';
@@ -8,15 +8,15 @@ const proofLimitMs = 5_000;
 /** A proof is shorter than this, in characters. */
 const longestAnswer = 1024;
 
-/** The port is part of the proof, so that no other listener can pass on a proof of ours as its own. */
+/** The port is part of the proof, so no other listener can reuse it. */
 export function proofOf(token: string, port: number, challenge: string): string {
   return createHmac('sha256', token).update(`mcp-toolsets endpoint ${port} ${challenge}`).digest('base64url');
 }
 
-/** The challenge is as long as a key, so that none is asked for twice. */
+/** The challenge is as long as a key, so it never repeats. */
 export const proofPath = /^\/proof\?challenge=([\w-]{43})$/;
 
-/** Resolves to whether who listens at the port knows the secret. Never rejects. */
+/** Resolves to true if the listener at the port knows the secret. Never rejects. */
 export async function knowsToken(port: number, token: string, clock: Clock = systemClock): Promise<boolean> {
   const challenge = randomBytes(32).toString('base64url');
   try {
@@ -30,8 +30,8 @@ export async function knowsToken(port: number, token: string, clock: Clock = sys
 }
 
 /**
- * Whoever listens may answer without end, or begin an answer and say nothing more. This is no `fetch`, which on Node 20
- * and 22 forgets its signal when memory is collected.
+ * The listener may answer without end, or stop in the middle. Not `fetch`, because on Node 20 and 22 it forgets its
+ * signal after garbage collection.
  */
 async function answerAt(port: number, path: string, clock: Clock): Promise<string> {
   const request = get({ host: '127.0.0.1', port, path, agent: false });

@@ -1,6 +1,6 @@
 /**
- * Finds where files really are, with links followed, and is the one way to write a file of a folder that others may have filled
- * (S1a): nothing is written outside the folder that it names. `test/unit/writers.test.ts` refuses another way.
+ * Resolves links, and is the only way to write a file in a folder of others (S1a): every write stays inside the given
+ * folder. `test/unit/writers.test.ts` refuses another way.
  */
 import {
   closeSync,
@@ -18,8 +18,8 @@ import path from 'node:path';
 import { isBelow, openedPath, realPath, samePath } from '../base/paths.js';
 
 /**
- * Returns a sentence that says why a file must not be written, because links lead out of its folder or it is no regular
- * file; else undefined. A file with a second name (a hard link) may be outside by that name.
+ * Returns a sentence if a file must not be written, because links lead out of its folder or it is not a regular file. A
+ * hard link may be outside by its other name.
  */
 export function leadsOutside(folder: string, file: string): string | undefined {
   if (!isBelow(file, folder)) {
@@ -27,26 +27,25 @@ export function leadsOutside(folder: string, file: string): string | undefined {
   }
   const there = lstatSync(realPath(file), { bigint: true, throwIfNoEntry: false });
   if (!there) return undefined;
-  // Whoever writes into a pipe waits for its reader.
+  // A write into a pipe waits for its reader.
   if (!there.isFile()) return `${file} is not written: it is not a regular file.`;
   if (!hasOtherNames(there)) return undefined;
   return `${file} is not written: it is a hard link, so it may also be a file outside ${folder}. Replace it with a copy.`;
 }
 
-/** What a file is to say. */
 export interface Change {
-  /** What it said when the rest was made of it; it is empty where there was no file. */
+  /** The text behind the planned change, or an empty text for a missing file. */
   readonly before: string;
   readonly after: string;
 }
 
 /**
- * Writes a file of a folder, and makes the folders on the way to it. Throws as `node:fs` does, where links lead out, and where
- * another program has changed the file meanwhile.
+ * Writes a file of a folder, and makes the folders on the way to it. Throws as `node:fs` does, for links out of the
+ * folder, and after a change by another program.
  *
- * What is written is what was opened, and where that is, is looked at before anything of it changes. A link that is put in
- * the way meanwhile can cause an empty file or folder elsewhere. It changes none that is there on Linux, which tells where
- * an open file is; elsewhere whoever puts links in the way would have to change them back and forth at the right moments.
+ * The opened file is checked before any change. A link placed in between can cause an empty file or folder elsewhere.
+ * On Linux it changes no existing file, because Linux reports the path of an open file. Elsewhere an attacker would
+ * have to swap links at the right moments.
  */
 export function writeInside(folder: string, file: string, { before, after }: Change): void {
   refuseOutside(folder, file);
@@ -68,7 +67,7 @@ export function writeInside(folder: string, file: string, { before, after }: Cha
     try {
       overwrite(opened, after);
     } catch (error) {
-      // A disk that is full still has the room for what was there.
+      // A full disk still has room for the former text.
       overwrite(opened, before);
       throw error;
     }
@@ -83,7 +82,7 @@ function says(opened: number, text: string): boolean {
   return readSync(opened, found, 0, found.length, 0) === expected.length && expected.equals(found.subarray(0, -1));
 }
 
-/** Whoever reads meanwhile finds no empty file. */
+/** A reader in between finds no empty file. */
 function overwrite(opened: number, text: string): void {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length;) at += writeSync(opened, bytes, at, bytes.length - at, at);
@@ -96,7 +95,7 @@ export function refuseOutside(folder: string, file: string): void {
   if (why !== undefined) throw new Error(why);
 }
 
-/** Says whether a folder is inside one of these, links followed. */
+/** True if a folder is inside one of these, links followed. */
 export function isInsideAny(folder: string, folders: readonly string[]): boolean {
   return folders.some((other) => samePath(folder, other) || isBelow(folder, other));
 }

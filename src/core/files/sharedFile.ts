@@ -1,9 +1,9 @@
 /**
- * A text in the user's home that several processes read and change, each of which follows it. A change reads the file again
- * under a lock and replaces it in one step, so that two changes at once lose nothing.
+ * A text in the user's home. Several processes follow and change it. A change reads the file again under a lock and
+ * replaces it in one step, so two changes at once lose nothing.
  *
- * Invariants: a reader finds the whole of an old or a new text; what others may have written, or a link put in place, is
- * never read; where the lock is left behind by a process that ended, it counts for `staleMs`.
+ * Invariants: a reader finds the whole old or new text. Texts writable by others, and links, are never read. A lock
+ * left behind by an ended process counts for `staleMs`.
  */
 import { link, lstat, mkdir, rename, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,10 +16,10 @@ import { FileRefused, largestForeignFile, readTextFile } from '../base/textFile.
 import { readContent, realDisk, watchFile, type Disk, type WatchedFile } from './watchedFile.js';
 
 const staleMs = 5000;
-/** Who waits for the lock longer gives up: it cannot be removed, or is never free. */
+/** A longer wait for the lock fails, because it cannot be removed or is never free. */
 const patienceMs = 15_000;
 
-/** Others of the machine could have written what is open to them. Windows keeps a home folder closed. */
+/** Other users of the machine could have written an open file. Windows keeps a home folder closed. */
 const disk: Disk = {
   ...realDisk,
   read: async (file) => {
@@ -48,13 +48,13 @@ export class SharedFile implements Disposable {
     private readonly pollMs?: number,
   ) {}
 
-  /** Undefined where there is no text that may be relied on, and until the file is opened. */
+  /** Undefined without a reliable text, and before `open`. */
   get text(): string | undefined {
     const { content } = this.watched ?? {};
     return content?.kind === 'text' ? content.text : undefined;
   }
 
-  /** Returns a phrase that says why the file is not read though it is there. */
+  /** Returns a phrase with the reason against reading an existing file. */
   get refused(): string | undefined {
     const { content } = this.watched ?? {};
     return content?.kind === 'unreadable' ? content.reason : undefined;
@@ -72,8 +72,8 @@ export class SharedFile implements Disposable {
   }
 
   /**
-   * Replaces the text by what `edit` makes of the one that is there by then. Resolves when listeners have heard of it, and
-   * rejects as `node:fs/promises` does.
+   * Replaces the text by the result of `edit` for the present one. Resolves after listeners received it. Rejects as
+   * `node:fs/promises` does.
    */
   change(edit: (text: string | undefined) => string): Promise<void> {
     const changed = this.changing.then(() =>
@@ -114,7 +114,7 @@ export class SharedFile implements Disposable {
     }
   }
 
-  /** Another process may have broken it and taken the lock in the meantime; that lock is put back. */
+  /** Another process may have broken it and taken the lock in between. That lock is put back. */
   private async breakStale(lock: string): Promise<void> {
     const found = await lstat(lock).catch(() => undefined);
     if (!found || Math.abs(this.clock.now() - found.mtimeMs) < staleMs) return;

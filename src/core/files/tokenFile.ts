@@ -1,11 +1,9 @@
 /**
- * Keeps the secret that agents outside the editor show (G6), in a file that its owner alone can read. Each workspace
- * folder has one, in the user's home and not in the folder, so that it cannot be committed and no folder can bring its
- * own.
+ * Keeps the secret of agents outside the editor (G6), in a file readable only by its owner. Each workspace folder has
+ * one in the user's home, not in the folder, so it cannot be committed and a folder cannot bring one.
  *
- * It stays the same until somebody removes the file or writes another secret into it. Invariants: what others could have
- * read, or is not long enough to be a secret, is replaced and never used; what is no token at all is a file of somebody
- * else, and stays as it is.
+ * It stays the same until someone removes the file or writes another secret into it. Invariants: a short secret, or one
+ * in a file open to others, is replaced and never used. A file without a token belongs to someone else and stays.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { link, lstat, rename } from 'node:fs/promises';
@@ -30,7 +28,7 @@ export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Makes the file where there is none. Rejects as `node:fs/promises` does, and where the file is something else. */
+/** Makes a missing file. Rejects as `node:fs/promises` does, and for another kind of file. */
 export async function tokenIn(file: string): Promise<string> {
   const kept = await usableToken(file);
   if (kept.kind === 'token') return kept.token;
@@ -40,13 +38,13 @@ export async function tokenIn(file: string): Promise<string> {
   throw new Error(`${file} cannot be kept from other users of this machine`);
 }
 
-/** Reads alone: returns undefined where there is no secret that can be used. Rejects as `tokenIn` does. */
+/** Only reads. Returns undefined without a usable secret. Rejects as `tokenIn` does. */
 export async function keptToken(file: string): Promise<string | undefined> {
   const kept = await usableToken(file);
   return kept.kind === 'token' ? kept.token : undefined;
 }
 
-/** Replaces the secret of the file; who listens with the old one follows. Rejects as `tokenIn` does. */
+/** Replaces the secret of the file. Listeners with the old one follow. Rejects as `tokenIn` does. */
 export async function renewToken(file: string): Promise<void> {
   await usableToken(file);
   await makePrivateFile(file, `${newToken()}\n`);
@@ -78,7 +76,7 @@ function isOpenToOthers({ mode, uid }: { readonly mode: number; readonly uid: nu
   return (mode & 0o077) !== 0 || uid !== process.getuid?.();
 }
 
-/** Where two processes make the file at once, the first one counts for both. */
+/** If two processes make the file at once, both use the first one. */
 async function linkOrRename(own: string, file: string): Promise<void> {
   try {
     await link(own, file);

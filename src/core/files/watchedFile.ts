@@ -1,12 +1,12 @@
 /**
- * Follows the text of one path: whatever happens to the file, the folder it is in or the links on the way there, the
- * content ends as that of the last save (R1).
+ * Follows the text of one path. After any change to the file, its folder or the links on the way, the content is the
+ * one of the last save (R1).
  *
- * The file is looked at in intervals, and at once when somebody who watches it says so (`nudge`): watchers of editors and
- * systems miss events, do not follow links, and know nothing of folders that do not exist yet. Bursts are one reading.
+ * It checks the file in intervals, and at once after a `nudge` by a watcher. Watchers of editors and systems miss
+ * events, do not follow links, and cannot watch missing folders. Bursts are one reading.
  *
- * It does not know what the text means, and never throws for what a file system does. Invariants: one reading at a time;
- * a change during a reading is read again; listeners hear only of content that differs from what they heard last.
+ * It does not interpret the text, and never throws for errors of a file system. Invariants: one reading at a time. A
+ * change during a reading is read again. Listeners receive only changed content.
  */
 import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -29,9 +29,9 @@ export interface WatchedFile extends Disposable {
   readonly content: FileContent | undefined;
   /** Fires after `content` was replaced; the first time for the first reading. */
   readonly onDidChange: Event<FileContent>;
-  /** Says that something may have happened to the file. */
+  /** The file may have changed. */
   nudge(): void;
-  /** Reads it without waiting for it to come to rest. Resolves when listeners have heard what it says by now. */
+  /** Reads it before it comes to rest. Resolves after listeners received its present content. */
   readNow(): Promise<void>;
 }
 
@@ -42,14 +42,14 @@ export interface WatchedFileDeps {
   /** The time without a further sign of change before the file is read, in milliseconds. The default is 200. */
   readonly debounceMs?: number;
   readonly disk?: Disk;
-  /** Resolves to true while somebody still types what the text has become, so that it does not count yet. */
+  /** Resolves to true for a half-typed text. Such a text does not count yet. */
   readonly isHalfTyped?: (before: string, now: string) => Promise<boolean>;
 }
 
 /** The questions to the file system; both reject as `node:fs/promises` does, and reading with `FileRefused`. */
 export interface Disk {
   read(path: string): Promise<string>;
-  /** Resolves to a text that changes when the file does. */
+  /** Resolves to a text that changes with the file. */
   stamp(path: string): Promise<string>;
 }
 
@@ -61,13 +61,13 @@ export const realDisk: Disk = {
   },
 };
 
-/** For files that are written again: one that would lose something by that cannot be read. */
+/** For files to write again: invalid UTF-8 is a read error, because a write would lose it. */
 export const diskToEdit: Disk = { ...realDisk, read: (path) => readTextFile(path, largestConfigFile, wholeUtf8) };
 
-/** A file that never comes to rest is read as it is after this many attempts to find it at rest. */
+/** The attempts to find a file at rest, before it is read as it is. */
 const patience = 5;
 
-/** A half-typed text that stays as it is for so long, in milliseconds, counts. */
+/** A half-typed text counts if it stays the same for this time, in milliseconds. */
 const typingPause = 10_000;
 
 export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
@@ -105,7 +105,7 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
       return;
     }
     restless = 0;
-    // The stamp stays that of the last text, so that the next look reads again.
+    // The stamp stays the last text's, so the next look reads again.
     if ((await isHeld(next)) || ended) return;
     stamp = before;
     if (content && isDeepStrictEqual(content, next)) return;
@@ -173,7 +173,7 @@ export async function readContent(disk: Disk, path: string): Promise<FileContent
   }
 }
 
-/** Returns a phrase that says why a file could not be read, or undefined if there is none. */
+/** Returns a phrase with the reason of a failed read, or undefined without one. */
 export function reasonOf(error: unknown): string | undefined {
   if (error instanceof FileRefused) return error.reason;
   const code = codeOf(error);

@@ -1,29 +1,29 @@
 /**
- * Puts what is said to a client into the words of the protocol version that it speaks (G2): a field, a kind of content
- * or a question that came with a later one is not sent to it. What has another form in the older version takes that
- * form, so that nothing is lost on the way: a link becomes a line of text, sound an embedded resource, a structure its
+ * Writes messages in the format of the client's protocol version (G2). Newer fields, kinds of content and questions
+ * are left out. The rest takes an older form: a link becomes a line of text, audio an embedded resource, a structure its
  * JSON. Everything here is pure.
  *
- * `_meta` of requests, results and notifications is in every version; of entries and of content since 2025-06-18.
+ * `_meta` of requests, results and notifications exists in every version; `_meta` of entries and content since
+ * 2025-06-18.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
-import { withoutTasks } from '../protocol/tasks.js';
+import { taskChanged, withoutTasks } from '../protocol/tasks.js';
 import { modernVersion, protocolVersions, type ProtocolVersion, type SpokenVersion } from '../protocol/versions.js';
 
 const [newest] = protocolVersions;
 
-/** Versions are dates, so their order is that of their text. */
+/** Versions are dates, so text order is their order. */
 export function isAtLeast(version: SpokenVersion, first: SpokenVersion): boolean {
   return version >= first;
 }
 
-/** Returns what a client of this version can have meant by what it declared. */
+/** Returns the declared capabilities with a meaning in this version. */
 export function clientCapabilities(version: ProtocolVersion, said: Fields): Fields {
-  // Tasks are an extension since 2026-07-28, and were something else before.
+  // Tasks are an extension since 2026-07-28, and were different before.
   const declared = withoutTasks(said);
   if (isAtLeast(version, newest)) return declared;
   const { elicitation, sampling, ...rest } = declared;
@@ -34,23 +34,23 @@ export function clientCapabilities(version: ProtocolVersion, said: Fields): Fiel
   };
 }
 
-/** The names that these programs give themselves, as they stand in Claude Code 2.1.330 and Codex 0.169.0. */
+/** The names in `clientInfo` of Claude Code 2.1.330 and Codex 0.169.0. */
 const structureReaders: readonly unknown[] = ['claude-code', 'codex-mcp-client'];
 
 /**
- * Says whether the model of a client gets nothing of a result but the structured content, where there is one. Such a
- * client is sent the structure as text where a note stands beside it, and therefore no output schema.
+ * True if the client shows its model only `structuredContent`. With a note, such a client gets the structure as text,
+ * so its tools are listed without `outputSchema`.
  */
 export function readsStructureAlone(clientInfo: unknown): boolean {
   return isObject(clientInfo) && structureReaders.includes(clientInfo['name']);
 }
 
-/** Completions were there before they were declared. */
+/** Before 2025-03-26, servers had completions without a capability. */
 export function serverCapabilities(version: SpokenVersion, { completions, ...rest }: Fields): Fields {
   return completions !== undefined && isAtLeast(version, '2025-03-26') ? { ...rest, completions } : rest;
 }
 
-/** Puts an entry of a list of tools, prompts, resources or templates into the words of the version. */
+/** Returns a list of tools, prompts, resources or templates in the format of the version. */
 export function entries<Entry extends object>(version: SpokenVersion, list: readonly Entry[]): readonly Entry[] {
   return isAtLeast(version, newest) ? list : list.map((entry) => plainer(version, entry as Fields) as Entry);
 }
@@ -71,7 +71,7 @@ function plainer(version: SpokenVersion, entry: Fields): Fields {
 export function toolResult(version: SpokenVersion, result: CallToolResult): CallToolResult {
   if (version === modernVersion) return { ...result, resultType: 'complete' };
   const isNewest = isAtLeast(version, newest);
-  // Since 2026-07-28 it may be any value, and a client of an older version would throw the result away.
+  // Since 2026-07-28 it may be any value. Older clients would drop the whole result.
   const isObjectAtMost = result.structuredContent === undefined || isObject(result.structuredContent);
   if (isNewest && isObjectAtMost) return result;
   const { structuredContent, ...rest } = result;
@@ -84,12 +84,12 @@ export function toolResult(version: SpokenVersion, result: CallToolResult): Call
   return { ...rest, content: isTold ? content : [...content, text(JSON.stringify(structuredContent))] };
 }
 
-/** The hints on what may change at once, or is another for somebody else, so that nobody keeps it (X8). */
+/** Clients keep no result with these hints, because an edit may change it at once (X8). */
 export const notToBeKept = { ttlMs: 0, cacheScope: 'private' } as const;
 
 /**
- * Puts the result of a request other than a tool's call into the words of the version.
- * @param isForOne whether another conversation may be given another
+ * Returns the result of any request but a tool call in the format of the version.
+ * @param isForOne true if another conversation may get another result
  */
 export function otherResult(version: SpokenVersion, result: Fields, isForOne: boolean): Fields {
   if (version === modernVersion) {
@@ -106,26 +106,20 @@ export function otherResult(version: SpokenVersion, result: Fields, isForOne: bo
   };
 }
 
-/** The result of a method of an extension that is not known here. */
-export function extensionResult(result: Fields, isForOne: boolean): Fields {
-  const isHinted = 'ttlMs' in result || 'cacheScope' in result;
-  return { resultType: 'complete', ...result, ...(isForOne && isHinted && notToBeKept) };
-}
-
-/** A server may say what makes no sense, or nothing, as those of older versions do. */
+/** A server may send nonsense, or nothing as older versions do. */
 function hintsOf({ ttlMs, cacheScope }: Fields): Fields {
   const isTime = typeof ttlMs === 'number' && Number.isInteger(ttlMs) && ttlMs >= 0;
   return isTime ? { ttlMs, cacheScope: cacheScope === 'public' ? 'public' : 'private' } : notToBeKept;
 }
 
-/** Since 2026-07-28 a resource that does not exist has no code of its own any more, and neither have pages to be opened. */
+/** Since 2026-07-28, a missing resource and pages to open have no error codes. */
 export function errorIn(version: SpokenVersion, error: RpcError): RpcError {
   if (version !== modernVersion) return error;
   if (error.code === errorCodes.resourceNotFound) return { ...error, code: errorCodes.invalidParams };
   return error.code === errorCodes.pagesRequired ? { ...error, code: errorCodes.internal } : error;
 }
 
-/** Since 2026-07-28 some errors have an HTTP status of their own. */
+/** Since 2026-07-28, some errors have their own HTTP status. */
 export function statusOf(version: SpokenVersion, { code }: RpcError): number {
   if (version !== modernVersion) return 200;
   return code === errorCodes.missingCapability ? 400 : 200;
@@ -174,8 +168,8 @@ function text(value: string): { type: 'text'; text: string } {
 }
 
 /**
- * Returns a server's request as a client of this version can read it. Throws the error that the server gets where the
- * version has no words for it.
+ * Returns a server's request in the format of the version. Throws the error for the server if the version cannot
+ * express the request.
  */
 export function clientRequest(version: SpokenVersion, method: string, params: Fields | undefined): Fields | undefined {
   if (version === modernVersion) return params && inputRequest(params);
@@ -184,7 +178,7 @@ export function clientRequest(version: SpokenVersion, method: string, params: Fi
   return method === 'elicitation/create' ? formRequest(params) : params;
 }
 
-/** Since 2026-07-28 a question has no progress of its own, and no other id than its key. */
+/** Since 2026-07-28 a question has no progress, and its key is its only id. */
 function inputRequest({ _meta: meta, elicitationId: _, ...rest }: Fields): Fields {
   const kept = isObject(meta) ? without(meta, 'progressToken') : {};
   return Object.keys(kept).length > 0 ? { ...rest, _meta: kept } : rest;
@@ -211,7 +205,7 @@ function samplingMessages(version: SpokenVersion, message: unknown): unknown[] {
   });
 }
 
-/** Version 2025-06-18, the first that had forms, knew these: texts, numbers, booleans, and one of several. */
+/** Version 2025-06-18, the first with forms, has texts, numbers, booleans and choices of one. */
 function formRequest(params: Fields): Fields {
   const { requestedSchema, ...rest } = without(params, 'mode');
   if (!isObject(requestedSchema) || !isObject(requestedSchema['properties'])) return { ...rest, requestedSchema };
@@ -239,10 +233,10 @@ function unsaid(what: string): RpcFailure {
 
 const toldToAll: readonly string[] = ['notifications/message', 'notifications/resources/updated'];
 
-/** Says whether a client of this version can be told this. */
+/** True if clients of this version know the notification. */
 export function isToldTo(version: SpokenVersion, notification: string): boolean {
-  if (toldToAll.includes(notification)) return true;
-  return version === (notification === 'notifications/elicitation/complete' ? newest : modernVersion);
+  if (notification === 'notifications/elicitation/complete') return version === newest;
+  return toldToAll.includes(notification) || (notification === taskChanged && version === modernVersion);
 }
 
 function without(value: Fields, ...keys: readonly string[]): Fields {

@@ -1,10 +1,10 @@
 /**
- * Writes replies: as JSON where all that is said is a quick answer, which clients read faster than an event, and as
- * server-sent events where anything comes before it. The head of a reply waits for the first thing that is said, so that a
- * quick answer is one write and one packet (P3); after a second it goes out alone. Every open stream is kept alive by
- * comments: the editor's HTTP client gives up on a reply that is silent for 300 s, and then its call never settles.
+ * Writes replies: a quick answer as JSON, because clients read it faster than an event; otherwise server-sent events.
+ * The head of a reply waits for the first message, so a quick answer is one packet (P3). After a second, the head
+ * goes out by itself. Comments keep every stream alive: after 300 s of silence, the editor's HTTP client drops a
+ * reply, and its call never settles.
  *
- * Streams carry no event ids: what a lost stream held is not sent again. Writing to a stream whose client is gone does
+ * Streams have no event ids, so the messages of a lost stream are not sent again. Writing to a closed stream does
  * nothing.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
@@ -13,10 +13,10 @@ import { TransientMap } from '../base/transientMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { mostUnread } from '../protocol/versions.js';
 
-/** This is what sessions see of a stream. Messages are JSON without line breaks. */
+/** A stream as sessions see it. Messages are JSON without line breaks. */
 export interface MessageStream {
   send(message: string): void;
-  /** Sends what may get lost; it is dropped where the client reads too slowly. */
+  /** Sends a message, or drops it if the client reads too slowly. */
   sendIfReading(message: string): void;
 }
 
@@ -28,20 +28,20 @@ export interface OpenStream extends MessageStream {
 export interface Reply extends MessageStream {
   /**
    * Settles one request of the POST, with its answer or (cancelled) without; the last one ends the stream.
-   * @param status the HTTP status of an answer that is alone, if its head has not gone out; by default 200
+   * @param status the HTTP status of a single answer, if its head has not gone out; by default 200
    */
   settle(answer: string | undefined, status?: number): void;
-  /** Returns the token under which its client wants to hear of progress now, where that may have become another. */
+  /** Returns the current progress token of the client, because a later POST may bring another. */
   progressToken?(): unknown;
 }
 
 const comment = ': keep-alive\n\n';
-/** The longest that a client waits for the head of a reply, in milliseconds. */
+/** Clients wait this long for the head of a reply, in milliseconds. */
 const headLimitMs = 1_000;
-/** An answer of more characters is written in pieces of so many. */
+/** A longer answer is written in pieces, in characters. */
 const longBody = 512 * 1024;
 const pieceOfBody = 128 * 1024;
-/** One that only listens loses its stream with this much unread, in bytes, before more is written. */
+/** A listening stream with more unread bytes is closed. */
 const listeningLimit = 4 << 20;
 
 function frame(message: string): string {
@@ -50,7 +50,7 @@ function frame(message: string): string {
 
 const eventHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform' } as const;
 
-/** One timer for all streams: the first comment of a stream may come early, never late. So may the head of a reply. */
+/** One timer for all streams. A first comment and the head of a reply may come early, never late. */
 export class Heartbeat implements Disposable {
   private readonly responses = new Set<ServerResponse>();
   private timer: Disposable | undefined;
@@ -68,12 +68,12 @@ export class Heartbeat implements Disposable {
     this.timer ??= this.clock.after(this.intervalMs, () => this.beat());
   }
 
-  /** Writes no comments into it any more. */
+  /** Stops the comments on a stream. */
   remove(response: ServerResponse): void {
     this.responses.delete(response);
   }
 
-  /** Calls `sendHead` within a second, unless what is returned is disposed of before. */
+  /** Calls `sendHead` within a second. Disposing the returned value prevents the call. */
   whenHeadIsDue(sendHead: () => void): Disposable {
     const place: Disposable = { dispose: () => this.waiting.delete(place) };
     this.waiting.set(place, sendHead);
@@ -106,8 +106,8 @@ export class Heartbeat implements Disposable {
 }
 
 /**
- * The stream of a GET: open until either side ends it, or its client does not read. What that one misses is told on the
- * next stream, as after any that was lost.
+ * The stream of a GET, open until either side ends it or its client does not read. The next stream repeats the missed
+ * news.
  */
 export class ListenStream implements OpenStream {
   constructor(
@@ -123,7 +123,7 @@ export class ListenStream implements OpenStream {
   send(message: string): void {
     const { response } = this;
     if (response.writableEnded || response.destroyed) return;
-    // The end alone would wait for the client to read what is there.
+    // Ending the stream would wait for the client to read everything.
     if (response.writableLength > listeningLimit) response.destroy();
     else response.write(frame(message));
   }
@@ -139,16 +139,16 @@ export class ListenStream implements OpenStream {
 
 interface PostReplyDeps {
   readonly heartbeat: Heartbeat;
-  /** The number of requests that will be settled. */
+  /** The number of requests to settle. */
   readonly requests: number;
-  /** The requests came as an array, whose answers are never one object. */
+  /** The requests came as an array, so a single object is a wrong answer. */
   readonly isBatch?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export class PostReply implements Reply {
   private headSent = false;
-  /** What is said before every message of the POST has been taken in. */
+  /** Messages from the time before the POST was taken in completely. */
   private gathered: string | undefined = '';
   private unsettled: number;
   private head: Disposable | undefined;
@@ -161,7 +161,7 @@ export class PostReply implements Reply {
     response.on('error', () => {});
   }
 
-  /** Has to be called once, when every message of the POST has been taken in. */
+  /** Has to be called once, after the last message of the POST was taken in. */
   release(): void {
     if (this.unsettled === 0 || this.isClosed) return;
     const { gathered } = this;
@@ -202,10 +202,10 @@ export class PostReply implements Reply {
     }
     this.head?.dispose();
     const isEvents = answer === undefined || !!this.gathered || (status === 200 && !this.readsJson);
-    // As a text it is one piece with the head; as bytes both are copied together.
+    // A text goes out with the head in one piece; bytes would be copied first.
     const body = isEvents ? (this.gathered ?? '') + last : answer;
     const length = Buffer.byteLength(body);
-    // Written out, as a copy by `...` takes longer than all else here (P3).
+    // Written out, because a copy by `...` takes longer than everything else here (P3).
     const headers: OutgoingHttpHeaders = isEvents
       ? {
           'content-type': eventHeaders['content-type'],
@@ -217,7 +217,7 @@ export class PostReply implements Reply {
     this.response.writeHead(isEvents ? 200 : status, headers).end(body);
   }
 
-  /** To encode a long body at once would hold up the loop (P10). */
+  /** Encoding a long body at once would block the event loop (P10). */
   private endInPieces(answer: string, status: number): void {
     const { response } = this;
     const isEvents = this.headSent || !!this.gathered || (status === 200 && !this.readsJson);
@@ -230,7 +230,7 @@ export class PostReply implements Reply {
     const next = (): void => {
       if (this.isClosed) return;
       let end = from + pieceOfBody;
-      // No pair is cut.
+      // A surrogate pair stays together.
       if ((body.charCodeAt(end - 1) & 0xfc00) === 0xd800) end += 1;
       response.write(body.slice(from, end));
       from = end;

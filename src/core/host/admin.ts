@@ -1,7 +1,4 @@
-/**
- * Makes the built-in toolset `mcp_admin` (L5), by which an agent can ask something of the host itself. Its names, its
- * texts and its answers stand here and nowhere else.
- */
+/** The built-in toolset `mcp_admin` (L5), through which an agent asks the host itself: its names, texts and answers. */
 import { assertNever } from '../base/assertNever.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { needsAttention } from '../base/problem.js';
@@ -15,21 +12,20 @@ import { toolsAlone } from '../tools/features.js';
 
 export const adminId = builtInToolset;
 
-/** The tools use these; each rejects with a message that an agent can read. */
+/** The functions behind the tools. Each rejects with a message for an agent. */
 export interface AdminDeps {
-  /** Resolves to whether the conversation had an instance, which has ended. */
+  /** Resolves to true if the conversation had an instance. It has ended then. */
   release(server: string, conversation: string): Promise<boolean>;
-  /** Whether a person stopped it. */
+  /** True if a person stopped it. */
   isStopped(server: string): boolean;
   restart(server: string): Promise<void>;
   reload(): Promise<void>;
-  /** Returns the status of this moment. */
   snapshot(): StatusSnapshot;
 }
 
 interface AdminTool {
   readonly tool: Tool;
-  /** Resolves to what the agent reads; rejects with a message for it. */
+  /** Resolves to the text for the agent; rejects with a message for it. */
   run(deps: AdminDeps, input: Fields, conversation: string): Promise<string>;
 }
 
@@ -45,7 +41,7 @@ const prefix = 'mcp_';
 /** The published name of the tool that ends the instance of a conversation. */
 export const releaseTool = `${prefix}release`;
 
-/** A conversation's own instance comes first, the server itself where the conversation has none. */
+/** A restart ends the conversation's own instance first, and the server only if the conversation has none. */
 const adminTools: readonly AdminTool[] = [
   {
     tool: {
@@ -106,10 +102,10 @@ const adminTools: readonly AdminTool[] = [
   },
 ];
 
-/** The published names, which no server can have (N5). */
+/** The published names. No server can have them (N5). */
 export const adminNames: ReadonlySet<string> = new Set(adminTools.map(({ tool }) => tool.name));
 
-/** The editor puts `mcp_admin_` before a name by itself (G3a). */
+/** The editor puts `mcp_admin_` before a name (G3a). */
 function editorNameOf(published: string): string {
   return published.slice(prefix.length);
 }
@@ -130,14 +126,13 @@ export const adminToolset: Toolset = {
   }),
 };
 
-/** Returns the name under which the model of a client sees the release tool. */
 export function releaseNameFor(clientKind: ClientKind = 'plain'): string {
   return clientKind === 'editor' ? `${adminId}_${editorNameOf(releaseTool)}` : releaseTool;
 }
 
 /**
- * Returns the release tool that a toolset has on its own endpoint, where `mcp_admin` belongs to another session (L2a).
- * Its name is like no other: the short name tells the toolset, and no server can have it.
+ * Returns the release tool for a toolset's own endpoint, because `mcp_admin` belongs to another session (L2a). Its name
+ * contains the short name of the toolset, so no server can have it.
  */
 export function ownReleaseTool(server: string, shortName: string): ServedTool {
   const name = ownReleaseName(shortName);
@@ -189,10 +184,10 @@ function stoppedText(server: string): string {
 }
 
 /**
- * Returns the state of the servers as an agent reads it. The snapshot is redacted already.
+ * Returns the state of the servers for an agent. The snapshot is redacted already.
  *
- * @param conversation the conversation whose leases are marked
- * @param only the id of the one server to tell of; if there is no such server, the text says so
+ * @param conversation its leases are marked
+ * @param only the id of the one server to report
  */
 function statusText(snapshot: StatusSnapshot, conversation: string | undefined, only?: string): string {
   const servers = snapshot.servers.filter(({ id }) => only === undefined || id === only);
@@ -233,12 +228,11 @@ function stateText({ id, state }: ServerStatus): string {
   return state.kind === 'reconnecting' ? `reconnecting (attempt ${state.attempt})` : state.kind;
 }
 
-/** Says what a person does about a server that waits for approval. */
 function howToApprove(server: string): string {
   return `by \`mcp-toolsets approve ${server}\` at a terminal, or in the editor`;
 }
 
-/** Says why a toolset has nothing now, and what a person does about it. */
+/** Explains why a toolset is empty now, and how a person changes that. */
 export function whyNothing({ id, state }: Pick<ServerStatus, 'id' | 'state'>): string {
   const remedy = state.kind === 'pending' ? ` (${howToApprove(id)})` : '';
   return `The toolset "${id}" has no tools now: its server is ${whyDown(state)}${remedy}.`;

@@ -1,7 +1,6 @@
 /**
- * The tools of a toolset as its apps know them (G8): by their original names, which stand in the app's own code. Clients
- * that show apps look for a name among what is listed, so what models see under another name is listed once more, for
- * apps alone. Everything here is pure.
+ * The tools of a toolset as its apps know them (G8). The code of an app contains original names, but a client looks for
+ * them in the list. So a renamed tool is listed once more for apps. Everything is pure.
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { appOf, isForApps, metaForApps } from '../apps/toolMeta.js';
@@ -9,16 +8,13 @@ import type { ClientKind } from '../protocol/client.js';
 import type { ServedTool, Toolset } from '../tools/catalogue.js';
 import { nameFor, toolsFor } from './clientTools.js';
 
-/**
- * Finds the tool that an app means, by the original name before the one that the client knows. Without an app among the
- * tools that are published, nobody may call so.
- */
+/** Finds the tool for an app, first by the original name. Returns undefined if no published tool has an app. */
 export function toolForApp(toolset: Toolset, name: string, clientKind?: ClientKind): ServedTool | undefined {
   const tools = callable(toolset, clientKind);
   return tools.find(({ original }) => original === name) ?? tools.find((tool) => nameFor(tool, clientKind) === name);
 }
 
-/** Returns the entries that are listed for apps alone: none with a name that is listed already. */
+/** Returns the entries for apps only, without names that are listed already. */
 export function entriesForApps(toolset: Toolset, clientKind?: ClientKind): Tool[] {
   const listed = new Set(toolsFor(toolset, clientKind).map((tool) => nameFor(tool, clientKind)));
   return callable(toolset, clientKind)
@@ -27,8 +23,8 @@ export function entriesForApps(toolset: Toolset, clientKind?: ClientKind): Tool[
 }
 
 /**
- * Returns those entries of all toolsets together without the names that mean more than one tool, because what an app
- * calls must be a tool of its own server.
+ * Returns these entries of all toolsets together, without ambiguous names, because an app may call only tools of its
+ * own server.
  */
 export function entriesForAppsOfAll(toolsets: readonly Toolset[]): Tool[] {
   const all = toolsets.flatMap((toolset) => entriesForApps(toolset));

@@ -1,75 +1,82 @@
 /**
- * The composition root of the core: the one place that makes a host with its connector, its sign-ins and the backend of
- * its gateways. The extension, the command line and the tests differ only in the options. Whoever makes a gateway
- * closes it, before or while the core is disposed of.
+ * The composition root of the core. It makes the services once, and a host with its connector, its sign-ins and the
+ * backend of its gateways. The extension, the command line and the tests differ only in their input. The maker of a
+ * gateway closes it before or while the core is disposed of.
  */
 import { statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { Redactor, redactingLog, type Log } from '../base/log.js';
 import type { Disposable } from '../base/disposables.js';
-import type { MakeAgents } from '../connections/http/agents.js';
-import type { SecretStore } from '../connections/http/oauth/contract.js';
+import type { Connector } from '../connections/connection.js';
 import { OAuth } from '../connections/http/oauth/oauth.js';
 import type { GatewayBackend } from '../gateway/backend.js';
+import { LimitedConnector } from '../instances/limit.js';
+import type { Services } from '../instances/services.js';
+import { StartTurns } from '../instances/startTurns.js';
+import { type ExpectedClient, noClient } from '../protocol/client.js';
 import { createConnector } from './createConnector.js';
 import { createGatewayBackend } from './gatewayBackend.js';
 import { createHost } from './host.js';
-import type { Connector } from '../connections/connection.js';
-import type { Host, HostDeps } from './hostContract.js';
+import type { Consent, Host, HostSettings, Stores, Surroundings } from './hostContract.js';
 
-type OwnDeps = 'connector' | 'redactor' | 'signIns' | 'directoryExists';
-
-export interface CoreDeps extends Omit<HostDeps, OwnDeps> {
-  /** Says whether JSON-RPC is written to the servers' logs; asked for each message. */
-  readonly trace?: () => boolean;
-  /** The version of this product. */
-  readonly version: string;
-  /** The path of the bundled guardian. */
-  readonly guardianScript?: string;
-  /** Keeps sign-ins to HTTP servers. By default there are none. */
-  readonly secrets?: SecretStore;
-  /** Makes the sockets for HTTP servers, by way of proxies or not. */
-  readonly agents?: MakeAgents;
+export interface CoreDeps {
+  readonly surroundings: Surroundings;
+  readonly settings: HostSettings;
+  readonly consent?: Consent;
+  readonly stores?: Stores;
+  /** Reads the files of the sources, and resolves when the host has them. By default nothing is read. */
+  readonly readSources?: () => Promise<void>;
+  /** Returns the client that will use an instance before one has called (G4). By default it can do nothing. */
+  readonly expectedClient?: () => ExpectedClient;
   /** Starts servers. By default it is the connector of the product. */
   readonly connector?: Connector;
-  readonly directoryExists?: (path: string) => boolean;
 }
 
 export interface Core {
   readonly host: Host;
   readonly backend: GatewayBackend;
-  /** Knows the secrets of the configuration, and takes them out of a text. */
+  /** Knows the secrets of the configuration, and removes them from a text. */
   readonly redactor: Redactor;
-  /** The host's log, redacted. */
+  /** The log of the core, redacted. */
   readonly log: Log;
-  /** Resolves when nothing that the core started runs any more. It may be called again. */
+  /** Resolves when nothing of the core runs. It may be called again. */
   dispose(): Promise<void>;
 }
 
 export function assemble(deps: CoreDeps): Core {
-  const { clock, env, version, secrets, agents } = deps;
+  const { surroundings, settings, consent = {}, stores = {} } = deps;
+  const { clock, env, version: clientVersion, makeAgents: agents, guardianScript, random = Math.random } = surroundings;
+  const { trace = (): boolean => false, maxInstances = (): number => 32 } = settings;
+  const { kept, conversations, secrets, secret } = stores;
   const redactor = new Redactor();
-  const log = redactingLog(deps.log, redactor);
+  const log = redactingLog(surroundings.log, redactor);
   const keepSecret = (values: readonly string[]): Disposable => redactor.register(values);
-  const oauth =
-    secrets && new OAuth({ secrets, clock, log, keepSecret, clientVersion: version, ...(agents && { agents }) });
+  const oauth = secrets && new OAuth({ secrets, clock, log, keepSecret, clientVersion, ...(agents && { agents }) });
   const connector =
-    deps.connector ??
-    createConnector({
-      oauth,
-      agents,
-      keepSecret,
-      env,
-      clock,
-      trace: deps.trace ?? ((): boolean => false),
-      clientVersion: version,
-      guardianScript: deps.guardianScript,
-    });
-  const host = createHost({
-    directoryExists,
-    ...deps,
+    deps.connector ?? createConnector({ oauth, agents, keepSecret, env, clock, trace, clientVersion, guardianScript });
+  const services: Services = {
+    clock,
+    log,
+    serverLog: (server) => redactingLog(surroundings.serverLog(server), redactor),
     redactor,
-    connector,
-    ...(oauth && { signIns: oauth }),
+    random,
+    connector: new LimitedConnector(connector, log, maxInstances),
+    turns: new StartTurns(clock, settings.startsAtOnce ?? availableParallelism()),
+    expectedClient: deps.expectedClient ?? ((): ExpectedClient => noClient),
+    conversations,
+  };
+  const host = createHost({
+    services,
+    settings,
+    consent,
+    kept,
+    signIns: oauth,
+    configDeps: {
+      env,
+      directoryExists: surroundings.directoryExists ?? directoryExists,
+      ...(secret && { secret }),
+    },
+    readSources: deps.readSources,
   });
   const backend = createGatewayBackend(host);
   const end = async (): Promise<void> => {
@@ -82,7 +89,7 @@ export function assemble(deps: CoreDeps): Core {
   return { host, backend, redactor, log, dispose: () => (disposal ??= end()) };
 }
 
-/** Says whether a folder exists in which a server could run. */
+/** Returns true if a server could run in this folder. */
 export function directoryExists(folder: string): boolean {
   return statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
 }

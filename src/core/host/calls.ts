@@ -1,9 +1,6 @@
-/**
- * Makes outcomes of the failures of instances: what an agent reads where a request brought no answer of the server.
- * Everything here is pure.
- */
+/** Turns failures of instances into texts for agents. Everything is pure. */
 import { assertNever } from '../base/assertNever.js';
-import type { PoolFailure } from '../instances/poolDeps.js';
+import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
 import { serves } from '../reconcile/shortfall.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
@@ -11,7 +8,7 @@ import { withoutDataUrls } from '../results/dataUrls.js';
 import type { Destination, OtherOutcome, OtherRequest, ToolOutcome, ToolsetCall } from '../protocol/request.js';
 import { whyNothing } from './admin.js';
 
-/** Makes the outcome where nothing serves. */
+/** The failure if no definition serves. */
 export const stopped: PoolFailure = { kind: 'notSent', cause: 'the server was stopped' };
 
 export function isFailure(outcome: ToolOutcome | OtherOutcome | PoolFailure): outcome is PoolFailure {
@@ -29,26 +26,26 @@ export function errorResult(text: string): ToolOutcome {
   return { kind: 'result', unanswered: true, result: { isError: true, content: [{ type: 'text', text }] } };
 }
 
-/** A client may have the tools of an earlier window of a server that serves nothing now. */
+/** A client may have tools from an earlier window of a server that no longer serves. */
 export function unknownTool({ toolset, tool }: ToolsetCall, { servers }: StatusSnapshot): ToolOutcome {
   const server = servers.find(({ id }) => id === toolset);
   if (server && !serves(server)) return errorResult(`Error: "${tool}" was not called. ${whyNothing(server)}`);
   return { kind: 'error', code: errorCodes.invalidParams, message: `The toolset "${toolset}" has no tool "${tool}".` };
 }
 
-/** Makes the outcome where a person was asked and did not allow it (S4). */
+/** The text after a person did not allow the call (S4). */
 export function refusedText(tool: string): string {
   return `Error: the person did not allow this call of "${tool}". It was not made. Do not repeat it unless they ask for it.`;
 }
 
-/** Makes the outcome where the name is by now that of another tool than the one that a person saw (S4). */
+/** The text if the name belongs to another tool now than the person saw (S4). */
 export function renamedText(tool: string): string {
   return `Error: the name "${tool}" was given to another tool since the person saw this call. It was not made. List the tools again.`;
 }
 
 /**
  * @param tool its published name
- * @param isServed whether the server takes calls now
+ * @param isServed true if the server takes calls now
  */
 export function callText(server: string, tool: string, failure: PoolFailure, isServed: boolean): string {
   switch (failure.kind) {
@@ -69,7 +66,7 @@ export function callText(server: string, tool: string, failure: PoolFailure, isS
   }
 }
 
-/** Makes the outcome of requests other than calls, which may always be made again. */
+/** Makes the text for requests other than calls. A client may always repeat these. */
 export function requestText({ toolset, method }: Destination & OtherRequest, failure: PoolFailure): string {
   switch (failure.kind) {
     case 'lost':
@@ -86,12 +83,12 @@ export function requestText({ toolset, method }: Destination & OtherRequest, fai
   }
 }
 
-/** What an app is told whose conversation no longer holds what it was opened on (G8). */
+/** The text for an app after its conversation lost the instance (G8). */
 function notHeldText(server: string): string {
   return `The conversation that opened this app no longer has an instance of "${server}", so the call was not made. Ask for the app again in the chat.`;
 }
 
-/** Some causes are sentences with a full stop of their own. */
+/** Some causes are sentences. */
 function clause(cause: string): string {
   return cause.replace(/\.$/, '');
 }
@@ -100,7 +97,7 @@ function seconds(ms: number): string {
   return `${ms / 1000} s`;
 }
 
-/** Returns what a server answered with its `data:` URLs put right for every client (V1). */
+/** Returns the server's answer with repaired `data:` URLs (V1). */
 export function plain<Outcome extends ToolOutcome | OtherOutcome>(outcome: Outcome): Outcome {
   if (outcome.kind !== 'result') return outcome;
   const result = withoutDataUrls(outcome.result);

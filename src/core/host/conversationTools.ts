@@ -1,6 +1,6 @@
 /**
- * Joins conversations to the host and to results, which do not know each other: what a member is offered of the catalogue, and
- * how a call becomes a result that a model reads. Calls go to the host under the conversation's own name, past the gateway.
+ * Joins conversations to the host and to results: the tools for a member, and the readable result of each call. Calls
+ * go to the host under the conversation's own name, past the gateway.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { randomUUID } from 'node:crypto';
@@ -20,7 +20,7 @@ import type { Delivery } from '../results/delivery.js';
 import { withNotes } from '../results/notes.js';
 import type { ServedTool, Toolset } from '../tools/catalogue.js';
 
-/** A result that opens an app of its server (G8), and the conversation on whose instance it was made. */
+/** A result that opens an app of its server (G8), with its conversation. */
 export interface OpenedApp {
   readonly toolset: string;
   readonly tool: ServedTool;
@@ -30,10 +30,10 @@ export interface OpenedApp {
   readonly result: CallToolResult;
 }
 
-/** So many results are kept for their apps; the oldest goes. */
+/** The limit of results kept for their apps. The oldest goes. */
 const mostApps = 32;
 
-/** Who speaks in a conversation. */
+/** The member that speaks in a conversation. */
 export interface Speaker {
   readonly id: string;
   readonly name: string;
@@ -42,13 +42,13 @@ export interface Speaker {
 }
 
 export interface ConversationTools {
-  /** Returns the offer as it is now. If `speaker` is undefined, it is nobody in particular, who has everything. */
+  /** Returns the present offer. A conversation without a speaker has every tool. */
   offer(conversation: string, speaker: Speaker | undefined): ModelSetup;
-  /** Runs calls that a person was asked about where that was needed. */
+  /** Runs calls. The chat has asked the person already if that was needed. */
   runner(conversation: string, speaker: Speaker | undefined): ToolRunner;
-  /** Returns what a result named as its app, as long as it is kept. */
+  /** Returns the app of a result, as long as it is kept. */
   app(name: string): OpenedApp | undefined;
-  /** Resolves with what its calls left on disk and is still there, oldest first. */
+  /** Resolves with the files of its calls that still exist, oldest first. */
   files(conversation: string): Promise<readonly ResultFile[]>;
 }
 
@@ -65,7 +65,7 @@ export function createConversationTools(host: Host, delivery: Delivery): Convers
     const granted = grantedOf(speaker?.grants, configuredToolsets(snapshot, catalogue.toolsets));
     const toolsets = catalogue.toolsets.filter(({ id }) => granted.toolsets.includes(id));
     const tools = toolsets.flatMap(toolsOf);
-    // Whoever is not granted it is not told to call it.
+    // The instructions name it only if it is granted.
     const release = tools.some(({ name }) => name === releaseTool) ? releaseTool : undefined;
     return { snapshot, toolsets, tools, deferred: granted.deferred, release };
   };
@@ -107,7 +107,7 @@ export function createConversationTools(host: Host, delivery: Delivery): Convers
   };
 }
 
-/** Returns the servers of which a conversation has an instance, in file order. */
+/** Returns the servers with a lease of this conversation, in file order. */
 export function heldBy(conversation: string, snapshot: StatusSnapshot): string[] {
   return snapshot.servers
     .filter(({ instances }) => instances.some(({ use }) => use.kind === 'leased' && use.conversation === conversation))
@@ -167,7 +167,7 @@ async function readable(
   }
 }
 
-/** Returns the parts that `readable` of results leaves for models; links have a line of text beside them. */
+/** Returns the parts for models. Each link has a line of text beside it already. */
 function partOf(part: ContentBlock): ContentPart[] {
   if (part.type === 'text') {
     const audience = part.annotations?.audience;

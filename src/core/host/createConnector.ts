@@ -1,6 +1,6 @@
 /**
- * Makes the connector of the product, which starts servers over stdio and HTTP (X1–X3) and keeps the trees of what it
- * started (X5). It does not restart, share or count instances. Whoever gets a connection closes it.
+ * Makes the connector of the product. It starts servers over stdio and HTTP (X1–X3) and keeps their process trees (X5).
+ * It does not restart, share or count instances. The owner of a connection closes it.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
@@ -27,33 +27,30 @@ export interface ConnectorDeps {
   /** The environment that children inherit. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** Says whether JSON-RPC is written to the servers' logs, at level trace; asked for each message. */
+  /** Returns true if the servers' logs show JSON-RPC, at level trace. Read for each message. */
   readonly trace: () => boolean;
   /** The version of this product, for `clientInfo`. */
   readonly clientVersion: string;
-  /** Signs in to HTTP servers; without it a server that wants a sign-in fails with what it says. */
+  /** Signs in to HTTP servers. Without it, a server that wants a sign-in fails. */
   readonly oauth?: OAuth | undefined;
-  /** Makes the sockets of HTTP servers, by way of proxies or not; the default is `directAgents`. */
+  /** Makes the sockets of HTTP servers, through proxies or not. The default is `directAgents`. */
   readonly agents?: MakeAgents | undefined;
-  /** Has what programs print taken out of all texts. */
+  /** Removes the output of value commands from all texts. */
   readonly keepSecret?: (values: readonly string[]) => Disposable;
   /**
    * The path of the bundled guardianMain. Without it, only groups and marked processes are ended. Windows needs none.
    */
   readonly guardianScript?: string | undefined;
-  /** What launches were seen to speak before; by default nothing is known of any. */
-  readonly eras?: EraMemories | undefined;
-  /** Node, or Electron; the default is that of this process. */
-  readonly execPath?: string | undefined;
 }
 
-export function createConnector(deps: ConnectorDeps): Connector {
-  const { env, clock, trace, clientVersion, eras = new EraMemories() } = deps;
+/** @param eras the eras in which launches spoke before */
+export function createConnector(deps: ConnectorDeps, eras = new EraMemories()): Connector {
+  const { env, clock, trace, clientVersion, guardianScript: script } = deps;
   const mark = `${process.pid}-${randomBytes(6).toString('hex')}.`;
-  const { guardianScript: script, execPath = process.execPath } = deps;
+  const { execPath } = process;
   const keeper = process.platform === 'win32' ? new Jobs() : new Guardian({ mark, script, execPath, env });
   const attempts = new Set<{ readonly stop: AbortController; readonly outcome: Promise<ConnectOutcome> }>();
-  /** By server, whatever is started of it. */
+  /** The accounts of all starts and connections, by server. */
   const shares = new BoundedMap<string, LoopShare>(1000);
   let started = 0;
   let disposed = false;
@@ -61,14 +58,14 @@ export function createConnector(deps: ConnectorDeps): Connector {
   const commands = new ValueCommands({ env: inherited(env), clock, process: nextProcess });
   const values = new LaunchValues({ commands, keepSecret: deps.keepSecret ?? (() => toDisposable(() => {})) });
 
-  /** The process comes into being before this returns its promise. */
+  /** Starts the process before it returns its promise. */
   const attempt = async (request: ConnectRequest, stop: AbortController): Promise<ConnectOutcome> => {
     const { timeoutMs } = request;
     const log = boundedLog(request.log, clock);
     const unwanted = AbortSignal.any([request.signal, stop.signal]);
     let { launch } = request;
     if (commandReferences(launch).length > 0) {
-      // They have a time limit of their own, because a person may have to unlock something.
+      // Value commands have their own time limit, because a person may have to unlock something.
       const completion = await values.complete(launch, log, unwanted);
       if (completion.kind !== 'complete') return completion;
       ({ launch } = completion);
@@ -105,7 +102,7 @@ export function createConnector(deps: ConnectorDeps): Connector {
       const current = (): EraMemory => eras.of(hash, request.spoke === modernVersion ? 'modern' : 'legacy');
       const era = current();
       const outcome = await once(era);
-      // It was modern, and what is there now has ended at the question.
+      // The server was modern, and the present one ended at the question.
       const hasChanged = era.expected === 'modern' && current().expected === 'legacy';
       return outcome.kind === 'failed' && hasChanged ? await once(current()) : outcome;
     } finally {

@@ -1,7 +1,7 @@
 /**
- * The files that `envFile` names (C2). They are read with the config, and followed for as long as the config names them.
+ * The files of `envFile` (C2). They are read with the config, and followed as long as the config names them.
  *
- * Invariant: a file is followed from the reading that counts on, so that no change between the two is missed.
+ * Invariant: a file is followed from its last reading on, so that no change in between is missed.
  */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
@@ -9,13 +9,13 @@ import type { EnvFileReading } from '../config/model.js';
 import { readEnvFile } from '../files/envFile.js';
 import { realDisk, watchFile } from '../files/watchedFile.js';
 
-/** A person who has saved the file waits for this. */
+/** The delay that a person notices after a save, in milliseconds. */
 const pollMs = 1000;
 
 type Read = (file: string, within: string | undefined) => EnvFileReading;
 
 interface Followed {
-  /** What the config was read with. */
+  /** The reading that the config used. */
   reading: EnvFileReading;
   readonly watched: Disposable;
 }
@@ -23,13 +23,13 @@ interface Followed {
 export class EnvFiles implements Disposable {
   private followed = new Map<string, Followed>();
 
-  /** @param onChange called when a file is not what the config was read with */
+  /** @param onChange called when a file differs from the reading that the config used */
   constructor(
     private readonly clock: Clock,
     private readonly onChange: () => void,
   ) {}
 
-  /** Follows the files that are read meanwhile, and no others. */
+  /** Follows the files read in the meantime, and no others. */
   whileReading<T>(read: (envFile: Read) => T): T {
     const before = this.followed;
     this.followed = new Map();

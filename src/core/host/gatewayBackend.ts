@@ -1,11 +1,11 @@
 /**
- * Joins the gateway to the host, which do not know each other: what the gateway serves is the host's catalogue, under
- * the names each kind of client sees (G3a). It holds no state but the last ids, to tell what has gone.
+ * Joins the gateway to the host. The gateway serves the host's catalogue, under the names for each kind of client
+ * (G3a).
  */
 import { Emitter, nextEvent } from '../base/events.js';
 import type { Disposable } from '../base/disposables.js';
 import { everyToolset, type GatewayBackend, type ServedToolset } from '../gateway/backend.js';
-import type { Audience, ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
+import type { ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import { isAboutTask, watchTask } from '../protocol/tasks.js';
@@ -33,24 +33,18 @@ export function createGatewayBackend(host: Host): GatewayBackend & Disposable {
 class CatalogueBackend implements GatewayBackend, Disposable {
   private readonly emitter = new Emitter<readonly string[]>();
   private readonly subscription: Disposable;
-  private last: readonly string[];
-  /** A toolset that stays the same is the same object, so what was served of it can be kept. */
+  /** An unchanged toolset is the same object, so its served form can be kept. */
   private readonly served = new WeakMap<Toolset, Map<ClientKind, ServedToolset>>();
   private readonly together = new WeakMap<Catalogue, ServedToolset>();
 
   readonly onDidChangeToolsets = this.emitter.event;
 
   constructor(private readonly host: Host) {
-    this.last = idsIn(host.catalogue);
-    this.subscription = host.onDidChangeOffers(() => {
-      const now = idsIn(host.catalogue);
-      this.emitter.fire([...new Set([...this.last, ...now]), everyToolset]);
-      this.last = now;
-    });
+    this.subscription = host.onDidPublish((ids) => this.emitter.fire([...ids, everyToolset]));
   }
 
-  toolset(id: string, clientKind: ClientKind, audience?: Audience): ServedToolset | undefined {
-    const catalogue = this.host.catalogueFor(audience);
+  toolset(id: string, clientKind: ClientKind, conversation?: string): ServedToolset | undefined {
+    const catalogue = this.host.catalogueFor(conversation);
     if (id === everyToolset) {
       const kept = this.together.get(catalogue) ?? servedTogether(catalogue.toolsets);
       this.together.set(catalogue, kept);
@@ -81,7 +75,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   async callTool(call: ToolsetCall): Promise<ToolOutcome> {
     const isToAll = call.toolset === everyToolset;
     const toolset = isToAll
-      ? holderOfTool(this.host.catalogueFor(call.client?.audience).toolsets, call.tool)?.id
+      ? holderOfTool(this.host.catalogueFor(call.client?.listedFor).toolsets, call.tool)?.id
       : call.toolset;
     if (toolset === undefined) {
       return { kind: 'error', code: errorCodes.invalidParams, message: `No toolset has a tool "${call.tool}".` };
@@ -98,17 +92,14 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   }
 
   private releaseAdviceFor(call: ToolsetCall, toolset: string): string | undefined {
-    const catalogue = this.host.catalogueFor(call.client?.audience);
+    const catalogue = this.host.catalogueFor(call.client?.listedFor);
     const known = toolsetIn(catalogue, toolset);
-    return (
-      known &&
-      releaseAdvice(known, catalogue.toolsets, { ...call, sees: call.toolset, passes: call.client?.passes ?? {} })
-    );
+    return known && releaseAdvice(known, catalogue.toolsets, { ...call, sees: call.toolset });
   }
 
   async request(request: ToolsetRequest): Promise<OtherOutcome> {
     const { toolset: id, method, client } = request;
-    const catalogue = this.host.catalogueFor(client?.audience);
+    const catalogue = this.host.catalogueFor(client?.listedFor);
     if (isAboutTask(method)) return this.requestOfTask(request, catalogue);
     const isToAll = id === everyToolset;
     const toolset = isToAll ? holderOfRequest(catalogue.toolsets, request) : toolsetIn(catalogue, id);
@@ -147,8 +138,8 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     this.host.noteClient(client, change);
   }
 
-  noteListed(id: string, audience: Audience | undefined): void {
-    this.host.noteListed(id === everyToolset ? undefined : id, audience);
+  noteListed(id: string, conversation: string | undefined): void {
+    this.host.noteListed(id === everyToolset ? undefined : id, conversation);
   }
 
   dispose(): void {
@@ -165,7 +156,7 @@ function refused(code: number, message: string, data?: unknown): OtherOutcome {
   return { kind: 'error', code, message, ...(data !== undefined && { data }) };
 }
 
-/** Returns undefined where the request names a prompt that is not published. */
+/** Returns undefined if the request names a prompt that is not published. */
 function underOriginalNames(toolset: Toolset, method: string, params: Fields): Fields | undefined {
   const originalOf = (name: unknown): string | undefined =>
     toolset.prompts.find(({ published }) => published === name)?.original;
@@ -181,8 +172,4 @@ function underOriginalNames(toolset: Toolset, method: string, params: Fields): F
 
 function toolsetIn({ toolsets }: Catalogue, id: string): Toolset | undefined {
   return toolsets.find((candidate) => candidate.id === id);
-}
-
-function idsIn({ toolsets }: Catalogue): string[] {
-  return toolsets.map(({ id }) => id);
 }

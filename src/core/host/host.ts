@@ -1,33 +1,21 @@
 /**
- * The façade of the core: what the editor shell and the command line call. It joins config, reconciliation and
- * connections; the gateway is joined to it by `gatewayBackend`. Invariants: the catalogue is replaced in one step and
- * always is what `publish` makes of the registrations in file order; the snapshot is made from one moment's facts.
+ * The façade of the core for the editor shell and the command line. It joins config, reconciliation and connections.
+ * `gatewayBackend` joins the gateway to it. Invariants: the catalogue is replaced in one step and is always the
+ * publication of all registrations in file order; a snapshot has the facts of one moment.
  */
-import { availableParallelism } from 'node:os';
 import { judgeLaunch, launchOf } from '../approval/approvals.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter, type Event } from '../base/events.js';
-import { redactingLog, type Log } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
 import { Throttle } from '../base/clock.js';
 import { asText } from '../base/text.js';
 import { ConfigState } from '../config/read/merge.js';
 import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from '../config/model.js';
-import { LimitedConnector, defectTolerant } from '../instances/limit.js';
-import type { PoolFailure } from '../instances/poolDeps.js';
-import { StartTurns } from '../instances/startTurns.js';
-import {
-  noClient,
-  type Audience,
-  type ClientChange,
-  type ExpectedClient,
-  type ServerClient,
-} from '../protocol/client.js';
-import { ConversationHistory } from '../instances/conversationHistory.js';
-import { ServerSubscriptions } from '../instances/subscriptions.js';
+import type { PoolFailure } from '../instances/pool.js';
+import type { ClientChange, ServerClient } from '../protocol/client.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
-import { ServerUnit } from '../reconcile/serverUnit.js';
-import { type StatusSnapshot, emptyFacts, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
+import { ServerUnit, type UnitPolicy } from '../reconcile/serverUnit.js';
+import { type StatusSnapshot, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
 import { EnvFiles } from './envFiles.js';
 import {
   callText,
@@ -56,13 +44,13 @@ export function createHost(deps: HostDeps): Host {
   return new ToolsetHost(deps);
 }
 
-/** Views follow calls at this pace. */
+/** The milliseconds between two updates of the views during calls. */
 const activityMs = 1000;
 
 class ToolsetHost implements Host {
   private readonly config = new ConfigState();
   private readonly units = new Map<string, ServerUnit>();
-  /** The units that were removed from the file and whose last calls still run. */
+  /** The units that left the file and still have calls in flight. */
   private readonly leaving = new Set<ServerUnit>();
   private servers: readonly ConfiguredServer[] = [];
   private shadowed: ConfigModel['shadowed'] = new Map();
@@ -76,46 +64,49 @@ class ToolsetHost implements Host {
   private applying = false;
   private disposed = false;
   private readonly changeEmitter = new Emitter<StatusSnapshot>();
-  private readonly log: Log;
-  private readonly connector: LimitedConnector;
-  private readonly turns: StartTurns;
   private readonly activity: Throttle;
   private readonly envFiles: EnvFiles;
   private readonly approvalChanges: Disposable | undefined;
   private readonly publication: Publication;
   private readonly accessChanges: readonly (Disposable | undefined)[];
+  private readonly policy: UnitPolicy;
   readonly permission: Permission;
   readonly signIns: ServerSignIns;
 
   readonly onDidChange = this.changeEmitter.event;
-  readonly onDidChangeCatalogue: Event<Catalogue>;
-  readonly onDidChangeOffers: Event<void>;
+  readonly onDidPublish: Event<readonly string[]>;
 
   constructor(private readonly deps: HostDeps) {
-    this.log = redactingLog(deps.log, deps.redactor);
-    this.connector = new LimitedConnector(defectTolerant(deps.connector, this.log), () => deps.maxInstances?.() ?? 32);
-    this.turns = new StartTurns(deps.clock, deps.startsAtOnce ?? availableParallelism());
-    this.activity = new Throttle(deps.clock, activityMs, () => this.announceChange());
+    const { services, settings, consent, signIns } = deps;
+    const { clock } = services;
+    this.activity = new Throttle(clock, activityMs, () => this.announceChange());
     this.signIns = new ServerSignIns({
-      ...deps,
+      signIns,
+      approvals: consent.approvals,
+      redactor: services.redactor,
       servers: () => this.servers,
       unitOf: (id) => this.units.get(id),
       onChange: () => this.announceChange(),
     });
-    this.envFiles = new EnvFiles(deps.clock, () => void this.reapply());
-    this.approvalChanges = deps.approvals?.onDidChange(() => {
+    this.envFiles = new EnvFiles(clock, () => void this.reapply());
+    this.approvalChanges = consent.approvals?.onDidChange(() => {
       this.inOneSwap(() => [...this.units.values(), ...this.leaving].forEach((unit) => unit.reconsider()));
     });
-    this.permission = new Permission(deps.toolPermissions);
+    this.policy = {
+      judge: (definition) => judgeLaunch(definition, consent.approvals),
+      startsOnCall: ({ start }) => (start ?? settings.usualStart?.()) === 'call',
+      filteredTools: settings.filteredTools,
+      drainLimitMs: settings.drainLimitMs ?? 30_000,
+    };
+    this.permission = new Permission(consent.toolPermissions);
     this.publication = new Publication({
-      ...deps,
+      services,
       permission: this.permission,
-      redact: (text) => deps.redactor.redact(text),
-      log: this.log,
+      offerReview: consent.offerReview,
+      offersAdmin: settings.offersAdmin,
     });
-    this.onDidChangeCatalogue = this.publication.onDidChange;
-    this.onDidChangeOffers = this.publication.onDidUpdate;
-    this.accessChanges = [this.permission, deps.offerReview].map((one) => one?.onDidChange(() => this.republish()));
+    this.onDidPublish = this.publication.onDidPublish;
+    this.accessChanges = [this.permission, consent.offerReview].map((one) => one?.onDidChange(() => this.republish()));
   }
 
   get snapshot(): StatusSnapshot {
@@ -134,8 +125,8 @@ class ToolsetHost implements Host {
     return this.publication.shortName(server);
   }
 
-  catalogueFor(audience: Audience | undefined): Catalogue {
-    return this.publication.catalogueFor(audience);
+  catalogueFor(conversation: string | undefined): Catalogue {
+    return this.publication.catalogueFor(conversation);
   }
 
   async reload(): Promise<void> {
@@ -150,16 +141,14 @@ class ToolsetHost implements Host {
   async setSources(sources: readonly SourceText[]): Promise<void> {
     if (this.disposed) return;
     this.sources = sources;
-    const { env, directoryExists, secret, clock } = this.deps;
-    const applied = this.envFiles.whileReading((envFile) =>
-      this.config.apply(sources, { env, directoryExists, envFile, ...(secret && { secret }) }),
-    );
+    const { configDeps, services, settings } = this.deps;
+    const applied = this.envFiles.whileReading((envFile) => this.config.apply(sources, { ...configDeps, envFile }));
     this.refused = applied.refused.map(
-      (file) => this.refused.find((earlier) => earlier.file === file) ?? { file, since: clock.now() },
+      (file) => this.refused.find((earlier) => earlier.file === file) ?? { file, since: services.clock.now() },
     );
-    const lists = this.deps.serverLists?.() ?? { allowed: undefined, denied: undefined };
+    const lists = settings.serverLists?.() ?? { allowed: undefined, denied: undefined };
     const { servers, problems } = withoutBarred(applied.model.servers, lists);
-    this.servers = servers.filter(({ id }) => (this.deps.only ?? id) === id);
+    this.servers = servers.filter(({ id }) => (settings.only ?? id) === id);
     this.shadowed = applied.model.shadowed;
     this.configProblems = [...applied.problems, ...problems];
     for (const server of this.servers) if (server.kind === 'valid') this.keepSecret(server.definition);
@@ -177,7 +166,7 @@ class ToolsetHost implements Host {
     if (tool && tool.releases === undefined && unit && !unit.serving) {
       const ready = await unit.ready(call.signal);
       if (!('pool' in ready)) return isFailure(ready) ? this.failed(tool, call, ready) : ready;
-      // What was listed in another window may be another tool by now, or none (P8).
+      // The tool of an earlier window may be another one now, or gone (P8).
       tool = this.publication.tool(call);
     }
     const seen = call.consented ?? tool?.original;
@@ -186,7 +175,7 @@ class ToolsetHost implements Host {
       if (!(await permitted)) {
         return call.signal.aborted ? { kind: 'cancelled' } : errorResult(refusedText(tool.published));
       }
-      // The tool may have gone, be another, or have to start again, since the person was asked.
+      // While the person was asked, the tool may have gone, become another, or lost its instance.
       const again = this.units.get(call.toolset);
       if (again && !again.serving && tool.releases === undefined) await again.ready(call.signal);
       tool = this.publication.tool(call);
@@ -221,9 +210,9 @@ class ToolsetHost implements Host {
     }
   }
 
-  noteListed(toolset: string | undefined, audience: Audience | undefined): void {
+  noteListed(toolset: string | undefined, conversation: string | undefined): void {
     for (const [id, unit] of this.units)
-      if (toolset === undefined || id === toolset) unit.serving?.noteListed(audience);
+      if (toolset === undefined || id === toolset) unit.serving?.noteListed(conversation);
   }
 
   async start(server: string): Promise<void> {
@@ -262,10 +251,11 @@ class ToolsetHost implements Host {
     this.publication.dispose();
   }
 
-  /** What servers say is redacted before anyone reads it (E4). */
+  /** Texts of servers are redacted before anyone reads them (E4). */
   private warned(text: string): string {
-    const redacted = this.deps.redactor.redact(text);
-    this.log.write('warn', redacted);
+    const { redactor, log } = this.deps.services;
+    const redacted = redactor.redact(text);
+    log.write('warn', redacted);
     return redacted;
   }
 
@@ -296,7 +286,7 @@ class ToolsetHost implements Host {
   private failed(tool: Pick<ServedTool, 'published'>, call: ToolsetCall, failure: PoolFailure): ToolOutcome {
     const isServed = this.units.get(call.toolset)?.serving !== undefined;
     const text = this.warned(callText(call.toolset, tool.published, failure, isServed));
-    // An app has words of its own for a call that fails, and shows a result as a result.
+    // An app handles failed calls with its own words, and would show a result as a result.
     return call.fromApp ? { kind: 'error', code: errorCodes.server, message: text } : errorResult(text);
   }
 
@@ -308,10 +298,7 @@ class ToolsetHost implements Host {
     snapshot: () => this.takeSnapshot(),
   };
 
-  /**
-   * An entry that was wrong may be right by now, because a variable was set or a folder made. Others that start are not
-   * waited for.
-   */
+  /** A wrong entry may be right now, because a variable was set or a folder was made. Other starts are not awaited. */
   private askAgain(server: string): void {
     const entry = this.servers.find(({ id }) => id === server);
     if (entry?.kind === 'invalid' && entry.enabled) void this.reapply();
@@ -326,26 +313,13 @@ class ToolsetHost implements Host {
   private unitOf(id: string): ServerUnit {
     const existing = this.units.get(id);
     if (existing) return existing;
-    const { clock, redactor, filteredTools } = this.deps;
+    const { services, consent, kept } = this.deps;
     const unit = new ServerUnit({
       id,
-      clock,
-      connector: this.connector,
-      turns: this.turns,
-      random: this.deps.random ?? Math.random,
-      filteredTools,
-      log: this.log,
-      serverLog: redactingLog(this.deps.serverLog(id), redactor),
-      drainLimitMs: this.deps.drainLimitMs ?? 30_000,
-      redact: (text) => redactor.redact(text),
-      subscriptions: new ServerSubscriptions(),
-      history: new ConversationHistory(this.deps.conversations?.of(id)),
-      expected: this.deps.expectedClient ?? ((): ExpectedClient => noClient),
-      judge: (definition) => judgeLaunch(definition, this.deps.approvals),
-      startsOnCall: ({ start }) => (start ?? this.deps.usualStart?.()) === 'call',
-      memory: this.deps.kept && offerMemory(this.deps.kept, this.deps),
-      conversations: this.deps.conversations,
-      onCommit: () => this.republish(),
+      services,
+      policy: this.policy,
+      memory: kept && offerMemory(kept, consent.offerReview, services.redactor),
+      onPublish: () => this.republish(),
       onChange: () => this.announceChange(),
     });
     this.units.set(id, unit);
@@ -359,7 +333,7 @@ class ToolsetHost implements Host {
     void unit.gone().then(() => this.leaving.delete(unit));
   }
 
-  /** What each unit changes at once is published together. */
+  /** Publishes all changes of the units together. */
   private inOneSwap(change: () => void): void {
     this.applying = true;
     change();
@@ -387,12 +361,13 @@ class ToolsetHost implements Host {
   private takeSnapshot(): StatusSnapshot {
     const { publication, refused } = this;
     const found = [...publication.problems];
-    const servers = this.servers.map((server) => {
-      const facts = this.units.get(server.id)?.facts ?? emptyFacts(server);
+    const servers = this.servers.flatMap((server) => {
+      const facts = this.units.get(server.id)?.facts;
+      if (!facts) return [];
       const signIn = this.signIns.statusOf(server);
       for (const problem of problemsOf(facts, signIn)) found.push(problem);
       const status = statusOf(server, facts, publication.toolset(server.id), publication.changed(server.id), signIn);
-      return { ...status, shadows: this.shadowed.get(server.id) ?? [] };
+      return [{ ...status, shadows: this.shadowed.get(server.id) ?? [] }];
     });
     const problems = [...this.configProblems, ...inPresentText(found, refused)];
     const builtIn = publication.toolset(adminId);
@@ -400,9 +375,9 @@ class ToolsetHost implements Host {
   }
 
   private keepSecret(definition: ServerDefinition): void {
-    // Which of its values are secrets, a launch hash does not tell: a reference may give what was written out before.
+    // The launch hash does not show this: a reference may now give an earlier literal.
     const found = secretsOf(definition.launch).filter((value) => !this.keptSecret.has(value));
     for (const value of found) this.keptSecret.add(value);
-    if (found.length > 0) this.deps.redactor.register(found);
+    if (found.length > 0) this.deps.services.redactor.register(found);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Completes a launch before it starts (C2): gives its references to programs their values, which the redactor knows before
- * anything else does.
+ * Replaces the value commands of a launch by their output before it starts (C2). The redactor knows each value before
+ * any other part does.
  */
 import { createHash } from 'node:crypto';
 import type { Disposable } from '../base/disposables.js';
@@ -22,7 +22,7 @@ type Completion =
   | { readonly kind: 'failed'; readonly failure: StartFailure }
   | { readonly kind: 'cancelled' };
 
-/** Values of so many launches are remembered: an instance may write one long after it was replaced. */
+/** The limit of launches with remembered values: an instance may write one long after it was replaced. */
 const mostKept = 1000;
 
 export class LaunchValues {

@@ -1,26 +1,20 @@
-/**
- * Writes what a conversation is told of the instance that it leases, and of how to give it back (L2a, L3, X4). Everything
- * here is pure.
- */
+/** The texts for a conversation about its lease and how to give it back (L2a, L3, X4). Everything is pure. */
 import { assertNever } from '../base/assertNever.js';
 import type { Fields } from '../protocol/client.js';
 import type { LeaseNews } from '../protocol/request.js';
 
-/** Says in a sentence how a model ends its instance of a server; undefined where it has no tool for that. */
+/** A sentence for a model: how it ends its instance of a server. Undefined if it has no tool for that. */
 export type ReleaseAdvice = string | undefined;
 
-/** Writes that sentence for a model that sees the release tool under exactly this name. */
+/** Makes the sentence for a model that sees the release tool under exactly this name. */
 export function releaseByName(tool: string, server: string): string {
   return `Call ${tool}({"serverId":"${server}"}) when you will not need it again soon.`;
 }
 
-/**
- * Writes that sentence for models of other programs, which put a prefix of their own before the names of tools.
- * @param args what the call has to have; undefined where that depends on who reads it
- */
-export function releaseByEnding(tool: string, args: Fields | undefined): string {
-  const given = Object.keys(args ?? {}).length === 0 ? 'no arguments' : JSON.stringify(args);
-  return `Call the tool whose name ends in "${tool}"${args ? ` with ${given}` : ''} when you will not need it again soon.`;
+/** Writes that sentence for models of other programs, which put a prefix before the names of tools. */
+export function releaseByEnding(tool: string, args?: Fields): string {
+  const given = args ? JSON.stringify(args) : 'no arguments';
+  return `Call the tool whose name ends in "${tool}" with ${given} when you will not need it again soon.`;
 }
 
 /** Begins with a line break, because some programs join the parts of a result without one. */
@@ -39,7 +33,7 @@ export function leaseNote(server: string, news: LeaseNews, advice: ReleaseAdvice
   }
 }
 
-/** Returns what the instructions of a toolset say whose instances are leased. */
+/** Returns the part of a toolset's instructions about leases. */
 export function leaseInstructions(server: string, advice: ReleaseAdvice): string {
   const own = `From its first call on, each conversation has its own instance of "${server}", which keeps its state between calls.`;
   return advice === undefined ? own : `${own} ${advice}`;

@@ -1,13 +1,14 @@
 /**
- * What a server would publish, and what of it is not as it was when the server was approved (S3). A server may offer one
- * conversation what it offers no other, so the review looks at every list that somebody is offered.
+ * Makes the candidate of a server for the catalogue, and finds the offers that changed since its approval (S3). Some
+ * servers offer one conversation more than the others, so the review covers every list.
  */
 import { describeLaunch, type LaunchDescription } from '../approval/fingerprint.js';
 import type { ChangedOffer, OfferChanges, OfferReview, ReviewedKind, ReviewedOffers } from '../approval/offerPrints.js';
+import type { Redactor } from '../base/log.js';
 import type { ConfiguredServer, ServerDefinition, ServerPlaces } from '../config/model.js';
 import type { ToolListing } from '../connections/connection.js';
 import type { OfferMemory, RememberedOffer } from '../reconcile/remembered.js';
-import type { HostDeps, KeptOffers } from './hostContract.js';
+import type { KeptOffers } from './hostContract.js';
 import type { Offered, Serving } from '../reconcile/serving.js';
 import type { Candidate } from '../tools/registry.js';
 
@@ -15,7 +16,7 @@ export interface ServingFacts extends Pick<
   Serving,
   'definition' | 'instructions' | 'features' | 'offeredTo' | 'everyOffer' | 'ownLists'
 > {
-  /** Is there where it is what was listed in an earlier window. */
+  /** Set if the list is from an earlier window. */
   readonly rememberedAt?: number;
 }
 
@@ -29,7 +30,10 @@ export function placesOf(server: ConfiguredServer): ServerPlaces {
   return server.kind === 'valid' ? server.definition.places : server.places;
 }
 
-/** Returns what a server publishes unless a name is taken; what changed is not there if the person wants it held back. */
+/**
+ * Returns the part of a server that is published unless a name is taken. Changes are left out if the person wants them
+ * held back.
+ */
 export function candidateOf(
   { server, facts, offered }: Offering,
   shortName: string,
@@ -66,7 +70,7 @@ export function candidateOf(
   };
 }
 
-/** Returns what changed of what the filters let through, in the server's order. */
+/** Returns the changes behind the filters, in the server's order. */
 export function changedOffers(
   facts: ServingFacts,
   review: OfferReview,
@@ -74,7 +78,7 @@ export function changedOffers(
 ): readonly ChangedOffer[] {
   const launch = describeLaunch(facts.definition);
   const all = facts.everyOffer().map((offered) => ({ offered, offers: offersOf(facts, offered) }));
-  // What is remembered is compared, and is never the base line.
+  // A remembered list is compared, and never becomes the baseline.
   if (facts.rememberedAt === undefined) {
     review.note(
       launch,
@@ -93,11 +97,8 @@ export function changedOffers(
   return [...found.values()];
 }
 
-/** Keeps what servers listed by the fingerprint of what was approved. What is held back is not recalled (S3). */
-export function offerMemory(
-  kept: KeptOffers,
-  { offerReview: review, redactor }: Pick<HostDeps, 'offerReview' | 'redactor'>,
-): OfferMemory {
+/** Keeps lists by the fingerprint of the approved launch. A list with held changes is not recalled (S3). */
+export function offerMemory(kept: KeptOffers, review: OfferReview | undefined, redactor: Redactor): OfferMemory {
   const isHeld = (
     launch: LaunchDescription,
     definition: ServerDefinition,
@@ -136,7 +137,7 @@ function offersOf({ instructions, definition }: ServingFacts, { listing }: Offer
   return reviewedOf(listing, instructions, definition);
 }
 
-/** The file's own text about the toolset is told to agents with the server's, so it is reviewed with it. */
+/** The manual of the file is part of the instructions, so the review covers it too. */
 function reviewedOf(
   { tools, prompts }: ToolListing,
   instructions: string | undefined,
@@ -149,7 +150,7 @@ function reviewedOf(
   };
 }
 
-/** What the server says comes before what the file says. */
+/** The server's text comes before the manual of the file. */
 function joined(said: string | undefined, manual: string | undefined): string | undefined {
   return [said, manual].filter((part) => part).join('\n\n') || undefined;
 }

@@ -1,28 +1,33 @@
 /**
- * Decides whether a tool may be called (S4): the one place that reads the setting `mcpToolsets.toolPermissions`, and the
- * one that asks a person about a call.
+ * Decides whether a tool may be called (S4). Only this module reads the setting `mcpToolsets.toolPermissions` and asks
+ * a person about a call.
  *
- * Invariants: every call passes `permit` before it goes to a server, and a person is asked about it at most once, here
- * or (`consented`) in the chat of `@minds`; one question stands at a time; a call that is no longer waited for withdraws its
- * question: the next one is asked at once, and a late answer counts for nothing; what was allowed for a conversation is allowed there, for that tool of that server under that name, until the
- * host ends or the setting changes.
+ * Invariants: every call passes `permit` before it goes to a server; a person is asked at most once about a call, here
+ * or in the chat of `@minds` (`consented`); one question is open at a time; a call without a waiting caller withdraws
+ * its question, and a late answer counts for nothing; an answer for a conversation holds for one tool of one server
+ * under one name, until the host ends or the setting changes.
  */
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import { abortSignalOf, type CancelSignal } from '../base/cancellation.js';
 import { Emitter, unlessAborted } from '../base/events.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import type { ServedTool } from '../tools/catalogue.js';
-import { compilePermissions, permissionOf, type PermissionRules, type ToolNames } from '../tools/permissions.js';
+import {
+  compilePermissions,
+  permissionOf,
+  type PermissionRules,
+  type PermissionVerdict,
+  type ToolNames,
+} from '../tools/permissions.js';
 import { adminNames } from './admin.js';
 
-/** A call about which a person is asked. */
 export interface CallQuestion {
   readonly toolset: string;
-  /** The conversation that asks, unless the question stands in its own chat. */
+  /** Absent if the question appears in the conversation's own chat. */
   readonly conversation?: string;
   /** The published name. */
   readonly tool: string;
-  /** The title that the server gives the tool, if it does. */
+  /** The server's title of the tool. */
   readonly title: string | undefined;
   readonly arguments: Readonly<Record<string, unknown>> | undefined;
 }
@@ -30,11 +35,11 @@ export interface CallQuestion {
 export type CallAnswer = 'no' | 'once' | 'inConversation';
 
 export interface PermissionDeps {
-  /** Returns the values of the setting, one for each place where it can be set, the person's own first. */
+  /** Returns the values of the setting from each place, the person's own first. */
   readonly settings: () => readonly unknown[];
   /**
-   * Resolves when the person has answered; to close the question is `no`, and so is a rejection. The signal aborts when
-   * the call is no longer waited for: the question is to go, as far as it can, and its answer is not waited for.
+   * Resolves with the person's answer. A closed question and a rejection are `no`. The signal aborts when the caller no
+   * longer waits. The question should disappear then, and its answer does not count.
    */
   readonly ask: (question: CallQuestion, signal: AbortSignal) => PromiseLike<CallAnswer>;
 }
@@ -46,7 +51,7 @@ interface NamedTool {
   readonly original: string;
 }
 
-/** A tool as `@minds` has it. */
+/** A tool in the form of `@minds`. */
 interface ToolInChat extends NamedTool {
   readonly annotations?: ToolAnnotations | undefined;
 }
@@ -56,30 +61,23 @@ const allowEverything: PermissionDeps = { settings: () => [], ask: () => Promise
 export class Permission {
   private readonly changes = new Emitter<void>();
   private rules: PermissionRules;
-  /** The tools that were allowed for a conversation, by `toolKey`. */
+  /** The tools that a person allowed for a conversation, by `toolKey`. */
   private readonly allowed = new Set<string>();
   private last: Promise<unknown> = Promise.resolve();
 
-  /** Fires when tools may be denied that were not, or the other way round. */
+  /** Fires when the verdict about tools may have changed. */
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly deps: PermissionDeps = allowEverything) {
     this.rules = compilePermissions(deps.settings());
   }
 
-  /** Returns the pattern by which a person denied a tool, which is then not published at all. */
-  readonly deniedBy = (tool: ToolNames): string | undefined => {
-    const verdict = permissionOf(tool, this.rules);
-    return verdict.permission === 'deny' ? (verdict.pattern ?? tool.published) : undefined;
-  };
-
-  /** Marks a tool whose calls a person wants to be asked about. */
-  readonly marked = (tool: ServedTool): ServedTool =>
-    permissionOf(tool, this.rules).permission === 'ask' ? { ...tool, isAsked: true } : tool;
+  /** Returns the verdict of the setting about a tool. A denied tool is not published. */
+  readonly verdictOf = (tool: ToolNames): PermissionVerdict => permissionOf(tool, this.rules);
 
   /**
-   * Says whether this call may be made: at once where nobody has to be asked, otherwise when the person has answered or
-   * the call is no longer waited for, which is a no. Never rejects.
+   * Returns true if the call needs no question. Otherwise resolves with the person's answer, or with false when the
+   * caller no longer waits. Never rejects.
    */
   permit(served: ServedTool, call: ToolsetCall): true | Promise<boolean> {
     const isAsked = call.isPromised || permissionOf(served, this.rules).permission === 'ask';
@@ -95,10 +93,11 @@ export class Permission {
   }
 
   /**
-   * Says whether `@minds` asks in the chat before it calls a tool. It follows the editor, which asks unless a tool only
-   * reads, if no rule says otherwise. A rule that allows a tool counts only if it is the person's own, and if the original
-   * name is allowed too, because a workspace must not answer for them: it needs no approval to give a tool a name. The
-   * host's own tools need no question, nor does what was allowed in that chat.
+   * True if `@minds` asks in the chat before it calls a tool. Without a rule it follows the editor and asks unless a
+   * tool only reads.
+   *
+   * A rule that allows counts only if it is the person's own, and if it also allows the original name. A workspace must
+   * not answer for the person, and it needs no approval to rename a tool. The host's own tools need no question.
    */
   isAskedInChat(conversation: string, tool: ToolInChat): boolean {
     if (this.allowed.has(toolKey(conversation, tool))) return false;
@@ -109,7 +108,7 @@ export class Permission {
     return annotations?.readOnlyHint !== true && !adminNames.has(name);
   }
 
-  /** Takes note that the person allowed a tool in a chat of `@minds`. */
+  /** Has to be called when the person allowed a tool in a chat of `@minds`. */
   allowInChat(conversation: string, tool: ToolInChat): void {
     this.allowed.add(toolKey(conversation, tool));
   }
@@ -137,8 +136,8 @@ export class Permission {
 }
 
 /**
- * Returns the key of what a person allowed in a conversation. A tool is its server and both its names: an edit gives a name to
- * another tool, and no approval is needed for that.
+ * The key of an allowed tool contains its server and both names, because an edit can give a name to another tool
+ * without an approval.
  */
 function toolKey(conversation: string, { toolset, original, name }: NamedTool): string {
   return JSON.stringify([conversation, toolset, original, name]);

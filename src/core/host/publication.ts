@@ -1,17 +1,18 @@
 /**
- * Makes what is published: the catalogue of all that serves, in file order, without what a person keeps from agents:
- * tools that they denied (S4), and what changed or came since its server was approved (S3). Invariants: the catalogue
- * is replaced in one step and is a function of what it is given; a toolset that stays the same stays the same object,
- * so that whoever compares sees what changed; `mcp_admin` is there where servers are.
+ * Makes the catalogue of everything that serves, in file order. It leaves out denied tools (S4), and changes since the
+ * approval if they are held back (S3).
+ *
+ * Invariants: the catalogue is replaced in one step and is a function of its input; an unchanged toolset stays the same
+ * object; `mcp_admin` is there if any server is configured.
  */
 import type { ChangedOffer, OfferReview } from '../approval/offerPrints.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
-import type { Log } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
 import type { ConfiguredServer } from '../config/model.js';
-import { showsApps, type Audience } from '../protocol/client.js';
+import type { Services } from '../instances/services.js';
+import { showsApps } from '../protocol/client.js';
 import { conversationLabel } from '../protocol/conversationLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import { offersChanged } from '../reconcile/problems.js';
@@ -25,32 +26,30 @@ import { candidateOf, changedOffers, placesOf, type Offering, type ServingFacts 
 import type { Permission } from './permission.js';
 
 interface PublicationDeps {
-  readonly permission: Pick<Permission, 'deniedBy' | 'marked'>;
-  /** If this is absent, nobody looks whether anything changed. */
+  readonly services: Services;
+  readonly permission: Pick<Permission, 'verdictOf'>;
+  /** By default nothing is compared. */
   readonly offerReview?: OfferReview | undefined;
   readonly offersAdmin?: (() => boolean) | undefined;
-  readonly redact: (text: string) => string;
-  readonly log: Log;
 }
 
-/** Catalogues of audiences that are kept until something changes; the one that was asked for longest ago goes. */
+/** The limit of catalogues for conversations with other lists. The least recently used one goes. */
 const mostCatalogues = 64;
 
 export class Publication implements Disposable {
   private catalogue_: Catalogue = { version: 0, toolsets: [] };
   private problems_: readonly Problem[] = [];
   private readonly changedOffers = new Map<string, readonly ChangedOffer[]>();
-  private readonly changes = new Emitter<Catalogue>();
-  private readonly updates = new Emitter<void>();
+  private readonly publications = new Emitter<readonly string[]>();
   private servers: readonly ConfiguredServer[] = [];
   private serving: (id: string) => ServingFacts | undefined = () => undefined;
-  /** What audiences are offered that are not offered the catalogue, by the lists that are special to them. */
+  /** The catalogues with lists of single conversations, by the ids of these lists. */
   private readonly special = new BoundedMap<string, Catalogue>(mostCatalogues);
 
-  readonly onDidChange = this.changes.event;
-  /** Fires when what somebody is offered may have changed. */
-  readonly onDidUpdate = this.updates.event;
+  readonly onDidPublish = this.publications.event;
 
+  /** True if a conversation saw other lists than the catalogue has, at the last update. */
+  private hadOwnLists = false;
   private admin = adminToolset;
   private readonly givenNames = new ShortNames();
   private shortNames: ReadonlyMap<string, string> = new Map();
@@ -65,10 +64,10 @@ export class Publication implements Disposable {
     return this.problems_;
   }
 
-  /** Returns what a conversation is offered (G3): the catalogue, made with the lists that are for it. */
-  catalogueFor(audience: Audience | undefined): Catalogue {
-    if (!audience) return this.catalogue_;
-    const offerings = this.offerings(audience);
+  /** Returns the catalogue with the lists of the conversation's own instances (G3g). */
+  catalogueFor(conversation: string | undefined): Catalogue {
+    if (conversation === undefined) return this.catalogue_;
+    const offerings = this.offerings(conversation);
     const key = offerings.flatMap(({ offered }) => offered.special ?? []).join();
     if (key === '') return this.catalogue_;
     const { version } = this.catalogue_;
@@ -77,13 +76,13 @@ export class Publication implements Disposable {
     return catalogue;
   }
 
-  toolset(id: string, audience?: Audience): Toolset | undefined {
-    return this.catalogueFor(audience).toolsets.find((toolset) => toolset.id === id);
+  toolset(id: string, conversation?: string): Toolset | undefined {
+    return this.catalogueFor(conversation).toolsets.find((toolset) => toolset.id === id);
   }
 
-  /** Returns the tool that a call means by the name that its kind of client knows. */
+  /** Returns the tool of a call, by the name for its kind of client. */
   tool({ toolset, tool, clientKind, client, fromApp }: ToolsetCall): ServedTool | undefined {
-    const found = this.toolset(toolset, client?.audience);
+    const found = this.toolset(toolset, client?.listedFor);
     if (found && fromApp) return toolForApp(found, tool, clientKind);
     if (clientKind !== 'editor' && found?.release?.published === tool) return found.release;
     const named = found && toolNamed(found, tool, clientKind);
@@ -92,7 +91,7 @@ export class Publication implements Disposable {
     );
   }
 
-  /** Returns the name by which the editor knows a server that is configured. */
+  /** Returns the editor's name of a configured server. */
   shortName(server: string): string {
     return this.shortNames.get(server) ?? server;
   }
@@ -110,34 +109,39 @@ export class Publication implements Disposable {
     const offerings = this.offerings();
     const changes = this.reviewed(offerings);
     const { toolsets: next, problems } = this.published(offerings);
-    this.problems_ = [...changes, ...problems, ...this.problemsOfOne(problems)];
+    const conversations = new Set(servers.flatMap(({ id }) => serving(id)?.ownLists ?? []));
+    this.problems_ = [...changes, ...problems, ...this.problemsOfOne(conversations, problems)];
     const before = this.catalogue_.toolsets;
-    if (next.length !== before.length || next.some((toolset, index) => toolset !== before[index])) {
+    const isForSome = this.hadOwnLists || conversations.size > 0;
+    this.hadOwnLists = conversations.size > 0;
+    const isForAll = next.length !== before.length || next.some((toolset, index) => toolset !== before[index]);
+    if (isForAll) {
       this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
       const counts = next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ');
-      this.deps.log.write('info', `Registry version ${this.catalogue_.version}: ${counts || 'no toolsets'}`);
-      this.changes.fire(this.catalogue_);
+      this.deps.services.log.write('info', `Registry version ${this.catalogue_.version}: ${counts || 'no toolsets'}`);
     }
-    this.updates.fire();
+    // A list of one conversation takes names from every toolset (N5).
+    const changed = [...before, ...next].filter((one) => isForSome || !before.includes(one) || !next.includes(one));
+    if (isForAll || isForSome) this.publications.fire([...new Set(changed.map(({ id }) => id))]);
   }
 
   dispose(): void {
-    this.changes.dispose();
-    this.updates.dispose();
+    this.publications.dispose();
   }
 
-  private offerings(audience?: Audience): Offering[] {
+  private offerings(conversation?: string): Offering[] {
     return this.servers.flatMap((server) => {
       const facts = this.serving(server.id);
-      return facts ? [{ server, facts, offered: facts.offeredTo(audience) }] : [];
+      return facts ? [{ server, facts, offered: facts.offeredTo(conversation) }] : [];
     });
   }
 
-  /** Looks at what is offered to anybody (S3). Returns a problem of each server of which something changed. */
+  /** Reviews every offer (S3). Returns a problem for each server with changes. */
   private reviewed(offerings: readonly Offering[]): Problem[] {
     this.changedOffers.clear();
-    const { offerReview, redact } = this.deps;
+    const { offerReview, services } = this.deps;
     if (!offerReview) return [];
+    const redact = (text: string): string => services.redactor.redact(text);
     return offerings.flatMap(({ server, facts }) => {
       const changed = changedOffers(facts, offerReview, redact);
       this.changedOffers.set(server.id, changed);
@@ -154,24 +158,22 @@ export class Publication implements Disposable {
     );
     const admin = this.deps.offersAdmin?.() === false ? [] : [this.allowedAdmin()];
     const reserved = reservedNames(this.shortNames.values(), admin.length > 0);
-    const { toolsets, problems } = publish(candidates, reserved, this.deps.permission.deniedBy);
+    const { toolsets, problems } = publish(candidates, reserved, this.deps.permission.verdictOf);
     const before = this.catalogue_.toolsets;
     const next = toolsets
-      .map((toolset) => this.withRelease({ ...toolset, tools: toolset.tools.map(this.deps.permission.marked) }))
+      .map((toolset) => this.withRelease(toolset))
       .map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
     return { toolsets: this.servers.length > 0 ? [...next, ...admin] : next, problems };
   }
 
-  /** Returns the problems that only single conversations have, with what their own instances list (N5, G3). */
-  private problemsOfOne(ofAll: readonly Problem[]): Problem[] {
-    const lists = this.servers.flatMap(({ id }) => this.serving(id)?.ownLists ?? []);
-    const audiences = new Map(lists.map((audience) => [audience.conversation, audience]));
+  /** Returns the problems of single conversations with their own lists (N5, G3). */
+  private problemsOfOne(conversations: ReadonlySet<string>, ofAll: readonly Problem[]): Problem[] {
     const known = new Set(ofAll.map(({ message }) => message));
-    return [...audiences.values()].flatMap((audience) =>
-      this.published(this.offerings(audience))
+    return [...conversations].flatMap((conversation) =>
+      this.published(this.offerings(conversation))
         .problems.filter(({ message }) => !known.has(message))
         .map((problem) => {
-          const whose = conversationLabel(audience.conversation);
+          const whose = conversationLabel(conversation);
           return {
             ...problem,
             message: `${problem.message} This applies only to the ${whose}, whose instance lists other tools.`,
@@ -184,25 +186,25 @@ export class Publication implements Disposable {
     if (!toolset.leased) return toolset;
     const release = ownReleaseTool(toolset.id, toolset.shortName);
     const names = { original: releaseTool, published: release.published };
-    return this.deps.permission.deniedBy(names) !== undefined ? toolset : { ...toolset, release };
+    return this.deps.permission.verdictOf(names).permission === 'deny' ? toolset : { ...toolset, release };
   }
 
-  /** Returns `mcp_admin` without what is denied; the same object while that is the same. */
+  /** Returns `mcp_admin` without the denied tools; the same object if nothing changed. */
   private allowedAdmin(): Toolset {
-    const { deniedBy, marked } = this.deps.permission;
-    const excluded = adminToolset.tools.flatMap(({ original, published }): ExcludedTool[] => {
-      const pattern = deniedBy({ original, published });
-      return pattern === undefined ? [] : [{ original, reason: { kind: 'denied', pattern, published } }];
+    const excluded: ExcludedTool[] = [];
+    const tools = adminToolset.tools.flatMap((tool): ServedTool[] => {
+      const { original, published } = tool;
+      const { permission, pattern = published } = this.deps.permission.verdictOf(tool);
+      if (permission === 'deny') excluded.push({ original, reason: { kind: 'denied', pattern, published } });
+      return permission === 'deny' ? [] : [permission === 'ask' ? { ...tool, isAsked: true } : tool];
     });
-    const isLeftOut = new Set(excluded.map(({ original }) => original));
-    const tools = adminToolset.tools.filter(({ original }) => !isLeftOut.has(original)).map(marked);
     const next = { ...adminToolset, tools, excluded };
     if (!sameToolset(this.admin, next)) this.admin = next;
     return this.admin;
   }
 }
 
-/** The names of our own tools; only those of `mcp_admin` count as published. */
+/** The names of our own tools. Only those of `mcp_admin` count as published. */
 function reservedNames(shortNames: Iterable<string>, offersAdmin: boolean): Parameters<typeof publish>[1] {
   const releases = new Set([...shortNames].map(ownReleaseName));
   return { has: (name) => adminNames.has(name) || releases.has(name), size: offersAdmin ? adminNames.size : 0 };

@@ -1,9 +1,9 @@
 /**
- * Joins REST to the host and the config file (G7). A server is added by an edit of the file and in no other way, so
- * that approval, problems and reload are those of any edit (S1): this starts nothing.
+ * Joins REST to the host and the config file (G7). A server is added only by an edit of the file, so that approval,
+ * problems and reload work as for any edit (S1).
  *
- * Invariants: one edit at a time, each on what the one before wrote; a file that somebody else changed meanwhile is not
- * written; no value of `env` or `headers` is in an answer.
+ * Invariants: one edit at a time; a file with a foreign change is not written; no answer contains a value of `env` or
+ * `headers`.
  */
 import { markedAs, withoutMark } from '../base/byteOrderMark.js';
 import type { ConfigFileAccess } from '../files/configFile.js';
@@ -17,18 +17,18 @@ import { delay, type Clock } from '../base/clock.js';
 import { nextEvent } from '../base/events.js';
 import type { Problem, ProblemCode } from '../base/problem.js';
 import { FileRefused } from '../base/textFile.js';
-import { restError, type RestAnswer, type RestBackend } from '../gateway/rest.js';
+import { restError, type RestAnswer, type RestBackend } from '../gateway/http/rest.js';
 import type { Host } from './hostContract.js';
 import type { ServerStatus } from '../reconcile/status.js';
 
-/** An answer waits this long, in milliseconds, until the host has read the file. */
+/** The limit in milliseconds until the host has read the file. */
 const patience = 5_000;
-/** Problems that are not in the entry but in what is around it, and that can be mended later. */
+/** Problems outside the entry, which a person can mend later. */
 const mendedElsewhere: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['env-unset', 'secret-unset', 'cwd-missing']);
 
 type UrlOf = (toolset: string) => string;
 
-/** @param config returns the file as it is at the time of a request, or undefined where there is none to write to */
+/** @param config returns the present file; undefined if there is none to write */
 export function createRestBackend(host: Host, clock: Clock, config: () => ConfigFileAccess | undefined): RestBackend {
   let last: Promise<unknown> = Promise.resolve();
   const find = (id: string): ServerStatus | undefined => host.snapshot.servers.find((server) => server.id === id);
@@ -88,7 +88,7 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     return { kind: 'value', status: 201, value: { upstream } };
   }
 
-  /** Resolves with the server once the host knows it, or with undefined when that takes too long. */
+  /** Resolves with the server once the host knows it, or with undefined at the limit. */
   async function whenKnown(id: string): Promise<ServerStatus | undefined> {
     const waiting = new AbortController();
     const known = nextEvent(host.onDidChange, () => find(id) !== undefined, waiting.signal).catch(() => undefined);
@@ -98,7 +98,7 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
   }
 }
 
-/** A file that cannot be read as it is to be written again is the person's to mend. */
+/** A person has to mend a file that cannot be read. */
 function refusal(error: unknown): RestAnswer {
   if (error instanceof FileRefused) return restError(409, 'config-has-errors', error.message);
   throw error;
@@ -115,7 +115,7 @@ function described({ catalogue, snapshot }: Host, server: ServerStatus, urlOf: U
     transport: transport ?? null,
     state: state.kind,
     approval: approval.kind === 'pending' ? 'pending' : 'given',
-    // Says that what serves is not what the file says (R3).
+    // The serving definition is not the one in the file (R3).
     previous: previous ? { since: new Date(previous.since).toISOString(), reason: previous.reason } : null,
     tools: { published: toolset?.tools.length ?? 0, offered },
     url: toolset ? urlOf(id) : null,

@@ -1,6 +1,6 @@
 /**
- * Makes what clients are served of the catalogue: one toolset as a kind of client sees it, or all of them together (G2,
- * G6). It also finds which toolset a request to all of them means. Everything here is pure.
+ * Makes the served form of the catalogue: one toolset for a kind of client, or all of them together (G2, G6). It also
+ * finds the toolset of a request to all. Everything is pure.
  */
 import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
@@ -21,37 +21,33 @@ import { nameFor, toolsFor } from './clientTools.js';
 
 type Toolsets = Catalogue['toolsets'];
 
-/** Whose model reads what is written. */
+/** The client whose model reads a text. */
 interface Reader {
   readonly clientKind?: ClientKind | undefined;
-  /** The toolset that it sees. */
+  /** The toolset in its view. */
   readonly sees: string;
-  /** The arguments that each of its calls has; undefined where it is not known who reads. */
-  readonly passes?: Fields | undefined;
 }
 
 /**
- * Finds how the model of a client ends its instance of a server: by the tool of the server's own endpoint, or by that
- * of `mcp_admin` where the client's conversation reaches it.
+ * Finds how the model of a client ends its instance of a server: with the tool at the server's own endpoint, or with
+ * the one of `mcp_admin` if the client's conversation reaches it.
  */
 export function releaseAdvice(
   toolset: Toolset,
   toolsets: Toolsets,
-  { clientKind = 'plain', sees, passes }: Reader,
+  { clientKind = 'plain', sees }: Reader,
 ): ReleaseAdvice {
   if (clientKind === 'agentHost' || (clientKind === 'plain' && sees !== everyToolset)) {
     const release = ownRelease(toolset, clientKind);
-    return release && releaseByEnding(release.published, passes);
+    return release && releaseByEnding(release.published);
   }
   const name = releaseNameFor(clientKind);
   const admin = toolsets.find(({ id }) => id === adminId);
   if (!admin?.tools.some((tool) => tool.published === releaseNameFor())) return undefined;
-  return clientKind === 'editor'
-    ? releaseByName(name, toolset.id)
-    : releaseByEnding(name, { serverId: toolset.id, ...passes });
+  return clientKind === 'editor' ? releaseByName(name, toolset.id) : releaseByEnding(name, { serverId: toolset.id });
 }
 
-/** Returns the tool by which a client ends its instance at the toolset's own endpoint (L2a). */
+/** Returns the release tool at the toolset's own endpoint (L2a). */
 function ownRelease({ id, release, tools }: Toolset, clientKind: ClientKind): ServedTool | undefined {
   if (clientKind !== 'agentHost') return clientKind === 'plain' ? release : undefined;
   const fits = release && agentHostName(id, release.published).length <= longestEditorId;
@@ -79,7 +75,7 @@ export function servedAlone(toolset: Toolset, toolsets: Toolsets, clientKind: Cl
   };
 }
 
-/** Makes a toolset whose server gives it nothing now. */
+/** Makes a toolset that has no tools now. */
 export function servedWithout(
   { id, state, trulyStateless }: Pick<ServerStatus, 'id' | 'state' | 'trulyStateless'>,
   shortName: string,
@@ -100,8 +96,8 @@ export function servedWithout(
 }
 
 /**
- * What one can do, all together can. Which toolset works on a task, its id tells; to which another extension belongs,
- * nothing does.
+ * A feature of one toolset is a feature of all together. The id of a task names its toolset. No other extension does,
+ * so they are left out.
  */
 function featuresOfAll(toolsets: Toolsets): ServerFeatures {
   const some = (feature: 'prompts' | 'resources' | 'subscribe' | 'completions' | 'logging'): boolean =>
@@ -137,7 +133,7 @@ export function servedTogether(toolsets: Toolsets): ServedToolset {
   };
 }
 
-/** Finds the toolset of a published tool, or else that of the tool that an app calls so. */
+/** Finds the toolset of a published tool, or else of a tool for apps. */
 export function holderOfTool(toolsets: Toolsets, name: string): Toolset | undefined {
   return (
     toolsets.find(({ tools }) => tools.some((tool) => tool.published === name)) ??
@@ -150,8 +146,8 @@ function isUnique(toolsets: Toolsets, name: string): boolean {
 }
 
 /**
- * Finds the toolset that a request means without naming it: by its prompt, or by its resource. What no list names may be
- * anybody's, and most likely is of the one whose app it is, or from whose template it can be made.
+ * Finds the toolset of a request from its prompt or its resource. A URI in no list most likely belongs to the toolset
+ * with that app or with a fitting template.
  */
 export function holderOfRequest(toolsets: Toolsets, { method, params }: RequestLine): Toolset | undefined {
   const { name, uri, ref } = params;
@@ -167,8 +163,7 @@ export function holderOfRequest(toolsets: Toolsets, { method, params }: RequestL
     ({ features, resources }) => features.resources && admitsResource(resources, wanted),
   );
   const likely = possible.find(
-    ({ resources: { apps = [], templates } }) =>
-      apps.includes(wanted) || templates.some(({ uriTemplate }) => isMadeFrom(uriTemplate, wanted)),
+    ({ resources: { apps = [], templates } }) => apps.includes(wanted) || isMadeFrom(templates, wanted),
   );
   return likely ?? possible[0];
 }
@@ -189,11 +184,12 @@ function instructionsOf(toolset: Toolset, advice: ReleaseAdvice): string | undef
     .join('\n\n');
 }
 
-/** The editor is sent what a model can read, not always the structured content that a schema would promise. */
+/** The editor receives readable text, not always the structured content that an output schema promises. */
 function servedTool(tool: ServedTool, clientKind: ClientKind): Tool {
   const served: Tool = { ...tool.tool, name: nameFor(tool, clientKind) };
   if (clientKind !== 'plain') delete served.outputSchema;
-  // The editor asks about every tool without this hint. It may also be told to ask nobody, so our question stays.
+  // The editor asks about every tool without this hint. Our own question stays, because the editor may be set to ask
+  // nothing.
   if (clientKind === 'editor' && tool.isAsked) served.annotations = { ...served.annotations, readOnlyHint: true };
   // Here it is called like any other.
   if (needsTask(served)) delete served.execution;

@@ -1,10 +1,11 @@
 /**
- * Holds the lists by which an organisation allows and denies MCP servers in the editor (`chat.mcp.allowedServers` and
- * `chat.mcp.deniedServers`) against the servers behind the toolsets (S1), which the editor itself does not see. An entry names a server by
- * `serverName`, `serverUrl` (in which `*` stands for any text) or `serverCommand`, as in VS Code 1.139.1. Everything here is pure.
+ * Applies the lists by which an organisation allows and denies MCP servers in the editor, `chat.mcp.allowedServers` and
+ * `chat.mcp.deniedServers`, to the servers behind the toolsets (S1), because the editor does not see these. An entry
+ * names a server by `serverName`, `serverUrl` (with `*` for any text) or `serverCommand`, as in VS Code 1.139.1.
+ * Everything is pure.
  *
- * What a program prints is not known before it runs (C2). Where a word or an address comes from one, the server may be any that the
- * rest fits: it is barred by each denial of those, and allowed by its id alone.
+ * The output of a value command is unknown before it runs (C2). A server with one in a word or an address is barred by
+ * each denial that can fit, and allowed only by its id.
  */
 import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
@@ -18,7 +19,7 @@ export interface ServerLists {
   readonly denied: unknown;
 }
 
-/** Returns the servers without those that the lists bar, which count as switched off, and a problem for each of those. */
+/** Returns the servers that the lists do not bar, and a problem for each other one. */
 export function withoutBarred(
   servers: readonly ConfiguredServer[],
   lists: ServerLists,
@@ -34,7 +35,7 @@ export function withoutBarred(
   return { servers: kept, problems };
 }
 
-/** Returns the setting that bars a server. What is denied is barred, also where it is allowed. */
+/** Returns the setting that bars a server. A denial counts more than an allowance. */
 function barredBy(definition: ServerDefinition, { allowed, denied }: ServerLists): string | undefined {
   const isNamed = namingOf(definition);
   if (entriesOf(denied)?.some((entry) => isNamed(entry, true))) return 'chat.mcp.deniedServers';
@@ -42,23 +43,24 @@ function barredBy(definition: ServerDefinition, { allowed, denied }: ServerLists
   return permits && !permits.some((entry) => isNamed(entry, false)) ? 'chat.mcp.allowedServers' : undefined;
 }
 
-/** Returns undefined where there is no list. An entry that names a server in no way, or in two, is none. */
+/** Returns undefined if there is no list. An entry that names a server in no way, or in two, is left out. */
 function entriesOf(list: unknown): readonly Record<string, unknown>[] | undefined {
   if (!Array.isArray(list)) return undefined;
   const ways = ['serverName', 'serverUrl', 'serverCommand'];
   return list.filter(isObject).filter((entry) => ways.filter((way) => entry[way] !== undefined).length === 1);
 }
 
-/** @param unknown what counts where it depends on what a program prints */
+/** @param unknown the answer if it depends on the output of a value command, or if the address is too long to match */
 type Naming = (entry: Readonly<Record<string, unknown>>, unknown: boolean) => boolean;
 
-/** Returns what says whether an entry names the server. */
 function namingOf({ id, launch }: ServerDefinition): Naming {
   const printed = printedPlaces(launch);
   return ({ serverName, serverUrl, serverCommand }, unknown) => {
     if (serverName !== undefined) return serverName === id;
     if (launch.transport === 'streamable_http') {
-      return typeof serverUrl === 'string' && (printed.has('url') ? unknown : matchesUrl(serverUrl, launch.url));
+      return (
+        typeof serverUrl === 'string' && (printed.has('url') ? unknown : matchesUrl(serverUrl, launch.url, unknown))
+      );
     }
     const words = [launch.command, ...launch.args];
     return (
@@ -69,19 +71,21 @@ function namingOf({ id, launch }: ServerDefinition): Naming {
   };
 }
 
-/** Returns the places of words and of the address that programs print. */
+/** Returns the places of words and of the address with a value command. */
 function printedPlaces(launch: Launch): ReadonlySet<string> {
   const places = commandReferences(launch).map(({ path }) => path.join(' '));
   return new Set(places.filter((place) => /^(?:args|url)/.test(place)));
 }
 
-function matchesUrl(pattern: string, url: string): boolean {
+/** @param unknown the answer if it would take too long to find it (S2) */
+function matchesUrl(pattern: string, url: string, unknown: boolean): boolean {
   const address = plainUrl(url);
   if (address === undefined) return false;
   if (!pattern.includes('*')) return plainUrl(pattern)?.toLowerCase() === address.toLowerCase();
   // A pattern without a path is one for the path `/`.
   const whole = /^https?:\/\/[^/?#]*$/i.test(pattern) ? `${pattern}/` : pattern;
-  return compilePattern(whole.toLowerCase()).matches(address.toLowerCase());
+  const compiled = compilePattern(whole.toLowerCase());
+  return address.length > compiled.longest ? unknown : compiled.matches(address.toLowerCase());
 }
 
 /** Returns the URL without credentials and fragment. */

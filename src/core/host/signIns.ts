@@ -1,6 +1,6 @@
 /**
- * Joins sign-ins to the servers of the host (X7): a server that waited for one starts when there is one, whoever signed
- * in and in whichever window. It holds no token.
+ * Joins sign-ins to the servers of the host (X7). A server that waits for a sign-in starts after one in any window.
+ * This module holds no token.
  */
 import { judgeLaunch, type Approvals } from '../approval/approvals.js';
 import type { Disposable } from '../base/disposables.js';
@@ -10,8 +10,8 @@ import type { SignInBrowser, SignIns, SignInStatus } from '../connections/http/o
 import type { ServerUnit } from '../reconcile/serverUnit.js';
 
 interface ServerSignInsDeps {
-  readonly signIns?: SignIns;
-  readonly approvals?: Approvals;
+  readonly signIns: SignIns | undefined;
+  readonly approvals: Approvals | undefined;
   readonly redactor: Redactor;
   readonly servers: () => readonly ConfiguredServer[];
   readonly unitOf: (server: string) => ServerUnit | undefined;
@@ -34,8 +34,8 @@ export class ServerSignIns implements Disposable {
   }
 
   /**
-   * Rejects with what a person can be told, or with the signal's reason. Resolves when it has been tried to start the server
-   * with it.
+   * Rejects with a message for a person, or with the signal's reason. Resolves after the start of the server,
+   * successful or not.
    */
   async signIn(server: string, browser: SignInBrowser, signal: AbortSignal): Promise<void> {
     const { signIns, launch, unit } = this.known(server);
@@ -48,7 +48,7 @@ export class ServerSignIns implements Disposable {
     await unit.start();
   }
 
-  /** Its tools are withdrawn: whoever signs out does not want agents to go on. */
+  /** The tools are withdrawn, because a person who signs out does not want agents to go on. */
   async signOut(server: string): Promise<void> {
     const { signIns, launch, unit } = this.known(server);
     await unit.stop();

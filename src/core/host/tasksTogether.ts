@@ -1,41 +1,43 @@
 /**
- * Tasks at the endpoint of all toolsets. Servers may number theirs alike, so each id is preceded there by the id of its
- * server, which holds no slash. Everything here is pure.
+ * Tasks at the endpoint of all toolsets. Two servers may use one id, so each id begins there with the id of its server,
+ * which holds no slash. Everything is pure.
  */
 import type { Fields, ServerClient } from '../protocol/client.js';
 import { taskChanged, taskIn } from '../protocol/tasks.js';
 
 interface TaskOfServer {
   readonly server: string;
-  /** As its server gave it. */
+  /** The server's own id. */
   readonly taskId: string;
 }
 
-/** Returns undefined where the id is none that was given out there. */
+/** Returns undefined if the id is not from that endpoint. */
 export function taskOfServer(id: unknown): TaskOfServer | undefined {
   if (typeof id !== 'string') return undefined;
   const slash = id.indexOf('/');
   return slash < 0 ? undefined : { server: id.slice(0, slash), taskId: id.slice(slash + 1) };
 }
 
-/** @param said what a server says of one of its tasks, with its id in `taskId` */
+/** @param said a server's message about a task, with the id in `taskId` */
 export function amongAll<Said extends Fields>(said: Said, server: string): Said {
   const { taskId } = said;
   return typeof taskId === 'string' ? { ...said, taskId: `${server}/${taskId}` } : said;
 }
 
-/** @param result of a call, which may be a task */
+/** @param result the result of a call, which may be a task */
 export function resultAmongAll<Result extends object>(result: Result, server: string): Result {
   return taskIn(result) === undefined ? result : (amongAll(result as Fields, server) as Result);
 }
 
-/** Returns the client as one server sees it: what that says of its tasks reaches the client under their ids among all. */
+/**
+ * Returns the client as one server sees it. Messages about tasks reach the client under their ids among all toolsets.
+ */
 export function toldAmongAll(client: ServerClient, server: string): ServerClient {
   return {
     session: client.session,
     capabilities: client.capabilities,
     logLevel: client.logLevel,
-    audience: client.audience,
+    listedFor: client.listedFor,
     get isGone() {
       return client.isGone === true;
     },

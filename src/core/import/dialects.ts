@@ -1,7 +1,13 @@
-/** Knows how the entries of programs differ: names of keys, units, references. What they share is in `translate`. */
+/**
+ * The table of programs (C6a): one row is one program. A row has the keys above the servers, the syntax of references and
+ * the units of times. Import guesses nothing beyond the row, but names the key in the report.
+ */
+import path from 'node:path';
 import { isObject } from '../base/isObject.js';
-import type { ImportFormat } from './imported.js';
-import type { ReferenceStyle } from './references.js';
+import { escapeRegExp } from '../base/text.js';
+import type { Syntax } from '../config/foreignReferences.js';
+
+type Table = Readonly<Record<string, unknown>>;
 
 interface TimeLimit {
   readonly key: string;
@@ -12,96 +18,255 @@ interface TimeLimit {
 export interface Dialect {
   /** Its name for a person. */
   readonly program: string;
-  readonly references: ReferenceStyle;
+  /**
+   * Its files: `./` is the workspace folder, `~/` the home folder. `$config/`, `$programs/` and `$user/` depend on the
+   * machine. A file without one of these can be anywhere. `*` is any beginning of a file's name.
+   */
+  readonly files: readonly string[];
+  /** The keys above the servers. `/` separates nested keys. */
+  readonly at: readonly string[];
+  readonly references: readonly Syntax[];
   readonly timeLimits: readonly TimeLimit[];
-  /** The keys that only describe. */
-  readonly descriptive: readonly string[];
-  /** The keys that name variables which the server is given, as here it is given all. */
-  readonly passedOn: readonly string[];
+  /** True for a file with other settings too. Keys next to the servers get no note then. */
+  readonly hasSettings: boolean;
+  /** The keys next to the servers with an effect on them, and without a counterpart. */
+  readonly beside: readonly string[];
 }
 
-const always = { descriptive: ['name', 'title', 'description', '$schema'], passedOn: [] };
+const editor: readonly Syntax[] = ['${env:NAME}'];
+const shell: readonly Syntax[] = ['${env:NAME}', '${NAME}'];
+const dollar: readonly Syntax[] = [...shell, '$NAME'];
+const every: readonly Syntax[] = [...dollar, '{env:NAME}', '{{ NAME }}', '%NAME%'];
 
-export const dialects: Readonly<Record<ImportFormat, Dialect>> = {
-  'claude-desktop': { program: 'Claude Desktop', references: 'none', timeLimits: [], ...always },
-  'claude-code': {
-    program: 'Claude Code',
-    references: 'shell',
-    timeLimits: [{ key: 'timeout', unitMs: 1, limits: 'call' }],
-    ...always,
-  },
-  cursor: { program: 'Cursor', references: 'editor', timeLimits: [], ...always },
-  vscode: {
-    program: 'VS Code',
-    references: 'editor',
-    timeLimits: [],
-    ...always,
-    descriptive: [...always.descriptive, 'gallery', 'version'],
-  },
-  mcprc: { program: 'Kode', references: 'none', timeLimits: [], ...always },
-  codex: {
-    program: 'Codex',
-    references: 'none',
+const milliseconds = (key: string, limits: TimeLimit['limits']): TimeLimit => ({ key, unitMs: 1, limits });
+const seconds = (key: string, limits: TimeLimit['limits']): TimeLimit => ({ key, unitMs: 1000, limits });
+
+/** A row without `references` accepts every syntax, because the program documents none. */
+function row(program: string, files: readonly string[], more: Partial<Dialect> = {}): Dialect {
+  const usual = { at: ['mcpServers', 'servers'], references: every, timeLimits: [], hasSettings: false, beside: [] };
+  return { program, files, ...usual, ...more };
+}
+
+const settings = { hasSettings: true } as const;
+
+export const dialects = {
+  'claude-desktop': row(
+    'Claude Desktop',
+    ['$programs/Claude/claude_desktop_config.json', 'claude_desktop_config.json'],
+    {
+      ...settings,
+      references: [],
+    },
+  ),
+  'claude-code': row('Claude Code', ['./.mcp.json', '~/.claude.json'], {
+    references: shell,
+    timeLimits: [milliseconds('timeout', 'call')],
+  }),
+  cursor: row('Cursor', ['./.cursor/mcp.json', '~/.cursor/mcp.json'], { references: editor }),
+  vscode: row('VS Code', ['./.vscode/mcp.json', '$user/mcp.json'], {
+    at: ['servers', 'mcpServers', 'mcp/servers', 'mcp/mcpServers'],
+    references: editor,
+  }),
+  'visual-studio': row('Visual Studio', ['./.vs/mcp.json'], { references: editor }),
+  mcprc: row('Kode', ['.mcprc'], { references: [] }),
+  codex: row('Codex', ['./.codex/config.toml', '~/.codex/config.toml', '.codex/*.toml'], {
+    ...settings,
+    at: ['mcp_servers'],
+    references: [],
     timeLimits: [
-      { key: 'startup_timeout_sec', unitMs: 1000, limits: 'connect' },
-      { key: 'startup_timeout_ms', unitMs: 1, limits: 'connect' },
-      { key: 'tool_timeout_sec', unitMs: 1000, limits: 'call' },
+      seconds('startup_timeout_sec', 'connect'),
+      milliseconds('startup_timeout_ms', 'connect'),
+      seconds('tool_timeout_sec', 'call'),
     ],
-    ...always,
-    passedOn: ['env_vars'],
-  },
-  otter: { program: 'Otter', references: 'none', timeLimits: [], ...always },
-  cline: {
-    program: 'Cline or Roo',
-    references: 'editor',
-    timeLimits: [{ key: 'timeout', unitMs: 1000, limits: 'call' }],
-    ...always,
-  },
-  opencode: {
-    program: 'opencode or Kilo',
-    references: 'opencode',
-    timeLimits: [{ key: 'timeout', unitMs: 1, limits: 'connect' }],
-    ...always,
-  },
-};
+  }),
+  otter: row('Otter', ['$config/otter/config.toml', 'otter/*.toml'], {
+    ...settings,
+    at: ['mcp_servers', 'mcp/servers'],
+    references: [],
+  }),
+  cline: row(
+    'Cline or Roo',
+    [
+      './.roo/mcp.json',
+      '.kilocode/mcp.json',
+      '~/.cline/data/settings/cline_mcp_settings.json',
+      '$user/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json',
+      '$user/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json',
+      '$user/globalStorage/kilocode.kilo-code/settings/mcp_settings.json',
+      'cline_mcp_settings.json',
+      'mcp_settings.json',
+    ],
+    { references: editor, timeLimits: [seconds('timeout', 'call')] },
+  ),
+  opencode: row(
+    'opencode or Kilo',
+    ['./', '$config/opencode/', '$config/kilo/'].flatMap((folder) =>
+      ['opencode.json', 'opencode.jsonc', 'kilo.json', 'kilo.jsonc'].map((name) => folder + name),
+    ),
+    {
+      ...settings,
+      at: ['mcp'],
+      references: ['{env:NAME}'],
+      timeLimits: [milliseconds('timeout', 'connect')],
+    },
+  ),
+  'gemini-cli': row('Gemini CLI', ['./.gemini/settings.json', '~/.gemini/settings.json'], {
+    ...settings,
+    references: dollar,
+    timeLimits: [milliseconds('timeout', 'call')],
+  }),
+  'qwen-code': row('Qwen Code', ['./.qwen/settings.json', '~/.qwen/settings.json'], {
+    ...settings,
+    references: dollar,
+    timeLimits: [milliseconds('timeout', 'call')],
+  }),
+  'copilot-cli': row('Copilot CLI', ['./.github/mcp.json', '~/.copilot/mcp-config.json', 'mcp-config.json'], {
+    references: dollar,
+    timeLimits: [milliseconds('timeout', 'call')],
+  }),
+  windsurf: row('Windsurf', ['~/.codeium/windsurf/mcp_config.json', './.windsurf/mcp.json', 'mcp_config.json'], {
+    references: editor,
+  }),
+  antigravity: row('Antigravity', ['~/.gemini/config/mcp_config.json', '~/.gemini/antigravity/mcp_config.json']),
+  zed: row('Zed', ['./.zed/settings.json', '$config/zed/settings.json'], {
+    ...settings,
+    at: ['context_servers'],
+    timeLimits: [seconds('timeout', 'call')],
+    beside: ['context_server_timeout'],
+  }),
+  continue: row(
+    'Continue',
+    ['~/.continue/config.yaml', '~/.continue/config.json', '.continue/mcpServers/*', '.continue/*.yaml'],
+    {
+      ...settings,
+      at: ['mcpServers', 'experimental/modelContextProtocolServers'],
+      references: ['{{ NAME }}', ...shell],
+      timeLimits: [milliseconds('connectionTimeout', 'connect')],
+    },
+  ),
+  goose: row('Goose', ['$config/goose/config.yaml', '$programs/Block/goose/config/config.yaml', 'goose/*.yaml'], {
+    ...settings,
+    at: ['extensions'],
+    references: dollar,
+    timeLimits: [seconds('timeout', 'call')],
+  }),
+  librechat: row('LibreChat', ['./librechat.yaml'], {
+    ...settings,
+    references: ['{{ NAME }}', ...shell],
+    timeLimits: [milliseconds('timeout', 'call'), milliseconds('initTimeout', 'connect')],
+    beside: ['mcpSettings'],
+  }),
+  amp: row('Amp', ['./.amp/settings.json', '$config/amp/settings.json'], {
+    ...settings,
+    at: ['amp.mcpServers'],
+    references: dollar,
+    beside: ['amp.mcpPermissions'],
+  }),
+  kiro: row('Kiro', ['./.kiro/settings/mcp.json', '~/.kiro/settings/mcp.json'], { references: shell }),
+  'amazon-q': row(
+    'Amazon Q',
+    ['./.amazonq/', '~/.aws/amazonq/']
+      .flatMap((folder) => ['mcp.json', 'default.json', 'agents/default.json'].map((name) => folder + name))
+      .concat('cli-agents/*.json'),
+    { ...settings, references: shell, timeLimits: [milliseconds('timeout', 'call')] },
+  ),
+  junie: row('Junie', ['./.junie/mcp/mcp.json', '~/.junie/mcp/mcp.json']),
+  trae: row('Trae', ['./.trae/mcp.json', '$programs/Trae/User/mcp.json', '$programs/Trae CN/User/mcp.json']),
+  warp: row('Warp', ['./.warp/.mcp.json', '~/.warp/.mcp.json']),
+  crush: row('Crush', ['./crush.json', './.crush.json', '$config/crush/crush.json'], {
+    ...settings,
+    at: ['mcp'],
+    references: dollar,
+    timeLimits: [seconds('timeout', 'connect')],
+  }),
+} as const satisfies Readonly<Record<string, Dialect>>;
+
+export type ImportFormat = keyof typeof dialects;
 
 export const importFormats = Object.keys(dialects) as ImportFormat[];
 
-/** Tells the format by the name of the file and of its folder, or returns undefined where they say nothing. */
+/** The row for any other program: every syntax of references counts, and no number has a unit. */
+export const unknownProgram = row('another program', [], {
+  ...settings,
+  // The first key with servers counts: Gemini CLI has other settings in `mcp`, next to `mcpServers`.
+  at: [
+    'mcpServers',
+    'amp.mcpServers',
+    'context_servers',
+    'mcp_servers',
+    'servers',
+    'mcp/servers',
+    'mcp/mcpServers',
+  ].concat(['extensions', 'experimental/modelContextProtocolServers', 'mcp']),
+});
+
+/** Returns the format of a file by its name and its folders, or undefined if they are not known. */
 export function formatOfPath(file: string): ImportFormat | undefined {
-  const path = file.replaceAll('\\', '/').toLowerCase();
-  const known: readonly (readonly [RegExp, ImportFormat])[] = [
-    [/claude_desktop_config\.json$/, 'claude-desktop'],
-    [/\/?\.claude\.json$/, 'claude-code'],
-    [/(?:^|\/)\.cursor\/mcp\.json$/, 'cursor'],
-    [/(?:^|\/)\.(?:kilocode|roo)\/mcp\.json$/, 'cline'],
-    [/(?:cline_mcp_settings|mcp_settings)\.json$/, 'cline'],
-    [/(?:^|\/)\.vscode\/mcp\.json$|\/user\/mcp\.json$/, 'vscode'],
-    [/(?:^|\/)\.mcp\.json$/, 'claude-code'],
-    [/(?:^|\/)\.mcprc$/, 'mcprc'],
-    [/(?:^|\/)(?:opencode|kilo)\.jsonc?$/, 'opencode'],
-    [/(?:^|\/)\.codex\/.*\.toml$/, 'codex'],
-    [/(?:^|\/)otter\/.*\.toml$/, 'otter'],
-  ];
-  return known.find(([pattern]) => pattern.test(path))?.[1];
+  const whole = file.replaceAll('\\', '/');
+  const found = importFormats.flatMap((format) =>
+    dialects[format].files.flatMap((known) => {
+      const end = known.replace(/^(?:[.~]|\$config|\$programs)\//, '').replace('$user', 'User');
+      const pattern = new RegExp(`(?:^|/)${escapeRegExp(end).replace('\\*', '[^/]*')}$`, 'i');
+      return pattern.test(whole) ? [{ format, length: end.length }] : [];
+    }),
+  );
+  return found.sort((a, b) => b.length - a.length)[0]?.format;
 }
 
-/** Tells the format by what is in the file. */
-export function formatOfContent(root: Readonly<Record<string, unknown>>): ImportFormat | undefined {
+/** Returns the format of a file by its content, or undefined if several programs have such files. */
+export function formatOfContent(root: Table): ImportFormat | undefined {
   const { mcp } = root;
-  if (Array.isArray(root['mcp_servers'])) return 'otter';
+  if (Array.isArray(root['mcp_servers']) || (isObject(mcp) && Array.isArray(mcp['servers']))) return 'otter';
+  if (isObject(root['projects'])) return 'claude-code';
+  if (isObject(root['mcpServers'])) return undefined;
   if (isObject(root['mcp_servers'])) return 'codex';
-  if (isObject(mcp) && Array.isArray(mcp['servers'])) return 'otter';
-  // The settings of VS Code have `mcp.servers`; a server of opencode could be named so, and has a command or a URL itself.
-  if (isObject(mcp) && isObject(mcp['servers']))
-    return Object.values(mcp['servers']).every(isObject) ? 'vscode' : 'opencode';
-  if (isObject(mcp)) return 'opencode';
-  if (isObject(root['servers'])) return 'vscode';
-  if (isObject(root['projects']) || isObject(root['mcpServers'])) return 'claude-code';
-  return Object.values(root).some(looksLikeServer) ? 'claude-code' : undefined;
+  if (isObject(root['context_servers'])) return 'zed';
+  if (isObject(root['amp.mcpServers'])) return 'amp';
+  const types = Object.values(isObject(mcp) ? mcp : {}).map((entry) => (isObject(entry) ? entry['type'] : undefined));
+  return types.some((type) => type === 'local' || type === 'remote') ? 'opencode' : undefined;
 }
 
-/** Says whether a value could be a server of any program. */
+/** True if a value can be a server of any program. */
 export function looksLikeServer(value: unknown): boolean {
-  return isObject(value) && ['command', 'url', 'serverUrl', 'httpUrl'].some((key) => key in value);
+  return isObject(value) && ['command', 'cmd', 'url', 'serverUrl', 'httpUrl', 'uri'].some((key) => key in value);
+}
+
+interface Machine {
+  /** The absolute paths of the workspace folders. */
+  readonly folders: readonly string[];
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+  /** The value of `%APPDATA%` on Windows. */
+  readonly appData: string | undefined;
+  /** The value of `$XDG_CONFIG_HOME`. */
+  readonly configHome: string | undefined;
+}
+
+const editors = ['Code', 'Code - Insiders', 'Cursor', 'VSCodium'];
+
+/** True if the editor starts the servers of a file too. It prefers them to toolsets of the same name (G3i). */
+export function isOfEditor(file: string, folders: readonly string[]): boolean {
+  return formatOfPath(file) === 'vscode' || folders.some((folder) => file === path.join(folder, '.mcp.json'));
+}
+
+/** Returns the files. The files of the workspace come first. */
+export function knownFiles({ folders, home, platform, appData, configHome }: Machine): string[] {
+  const config = configHome ?? path.join(home, '.config');
+  const programs =
+    platform === 'darwin'
+      ? path.join(home, 'Library/Application Support')
+      : platform === 'win32'
+        ? (appData ?? path.join(home, 'AppData/Roaming'))
+        : config;
+  // A remote editor has the files of its user in the last one.
+  const users = [
+    ...editors.map((name) => path.join(programs, name, 'User')),
+    path.join(home, '.vscode-server/data/User'),
+  ];
+  const bases = { './': folders, '~/': [home], '$programs/': [programs], '$user/': users, '$config/': [config] };
+  const files = Object.values<Dialect>(dialects).flatMap((dialect) => dialect.files);
+  return Object.entries(bases).flatMap(([start, inFolders]) => {
+    const names = files.filter((file) => file.startsWith(start)).map((file) => file.slice(start.length));
+    return inFolders.flatMap((folder) => names.map((name) => path.join(folder, name)));
+  });
 }

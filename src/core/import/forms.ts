@@ -1,9 +1,9 @@
-/** Knows where each program keeps its servers in its file, as `{ id, raw }`, and what it says of them elsewhere in it. */
+/** Finds the servers in a file, as `{ id, raw }`, and the settings for them in other parts of the file. */
 import { samePath } from '../base/paths.js';
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
-import { looksLikeServer } from './dialects.js';
-import type { ImportFormat, ImportNote, ImportFolders } from './imported.js';
+import { dialects, looksLikeServer, unknownProgram, type Dialect } from './dialects.js';
+import type { ImportFolders, ImportNote } from './imported.js';
 import type { Input } from './values.js';
 
 type Table = Readonly<Record<string, unknown>>;
@@ -16,105 +16,121 @@ interface RawServer {
 interface RawServers {
   readonly servers: readonly RawServer[];
   readonly notes: readonly ImportNote[];
-  /** What a person is asked for in VS Code, by the id of the input. */
+  /** The inputs of VS Code by their ids. */
   readonly inputs: ReadonlyMap<string, Input>;
+  /** False if the file has nothing like servers. */
+  readonly isKnown: boolean;
 }
 
-const containers = ['mcpServers', 'servers'];
-
-export function serversIn(root: Table, format: ImportFormat, folders: ImportFolders): RawServers {
+export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders): RawServers {
   const notes: ImportNote[] = [];
   const servers = new Servers(notes);
-  let inputs = new Map<string, Input>();
-  switch (format) {
-    case 'claude-desktop':
-      servers.addTables(root, containers);
-      break;
-    case 'cursor':
-    case 'cline':
-    case 'mcprc':
-      fileOfServers(root, servers, notes, []);
-      break;
-    case 'claude-code':
-      if (isObject(root['projects'])) claudeCode(root, folders, servers, notes);
-      else if (root['numStartups'] !== undefined) servers.addTables(root, containers);
-      else fileOfServers(root, servers, notes, []);
-      break;
-    case 'vscode': {
-      const { mcp } = root;
-      if (isObject(mcp)) servers.addTables(mcp, containers);
-      else fileOfServers(root, servers, notes, ['inputs']);
-      inputs = inputsOf([...listOf(root['inputs']), ...(isObject(mcp) ? listOf(mcp['inputs']) : [])], notes);
-      break;
+  const places = placesIn(root, dialect, notes);
+  if (dialect === dialects['claude-code'] && isObject(root['projects'])) claudeCode(root, folders, servers, notes);
+  else if (places.length > 0) for (const place of places) servers.add(valueAt(root, place), `\`${place}\``);
+  else servers.add(Object.fromEntries(Object.entries(root).filter(([, value]) => isObject(value))), 'the file');
+  if (!dialect.hasSettings && root['numStartups'] === undefined) {
+    const known = ['$schema', 'inputs', ...places.map((place) => place.split('/')[0])];
+    const others = Object.keys(root).filter((key) => !known.includes(key));
+    for (const key of others) {
+      if (places.length === 0 && isObject(root[key])) continue;
+      notes.push({ kind: 'skipped', message: `\`${key.slice(0, 64)}\` is next to the servers, but is not a server.` });
     }
-    case 'codex':
-      servers.addTables(root, ['mcp_servers']);
-      break;
-    case 'otter': {
-      const nested = isObject(root['mcp']) ? listOf(root['mcp']['servers']) : [];
-      for (const [index, raw] of [...listOf(root['mcp_servers']), ...nested].entries()) {
-        const { name, ...rest } = raw;
-        // Otter names servers in the entry, and takes two of one name.
-        servers.addOne({ id: typeof name === 'string' && name !== '' ? name : `server-${index + 1}`, raw: rest });
-      }
-      break;
-    }
-    case 'opencode':
-      servers.addTables(root, ['mcp']);
-      return { servers: withTools(servers.all, root['tools']), notes, inputs };
   }
-  return { servers: servers.all, notes, inputs };
+  for (const key of dialect.beside) {
+    if (root[key] !== undefined)
+      notes.push({ kind: 'lost', message: `\`${key}\` is next to the servers, and is not carried over.` });
+  }
+  const inputs = [root, ...places.map((place) => valueAt(root, place.split('/').slice(0, -1).join('/')))];
+  return {
+    servers: withTools(withSwitches(servers.all, root), root),
+    notes,
+    isKnown: places.length > 0 || Object.values(root).some(looksLikeServer),
+    inputs: inputsOf(
+      [...new Set(inputs)].flatMap((holder) => (isObject(holder) ? listOf(holder['inputs']) : [])),
+      notes,
+    ),
+  };
 }
 
-/** Collects servers. If two tables have an id, the first counts. */
+/** Returns the keys above the servers. The list is empty if the file itself is a map of servers. */
+function placesIn(root: Table, dialect: Dialect, notes: ImportNote[]): readonly string[] {
+  const own = dialect.at.filter((place) => {
+    const value = valueAt(root, place);
+    return value !== undefined && value !== null && !looksLikeServer(value);
+  });
+  if (dialect !== unknownProgram && own.length > 0) return own;
+  // People also write the form of another program into the file.
+  const [first, ...more] = unknownProgram.at.filter((place) => holdsServers(valueAt(root, place)));
+  for (const place of more.filter((other) => first !== undefined && !first.startsWith(`${other}/`))) {
+    notes.push({ kind: 'skipped', message: `\`${place}\`: \`${first}\` has servers too, and is used.` });
+  }
+  return first === undefined ? own.filter((place) => place === 'mcpServers') : [first];
+}
+
+function valueAt(root: Table, place: string): unknown {
+  return place === ''
+    ? root
+    : place.split('/').reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), root);
+}
+
+function holdsServers(value: unknown): boolean {
+  if (looksLikeServer(value)) return false;
+  const entries: unknown[] = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
+  return entries.some((entry) => looksLikeServer(flattened(entry)));
+}
+
+/** Returns an entry without inner objects: Zed, Continue and Goose have them for parts of an entry. */
+function flattened(entry: unknown): Table {
+  if (!isObject(entry)) return {};
+  const { config, transport, requestOptions, command, ...rest } = entry;
+  const { path, ...more } = isObject(command) ? command : { path: command };
+  return {
+    ...(isObject(config) ? config : { config }),
+    ...(isObject(transport) ? transport : { transport }),
+    ...(isObject(requestOptions) ? requestOptions : { requestOptions }),
+    ...(path !== undefined && { command: path }),
+    ...more,
+    ...rest,
+  };
+}
+
+/** Collects servers. The first of several servers with one id counts, except in lists. */
 class Servers {
   readonly all: RawServer[] = [];
 
   constructor(private readonly notes: ImportNote[]) {}
 
-  addOne(server: RawServer): void {
-    this.all.push(server);
-  }
-
-  /** @param of whose servers they are, in a sentence; @param change what becomes of each */
-  addTables(table: Table, keys: readonly string[], of = '', change = (server: RawServer): RawServer => server): void {
-    for (const key of keys) {
-      const value = table[key];
-      if (value === undefined || value === null) continue;
-      if (!isObject(value)) {
-        this.skip(`\`${key}\`${of}: it is not an object.`);
-        continue;
+  /** @param place the key above the servers, in a sentence; @param change is applied to each */
+  add(value: unknown, place: string, change = (server: RawServer): RawServer => server): void {
+    if (value === undefined || value === null) return;
+    if (Array.isArray(value)) {
+      for (const raw of value) {
+        const number = this.all.length + 1;
+        if (!isObject(raw)) {
+          this.skip(`item ${number} of ${place}: it is not an object.`);
+          continue;
+        }
+        const { name, ...rest } = raw;
+        const id = typeof name === 'string' && name !== '' ? name : `server-${number}`;
+        this.all.push(change({ id, raw: flattened(rest) }));
       }
+    } else if (isObject(value)) {
       for (const [id, raw] of Object.entries(value)) {
         if (id === '$schema') continue;
-        if (!isObject(raw)) this.skip(`\`${id}\`${of}: it is not an object.`);
-        else if (this.all.some((other) => other.id === id)) {
-          this.skip(`\`${id}\` of \`${key}\`${of}: another server of that name is used.`);
-        } else this.all.push(change({ id, raw }));
+        if (!isObject(raw)) this.skip(`\`${id}\` of ${place}: it is not an object.`);
+        else if (this.all.some((other) => other.id === id))
+          this.skip(`\`${id}\` of ${place}: another server of that name is used.`);
+        else this.all.push(change({ id, raw: flattened(raw) }));
       }
-    }
+    } else this.skip(`${place}: it is not an object.`);
   }
 
   private skip(message: string): void {
     this.notes.push({ kind: 'skipped', message });
   }
 }
-
-/** Reads a file that has nothing but servers, below a key or, as plugins and Kode write them, without one. */
-function fileOfServers(root: Table, servers: Servers, notes: ImportNote[], known: readonly string[]): void {
-  const isFlat = containers.every((key) => !isObject(root[key]) || looksLikeServer(root[key]));
-  const others = Object.keys(root).filter((key) => ![...known, '$schema'].includes(key));
-  if (isFlat) {
-    const flat = others.filter((key) => isObject(root[key]));
-    servers.addTables({ file: Object.fromEntries(flat.map((key) => [key, root[key]])) }, ['file']);
-  } else servers.addTables(root, containers);
-  const beside = others.filter((key) => (isFlat ? !isObject(root[key]) : !containers.includes(key)));
-  for (const key of beside) {
-    notes.push({ kind: 'skipped', message: `\`${key.slice(0, 64)}\` is next to the servers, but is not a server.` });
-  }
-}
-
-/** `~/.claude.json` has servers of its user and of each project; the project's own come first. */
+/** Reads `~/.claude.json`, with servers of the user and of each project. The servers of this project come first. */
 function claudeCode(root: Table, { folder }: ImportFolders, servers: Servers, notes: ImportNote[]): void {
   const note = (message: string): void => void notes.push({ kind: 'skipped', message });
   const projects = Object.entries(isObject(root['projects']) ? root['projects'] : {});
@@ -125,7 +141,7 @@ function claudeCode(root: Table, { folder }: ImportFolders, servers: Servers, no
     if (!isObject(raw)) continue;
     if (samePath(project, folder)) {
       if (Array.isArray(raw['disabledMcpServers'])) off = raw['disabledMcpServers'];
-      servers.addTables(raw, ['mcpServers'], ' of the project', switchedOff);
+      servers.add(raw['mcpServers'], '`mcpServers` of the project', switchedOff);
       for (const key of ['enabledMcpjsonServers', 'disabledMcpjsonServers']) {
         const names = Array.isArray(raw[key]) ? raw[key].map((name) => `\`${asText(name)}\``) : [];
         if (names.length > 0)
@@ -136,7 +152,7 @@ function claudeCode(root: Table, { folder }: ImportFolders, servers: Servers, no
       note(`${names.join(', ')} of the project ${project}: it is another folder.`);
     }
   }
-  servers.addTables(root, ['mcpServers'], ' of the user', switchedOff);
+  servers.add(root['mcpServers'], '`mcpServers` of the user', switchedOff);
   for (const id of off) {
     if (servers.all.some((server) => server.id === id)) continue;
     note(`\`${asText(id)}\` of \`disabledMcpServers\`: the file has no such server.`);
@@ -145,10 +161,9 @@ function claudeCode(root: Table, { folder }: ImportFolders, servers: Servers, no
 
 function inputsOf(inputs: readonly Table[], notes: ImportNote[]): Map<string, Input> {
   if (inputs.length > 0) {
-    notes.push({
-      kind: 'lost',
-      message: '`inputs`: each becomes a variable here, and a password becomes a secret that you enter once.',
-    });
+    const hasPassword = inputs.some(({ password }) => password === true);
+    const secrets = hasPassword ? ', and a password becomes a secret that you enter once' : '';
+    notes.push({ kind: 'lost', message: `\`inputs\`: each becomes a variable here${secrets}.` });
   }
   return new Map(
     inputs.map((input) => [
@@ -162,9 +177,22 @@ function inputsOf(inputs: readonly Table[], notes: ImportNote[]): Map<string, In
   );
 }
 
-/** opencode switches tools on and off beside the servers, as `<server>_<tool>` with wildcards. */
-function withTools(servers: readonly RawServer[], tools: unknown): RawServer[] {
-  const patterns = Object.entries(isObject(tools) ? tools : {});
+/** Gemini CLI and Qwen Code allow and exclude servers in `mcp`. */
+function withSwitches(servers: readonly RawServer[], { mcp }: Table): RawServer[] {
+  const { allowed, excluded } = isObject(mcp) ? mcp : {};
+  return servers.map((server) => {
+    const { id, raw } = server;
+    const isOff =
+      (Array.isArray(allowed) && !allowed.includes(id)) || (Array.isArray(excluded) && excluded.includes(id));
+    return isOff ? { id, raw: { ...raw, disabled: true } } : server;
+  });
+}
+
+/** opencode switches tools on and off next to the servers, as `<server>_<tool>` with wildcards. Amp switches them off. */
+function withTools(servers: readonly RawServer[], { tools, 'amp.tools.disable': off }: Table): RawServer[] {
+  const patterns: (readonly [string, unknown])[] = Object.entries(isObject(tools) ? tools : {});
+  for (const name of Array.isArray(off) ? off : [])
+    patterns.push([asText(name).replace(/^mcp__(.+?)__/, '$1_'), false]);
   const inServer = (pattern: string, id: string): string | undefined =>
     pattern.startsWith(`${id}_`) ? pattern.slice(id.length + 1) : pattern === `${id}*` ? '*' : undefined;
   const those = (id: string, state: boolean): string[] =>

@@ -1,17 +1,24 @@
 /**
  * Turns another program's file into entries of `.minds/mcp.yaml` (C6). Everything here is pure.
  *
- * Invariants: nothing throws, whatever the text; ids are valid, unique, and none of those that are taken; every value of
- * the servers is translated or named in a note.
+ * Invariants: no text makes it throw; ids are valid, unique and free; every value of the servers is translated or named in
+ * a note.
  */
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
 import { leadsBackHere } from './ownEndpoint.js';
 import { builtInToolset } from '../config/model.js';
-import { dialects, formatOfContent, formatOfPath } from './dialects.js';
+import {
+  dialects,
+  formatOfContent,
+  formatOfPath,
+  unknownProgram,
+  type Dialect,
+  type ImportFormat,
+} from './dialects.js';
 import { serversIn } from './forms.js';
-import type { Import, ImportedEntry, ImportedServer, ImportFormat, ImportNote, ImportFolders } from './imported.js';
-import { readSource } from './readSource.js';
+import type { Import, ImportedEntry, ImportedServer, ImportFolders, ImportNote } from './imported.js';
+import { readSource, type SourceForm } from './readSource.js';
 import { translate } from './translate.js';
 import { Variables } from './values.js';
 
@@ -19,23 +26,26 @@ export interface ImportRequest {
   readonly text: string;
   /** The path of the file. */
   readonly file: string;
-  /** Where it is undefined, the name of the file and what is in it tell the format. */
+  /** If undefined, the name and the content of the file decide. */
   readonly format?: ImportFormat | undefined;
-  /** The ids that the config file has. */
+  /** The ids in the config file. */
   readonly taken: ReadonlySet<string>;
-  /** Says whether the config file has this very entry under this id. */
+  /** Returns true if the config file has exactly this entry under this id. */
   readonly isThere?: (id: string, entry: ImportedEntry) => boolean;
   readonly folders: ImportFolders;
 }
 
 export function importServers({ text, file, format: given, taken, isThere, folders }: ImportRequest): Import {
   const named = given ?? formatOfPath(file);
-  const isToml = named === 'codex' || named === 'otter' || (named === undefined && /\.toml$/i.test(file));
-  const reading = readSource(text, isToml ? 'toml' : 'json');
-  if (reading.kind === 'unreadable') return reading;
+  const form = formOf(file) ?? formOf(named === undefined ? '' : (dialects[named].files[0] ?? ''));
+  const reading = readSource(text, form ?? 'json');
+  if (reading.kind === 'unreadable') {
+    return named === undefined && form === undefined ? unknownFile(`${reading.reason}, and`) : reading;
+  }
   const format = named ?? formatOfContent(reading.root);
-  if (!format) return { kind: 'unreadable', reason: 'it is not clear which program it belongs to' };
-  const found = serversIn(reading.root, format, folders);
+  const dialect: Dialect = format === undefined ? unknownProgram : dialects[format];
+  const found = serversIn(reading.root, dialect, folders);
+  if (format === undefined && !found.isKnown) return unknownFile('');
   const notes: ImportNote[] = [
     ...reading.twice.map((key): ImportNote => ({
       kind: 'changed',
@@ -51,8 +61,8 @@ export function importServers({ text, file, format: given, taken, isThere, folde
       notes.push({ kind: 'skipped', message: `\`${written}\`: it leads to a toolset of MCP Toolsets itself.` });
       continue;
     }
-    const context = { dialect: dialects[format], inputs: found.inputs, folders, variables };
-    // Variables are named by the id, so an entry is compared as it was written under that id.
+    const context = { dialect, inputs: found.inputs, folders, variables };
+    // Names of variables contain the id, so each id is compared with its own translation.
     const there = heldIds(written, taken).find((id) => {
       const { entry } = translate(id, raw, context);
       return entry && isThere?.(id, entry);
@@ -72,16 +82,28 @@ export function importServers({ text, file, format: given, taken, isThere, folde
     for (const note of translation.notes) notes.push(note);
   }
   if (servers.length === 0 && notes.length === 0) {
-    notes.push({ kind: 'skipped', message: `The file has no servers in the form of ${dialects[format].program}.` });
+    notes.push({ kind: 'skipped', message: `The file has no servers in the form of ${dialect.program}.` });
   }
-  // A note quotes what people wrote, wherever they wrote it.
+  // Notes quote the file.
   const shown = notes.map((note) => ({ ...note, message: withoutSecrets(note.message) }));
   const written = JSON.stringify(servers);
   const secrets = [...variables.secrets].filter(([name]) => written.includes(`"secret":"${name}"`));
   return { kind: 'imported', servers, notes: shown, secrets: new Map(secrets) };
 }
 
-/** Makes a secret of what an import would make one of, in an entry that a person typed. Returns undefined if it cannot. */
+function formOf(file: string): SourceForm | undefined {
+  const [, ending = ''] = /\.(\w+)$/.exec(file.toLowerCase()) ?? [];
+  if (/^jsonc?$/.test(ending)) return 'json';
+  return ending === 'toml' ? 'toml' : /^ya?ml$/.test(ending) ? 'yaml' : undefined;
+}
+
+function unknownFile(before: string): Import {
+  const programs = Object.values<Dialect>(dialects).map(({ program }) => program);
+  const reason = `${before} it is not clear which program it belongs to. Files of ${programs.slice(0, -1).join(', ')} and ${programs.at(-1)} are read; \`--format\` names one of them`;
+  return { kind: 'unreadable', reason: reason.trim() };
+}
+
+/** Returns an entry of the person with its secrets replaced as in an import, or undefined if that is impossible. */
 export function withSecretsApart(
   id: string,
   entry: Readonly<Record<string, unknown>>,
@@ -98,10 +120,10 @@ function renamed(written: string, taken: ReadonlySet<string>): string {
   return `it was \`${name}\`; ids are made of letters, digits, \`-\` and \`_\`, and are unique.`;
 }
 
-/** Whoever has this many servers of one name in the config file is given the next as new. */
+/** Beyond this number, a server of the same name in the config file is not compared. */
 const mostHeld = 16;
 
-/** Returns the ids of the config file that an earlier import may have given to a server. */
+/** Returns the ids in the config file under which an earlier import may have written a server. */
 function heldIds(written: string, taken: ReadonlySet<string>): string[] {
   const held: string[] = [];
   for (const base = plainId(written); held.length < mostHeld;) {

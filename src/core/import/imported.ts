@@ -1,23 +1,12 @@
-/** The result of importing another program's file (C6): entries of `.minds/mcp.yaml` as plain values, and notes. */
+/** The result of an import (C6): entries of `.minds/mcp.yaml` as plain values, and notes. */
 
-export type ImportFormat =
-  | 'claude-desktop'
-  | 'claude-code'
-  | 'cursor'
-  | 'vscode'
-  | 'mcprc'
-  | 'codex'
-  | 'otter'
-  | 'cline'
-  | 'opencode';
-
-/** A text, or a reference to a host variable or to a secret that the person enters (C2). */
+/** A text, or a reference to a host variable or to a secret of the person (C2). */
 export type ImportedValue =
   | string
   | { readonly prefix?: string; readonly env: string; readonly suffix?: string; readonly default?: string }
   | { readonly prefix?: string; readonly secret: string; readonly suffix?: string };
 
-/** An entry with its keys in the order in which they are written. */
+/** An entry with its keys in the order of the file. */
 export type ImportedEntry = {
   enabled?: false;
   transport: 'stdio' | 'streamable_http';
@@ -34,18 +23,18 @@ export type ImportedEntry = {
 
 export interface ImportedServer {
   readonly id: string;
-  /** Its name in the file that it comes from. */
+  /** Its name in the other program's file. */
   readonly written: string;
   readonly entry: ImportedEntry;
 }
 
 /**
- * Something that a person should know: a variable or a secret has to be `set`, a value is written in another way (`changed`) or
- * cannot be expressed (`lost`), or a server is not imported (`skipped`). No value that may be a secret is in a message.
+ * A note for the person: a variable or a secret has to be `set`, a value is written in another way (`changed`) or has no
+ * counterpart (`lost`), or a server is not imported (`skipped`). No message quotes a value if it may be a secret.
  */
 export interface ImportNote {
   readonly kind: 'set' | 'changed' | 'lost' | 'skipped';
-  /** The id under which the server is imported; it is absent for the whole file and for a server that is not imported. */
+  /** The new id of the server. It is absent for the whole file and for a skipped server. */
   readonly server?: string;
   readonly message: string;
 }
@@ -56,12 +45,12 @@ export type Import =
       readonly kind: 'imported';
       readonly servers: readonly ImportedServer[];
       readonly notes: readonly ImportNote[];
-      /** The secrets that the file has written out, by the names that the servers refer to. No text for a person has them. */
+      /** The secrets of the file, by the names in the new entries. No text for a person has them. */
       readonly secrets: ReadonlyMap<string, string>;
     };
 
 export interface ImportFolders {
-  /** The absolute path of the folder whose `.minds/mcp.yaml` is written. */
+  /** The absolute path of the folder with the `.minds/mcp.yaml`. */
   readonly folder: string;
   /** The absolute path of the user's home. */
   readonly home: string;

@@ -1,14 +1,14 @@
 /**
- * The keys of one server in another program's file, read with a type. What is read is remembered, and what is not of its
- * type is noted, so that nothing is dropped without a word (C6).
+ * Typed reading of the keys of one server in another program's file. The reader remembers each key and notes each value of
+ * another type, so import drops no key in silence (C6).
  */
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
-import { milliseconds } from '../config/read/durations.js';
+import { milliseconds } from '../config/durations.js';
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** Hears of a value that cannot be used. `decides` says whether the server would do something else without it. */
+/** Notes an unusable value. @param decides true if the server would do something else without it */
 type Complain = (message: string, decides: boolean) => void;
 
 export class Keys {
@@ -28,7 +28,7 @@ export class Keys {
     return this.raw[key];
   }
 
-  /** Returns the value of the first of several names for the same thing. */
+  /** Returns the value of the first of several synonyms. */
   take(...keys: string[]): unknown {
     const [key, ...others] = keys.filter((each) => isThere(this.raw[each]));
     keys.forEach((each) => this.read.add(each));
@@ -49,7 +49,7 @@ export class Keys {
     return value === undefined || isObject(value) ? value : this.wrong(keys, 'an object');
   }
 
-  /** Returns a list of names. One name alone counts as a list of one. */
+  /** Returns a list of names. A single name counts as a list. */
   names(...keys: string[]): string[] | undefined {
     const value = this.take(...keys);
     if (value === undefined) return undefined;
@@ -58,7 +58,7 @@ export class Keys {
     return this.wrong(keys, 'a list of names');
   }
 
-  /** Returns a boolean, also where it is written as a text. */
+  /** Returns a boolean, even if it is written as a text. */
   truth(key: string): boolean | undefined {
     const value = this.take(key);
     if (value === undefined || typeof value === 'boolean') return value;
@@ -67,18 +67,22 @@ export class Keys {
     return this.wrong([key], '`true` or `false`');
   }
 
-  /** Returns milliseconds, given the unit of a number without one. */
+  /** Returns milliseconds. @param unitMs the unit of a plain number */
   duration(key: string, unitMs: number): number | undefined {
     const value = this.take(key);
     if (value === undefined) return undefined;
     const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value));
     const ms = isNumber ? Number(value) * unitMs : typeof value === 'string' ? milliseconds(value) : undefined;
+    if (isNumber && ms !== undefined && ms > 0 && ms < 1000) {
+      this.complain(`\`${key}\` would be ${ms} ms, which is too short to be meant, so it is not carried over.`, false);
+      return undefined;
+    }
     if (ms !== undefined && ms > 0) return ms;
     this.complain(`\`${key}\` is not a duration.`, false);
     return undefined;
   }
 
-  /** Returns the keys that nobody has read. */
+  /** Returns the unread keys. */
   left(): string[] {
     return Object.keys(this.raw).filter((key) => isThere(this.raw[key]) && !this.read.has(key));
   }

@@ -1,7 +1,4 @@
-/**
- * Plans an import as a change of the config file, with what a person should know before it is written. Everything here
- * is pure.
- */
+/** Plans an import as a change of the config file, with a report for the person. Everything here is pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { addServers, plainEntry } from '../config/edit/addServers.js';
 import { oneLine } from '../base/inert.js';
@@ -23,11 +20,11 @@ export type ImportPlan =
     };
 
 interface PlanRequest extends Omit<ImportRequest, 'taken' | 'isThere'> {
-  /** How the file is written for a person. */
+  /** The file's name for a person. */
   readonly label: string;
-  /** The text of `.minds/mcp.yaml` without a byte order mark; undefined where there is no file yet. */
+  /** The text of `.minds/mcp.yaml` without a byte order mark; undefined if the file does not exist. */
   readonly config: string | undefined;
-  /** Whether the editor starts the servers of this file too (G3i). */
+  /** True if the editor starts the servers of this file too (G3i). */
   readonly isOfEditor: boolean;
 }
 
@@ -36,7 +33,7 @@ export function planImport({ config, label, isOfEditor, ...request }: PlanReques
   const imported = importServers({
     ...request,
     taken: new Set(existing.keys()),
-    // The person may have made a variable of the secret.
+    // The person may have changed the secret into a variable.
     isThere: (id: string, entry: ImportedEntry) =>
       isDeepStrictEqual(withoutSource(existing.get(id)), withoutSource(plainEntry(entry))),
   });
@@ -58,10 +55,7 @@ const headings: readonly (readonly [ImportNote['kind'], string])[] = [
   ['skipped', 'Not imported'],
 ];
 
-/**
- * Writes what an import did and did not do in Markdown that reads well as plain text, too. @param file its name for a
- * person
- */
+/** Returns the report of an import in Markdown, for terminals too. @param file its name for a person */
 export function reportText(
   file: string,
   { servers, notes }: Extract<Import, { kind: 'imported' }>,
@@ -84,6 +78,6 @@ export function reportText(
       lines.push(server === undefined ? `- ${message}` : `- \`${server}\`: ${message}`);
     }
   }
-  // Names and values of the file may have line breaks of their own.
+  // Names and values of the file may have line breaks.
   return `${lines.map(oneLine).join('\n')}\n`;
 }

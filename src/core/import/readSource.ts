@@ -1,20 +1,23 @@
-/** Reads another program's file, JSON with comments or TOML, in UTF-8 or UTF-16, into plain values. Never throws. */
+/** Reads another program's file (JSON with comments, TOML or YAML) into plain values. Never throws. */
 import { withoutMark } from '../base/byteOrderMark.js';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { isObject } from '../base/isObject.js';
 import { readJson } from '../yaml/jsonTree.js';
+import { readYaml } from '../yaml/yamlTree.js';
 import type { ValueNode } from '../yaml/valueNodes.js';
+
+export type SourceForm = 'json' | 'toml' | 'yaml';
 
 type SourceReading =
   | {
       readonly kind: 'read';
       readonly root: Readonly<Record<string, unknown>>;
-      /** The paths of keys that are written twice, of which the last one counts. */
+      /** The paths of duplicate keys. The last one counts. */
       readonly twice: readonly string[];
     }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** Decodes the bytes of a file, which editors on Windows also write in UTF-16, with a mark or without one. */
+/** Decodes a file. Editors on Windows also write UTF-16, with a byte order mark or without. */
 export function textOfBytes(bytes: Uint8Array): string {
   const [first, second] = bytes;
   const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0);
@@ -22,36 +25,50 @@ export function textOfBytes(bytes: Uint8Array): string {
   return new TextDecoder(isBig ? 'utf-16be' : isLittle ? 'utf-16le' : 'utf-8').decode(bytes);
 }
 
-export function readSource(source: string, form: 'json' | 'toml'): SourceReading {
+export function readSource(source: string, form: SourceForm): SourceReading {
   const text = withoutMark(source);
-  return form === 'toml' ? readToml(text) : readObject(text);
+  return form === 'toml' ? readToml(text) : form === 'yaml' ? readYamlMap(text) : readObject(text);
 }
 
 function readToml(text: string): SourceReading {
   try {
     return { kind: 'read', root: parseToml(text), twice: [] };
   } catch (error) {
-    // The library's message quotes the line, which may hold a secret.
+    // The library's message quotes the line, and the line may have a secret.
     const where = error instanceof TomlError ? ` in line ${error.line}` : '';
     return { kind: 'unreadable', reason: `it is not TOML${where}` };
   }
+}
+
+function readYamlMap(text: string): SourceReading {
+  const { errors, root } = readYaml(text);
+  const [error] = errors;
+  if (error) return { kind: 'unreadable', reason: `it is not YAML in line ${lineAt(text, error.span.start)}` };
+  return plainOf(root, 'a map in YAML');
 }
 
 function readObject(text: string): SourceReading {
   const { errors, root } = readJson(text);
   const [error] = errors;
   if (error) {
-    const line = text.slice(0, error.span.start).split(/\r\n|\r|\n/).length;
-    return { kind: 'unreadable', reason: `it is not JSON: ${error.what} in line ${line}` };
+    return { kind: 'unreadable', reason: `it is not JSON: ${error.what} in line ${lineAt(text, error.span.start)}` };
   }
+  return plainOf(root, 'a JSON object');
+}
+
+function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split(/\r\n|\r|\n/).length;
+}
+
+function plainOf(root: ValueNode, expected: string): SourceReading {
   const twice: string[] = [];
   const value = lastOf(root, '', twice);
   return isObject(value)
     ? { kind: 'read', root: value, twice }
-    : { kind: 'unreadable', reason: 'it is not a JSON object' };
+    : { kind: 'unreadable', reason: `it is not ${expected}` };
 }
 
-/** Returns the plain value as programs read JSON: where a key is written twice, the last one counts. */
+/** Returns the plain value as programs read JSON: the last of duplicate keys counts. */
 function lastOf(node: ValueNode, path: string, twice: string[]): unknown {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'list') return node.items.map((item, index) => lastOf(item, `${path}${index}.`, twice));

@@ -1,22 +1,23 @@
 /**
- * Takes servers out of a JSON file of the editor after they were imported (C6), by the least change of its text: comments,
- * order and the layout of everything else stay. Everything here is pure.
+ * Removes imported servers from a JSON file of the editor (C6) by the least change of its text: the comments, the order and
+ * the layout of the rest stay. Everything here is pure.
  */
-import { createScanner, parseTree, type Node } from 'jsonc-parser';
+import { parseTree, type Node } from 'jsonc-parser';
+import { commaBehind } from '../yaml/jsonTree.js';
 import type { Span } from '../yaml/textPositions.js';
 import { applyEdits, type TextEdit } from '../yaml/edits.js';
 
-/** The editor's own form has `servers`; the form that other programs share has `mcpServers`. */
+/** The editor's own form has `servers`; the common form of other programs has `mcpServers`. */
 const containers = new Set<unknown>(['servers', 'mcpServers']);
 
 interface Removal {
-  /** The names of the servers that are taken out, as the file has them. */
+  /** The names of the removed servers, as in the file. */
   readonly names: readonly string[];
   readonly edits: readonly TextEdit[];
   readonly after: string;
 }
 
-/** @param names the servers to take out; case does not count, as in the editor */
+/** @param names the servers to remove; case does not count, as in the editor */
 export function planRemoval(text: string, names: readonly string[]): Removal {
   const wanted = new Set(names.map((name) => name.toLowerCase()));
   const root = parseTree(text, [], { allowTrailingComma: true });
@@ -27,7 +28,7 @@ export function planRemoval(text: string, names: readonly string[]): Removal {
   const edits = maps.flatMap((properties) => {
     const found = properties.filter(isWanted);
     const spans = found.map((property) => spanOf(text, property));
-    // A comma before the end of a map is an error for many programs, so none is left that was not there.
+    // A comma before the end of a map is an error for many programs.
     const lastKept = properties.findLastIndex((property) => !isWanted(property));
     const last = properties.at(-1);
     if (last && isWanted(last) && lastKept >= 0 && commaBehind(text, endOf(last)) === undefined) {
@@ -43,7 +44,7 @@ export function planRemoval(text: string, names: readonly string[]): Removal {
   };
 }
 
-/** Makes one span of those that meet, because edits that meet count as overlapping. */
+/** Merges adjacent spans, because adjacent edits count as overlapping. */
 function joined(spans: readonly Span[]): Span[] {
   const result: Span[] = [];
   for (const span of spans) {
@@ -62,7 +63,7 @@ function endOf({ offset, length }: Node): number {
   return offset + length;
 }
 
-/** Returns a property with its comma, and with its lines where nothing else stands on them. */
+/** Returns a property with its comma, and with its lines if they are otherwise empty. */
 function spanOf(text: string, property: Node): Span {
   const comma = commaBehind(text, endOf(property));
   const end = comma === undefined ? endOf(property) : comma + 1;
@@ -72,13 +73,4 @@ function spanOf(text: string, property: Node): Span {
   const beginsLine = start === 0 || text[start - 1] === '\n';
   if (beginsLine && /\n|^$/.test(behind)) return { start, end: end + behind.length };
   return beginsLine ? { start: property.offset, end } : { start, end };
-}
-
-/** Returns the offset of the comma that follows, with comments before it perhaps. */
-export function commaBehind(text: string, end: number): number | undefined {
-  const scanner = createScanner(text, true);
-  scanner.setPosition(end);
-  scanner.scan();
-  const at = scanner.getTokenOffset();
-  return text[at] === ',' ? at : undefined;
 }

@@ -1,23 +1,24 @@
 /**
- * Translates one server of another program into an entry of `.minds/mcp.yaml` (C6). An entry that would not do what the
- * original did is imported with `enabled: false` and a note.
+ * Translates one server of another program into an entry of `.minds/mcp.yaml` (C6). If the entry would behave differently,
+ * it gets `enabled: false` and a note.
  *
- * Invariants: every key of the original is translated or named in a note; no secret gets into entry or note.
+ * Invariants: every key of the original is translated or named in a note. No secret gets into entry or note.
  */
 import path from 'node:path';
+import { isObject } from '../base/isObject.js';
 import { isBelow } from '../base/paths.js';
 import { secretSpansOf } from '../base/secrets.js';
-import { durationText } from '../config/read/durations.js';
-import { commandWords } from '../config/read/commandWords.js';
+import { asText } from '../base/text.js';
+import { durationText } from '../config/durations.js';
+import { commandWords, isShell } from '../config/read/commandWords.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
 import { Keys } from './keys.js';
-import { permissionNote, toolsOf } from './toolLists.js';
-import { Values, type TranslationContext } from './values.js';
+import { Values, type Input, type TranslationContext } from './values.js';
 
 type Table = Readonly<Record<string, unknown>>;
 
 interface Translation {
-  /** It is undefined where the server cannot be imported; a note says why. */
+  /** Undefined for a server that import skips. A note gives the reason. */
   readonly entry: ImportedEntry | undefined;
   readonly notes: readonly ImportNote[];
 }
@@ -27,15 +28,28 @@ export function translate(id: string, raw: Table, context: TranslationContext): 
 }
 
 const httpWords = ['http', 'sse', 'remote', 'streamable-http', 'streamableHttp', 'streamable_http', 'streamablehttp'];
-const urlKeys = ['url', 'serverUrl', 'httpUrl'];
-const envKeys = ['env', 'environment'];
+const commandKeys = ['command', 'cmd'];
+const urlKeys = ['url', 'serverUrl', 'httpUrl', 'uri'];
+const cwdKeys = ['cwd', 'workingDirectory', 'working_directory'];
+const envKeys = ['env', 'environment', 'envs'];
 const headerKeys = ['headers', 'http_headers'];
 const otherHeaderKeys = ['bearer_token_env_var', 'env_http_headers'];
+/** The keys that only describe a server. */
+const descriptive = [
+  'name',
+  'serverName',
+  'title',
+  'display_name',
+  'description',
+  '$schema',
+  'version',
+  'source',
+].concat(['icon', 'iconPath', 'faviconUrl', 'gallery', 'fromGalleryId', 'bundled', 'chatMenu']);
 
 class Translator {
   private readonly notes: ImportNote[] = [];
   private readonly keys: Keys;
-  /** The entry would not do what the original does. */
+  /** True if the entry would behave differently from the original. */
   private inexact = false;
 
   constructor(
@@ -49,7 +63,8 @@ class Translator {
   translate(): Translation {
     const transport = this.transport();
     if (transport === undefined) return { entry: undefined, notes: this.notes };
-    const values = new Values(this.id, this.context, this.notes);
+    const inputs = new Map([...this.context.inputs, ...this.userVariables()]);
+    const values = new Values(this.id, { ...this.context, inputs }, this.notes);
     const launch = transport === 'stdio' ? this.program(values) : this.address(values);
     if (launch === undefined) return { entry: undefined, notes: this.notes };
     const entry: ImportedEntry = { transport, ...launch };
@@ -57,22 +72,33 @@ class Translator {
     if (tools) entry.tools = tools;
     for (const message of permissionNote(this.keys)) this.note('lost', message);
     this.timeouts(entry);
-    const off = this.keys.truth('disabled') === true || this.keys.truth('enabled') === false;
+    const off = [
+      this.keys.truth('disabled'),
+      ...['enabled', 'isActive'].map((key) => this.keys.truth(key) === false),
+    ].includes(true);
     this.rest(transport);
-    if (off || this.inexact) entry.enabled = false;
     if (this.inexact && !off) {
       this.note(
         'changed',
         'it is imported with `enabled: false`, because the items under “Not carried over” may change what it does.',
       );
     }
-    return { entry: ordered(entry), notes: this.notes };
+    return { entry: { ...((off || this.inexact) && { enabled: false }), ...entry }, notes: this.notes };
+  }
+
+  /** Returns the variables for which LibreChat asks each of its users. */
+  private userVariables(): (readonly [string, Input])[] {
+    return Object.entries(this.keys.table('customUserVars') ?? {}).map(([name, about]) => {
+      const { title, sensitive } = isObject(about) ? about : {};
+      const description = typeof title === 'string' ? title : '';
+      return [name, { description, isPassword: sensitive !== false, byDefault: undefined }];
+    });
   }
 
   private transport(): ImportedEntry['transport'] | undefined {
     const word = this.keys.text('type', 'transport', 'transportType');
     const hasUrl = this.keys.has(...urlKeys);
-    const hasCommand = this.keys.has('command');
+    const hasCommand = this.keys.has(...commandKeys);
     if (word === 'stdio' || word === 'local') return 'stdio';
     if (word !== undefined && httpWords.includes(word)) {
       if (hasUrl) return 'streamable_http';
@@ -92,11 +118,14 @@ class Translator {
       return this.skip('its command holds a secret: write only the program into `command`, and the rest into `args`.');
     }
     const envFile = this.envFile(values);
-    const written = this.keys.text('cwd');
+    const written = this.keys.text(...cwdKeys);
     const cwd = written === undefined ? undefined : this.path(values, written, '`cwd`');
     values.startsElsewhere = cwd !== undefined && cwd !== '.';
+    const table = this.keys.table(...envKeys);
+    values.ownVariables = table ?? {};
+    if (isShell(command)) values.argumentSyntaxes = [];
     const imported = args.map((arg, index): ImportedValue => values.argument(arg, index, args[index - 1]));
-    const env = values.env(this.keys.table(...envKeys));
+    const env = values.env(table, this.keys.names('env_keys') ?? []);
     return {
       command: this.path(values, command, 'the command') ?? command,
       ...(imported.length > 0 && { args: imported }),
@@ -119,14 +148,14 @@ class Translator {
     return undefined;
   }
 
-  /** Returns the command and its arguments, of which some programs take all in one text. */
+  /** Returns the command and its arguments. Some programs take them all in one text. */
   private commandLine(): string[] {
-    const command = this.keys.take('command');
+    const command = this.keys.take(...commandKeys);
     const args = this.keys.take('args');
     const words = this.list(command, '`command`');
     const rest = typeof args === 'string' ? this.split(args, '`args`') : this.list(args, '`args`');
     const [first] = words;
-    // No program is named with a blank, unless it is a path.
+    // Only paths have blanks in the name of a program.
     const isLine = words.length === 1 && first !== undefined && /^[^\s/\\]+\s+\S/.test(first.trim());
     return [...(isLine ? this.split(first, '`command`') : words), ...rest];
   }
@@ -168,10 +197,8 @@ class Translator {
       );
     }
     const url = values.url(written);
-    const headers = values.headers(this.keys.table(...headerKeys), {
-      bearer: this.keys.text('bearer_token_env_var'),
-      variables: this.keys.table('env_http_headers'),
-    });
+    const [table, variables] = [this.keys.table(...headerKeys), this.keys.table('env_http_headers')];
+    const headers = values.headers(table, variables ?? {}, this.keys.text('bearer_token_env_var'));
     return { url, ...(headers && { headers }) };
   }
 
@@ -185,15 +212,14 @@ class Translator {
       if (earlier) this.note('lost', `\`${earlier}\` sets the same limit as \`${key}\`, which is used.`);
       setBy.set(what, key);
       limits[what] = durationText(ms);
-      // A call may take longer here while it shows progress, and may not there.
+      // Here, a call may take longer while it shows progress. There, it may not.
       if (what === 'call') limits['callMax'] = limits[what];
     }
     if (Object.keys(limits).length > 0) entry.timeouts = limits;
   }
 
-  /** Names everything that was not read. */
+  /** Notes every unread key. */
   private rest(transport: ImportedEntry['transport']): void {
-    const { dialect } = this.context;
     const left = new Set(this.keys.left());
     const named = (known: readonly string[]): string | undefined => {
       const found = known.filter((key) => left.delete(key));
@@ -203,16 +229,18 @@ class Translator {
     if (oauth)
       this.note('lost', `${oauth}: most servers need none; see the key \`oauth\` for a client that is registered.`);
     const [ofPrograms, ofAddresses] = [
-      [...envKeys, 'args', 'command', 'cwd', 'envFile'],
+      [...envKeys, ...commandKeys, ...cwdKeys, 'args', 'envFile', 'env_keys'],
       [...headerKeys, ...otherHeaderKeys, ...urlKeys],
     ];
     const foreign = named(transport === 'stdio' ? ofAddresses : ofPrograms);
     const how = transport === 'stdio' ? 'is started by a command' : 'is reached at a URL';
     if (foreign) this.note('lost', `${foreign}: this has no effect on a server that ${how}.`);
-    const environment = named(dialect.passedOn);
+    const environment = named(['env_vars']);
     if (environment) this.note('changed', `${environment}: servers get the whole environment here.`);
-    const descriptive = named(dialect.descriptive);
-    if (descriptive) this.note('lost', `${descriptive}: descriptions are not kept here.`);
+    const descriptions = named(descriptive);
+    if (descriptions) this.note('lost', `${descriptions}: descriptions are not kept here.`);
+    const times = named([...left].filter((key) => /time_?out/i.test(key)));
+    if (times) this.note('lost', `${times}: the unit is not known, so no limit is set. See the key \`timeouts\`.`);
     const unknown = named([...left]);
     if (unknown) this.note('lost', `${unknown}: there is nothing like it here.`);
   }
@@ -236,22 +264,70 @@ function holdsSecret(text: string): boolean {
   return secretSpansOf(text).length > 0;
 }
 
-const order = [
-  'enabled',
-  'transport',
-  'command',
-  'args',
-  'cwd',
-  'envFile',
-  'env',
-  'url',
-  'headers',
-  'tools',
-  'timeouts',
-] as const;
+// Allowed and denied tools become filters (N2). Trusted tools become a note, because permissions are a setting (S4).
+const allowKeys = ['enabled_tools', 'enabledTools', 'allowedTools', 'allowed_tools', 'includeTools', 'tools'];
+const denyKeys = ['disabled_tools', 'disabledTools', 'deniedTools', 'excludeTools', 'excludedTools'];
+const trustKeys = ['alwaysAllow', 'autoApprove', 'autoAllow', 'auto_approve', 'trust'];
 
-function ordered(entry: ImportedEntry): ImportedEntry {
-  return Object.fromEntries(
-    order.filter((key) => entry[key] !== undefined).map((key) => [key, entry[key]]),
-  ) as unknown as ImportedEntry;
+/** @param lose notes a loss */
+function toolsOf(keys: Keys, lose: (message: string) => void): ImportedEntry['tools'] | undefined {
+  const allowed =
+    keys.names(...allowKeys.filter((key) => key !== 'tools' || !isObject(keys.peek(key)))) ?? available(keys);
+  const denied = [...(keys.names(...denyKeys) ?? []), ...(keys.names('disabledPatterns') ?? [])];
+  const exceptions = keys.names('enabledPatterns') ?? [];
+  if (allowed && !(allowed.length === 1 && allowed[0] === '*')) {
+    const kept = allowed.filter((name) => !denied.includes(name));
+    const patterns = kept.filter((name) => name.includes('*'));
+    if (patterns.length > 0 && denied.length > 0) {
+      const [inside, out] = [patterns, denied].map((list) => list.map((name) => `\`${name}\``).join(', '));
+      lose(`${out} of ${inside}: a whitelist wins over a blacklist here, so these tools are not kept out.`);
+    }
+    return kept.length > 0 ? { whitelist: kept } : { blacklist: ['*'] };
+  }
+  if (denied.length === 0) return undefined;
+  return { ...(exceptions.length > 0 && { whitelist: exceptions }), blacklist: denied };
+}
+
+/** Goose takes an empty list for all tools. */
+function available(keys: Keys): string[] | undefined {
+  const names = keys.names('available_tools');
+  return names?.length === 0 ? undefined : names;
+}
+
+const permissionsOfModes: ReadonlyMap<unknown, string> = new Map([
+  ['approve', 'allow'],
+  ['auto', 'allow'],
+  ['prompt', 'ask'],
+]);
+
+/** Returns notes on the permissions of the entry, with the setting to write here. */
+function permissionNote(keys: Keys): string[] {
+  const trusted = keys.take(...trustKeys);
+  const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(asText) : [];
+  const trustsAll = names.includes('*');
+  const modes = new Map(trustsAll ? [] : names.map((name) => [name, 'allow']));
+  const others: string[] = [];
+  const tools = keys.peek('tools');
+  if (isObject(tools)) keys.take('tools');
+  for (const [name, settings] of Object.entries(isObject(tools) ? tools : {})) {
+    const { approval_mode: mode, ...rest } = isObject(settings) ? settings : { settings };
+    const permission = permissionsOfModes.get(mode);
+    if (permission !== undefined) modes.set(name, permission);
+    else if (mode !== undefined) others.push(`\`tools.${name}.approval_mode\``);
+    for (const key of Object.keys(rest)) others.push(`\`tools.${name}.${key}\``);
+  }
+  const notes: string[] = [];
+  if (trustsAll) {
+    notes.push('there, all tools run without a question. Here, list such tools in `mcpToolsets.toolPermissions`.');
+  }
+  if (modes.size > 0) {
+    const setting = JSON.stringify(Object.fromEntries(modes));
+    notes.push(
+      `permissions are a setting here: \`"mcpToolsets.toolPermissions": ${setting}\`, for the published names.`,
+    );
+  }
+  if (typeof trusted === 'string')
+    notes.push(`the permission \`${trusted.slice(0, 40)}\`: there is nothing like it here.`);
+  if (others.length > 0) notes.push(`${others.join(', ')}: there is nothing like it here.`);
+  return notes;
 }

@@ -1,23 +1,29 @@
 /**
- * The values of an imported server, wherever they stand: a secret becomes a reference to one that the person enters, and what
- * refers to variables becomes a reference to a host variable, with a note which one to set (C6). What is put together from several becomes one variable of its own.
+ * The values of an imported server (C6). A secret becomes a reference to a secret of the person. A reference becomes a
+ * reference to a host variable. A value with several references becomes one new variable. A note names what to enter or set.
  */
-import { isSecret, withoutSecrets } from '../base/secrets.js';
+import { isSecret, secretSpansOf, withoutSecrets, type SecretSpan } from '../base/secrets.js';
 import { asText } from '../base/text.js';
 import type { Dialect } from './dialects.js';
 import type { ImportedValue, ImportNote, ImportFolders } from './imported.js';
-import { piecesOf, type Piece } from './references.js';
-import { argumentSecrets, urlSecrets, type NamedSecret } from './secretSpans.js';
+import {
+  argumentSyntaxes,
+  everySyntax,
+  foreignReference,
+  piecesOf,
+  type Piece,
+  type Syntax,
+} from '../config/foreignReferences.js';
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** The variables and secrets that the servers of one import want: one name for one value. */
+/** The variables and secrets of one import: one name for one value. */
 export class Variables {
   private readonly values = new Map<string, string>();
-  /** The secrets that are written out, by their names. */
+  /** The secrets of the file, by their names. */
   readonly secrets = new Map<string, string>();
 
-  /** @param owner the id of the server; @param value tells two uses of one name apart */
+  /** @param owner the id of the server; @param value distinguishes two uses of one name */
   name(wanted: string, owner: string, value: string): string {
     const plain = variableName(wanted).slice(0, longestName);
     const long = variableName(`${owner}_${plain}`).slice(0, longestName);
@@ -49,15 +55,14 @@ function variableName(text: string): string {
   return (/^\d/.test(name) ? `_${name}` : name || 'VALUE').toUpperCase();
 }
 
-/** What a person is asked for by an `input` of VS Code. */
+/** An `input` of VS Code: a question to the person. */
 export interface Input {
   readonly description: string;
-  /** The value that is offered, unless the input is a password. */
+  /** The default, unless the input is a password. */
   readonly byDefault: string | undefined;
   readonly isPassword: boolean;
 }
 
-/** What the translation of each server of a file is given. */
 export interface TranslationContext {
   readonly dialect: Dialect;
   readonly inputs: ReadonlyMap<string, Input>;
@@ -65,24 +70,30 @@ export interface TranslationContext {
   readonly variables: Variables;
 }
 
-/** Codex's ways to take headers from variables. */
-interface HeaderVariables {
-  readonly bearer: string | undefined;
-  readonly variables: Table | undefined;
+/** The place and the name of a secret in a text. */
+interface NamedSecret {
+  readonly start: number;
+  readonly end: number;
+  /** The name of the option, variable, header or parameter, or an empty text. */
+  readonly name: string;
 }
 
 /** The place of a value. */
 interface Slot {
   /** The place in a sentence. */
   readonly where: string;
-  /** The name of the variable for a secret that is called so, or for the whole value. */
+  /** Returns the name of the variable for a secret of this name, or for the whole value. */
   readonly wanted: (secret: string | undefined) => string;
   readonly secrets: (text: string) => readonly NamedSecret[];
 }
 
 export class Values {
-  /** The server starts in another folder than the workspace's, so `.` is not the workspace folder. */
+  /** True if the server starts in another folder, so `.` is not the workspace folder. */
   startsElsewhere = false;
+  /** The `env` of the entry as written. A program like `mcp-remote` puts these variables into its arguments. */
+  ownVariables: Table = {};
+  /** Empty for a shell. */
+  argumentSyntaxes: readonly Syntax[] = argumentSyntaxes;
 
   constructor(
     private readonly server: string,
@@ -90,16 +101,23 @@ export class Values {
     private readonly notes: ImportNote[],
   ) {}
 
-  env(table: Table | undefined): Record<string, ImportedValue> | undefined {
+  /** @param kept the names of variables with values in the program's own storage */
+  env(table: Table | undefined, kept: readonly string[]): Record<string, ImportedValue> | undefined {
     const env = this.map(table, (name) => ({
       where: `\`env.${name}\``,
       wanted: (secret) => (secret === undefined ? `${this.server}_${name}` : name),
       secrets: (text) => (isSecret(name, text) ? [{ start: 0, end: text.length, name }] : []),
     }));
+    for (const name of kept) env[name] ??= this.secret(name, '', '', `\`env.${name}\``);
     return Object.keys(env).length > 0 ? env : undefined;
   }
 
-  headers(table: Table | undefined, { bearer, variables }: HeaderVariables): Record<string, ImportedValue> | undefined {
+  /** @param variables the variables of Codex by their headers; @param bearer the variable with a bearer token */
+  headers(
+    table: Table | undefined,
+    variables: Table,
+    bearer: string | undefined,
+  ): Record<string, ImportedValue> | undefined {
     const slotOf = (name: string): Slot => ({
       where: `header \`${name}\``,
       wanted: () => (/^authorization$/i.test(name) ? `${this.server}_TOKEN` : `${this.server}_${name}`),
@@ -112,7 +130,7 @@ export class Values {
     const add = (name: string, variable: string, prefix: string): void => {
       headers[name] = this.variable(variable, undefined, prefix, '', slotOf(name));
     };
-    for (const [name, variable] of Object.entries(variables ?? {})) add(name, asText(variable), '');
+    for (const [name, variable] of Object.entries(variables)) add(name, asText(variable), '');
     if (bearer !== undefined) add('Authorization', bearer, 'Bearer ');
     return Object.keys(headers).length > 0 ? headers : undefined;
   }
@@ -137,7 +155,7 @@ export class Values {
     });
   }
 
-  /** A text in which only folders can be referred to. Returns undefined where it refers to something else. */
+  /** Returns a path with its folders written out, or undefined if it has other references. */
   path(written: string, what: string): string | undefined {
     const pieces = this.withFolders(written, { where: what, secrets: () => [] });
     return pieces.every(({ kind }) => kind === 'text') ? joined(pieces) : undefined;
@@ -155,7 +173,7 @@ export class Values {
   }
 
   private value(written: string, slot: Slot): ImportedValue {
-    const { dialect, variables } = this.context;
+    const { variables } = this.context;
     const pieces = this.withFolders(written, slot);
     const references = pieces.filter(({ kind }) => kind !== 'text');
     const [only] = references;
@@ -166,9 +184,10 @@ export class Values {
     if (references.length === 1 && isOpen) {
       if (only.kind === 'variable') return this.variable(only.name, only.fallback, prefix, suffix, slot);
       if (only.kind === 'input') return this.input(only.id, prefix, suffix, slot);
+      if (only.kind === 'secret') return this.secret(only.name, prefix, suffix, slot.where);
     }
     const name = variables.name(slot.wanted(undefined), this.server, written);
-    const from = references.map((piece) => `\`${sourceOf(piece, dialect.references)}\``).join(' and ');
+    const from = references.map((piece) => (piece.kind === 'text' ? '' : `\`${piece.written}\``)).join(' and ');
     this.note('set', `Set the variable \`${name}\` to the whole value of ${slot.where}, which combines ${from}.`);
     return { env: name };
   }
@@ -203,10 +222,28 @@ export class Values {
     return reference('env', prefix, name, suffix, openDefault(name, byDefault, prefix, suffix, slot));
   }
 
+  /** Refers to a secret in the program's own storage. */
+  private secret(name: string, prefix: string, suffix: string, where: string): ImportedValue {
+    const { dialect, variables } = this.context;
+    const wanted = variables.name(name, this.server, `secret:${name}`);
+    this.note('set', `Enter the secret \`${wanted}\` for ${where}: ${dialect.program} keeps it outside the file.`);
+    return reference('secret', prefix, wanted, suffix);
+  }
+
   private literal(text: string, slot: Slot): ImportedValue {
-    const [secret, ...more] = slot.secrets(text);
-    if (secret === undefined) return text;
-    const { variables } = this.context;
+    const { dialect, variables } = this.context;
+    const syntaxes = slot.where.startsWith('argument') ? this.argumentSyntaxes : everySyntax;
+    const isReference = ({ start, end }: NamedSecret): boolean =>
+      piecesOf(text.slice(start, end), everySyntax).every(({ kind }) => kind !== 'text');
+    const [secret, ...more] = slot.secrets(text).filter((found) => !isReference(found));
+    if (secret === undefined) {
+      const foreign = foreignReference(text, syntaxes);
+      if (foreign && !(foreign.kind === 'variable' && foreign.name in this.ownVariables)) {
+        const what = `\`${foreign.written}\` in ${slot.where}`;
+        this.note('set', `Replace ${what} if it is a reference: ${dialect.program} takes it literally.`);
+      }
+      return text;
+    }
     if (more.length > 0) {
       const name = variables.secret(slot.wanted(undefined), this.server, text);
       this.note('set', `Enter the secret \`${name}\`: the whole value of ${slot.where}, which holds several secrets.`);
@@ -219,13 +256,22 @@ export class Values {
     return reference('secret', prefix, name, text.slice(secret.end));
   }
 
-  /** Writes folders out, as they are where the server starts. */
+  /** Returns text for a reference in an argument if the entry sets the variable: the started program reads it. */
+  private unlessOwn(piece: Piece, where: string): Piece {
+    if (piece.kind !== 'variable' || piece.fallback !== undefined || !where.startsWith('argument')) return piece;
+    const own = this.ownVariables[piece.name];
+    const isSet =
+      typeof own === 'string' && piecesOf(own, this.context.dialect.references).every(({ kind }) => kind === 'text');
+    return isSet ? { kind: 'text', text: piece.written } : piece;
+  }
+
+  /** Writes folders out, relative to the folder of the server. */
   private withFolders(written: string, { where, secrets }: Pick<Slot, 'where' | 'secrets'>): Piece[] {
     const { dialect, folders } = this.context;
-    const found = piecesOf(written, dialect.references);
+    const found = piecesOf(written, dialect.references).map((piece) => this.unlessOwn(piece, where));
     const isHome = (piece: Piece): boolean =>
       piece.kind === 'home' || (piece.kind === 'variable' && piece.name === 'HOME' && hasOthers);
-    // One variable can stay one; beside another, `HOME` is written out, as in `${HOME}/bin:${PATH}`.
+    // A value has one variable at most, so `HOME` is written out next to another, as in `${HOME}/bin:${PATH}`.
     const hasOthers = found.filter(({ kind }) => kind !== 'text').length > 1;
     let before = '';
     let changed = false;
@@ -251,7 +297,7 @@ export class Values {
   }
 }
 
-/** Returns a default, unless the name of the variable, or the place where it counts, makes it a secret. */
+/** Returns a default, unless the name of the variable or the place of the value makes it a secret. */
 function openDefault(
   variable: string,
   byDefault: string | undefined,
@@ -282,21 +328,36 @@ function joined(pieces: readonly Piece[]): string {
   return pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
 }
 
-/** Returns a reference as the program writes it. */
-function sourceOf(piece: Piece, style: Dialect['references']): string {
-  const around = (inner: string): string => (style === 'opencode' ? `{${inner}}` : `\${${inner}}`);
-  switch (piece.kind) {
-    case 'text':
-      return piece.text;
-    case 'variable':
-      return around(style === 'shell' ? piece.name : `env:${piece.name}`);
-    case 'input':
-      return around(`input:${piece.id}`);
-    case 'folder':
-      return around('workspaceFolder');
-    case 'home':
-      return around('userHome');
-    case 'other':
-      return piece.written;
-  }
+function urlSecrets(text: string): NamedSecret[] {
+  return named(text, secretSpansOf(text), '');
+}
+
+/** @param before the previous argument, perhaps its option */
+function argumentSecrets(arg: string, before: string | undefined): NamedSecret[] {
+  return named(arg, secretSpansOf(arg, before ?? ''), before?.startsWith('-') === true ? before : '');
+}
+
+/** The longest name with the signs behind it. A text may have many secrets, so the search back has a limit. */
+const longestSecretName = 100;
+
+/** The words between the name of a header and its secret. */
+const schemes: ReadonlySet<string> = new Set(['bearer', 'basic', 'token']);
+
+/** Returns the name in `NAME=`, `name: Bearer ` and the like at the end of a text. */
+function nameBefore(text: string): string | undefined {
+  const rest = text.trimEnd();
+  const word = rest.length < text.length ? (/[A-Za-z]{5,6}$/.exec(rest)?.[0] ?? '') : '';
+  const sign = (schemes.has(word.toLowerCase()) ? rest.slice(0, -word.length) : rest).trimEnd();
+  if (!/[=:]$/.test(sign)) return undefined;
+  return /[A-Za-z_][\w.-]*$/.exec(sign.slice(0, -1).trimEnd())?.[0];
+}
+
+function named(text: string, spans: readonly SecretSpan[], option: string): NamedSecret[] {
+  return spans.flatMap(({ start, end }) => {
+    // The started program expands such references, for example `mcp-remote`.
+    if (start >= end || text.slice(start, end).includes('${')) return [];
+    const own = nameBefore(text.slice(Math.max(0, start - longestSecretName), start));
+    const name = text.charAt(end) === '@' ? 'password' : (own ?? (start === 0 ? option : ''));
+    return [{ start, end, name }];
+  });
 }

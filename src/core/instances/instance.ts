@@ -1,6 +1,6 @@
 /**
- * Holds one live MCP connection and what it is used for. Invariants: it ends once; it is never stopped for idleness
- * while a call runs on it; when it ends, `gone` resolves only after its process tree is gone.
+ * One live MCP connection and the calls on it. Invariants: it ends once; the idle limit never ends it during a call;
+ * `gone` resolves only after its process tree is gone; a lost call returns after the pool knows the death.
  */
 import { assertNever } from '../base/assertNever.js';
 import type { Clock } from '../base/clock.js';
@@ -12,66 +12,74 @@ import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
 import { logLevelRank } from '../protocol/logLevels.js';
 import type { LeaseNews, ServerOutcome } from '../protocol/request.js';
 import { isFinal, taskChanged, taskIn, unwatchTask, watchTask } from '../protocol/tasks.js';
+import type { SlotHolder } from './limit.js';
 import { Subscriptions } from './subscriptions.js';
 
 export type InstanceUse =
-  /** It listed the tools and waits to become the first conversation's lease (L4). */
+  /** It listed the tools and becomes the lease of the first conversation (L4). */
   | { readonly kind: 'warm' }
-  /** It waits beside those that conversations hold for the next one (P9). */
+  /** It becomes the lease of the next conversation (P9). */
   | { readonly kind: 'spare' }
   | { readonly kind: 'shared' }
   | { readonly kind: 'leased'; readonly conversation: string; readonly since: number }
-  /** It takes no new calls and ends when its last call ends (R4). */
+  /** It takes no new calls and ends with its last call (R4). */
   | { readonly kind: 'draining' };
 
 interface InstanceDeps {
   readonly id: string;
   readonly connection: Connection;
   readonly clock: Clock;
-  /** The limit without a call in milliseconds, read each time that a wait begins, and by `reviewIdle`. */
-  readonly idleLimit: () => number;
-  /** Called when nothing runs on it any more. */
-  readonly onRest: () => void;
-  /** Called when the idle limit has passed. */
-  readonly onIdle: (instance: Instance) => void;
-  readonly onDeath: (instance: Instance, cause: string) => void;
-  readonly onOfferChanged: (instance: Instance, kind: OfferKind) => void;
-  /** The capabilities of its clients that the server was told of. */
+  /** The capabilities of clients in its `initialize`. */
   readonly declared: Fields;
+  /** Returns the limit without a call in milliseconds. Read at the beginning of each wait, and by `reviewIdle`. */
+  readonly idleLimit: () => number;
+  /** Called when the last call or task has ended. */
+  readonly onRest: () => void;
+  readonly onOfferChanged: (instance: Instance, offer: OfferKind) => void;
+  /** Called when it begins to end. @param isDeath true if its connection ended first */
+  readonly onEnd: (instance: Instance, reason: string, isDeath: boolean) => void;
 }
 
-/** The death of a connection may be told this long after the loss of its calls, in milliseconds. */
-const deathLimitMs = 20;
-/** The limit of requests that nobody waits for, in milliseconds. */
-const forgetLimitMs = 10_000;
+type State =
+  | { readonly kind: 'live' }
+  /** `closed` settles as the end of its connection. */
+  | { readonly kind: 'ending' | 'gone'; readonly reason: string; readonly closed: Promise<void> };
 
-export class Instance {
+/** The limit of requests without a caller, in milliseconds. */
+const asideLimitMs = 10_000;
+
+export class Instance implements SlotHolder {
   readonly id: string;
   readonly connection: Connection;
   readonly startedAt: number;
   readonly declared: Fields;
-  /** The client whose lease it is, as of its last request. */
+  /** The client of its last request, if it is a lease. */
   client: ServerClient | undefined;
   lastCallAt: number | undefined;
-  /** The published name of the tool that was called last. */
+  /** The published name of the tool of the last call. */
   lastTool: string | undefined;
   use: InstanceUse = { kind: 'warm' };
-  /** What the conversation is told with the next result. */
+  /** The news for the next result of its conversation. */
   news: LeaseNews | undefined;
 
+  private state: State = { kind: 'live' };
+  private announceEnded: () => void = () => {};
+  /** Resolves when it begins to end, for any cause, and the pool knows. */
+  readonly ended = new Promise<void>((resolve) => (this.announceEnded = resolve));
+  private announceGone: () => void = () => {};
+  /** Resolves when its connection is gone, for any cause. */
+  readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
   private readonly listeners: Disposable[];
-  /** The clients of what is in flight, each under a key of its own. */
+  /** The clients of the calls in flight; each call is its key. */
   private readonly inFlight = new TransientMap<object, ServerClient | undefined>();
   private readonly tasks = new Set<string>();
   private subscriptions = new Subscriptions();
-  /** Who wants to be told of which task. */
+  /** The clients of watched tasks. */
   private readonly watched = new Subscriptions();
   private logLevel: string | undefined;
   private idleTimer: Disposable | undefined;
   /** The time in epoch milliseconds from which the idle limit counts. */
   private idleFrom = 0;
-  private ending: Promise<void> | undefined;
-  private endReason: string | undefined;
 
   constructor(private readonly deps: InstanceDeps) {
     this.id = deps.id;
@@ -79,13 +87,8 @@ export class Instance {
     this.startedAt = deps.clock.now();
     this.declared = deps.declared;
     this.listeners = [
-      deps.connection.onDidDie((cause) => {
-        this.unsubscribe();
-        this.announceOver();
-        deps.onDeath(this, cause);
-        this.announceDeath();
-      }),
-      deps.connection.onDidChangeOffer((kind) => deps.onOfferChanged(this, kind)),
+      deps.connection.onDidDie((cause) => void this.end(cause, true)),
+      deps.connection.onDidChangeOffer((offer) => deps.onOfferChanged(this, offer)),
       deps.connection.onDidUpdateResource((params) => this.subscriptions.updated(params)),
       deps.connection.onDidUpdateTask((params) => void this.updateTask(params)),
       deps.connection.onDidRenewSession(() => {
@@ -97,50 +100,52 @@ export class Instance {
     this.awaitIdle();
   }
 
-  /** The time in epoch milliseconds since when nothing runs on it; undefined while something does, or it ends. */
-  get idleSince(): number | undefined {
-    return this.isBusy || this.ending ? undefined : (this.lastCallAt ?? this.startedAt);
+  get phase(): SlotHolder['phase'] {
+    return this.state.kind === 'live' ? 'live' : 'ending';
   }
 
-  /** The same since when all that is in flight waits for clients that may never answer (G4); undefined if anything does not. */
+  /** True if it takes new calls. A connection can be over shortly before its death is reported. */
+  get isOpen(): boolean {
+    return this.state.kind === 'live' && this.use.kind !== 'draining' && !this.connection.isOver;
+  }
+
+  get idleSince(): number | undefined {
+    return this.isBusy || this.state.kind !== 'live' ? undefined : (this.lastCallAt ?? this.startedAt);
+  }
+
   get waitsSince(): number | undefined {
-    if (this.ending || this.tasks.size > 0) return undefined;
+    if (this.state.kind !== 'live' || this.tasks.size > 0) return undefined;
     let since = -Infinity;
     for (const client of this.inFlight.values()) since = Math.max(since, client?.waitsSince ?? Infinity);
     return Number.isFinite(since) ? since : undefined;
   }
 
   get isSpare(): boolean {
-    return this.use.kind === 'spare';
+    return this.use.kind === 'spare' && this.idleSince !== undefined;
   }
 
   get callsInFlight(): number {
     return this.inFlight.size;
   }
 
-  /** Whether a call runs on it, or a task. */
-  private get isBusy(): boolean {
-    return this.callsInFlight > 0 || this.tasks.size > 0;
-  }
-
-  /** The task as which a call was answered is over, or is waited for no longer. */
-  letGo(task: string): void {
-    if (this.tasks.delete(task)) this.rest();
-  }
-
   get hasTasks(): boolean {
     return this.tasks.size > 0;
   }
 
-  get isEnding(): boolean {
-    return this.ending !== undefined;
+  private get isBusy(): boolean {
+    return this.callsInFlight > 0 || this.hasTasks;
+  }
+
+  /** Has to be called when a task has ended, or its conversation can no longer ask for it. */
+  letGo(task: string): void {
+    if (this.tasks.delete(task)) this.rest();
   }
 
   call(request: TimedCall, published = request.tool): Promise<ServerOutcome<CallToolResult>> {
     this.lastTool = published;
     return this.whileInUse(request.client, async () => {
       const outcome = await this.connection.callTool(request);
-      // An instance that drains would end with the call.
+      // The task counts before the call ends, because a draining instance ends with its last call.
       const task = outcome.kind === 'result' ? taskIn(outcome.result) : undefined;
       if (task !== undefined) this.tasks.add(task);
       return outcome;
@@ -153,10 +158,10 @@ export class Instance {
     const watches = method === watchTask && typeof taskId === 'string' && client !== undefined;
     if (watches) this.watched.add(taskId, client);
     const subscribes = method === 'resources/subscribe' && typeof uri === 'string' && client !== undefined;
-    // This comes before the answer, because an update may come with that.
+    // An update may come with the answer.
     if (subscribes) this.subscriptions.add(uri, client);
     if (method === 'resources/unsubscribe' && typeof uri === 'string' && client) {
-      // Other sessions still want it.
+      // Other sessions are still subscribed.
       if (!this.subscriptions.remove(uri, client.session)) return { kind: 'result', result: {} };
     }
     const outcome = await this.whileInUse(client, () => this.connection.request(request));
@@ -165,19 +170,19 @@ export class Instance {
     return outcome;
   }
 
-  /** Serves all conversations from now on. */
+  /** Makes it the instance of all conversations. */
   share(subscriptions: Subscriptions): void {
     this.use = { kind: 'shared' };
     this.follow(subscriptions);
   }
 
-  /** What its conversations were subscribed to at the instance before, they are subscribed to here. */
+  /** Takes over the subscriptions of the previous instance of its conversations. */
   follow(subscriptions: Subscriptions): void {
     this.subscriptions = subscriptions;
     this.renewSubscriptions();
   }
 
-  /** Subscribes again; each subscriber reads anew, as nobody knows what changed while nothing listened. */
+  /** Each subscriber reads again, because a change may have come while no connection was subscribed. */
   private renewSubscriptions(): void {
     if (this.connection.capabilities.resources?.subscribe !== true) return;
     for (const uri of this.subscriptions.uris()) {
@@ -205,27 +210,27 @@ export class Instance {
     }
   }
 
-  /** The server has told of a task, or may have said something that was not heard: then it is asked. */
+  /** Without a status in `params`, an earlier notification may be lost, so the server is asked. */
   private async updateTask(params: Fields): Promise<void> {
     const { taskId } = params;
     if (typeof taskId !== 'string') return;
-    const said = params['status'] === undefined ? await this.askForTask(taskId) : params;
-    if (said) this.watched.tell(taskId, taskChanged, said);
-    if (said && !isFinal(said)) return;
+    const task = params['status'] === undefined ? await this.askForTask(taskId) : params;
+    if (task) this.watched.tell(taskId, taskChanged, task);
+    if (task && !isFinal(task)) return;
     const watching = this.watched.take(taskId);
-    if (!said) for (const client of watching) client.end?.();
+    if (!task) for (const client of watching) client.end?.();
     void this.requestAside(unwatchTask, { taskId });
     this.letGo(taskId);
   }
 
-  /** Resolves with undefined where the server has no word of it any more. */
+  /** Resolves with undefined if the server no longer knows the task. */
   private async askForTask(taskId: string): Promise<Fields | undefined> {
     const outcome = await this.requestAside('tasks/get', { taskId }, this.client);
     return outcome.kind === 'result' && outcome.result['status'] !== undefined ? outcome.result : undefined;
   }
 
   private isOf(client: ServerClient): boolean {
-    return !this.ending && this.client?.session === client.session;
+    return this.state.kind === 'live' && this.client?.session === client.session;
   }
 
   /** Counts the request as in flight from this moment, before anything is awaited. */
@@ -240,16 +245,18 @@ export class Instance {
     if (client) this.serve(client);
     try {
       const outcome = await send();
-      if (outcome.kind !== 'lost') return outcome;
-      // A connection tells of its calls first and of its death later; a caller whose call was lost must find the next
-      // instance.
-      if (this.endReason === undefined) await this.untilDeath();
-      return this.endReason === undefined ? outcome : { kind: 'lost', cause: this.endReason };
+      return outcome.kind === 'lost' ? { kind: 'lost', cause: await this.causeOfLoss(outcome.cause) } : outcome;
     } finally {
       this.inFlight.delete(key);
       this.lastCallAt = this.deps.clock.now();
       this.rest();
     }
+  }
+
+  /** A connection settles its calls before it reports its end. The next call of this caller must find another instance. */
+  private async causeOfLoss(cause: string): Promise<string> {
+    if (this.connection.isOver) await this.ended;
+    return this.state.kind === 'live' ? cause : this.state.reason;
   }
 
   private rest(): void {
@@ -262,14 +269,14 @@ export class Instance {
   private serve(client: ServerClient): void {
     if (client.logLevel !== this.logLevel) this.setLogLevel(client);
     this.client = client;
-    // What a shared instance asks outside of any request is meant for no session in particular.
+    // A request of a shared instance outside of any call is for no session in particular.
     if (this.use.kind === 'leased') this.connection.belongsTo(client);
   }
 
-  /** Nothing waits for the answer, because what is sent next reaches the server after it. */
+  /** The answer is not awaited, because the server receives this before the next request. */
   private setLogLevel({ logLevel: level }: ServerClient): void {
     if (level === undefined || !this.connection.capabilities.logging) return;
-    // The session that wants to hear most decides; the gateway sends each session only what it wants.
+    // The lowest level of all sessions counts. The gateway filters for each session.
     if (this.use.kind === 'shared' && logLevelRank(level) >= logLevelRank(this.logLevel)) return;
     this.logLevel = level;
     this.sendLogLevel();
@@ -282,13 +289,11 @@ export class Instance {
 
   private requestAside(method: string, params: Fields, client?: ServerClient): Promise<ServerOutcome<Fields>> {
     const { signal } = new AbortController();
-    const timeouts = { call: forgetLimitMs, callMax: forgetLimitMs };
+    const timeouts = { call: asideLimitMs, callMax: asideLimitMs };
     return this.connection.request({ method, params, timeouts, signal, client });
   }
 
-  /**
-   * Ends now if nothing is in flight, and otherwise with the last call or after `limitMs`. Resolves when it is gone.
-   */
+  /** Ends now if it is idle, and otherwise with the last call or after `limitMs`. Resolves when it is gone. */
   async drain(limitMs: number, reason: string): Promise<void> {
     // The subscriptions belong to its successor now.
     this.subscriptions = new Subscriptions();
@@ -303,61 +308,39 @@ export class Instance {
     }
   }
 
-  /** @param reason completes "the server … ended because" for the calls that are still in flight. */
-  end(reason: string): Promise<void> {
-    this.ending ??= this.finish(reason);
-    return this.ending;
-  }
-
-  private announceDeath: () => void = () => {};
-  private readonly death = new Promise<void>((resolve) => (this.announceDeath = resolve));
-
-  /** Waits for a short time only, because a call can be lost though the connection lives. */
-  private async untilDeath(): Promise<void> {
-    let limit: Disposable | undefined;
-    const passed = new Promise<void>((resolve) => (limit = this.deps.clock.after(deathLimitMs, resolve)));
-    await Promise.race([this.death, passed]);
-    limit?.dispose();
-  }
-
-  private announceOver: () => void = () => {};
-  /** Resolves when it takes no more calls because its connection has ended, and its holder has been told. */
-  readonly over = new Promise<void>((resolve) => (this.announceOver = resolve));
-  private announceGone: () => void = () => {};
-  /** Resolves when the instance has ended, by whatever cause. */
-  readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
-
-  private async finish(reason: string): Promise<void> {
-    this.endReason = reason;
-    this.announceOver();
-    this.unsubscribe();
-    this.idleTimer?.dispose();
-    try {
-      await this.connection.close();
-    } finally {
-      this.announceGone();
-    }
-  }
-
-  private unsubscribe(): void {
+  /**
+   * Ends it and the calls in flight. It may be called again. Resolves when it is gone.
+   * @param reason completes "the server … ended because" for the calls in flight
+   */
+  end(reason: string, isDeath = false): Promise<void> {
+    if (this.state.kind !== 'live') return this.state.closed;
     for (const listener of this.listeners) listener.dispose();
     for (const taskId of this.watched.uris()) for (const client of this.watched.take(taskId)) client.end?.();
+    this.idleTimer?.dispose();
+    const closed = this.connection.close().finally(() => {
+      this.state = { kind: 'gone', reason, closed };
+      this.announceGone();
+    });
+    this.state = { kind: 'ending', reason, closed };
+    this.deps.onEnd(this, reason, isDeath);
+    this.announceEnded();
+    return closed;
   }
 
-  /** What is idle now ends by the limit that counts now. */
+  /** Has to be called when the idle limit may have changed. */
   reviewIdle(): void {
     if (!this.isBusy && this.use.kind !== 'draining') this.awaitIdle(this.idleFrom);
   }
 
   private awaitIdle(from = this.deps.clock.now()): void {
     this.idleTimer?.dispose();
-    if (this.ending) return;
+    if (this.state.kind !== 'live') return;
     this.idleFrom = from;
     const left = Math.max(0, from + this.deps.idleLimit() - this.deps.clock.now());
     this.idleTimer = this.deps.clock.after(left, () => {
-      // A session that waits for updates uses the shared instance without a call.
+      // A subscribed session uses the shared instance without a call.
       if (this.use.kind === 'shared' && this.subscriptions.uris().length > 0) this.awaitIdle();
-      else if (!this.isBusy && !this.ending) this.deps.onIdle(this);
+      else if (this.idleSince !== undefined) void this.end('nobody used it for longer than its idle limit');
     });
   }
 }

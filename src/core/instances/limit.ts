@@ -1,92 +1,80 @@
 /**
- * Limits how many instances may live at once (L2): it is a connector that has a slot for each, and makes room by
- * evicting a spare instance, or the one that was idle the longest, or the one whose calls have waited the longest for clients
- * that may never answer (G4). Invariants: there are never more connections than slots; a slot is free only when its
- * connection is gone; nothing that has a call in flight with its server is evicted, and nothing at all where enough is going
- * anyway.
+ * Limits the number of live instances (L2). It is a connector with a slot for each connection. A start without a slot
+ * evicts a spare instance, then the longest idle one, then the one with the longest wait for clients (G4).
+ *
+ * Invariants: there are never more connections than slots; a slot is free only when its connection is gone; an instance
+ * is never evicted while its server works on a call; no instance is evicted while enough others are ending.
  */
 import { Emitter, nextEvent } from '../base/events.js';
 import { asText } from '../base/text.js';
 import type { Connection, Connector, ConnectOutcome, ConnectRequest, StartFailure } from '../connections/connection.js';
 import type { Log } from '../base/log.js';
 
-/** The instance that uses a connection, and can be evicted. */
+/** The user of a slot: a start or an instance. Times are in epoch milliseconds. */
 export interface SlotHolder {
-  /** The time in epoch milliseconds since when it is idle; undefined while a call is in flight or it is ending. */
+  readonly phase: 'starting' | 'live' | 'ending';
+  /** The time since when the instance is idle; undefined if it is not. */
   readonly idleSince: number | undefined;
-  /** The same since when all calls in flight wait for clients, if that is so long that they may make room. */
+  /** The time since when all calls in flight wait for clients, if they have waited long enough to make room. */
   readonly waitsSince: number | undefined;
-  /** Says whether it takes no more calls, so that its connection will be gone before long. */
-  readonly isEnding: boolean;
-  /** Nobody has used it yet, and others hold theirs (P9). */
+  /** True if no conversation has it or waits for it, and others hold theirs (P9). */
   readonly isSpare: boolean;
+  /** Resolves when its connection is gone. */
+  end(reason: string): Promise<void>;
 }
 
 export type NotStarted = Exclude<ConnectOutcome, { readonly kind: 'connected' }>;
 
-/** Ends the holder of a slot. Resolves when its connection is gone. */
-type Evict = (reason: string) => Promise<void>;
-
-/** Returns what ends a start, as long as nobody waits for it. */
-export type Surrender = () => Evict | undefined;
-
 export interface Slots extends Connector {
-  /** @param surrender is there where the start makes room for others */
-  connect(request: ConnectRequest, surrender?: Surrender): Promise<ConnectOutcome>;
-  hold(connection: Connection, holder: SlotHolder, evict: Evict): void;
-  /** What holds a slot is idle from now on. */
+  /** @param holder uses the slot until an instance does; by default a start without an eviction */
+  connect(request: ConnectRequest, holder?: SlotHolder): Promise<ConnectOutcome>;
+  /** Gives the slot of a connection to its instance. */
+  hold(connection: Connection, holder: SlotHolder): void;
+  /** Has to be called when a holder becomes idle. */
   noteIdle(): void;
-  /** Says whether a start would find a slot without anything that ends for it. */
+  /** True if a start would find a slot without an eviction. */
   hasRoom(): boolean;
 }
 
 interface Slot {
-  /** It is undefined while the start is under way, and until somebody holds what it started. */
-  held: { readonly by: SlotHolder; readonly evict: Evict } | undefined;
-  /** Of the start. */
-  readonly signal: AbortSignal;
-  readonly surrender: Surrender | undefined;
+  holder: SlotHolder;
 }
 
 export class LimitedConnector implements Slots {
   private readonly slots = new Set<Slot>();
   private readonly slotOf = new WeakMap<Connection, Slot>();
   private readonly changes = new Emitter<void>();
-  /** How many starts wait for a slot. */
+  /** The number of starts without a slot. */
   private waiting = 0;
 
-  /** @param most is read at each start, as it may change while instances live */
+  /** @param most is read at each start, because the setting may change while instances live */
   constructor(
     private readonly connector: Connector,
+    private readonly log: Log,
     private readonly most: () => number,
   ) {}
 
-  async connect(request: ConnectRequest, surrender?: Surrender): Promise<ConnectOutcome> {
-    const slot = await this.takeSlot(request.signal, surrender);
+  async connect(request: ConnectRequest, holder = startFor(request.signal)): Promise<ConnectOutcome> {
+    const slot = await this.takeSlot(request.signal, holder);
     if ('kind' in slot) return slot;
+    const outcome = await this.attempt(request);
     const free = (): void => {
       this.slots.delete(slot);
       this.changes.fire();
     };
-    try {
-      const outcome = await this.connector.connect(request);
-      if (outcome.kind === 'connected') {
-        this.slotOf.set(outcome.connection, slot);
-        void outcome.connection.gone.then(free);
-      } else {
-        free();
-      }
-      return outcome;
-    } catch (error) {
+    if (outcome.kind === 'connected') {
+      this.slotOf.set(outcome.connection, slot);
+      void outcome.connection.gone.then(free);
+    } else {
       free();
-      throw error;
     }
+    return outcome;
   }
 
-  hold(connection: Connection, by: SlotHolder, evict: Evict): void {
+  hold(connection: Connection, holder: SlotHolder): void {
     const slot = this.slotOf.get(connection);
     if (!slot) return;
-    slot.held = { by, evict };
+    slot.holder = holder;
     this.changes.fire();
   }
 
@@ -102,21 +90,20 @@ export class LimitedConnector implements Slots {
     return this.connector.dispose();
   }
 
-  /** Resolves with why there is none. */
-  private async takeSlot(signal: AbortSignal, surrender?: Surrender): Promise<Slot | NotStarted> {
+  private async takeSlot(signal: AbortSignal, holder: SlotHolder): Promise<Slot | NotStarted> {
     this.waiting++;
     try {
       while (!this.hasRoom()) {
         if (signal.aborted) return { kind: 'cancelled' };
-        const evictIdle = this.isEnoughGoing() ? undefined : (this.spare() ?? this.longest('idleSince'));
-        const evictWaiting = this.longest('waitsSince');
-        if (evictIdle) await evictIdle('it was idle the longest, and another instance needed the room');
-        // A start under way will be idle, or gone, before long; an instance that ends frees its slot.
+        const idle = this.isEnoughEnding() ? undefined : (this.spare() ?? this.longest('idleSince'));
+        const waiting = this.longest('waitsSince');
+        if (idle) await idle.end('it was idle the longest, and another instance needed the room');
+        // A start will be idle or gone before long, and an instance that ends frees its slot.
         else if (this.isAnyInPassing()) await this.nextChange(signal);
-        else if (evictWaiting) await evictWaiting(noAnswer);
+        else if (waiting) await waiting.end(noAnswer);
         else return { kind: 'failed', failure: this.full() };
       }
-      const slot: Slot = { held: undefined, signal, surrender };
+      const slot: Slot = { holder };
       this.slots.add(slot);
       return slot;
     } finally {
@@ -124,39 +111,33 @@ export class LimitedConnector implements Slots {
     }
   }
 
-  /** Says whether all starts that wait have a slot when what is ending, and what was cancelled, is gone. */
-  private isEnoughGoing(): boolean {
-    const going = [...this.slots].filter(({ held, signal }) => (held ? held.by.isEnding : signal.aborted));
-    return this.slots.size - going.length + this.waiting <= this.most();
+  /** True if every waiting start will have a slot when the ending holders are gone. */
+  private isEnoughEnding(): boolean {
+    const ending = this.holders().filter(({ phase }) => phase === 'ending');
+    return this.slots.size - ending.length + this.waiting <= this.most();
   }
 
   private isAnyInPassing(): boolean {
-    return [...this.slots].some(({ held }) => held === undefined || held.by.isEnding);
+    return this.holders().some(({ phase }) => phase !== 'live');
   }
 
   private async nextChange(signal: AbortSignal): Promise<void> {
-    // The loop that waits here sees an abort.
+    // The waiting loop sees an abort.
     await nextEvent(this.changes.event, () => true, signal).catch(() => undefined);
   }
 
-  /** It comes first, ready or starting: nobody holds it. */
-  private spare(): Evict | undefined {
-    for (const { held, surrender } of this.slots) {
-      if (held?.by.isSpare && held.by.idleSince !== undefined) return held.evict;
-      const end = held ? undefined : surrender?.();
-      if (end) return end;
-    }
-    return undefined;
+  private spare(): SlotHolder | undefined {
+    return this.holders().find(({ isSpare }) => isSpare);
   }
 
-  private longest(what: 'idleSince' | 'waitsSince'): Evict | undefined {
-    let longest: Slot['held'];
-    let from = Infinity;
-    for (const { held } of this.slots) {
-      const since = held?.by[what] ?? Infinity;
-      if (since < from) [longest, from] = [held, since];
-    }
-    return longest?.evict;
+  private longest(what: 'idleSince' | 'waitsSince'): SlotHolder | undefined {
+    const since = (holder: SlotHolder): number => holder[what] ?? Infinity;
+    const [first] = this.holders().sort((a, b) => since(a) - since(b));
+    return first && since(first) < Infinity ? first : undefined;
+  }
+
+  private holders(): SlotHolder[] {
+    return [...this.slots].map(({ holder }) => holder);
   }
 
   private full(): StartFailure {
@@ -168,36 +149,41 @@ export class LimitedConnector implements Slots {
       path: [],
     };
   }
+
+  /**
+   * A connector never rejects because of a server, so a rejection is an error of this product. It costs one start (S2),
+   * and the person reads of a defect.
+   */
+  private async attempt(request: ConnectRequest): Promise<ConnectOutcome> {
+    try {
+      return await this.connector.connect(request);
+    } catch (error) {
+      const whole = error instanceof Error ? (error.stack ?? error.message) : asText(error);
+      this.log.write('error', `${request.server}: ${whole}`);
+      return {
+        kind: 'failed',
+        failure: {
+          code: 'server-protocol',
+          message: `did not start, because of a defect in MCP Toolsets: ${asText(error)}.`,
+          fix: 'Restart the server; if it happens again, report it with the log of MCP Toolsets.',
+          path: [],
+        },
+      };
+    }
+  }
 }
 
 const noAnswer =
   'its client left a question of the server open for a minute or longer, and another conversation needed the room';
 
-/**
- * Makes a connector whose own defects cost one start and nothing else (S2). The inner one never rejects for what a
- * server does, so a rejection is an error of this software: it is logged whole, and the person reads that it is one.
- */
-export function defectTolerant(connector: Connector, log: Log): Connector {
+function startFor(signal: AbortSignal): SlotHolder {
   return {
-    connect: async (request) => {
-      try {
-        return await connector.connect(request);
-      } catch (error) {
-        log.write(
-          'error',
-          `${request.server}: ${error instanceof Error ? (error.stack ?? error.message) : asText(error)}`,
-        );
-        return {
-          kind: 'failed',
-          failure: {
-            code: 'server-protocol',
-            message: `did not start, because of a defect in MCP Toolsets: ${asText(error)}.`,
-            fix: 'Restart the server; if it happens again, report it with the log of MCP Toolsets.',
-            path: [],
-          },
-        };
-      }
+    get phase() {
+      return signal.aborted ? 'ending' : 'starting';
     },
-    dispose: () => connector.dispose(),
+    idleSince: undefined,
+    waitsSince: undefined,
+    isSpare: false,
+    end: () => Promise.resolve(),
   };
 }

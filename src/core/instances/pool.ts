@@ -1,16 +1,26 @@
 /**
- * Keeps the instances of one server definition and who holds them (L1, L2, L4): one shared by all conversations where the
- * server is truly stateless, else one leased to each conversation. It starts instances when calls need them and stops them
- * when nobody does; it decides nothing about tools. Invariants: two first calls of a conversation at once make one instance;
- * a pool that drains or has closed starts nothing for new calls; `close` resolves when nothing of the pool is left.
+ * Keeps the instances of one server definition and their holders (L1, L2, L4). All conversations share one instance if
+ * the server is truly stateless. Otherwise each conversation leases its own. It decides nothing about tools.
+ *
+ * Invariants: two first calls of a conversation at once make one instance; a draining or closed pool starts nothing for
+ * new calls; `close` resolves when nothing of the pool is left.
  */
+import { assertNever } from '../base/assertNever.js';
 import { untilAborted } from '../base/events.js';
-import { inNextTurn } from '../base/nextTurn.js';
+import { inNextTurn } from '../base/turns.js';
 import { PendingEnds } from '../base/pendingEnds.js';
-import type { Connection, ConnectOutcome } from '../connections/connection.js';
-import { Instance } from './instance.js';
-import type { NotStarted, Surrender } from './limit.js';
-import type { OtherOutcome, OtherRequest, RequestTerms, ToolCall, ToolOutcome } from '../protocol/request.js';
+import type { ServerDefinition } from '../config/model.js';
+import type { Connection, OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
+import { Instance, type InstanceUse } from './instance.js';
+import type { NotStarted } from './limit.js';
+import type {
+  OtherOutcome,
+  OtherRequest,
+  RequestTerms,
+  ServerOutcome,
+  ToolCall,
+  ToolOutcome,
+} from '../protocol/request.js';
 import {
   capabilitiesKey,
   type ClientChange,
@@ -20,42 +30,90 @@ import {
   type ServerClient,
   union,
 } from '../protocol/client.js';
-import { abandonedLimitMs, replacedLimitMs } from './poolDeps.js';
-import type { CalledTool, PoolDeps, PoolFailure, PoolOutcome, Starting, StartOutcome } from './poolDeps.js';
-import { isAboutTask, isOtherType } from '../protocol/tasks.js';
-import { Spare } from './spare.js';
+import { isAboutTask, taskIn } from '../protocol/tasks.js';
+import type { ServerConversations } from './serverConversations.js';
+import type { Services } from './services.js';
+import { type Purpose, type Start, type StartOutcome, Starts } from './starts.js';
 import { longestTaskMs, Tasks } from './tasks.js';
 
-/** The conversation under which a shared instance is kept, and what an instance starts under that is nobody's: no ids of conversations. */
-const [everyConversation, unheld] = ['', ' warm'] as const;
+/** The time for calls on a replaced instance, in milliseconds. */
+const replacedLimitMs = 30_000;
+/** The time for calls in flight after their session has ended, in milliseconds. */
+const abandonedLimitMs = 30_000;
+
+export type PoolEvent =
+  /** A conversation has taken an instance. */
+  | { readonly kind: 'taken'; readonly instance: Instance }
+  /** A view shows something else now. */
+  | { readonly kind: 'changed' }
+  | { readonly kind: 'offerChanged'; readonly instance: Instance; readonly offer: OfferKind }
+  /** An instance ended unexpectedly. */
+  | { readonly kind: 'died'; readonly cause: string; readonly use: InstanceUse }
+  | { readonly kind: 'started'; readonly instance: Instance; readonly listing: ToolListing }
+  | { readonly kind: 'startFailed'; readonly failure: StartFailure };
+
+interface PoolDeps {
+  readonly services: Services;
+  readonly server: string;
+  /** Returns the definition of this moment. Its launch never changes. */
+  readonly definition: () => ServerDefinition;
+  readonly conversations: ServerConversations;
+  readonly onEvent: (event: PoolEvent) => void;
+}
+
+/** The names of the called tool, and whether its server wants the call as a task of 2025-11-25. */
+interface CalledTool {
+  readonly original: string;
+  readonly published: string;
+  readonly asTask: boolean;
+}
+
+/** The outcome of a request without an answer from its server. */
+export type PoolFailure =
+  | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>
+  | { readonly kind: 'startFailed'; readonly failure: StartFailure }
+  /** No instance started for it; `cause` is a clause. */
+  | { readonly kind: 'notSent'; readonly cause: string }
+  /** The request is only for the instance of the conversation, and it has none. */
+  | { readonly kind: 'notHeld' };
+
+type PoolOutcome<Answered> = Answered | PoolFailure;
+
+/** The key of the shared instance. No conversation has this id. */
+const everyConversation = '';
 let nextInstance = 1;
 
 export class InstancePool {
   private readonly instances = new Set<Instance>();
   private readonly holders = new Map<string, Instance>();
-  private readonly starting = new Map<string, Starting>();
   private readonly ends: PendingEnds;
   readonly tasks: Tasks;
+  private readonly starts: Starts;
+  /** The free instances, without a conversation yet. */
   private warm: Instance | undefined;
-  private readonly spare: Spare;
+  private spare: Instance | undefined;
   /** The capabilities of all clients of a shared instance together. */
   private wanted: Fields;
-  private closed = false;
-  private draining = false;
+  private phase: 'open' | 'draining' | 'closed' = 'open';
+  private readonly isShared: boolean;
 
   constructor(private readonly deps: PoolDeps) {
-    this.wanted = deps.expected().capabilities;
-    this.tasks = new Tasks(deps.clock, deps.trulyStateless);
-    this.ends = new PendingEnds((why) => deps.log.write('error', `Ending an instance failed: ${why}`));
-    this.spare = new Spare({
-      ...deps,
-      isAllowed: () => !this.draining && !this.closed && deps.wantsSpare(),
-      hasRoom: () => deps.connector.hasRoom(),
-      start: (...terms) => this.connect(...terms),
-      make: (connection, declared) => this.letMakeRoom(this.make(connection, declared)),
-      onReady: deps.onStarted,
-      onFailed: ({ message }) => deps.log.write('info', `No spare instance: ${message}`),
-      retire: (instance, reason) => this.retire(instance, 0, reason),
+    const { services, server, definition } = deps;
+    this.isShared = definition().trulyStateless;
+    this.wanted = services.expectedClient().capabilities;
+    this.tasks = new Tasks(services.clock, this.isShared);
+    this.ends = new PendingEnds((why) =>
+      services.serverLog(server).write('error', `Ending an instance failed: ${why}`),
+    );
+    this.starts = new Starts({
+      services,
+      server,
+      definition,
+      ends: this.ends,
+      phase: () => this.phase,
+      onConnected: (...started) => this.connected(...started),
+      onFailed: (failure) => deps.onEvent({ kind: 'startFailed', failure }),
+      onChange: () => this.changed(),
     });
   }
 
@@ -63,28 +121,26 @@ export class InstancePool {
     return [...this.instances];
   }
 
-  /** Says whether a request to `any` instance needs no start: what is ending lives, and takes none. */
-  get takesAny(): boolean {
-    return this.living(everyConversation, 'any')?.connection.isOver === false;
+  /** An instance for new calls, whoever holds it. */
+  get open(): Instance | undefined {
+    return this.live.find(({ isOpen }) => isOpen);
   }
 
-  /** The time in epoch milliseconds since when an instance is starting; undefined when none is. */
+  /** The time in epoch milliseconds since when an instance is starting. */
   get startingSince(): number | undefined {
-    let first: number | undefined;
-    for (const { since } of this.starting.values()) first = Math.min(first ?? since, since);
-    return first;
+    return this.starts.since;
   }
 
-  /** The instance that is the lease of this conversation. */
+  /** Returns the lease of this conversation. */
   holderOf(conversation: string): Instance | undefined {
     return this.holders.get(conversation);
   }
 
-  /** Takes over the connection that listed the tools. */
+  /** Takes over the connection of the first list. */
   adopt(connection: Connection, declared: Fields): Instance {
     const instance = this.make(connection, declared);
-    this.give(instance);
-    // Calls that waited for the tools to be listed go out within this turn.
+    this.give(instance, { kind: this.isShared ? 'shared' : 'warm' });
+    // Calls with a wait for the tools go out within this turn.
     inNextTurn(() => this.letMakeRoom(instance));
     return instance;
   }
@@ -94,32 +150,32 @@ export class InstancePool {
     call: ToolCall,
     { original, published, asTask }: CalledTool,
   ): Promise<PoolOutcome<ToolOutcome>> {
-    // Written out, as a copy by `...` costs all who read it (P3).
+    // Written out, because a copy by `...` costs all who read it (P3).
     const { arguments: given, meta, signal, onProgress, client, instance } = call;
-    const timeouts = this.deps.timeouts();
+    const { timeouts } = this.deps.definition();
     const timed = { tool: original, arguments: given, meta, signal, onProgress, client, instance, asTask, timeouts };
     return this.use(conversation, call, async (instance) => {
       const outcome = await instance.call(timed, published);
       if (outcome.kind !== 'result') return outcome;
       this.tasks.begin(outcome.result, instance, conversation, published);
       // The news of a lease wait for a result with text.
-      if (isOtherType(outcome.result)) return outcome;
+      if (taskIn(outcome.result) !== undefined) return outcome;
       const { news } = instance;
       instance.news = undefined;
       return news ? { ...outcome, news } : outcome;
     });
   }
 
-  /** Finds the instance as a call does; the news of a lease waits for a call. */
+  /** Finds the instance as a call does. The news of a lease wait for a call. */
   request(conversation: string, request: OtherRequest): Promise<PoolOutcome<OtherOutcome>> {
-    // What is asked of whichever lives is no word of that one's client.
+    // A request to any instance does not come from its holder.
     const { client } = request.instance === 'any' ? {} : request;
-    const timed = { ...request, client, timeouts: this.deps.timeouts() };
-    const anew = (): Promise<PoolOutcome<OtherOutcome>> =>
+    const timed = { ...request, client, timeouts: this.deps.definition().timeouts };
+    const send = (): Promise<PoolOutcome<OtherOutcome>> =>
       this.use(conversation, request, (instance) => instance.request(timed));
-    if (!isAboutTask(request.method)) return anew();
-    // Where all share, the server itself knows its tasks, also those that another instance has begun.
-    return this.tasks.request(timed, conversation, this.deps.trulyStateless ? anew : undefined);
+    if (!isAboutTask(request.method)) return send();
+    // The server of a shared instance also knows the tasks of earlier instances.
+    return this.tasks.request(timed, conversation, this.isShared ? send : undefined);
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {
@@ -127,282 +183,262 @@ export class InstancePool {
     if (change === 'gone' && client.conversation !== undefined) this.leave(client.conversation);
   }
 
+  /** Ends the conversation's lease or cancels its start. Resolves with false if the conversation has neither. */
+  async release(conversation: string, reason: string): Promise<boolean> {
+    const starting = this.starts.of(conversation);
+    void starting?.end();
+    const held = this.isShared ? undefined : this.holders.get(conversation);
+    if (held?.hasTasks) void this.retire(held, longestTaskMs, reason);
+    else if (held) await this.retire(held, 0, reason);
+    return held !== undefined || starting !== undefined;
+  }
+
+  /** Starts the shared or the warm instance. It replaces the previous one. */
+  startWarm(): Promise<StartOutcome> {
+    return this.start({ kind: 'warm' });
+  }
+
+  /** Ends every instance and every start under way. The pool goes on serving. */
+  async recycle(reason: string): Promise<void> {
+    for (const start of this.starts.all) this.ends.add(start.end());
+    this.ends.add(this.endSpare(reason));
+    await Promise.all(this.live.map((instance) => this.retire(instance, 0, reason)));
+    await this.ends.settled();
+  }
+
+  /** Ends the free instances and their starts. The instances and starts of conversations go on. */
+  async endUnheld(reason: string): Promise<void> {
+    const { warm } = this;
+    void this.starts.warm?.end();
+    await Promise.all([this.endSpare(reason), warm && this.retire(warm, 0, reason)]);
+  }
+
+  /** Starts nothing new. Calls in flight may finish within `limitMs` (R4). */
+  async drain(limitMs: number, reason: string): Promise<void> {
+    this.phase = 'draining';
+    this.ends.add(this.endSpare(reason));
+    const retireAll = (): Promise<unknown> => {
+      const inUse = this.live.filter(({ use }) => use.kind !== 'draining');
+      return Promise.all(inUse.map((instance) => this.retire(instance, limitMs, reason)));
+    };
+    const starting = this.starts.all.map((start) => {
+      if (start.waiters.every(({ aborted }) => aborted)) void start.end();
+      return start.outcome.then(retireAll);
+    });
+    // The live instances do not wait for the starts.
+    await Promise.all([retireAll(), ...starting]);
+    this.phase = 'closed';
+    await this.ends.settled();
+  }
+
+  /** Has to be called after an edit without a restart. */
+  review(): void {
+    for (const instance of this.instances) instance.reviewIdle();
+    if (!this.wantsSpare()) this.ends.add(this.endSpare('spare instances are no longer kept'));
+  }
+
+  async close(reason: string): Promise<void> {
+    this.phase = 'closed';
+    await this.recycle(reason);
+  }
+
   private use<Used>(
     conversation: string,
     terms: RequestTerms,
     send: (instance: Instance) => Promise<Used>,
   ): Promise<Used | PoolFailure | { readonly kind: 'cancelled' }> {
-    const { client, instance } = terms;
-    const held = instance === undefined ? this.heldBy(conversation, client) : this.living(conversation, instance);
+    const held = this.instanceFor(conversation, terms);
     if (!held) return this.useAnother(conversation, terms, send);
-    // The death of the instance is about to be told, and a call that was never sent must not be lost by it.
-    return held.connection.isOver ? held.over.then(() => this.use(conversation, terms, send)) : send(held);
+    // A call must not be lost unsent because of a death without a report yet.
+    return held.isOpen ? send(held) : held.ended.then(() => this.use(conversation, terms, send));
   }
 
-  /** Starts the instance that is to serve it. */
+  /** Starts the instance for the request. */
   private async useAnother<Used>(
     conversation: string,
     { client, signal, instance }: RequestTerms,
     send: (instance: Instance) => Promise<Used>,
   ): Promise<Used | PoolFailure | { readonly kind: 'cancelled' }> {
-    if (instance === 'held' && !this.deps.trulyStateless) return { kind: 'notHeld' };
-    if (this.closed) return { kind: 'notSent', cause: 'the server was stopped' };
-    // This is chained and not awaited: a drain that begins later must find this call in flight when the start is done.
-    const begun = this.startFor(instance === 'unheld' ? undefined : conversation, client, signal).then(
-      (started): { outcome: Promise<Used> } | NotStarted => {
-        if (signal.aborted) return { kind: 'cancelled' };
-        if (started.kind === 'started') return { outcome: send(started.instance) };
-        // An instance that declares more did not start, so the shared one that is there serves what it can.
-        return this.shared ? { outcome: send(this.shared) } : started;
-      },
-    );
+    if (instance === 'held' && !this.isShared) return { kind: 'notHeld' };
+    if (this.phase === 'closed') return { kind: 'notSent', cause: 'the server was stopped' };
+    const starting = this.start({ kind: 'leased', conversation, client }, signal);
+    // This is chained and not awaited: a later drain must find this call in flight when the start is done.
+    const begun = starting.then((started): { outcome: Promise<Used> } | NotStarted => {
+      if (signal.aborted) return { kind: 'cancelled' };
+      if (started.kind === 'started') return { outcome: send(started.instance) };
+      // The instance with more capabilities did not start, so the present shared one serves as far as it can.
+      const shared = this.holders.get(everyConversation);
+      return shared ? { outcome: send(shared) } : started;
+    });
     const first = await Promise.race([begun, untilAborted(signal).then((): NotStarted => ({ kind: 'cancelled' }))]);
     if ('outcome' in first) return first.outcome;
     if (first.kind === 'failed') return { kind: 'startFailed', failure: first.failure };
     return signal.aborted ? { kind: 'cancelled' } : { kind: 'notSent', cause: 'its start was cancelled' };
   }
 
-  /** Ends the conversation's lease or cancels its start; resolves with false when the conversation has neither. */
-  async release(conversation: string, reason: string): Promise<boolean> {
-    const starting = this.starting.get(conversation);
-    starting?.controller.abort();
-    const held = this.deps.trulyStateless ? undefined : this.holders.get(conversation);
-    if (held?.hasTasks) void this.retire(held, longestTaskMs, reason);
-    else if (held) await this.retire(held, 0, reason);
-    return held !== undefined || starting !== undefined;
+  private start(purpose: Purpose, waiter?: RequestTerms['signal']): Promise<StartOutcome> {
+    if (this.isShared) return this.starts.start({ kind: 'shared' }, this.wanted, waiter);
+    const client = purpose.kind === 'leased' ? purpose.client : undefined;
+    const { capabilities } = client ?? this.deps.services.expectedClient();
+    return this.starts.start(purpose, capabilities, waiter);
   }
 
-  /** Starts an instance that nobody holds yet, or the shared one where all share. It takes the place of the one before. */
-  startWarm(): Promise<StartOutcome> {
-    return this.startFor(this.deps.trulyStateless ? everyConversation : undefined);
-  }
-
-  /** Ends every instance and every start under way; the pool goes on serving. */
-  async recycle(reason: string): Promise<void> {
-    for (const { controller, outcome } of this.starting.values()) {
-      controller.abort();
-      this.ends.add(outcome);
-    }
-    this.ends.add(this.spare.end(reason));
-    await Promise.all([...this.instances].map((instance) => this.retire(instance, 0, reason)));
-    await this.ends.settled();
-  }
-
-  /** Ends what no conversation holds, and its start; the instances and starts of conversations go on. */
-  async endUnheld(reason: string): Promise<void> {
-    this.starting.get(unheld)?.controller.abort();
-    await Promise.all([this.spare.end(reason), this.warm && this.retire(this.warm, 0, reason)]);
-  }
-
-  /** Takes no more starts of its own; calls in flight may finish within `limitMs` (R4). */
-  async drain(limitMs: number, reason: string): Promise<void> {
-    this.draining = true;
-    this.ends.add(this.spare.end(reason));
-    const retireAll = (): Promise<unknown> => {
-      const inUse = [...this.instances].filter(({ use }) => use.kind !== 'draining');
-      return Promise.all(inUse.map((instance) => this.retire(instance, limitMs, reason)));
-    };
-    for (const { waiters, controller } of this.starting.values())
-      if (waiters.every(({ aborted }) => aborted)) controller.abort();
-    // What lives already does not wait for what starts for waiting calls.
-    const living = retireAll();
-    const starting = [...this.starting.values()].map(({ outcome }) => outcome.then(retireAll));
-    await Promise.all([living, ...starting]);
-    this.closed = true;
-    await this.ends.settled();
-  }
-
-  /** Has an edit that restarts nothing count for the spare instance and for what is idle now. */
-  review(): void {
-    for (const instance of this.instances) instance.reviewIdle();
-    if (!this.deps.wantsSpare()) this.ends.add(this.spare.end('spare instances are no longer kept'));
-  }
-
-  async close(reason: string): Promise<void> {
-    this.closed = true;
-    await this.recycle(reason);
-  }
-
-  /** Ends what a conversation that has ended holds. Nobody reads what is still in flight, but it may finish (R4). */
-  private leave(conversation: string): void {
-    this.deps.subscriptions.forget(conversation);
-    this.starting.get(conversation)?.controller.abort();
-    const held = this.deps.trulyStateless ? undefined : this.holders.get(conversation);
-    if (held) void this.retire(held, abandonedLimitMs, 'the session of its conversation has ended');
-  }
-
-  private get shared(): Instance | undefined {
-    return this.deps.trulyStateless ? this.holders.get(everyConversation) : undefined;
-  }
-
-  /** Returns an instance that is there already, without giving it to anybody. */
-  private living(conversation: string, which: 'held' | 'any' | 'unheld'): Instance | undefined {
-    if (which === 'unheld' && !this.deps.trulyStateless) return this.warm;
-    const held = this.holders.get(this.deps.trulyStateless ? everyConversation : conversation);
-    if (held || which === 'held') return held;
-    return [...this.instances].find(({ connection, isEnding, use }) => {
-      return use.kind !== 'draining' && !isEnding && !connection.isOver;
-    });
-  }
-
-  private heldBy(conversation: string, client: ServerClient | undefined): Instance | undefined {
-    if (this.deps.trulyStateless) {
-      const { shared } = this;
-      const isFit = !client || (shared && covers(shared.declared, client.capabilities));
-      if (!isFit) this.wanted = union(this.wanted, client.capabilities);
-      return isFit || this.draining || this.closed ? shared : undefined;
-    }
+  /** Returns the instance for a request, if no start is needed. Gives a free one to the conversation. */
+  private instanceFor(conversation: string, { client, instance }: RequestTerms): Instance | undefined {
+    if (this.isShared) return instance === undefined ? this.sharedFor(client) : this.holders.get(everyConversation);
     const held = this.holders.get(conversation);
-    if (held || this.starting.has(conversation)) return held;
-    const own = client && capabilitiesKey(client.capabilities);
-    // A server may be told of no more than its client can do, and shall not be told of less (G4).
-    const free = [this.warm, this.spare.ready].find(
-      (one) => one && !one.connection.isOver && (own === undefined || capabilitiesKey(one.declared) === own),
-    );
-    if (free) this.hold(free, conversation, client);
-    return free;
+    if (held || instance === 'held') return held;
+    if (instance === 'any') return this.open;
+    return this.starts.of(conversation) ? undefined : this.takeFree(conversation, client);
   }
 
-  /** Gives it to the conversation that it was started for, or to all, or keeps it warm. */
-  private give(instance: Instance, conversation?: string, client?: ServerClient): void {
-    if (this.deps.trulyStateless) return this.hold(instance, everyConversation);
-    if (conversation !== undefined) return this.hold(instance, conversation, client);
-    if (this.warm) void this.retire(this.warm, replacedLimitMs, 'another one took its place');
-    this.warm = instance;
+  /** Returns undefined if the client can do more than the shared instance knows, and another one can start. */
+  private sharedFor(client: ServerClient | undefined): Instance | undefined {
+    const shared = this.holders.get(everyConversation);
+    const fits = !client || (shared && covers(shared.declared, client.capabilities));
+    if (!fits) this.wanted = union(this.wanted, client.capabilities);
+    return fits || this.phase !== 'open' ? shared : undefined;
+  }
+
+  /** A server must learn exactly the capabilities of its client (G4). */
+  private takeFree(conversation: string, client: ServerClient | undefined): Instance | undefined {
+    const own = client && capabilitiesKey(client.capabilities);
+    const fitting = [this.warm, this.spare].find(
+      (one) => one?.isOpen && (own === undefined || capabilitiesKey(one.declared) === own),
+    );
+    if (fitting) this.hold(fitting, conversation, client);
+    return fitting;
+  }
+
+  private connected(connection: Connection, start: Start, listing: ToolListing): Instance {
+    const instance = this.make(connection, start.declared);
+    this.give(instance, start.purpose);
+    if (start.isSpare) this.letMakeRoom(instance);
+    // By then, every waiting caller has sent.
+    else void start.outcome.then(() => queueMicrotask(() => this.letMakeRoom(instance)));
+    if (this.phase === 'open') this.deps.onEvent({ kind: 'started', instance, listing });
+    return instance;
+  }
+
+  private give(instance: Instance, purpose: Purpose): void {
+    switch (purpose.kind) {
+      case 'shared':
+        return this.hold(instance, everyConversation);
+      case 'leased':
+        return this.hold(instance, purpose.conversation, purpose.client);
+      case 'warm':
+        if (this.warm) void this.retire(this.warm, replacedLimitMs, 'another one took its place');
+        this.warm = instance;
+        return;
+      case 'spare':
+        instance.use = { kind: 'spare' };
+        this.spare = instance;
+        return;
+      default:
+        assertNever(purpose);
+    }
   }
 
   private hold(instance: Instance, conversation: string, client?: ServerClient): void {
+    const { conversations, services } = this.deps;
     const before = this.holders.get(conversation);
     if (before && before !== instance) void this.retire(before, replacedLimitMs, 'a client needed more capabilities');
     this.forget(instance);
     this.holders.set(conversation, instance);
     if (conversation === everyConversation) {
-      instance.share(this.deps.subscriptions.shared);
+      instance.share(conversations.shared);
     } else {
-      instance.use = { kind: 'leased', conversation, since: this.deps.clock.now() };
+      instance.use = { kind: 'leased', conversation, since: services.clock.now() };
       instance.client = client;
-      instance.follow(this.deps.subscriptions.of(conversation));
-      // Those before this one tell whether another is expected.
-      this.spare.follow((client ?? this.deps.expected()).capabilities);
-      instance.news = this.deps.history.meets(conversation, client);
-      this.deps.onTaken(instance);
+      instance.follow(conversations.subscriptionsOf(conversation));
+      // This comes before `takes`: only earlier conversations count.
+      const { capabilities } = client ?? services.expectedClient();
+      this.starts.startAhead(capabilities, () => this.wantsSpare() && !this.spare && !this.starts.ahead);
+      instance.news = conversations.takes(conversation, client);
+      this.deps.onEvent({ kind: 'taken', instance });
     }
-    this.deps.onChange();
+    this.changed();
   }
 
-  private startFor(
-    conversation?: string,
-    client?: ServerClient,
-    waiter?: RequestTerms['signal'],
-  ): Promise<StartOutcome> {
-    const key = this.deps.trulyStateless ? everyConversation : (conversation ?? unheld);
-    const under = this.starting.get(key);
-    if (under && waiter) under.waiters.push(waiter);
-    if (under && !under.controller.signal.aborted) return under.outcome;
-    // A start that was cancelled still ends; this caller wants another.
-    if (under) this.ends.add(under.outcome);
-    if (this.draining || this.closed) return Promise.resolve({ kind: 'cancelled' });
-    const claimed = key === conversation ? this.spare.claim(client?.capabilities) : undefined;
-    const controller = claimed?.controller ?? new AbortController();
-    const { capabilities } = client ?? this.deps.expected();
-    const declared = claimed?.declared ?? (this.deps.trulyStateless ? this.wanted : capabilities);
-    const connected = claimed?.outcome ?? this.connect(declared, controller.signal);
-    const give = (instance: Instance): void => this.give(instance, conversation, client);
-    const outcome = this.start(connected, declared, controller.signal, give).finally(() => {
-      if (this.starting.get(key) === starting) this.starting.delete(key);
-      this.deps.onChange();
-    });
-    // All who wait for it have sent by then.
-    const letMakeRoom = (started: StartOutcome): void => {
-      if (started.kind === 'started') queueMicrotask(() => this.letMakeRoom(started.instance));
-    };
-    outcome.then(letMakeRoom, () => undefined);
-    const starting: Starting = { controller, outcome, since: this.deps.clock.now(), waiters: waiter ? [waiter] : [] };
-    this.starting.set(key, starting);
-    this.deps.onChange();
-    return outcome;
-  }
-
-  private async start(
-    connected: Promise<ConnectOutcome>,
-    declared: Fields,
-    signal: AbortSignal,
-    give: (instance: Instance) => void,
-  ): Promise<StartOutcome> {
-    const outcome = await connected;
-    if (outcome.kind === 'failed' && !this.draining) this.deps.onStartFailed(outcome.failure);
-    if (outcome.kind !== 'connected') return outcome;
-    const { connection, listing } = outcome;
-    if (this.closed || signal.aborted) {
-      await connection.close();
-      return { kind: 'cancelled' };
-    }
-    const instance = this.make(connection, declared);
-    give(instance);
-    if (!this.draining) this.deps.onStarted(instance, listing);
-    return { kind: 'started', instance };
-  }
-
-  /** Whoever takes what has connected makes an instance of it, or closes it. */
-  private connect(capabilities: Fields, signal: AbortSignal, surrender?: Surrender): Promise<ConnectOutcome> {
-    const { server, launch, log, connector } = this.deps;
-    const timeoutMs = this.deps.timeouts().connect;
-    return connector.connect({ server, launch, log, signal, capabilities, timeoutMs }, surrender);
+  private wantsSpare(): boolean {
+    const { services, server, definition } = this.deps;
+    const isWanted = definition().spare !== 0 && services.conversations?.expectsMore(server) === true;
+    return isWanted && this.phase === 'open';
   }
 
   private make(connection: Connection, declared: Fields): Instance {
+    const { services, server, definition } = this.deps;
     const instance: Instance = new Instance({
-      id: `${this.deps.server}#${nextInstance++}`,
+      id: `${server}#${nextInstance++}`,
       connection,
       declared,
-      clock: this.deps.clock,
-      idleLimit: () => this.deps.timeouts().idle,
-      onRest: () => this.deps.connector.noteIdle(),
-      onIdle: (idle) => void this.retire(idle, 0, 'nobody used it for longer than its idle limit'),
-      onDeath: (dead, cause) => {
-        const { use } = dead;
-        this.drop(dead, cause);
-        this.ends.add(dead.end(cause));
-        this.deps.onDeath(cause, use);
-        this.deps.onChange();
-      },
-      onOfferChanged: this.deps.onOfferChanged,
+      clock: services.clock,
+      idleLimit: () => definition().timeouts.idle,
+      onRest: () => services.connector.noteIdle(),
+      onOfferChanged: (_, offer) => this.deps.onEvent({ kind: 'offerChanged', instance, offer }),
+      onEnd: (_, reason, isDeath) => this.ended(instance, reason, isDeath),
     });
     this.instances.add(instance);
-    connection.belongsTo(expectedClient(this.deps.expected()));
+    connection.belongsTo(expectedClient(services.expectedClient()));
     return instance;
   }
 
-  /** Until this is called it counts as starting, and others that need room wait. */
-  private letMakeRoom(instance: Instance): Instance {
-    this.deps.connector.hold(instance.connection, instance, (reason) => this.retire(instance, 0, reason));
-    return instance;
+  /** Until this is called, the slot belongs to the start, and others wait for room. */
+  private letMakeRoom(instance: Instance): void {
+    this.deps.services.connector.hold(instance.connection, instance);
   }
 
-  private drop(instance: Instance, cause?: string): void {
-    this.tasks.forget(instance);
-    this.instances.delete(instance);
-    this.forget(instance, cause);
+  /** Ends the lease of an ended conversation. Its calls in flight may still finish (R4). */
+  private leave(conversation: string): void {
+    this.deps.conversations.forgetSubscriptions(conversation);
+    void this.starts.of(conversation)?.end();
+    const held = this.isShared ? undefined : this.holders.get(conversation);
+    if (held) void this.retire(held, abandonedLimitMs, 'the session of its conversation has ended');
   }
 
-  /** It is no longer anybody's, nor waits for anybody. @param cause what its conversation learns of the loss (X4) */
+  private async endSpare(reason: string): Promise<void> {
+    const { spare } = this;
+    await Promise.all([this.starts.endAhead(), spare && this.retire(spare, 0, reason)]);
+  }
+
+  /** Lets no new call reach the instance, and ends it within the limit. A limit of 0 ends it now. */
+  private retire(instance: Instance, limitMs: number, reason: string): Promise<void> {
+    this.forget(instance, reason);
+    const ended = limitMs > 0 ? instance.drain(limitMs, reason) : instance.end(reason);
+    this.ends.add(ended);
+    return ended;
+  }
+
+  /** A dead instance is gone at once. Another one lives until its processes have ended. */
+  private ended(instance: Instance, reason: string, isDeath: boolean): void {
+    const { use } = instance;
+    const drop = (): void => {
+      this.tasks.forget(instance);
+      this.instances.delete(instance);
+    };
+    this.forget(instance, reason);
+    if (isDeath) drop();
+    this.ends.add(
+      instance.end(reason).finally(() => {
+        drop();
+        this.changed();
+      }),
+    );
+    if (isDeath) this.deps.onEvent({ kind: 'died', cause: reason, use });
+    this.changed();
+  }
+
+  /** Takes the instance from its holder. @param cause the reason for its conversation (X4) */
   private forget(instance: Instance, cause?: string): void {
     if (this.warm === instance) this.warm = undefined;
-    this.spare.forget(instance);
+    if (this.spare === instance) this.spare = undefined;
     for (const [conversation, held] of this.holders) {
       const isLost = held === instance && this.holders.delete(conversation) && conversation !== everyConversation;
-      if (isLost && cause !== undefined) this.deps.history.loses(conversation, cause);
+      if (isLost && cause !== undefined) this.deps.conversations.loses(conversation, cause);
     }
   }
 
-  /** Retires an instance: no call reaches it from now on, and with a limit of 0 it ends at once. */
-  private retire(instance: Instance, limitMs: number, reason: string): Promise<void> {
-    this.forget(instance, reason);
-    const ended = (limitMs > 0 ? instance.drain(limitMs, reason) : instance.end(reason)).finally(() => {
-      this.drop(instance);
-      this.deps.onChange();
-    });
-    this.ends.add(ended);
-    return ended;
+  private changed(): void {
+    this.deps.onEvent({ kind: 'changed' });
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Brings an instance back that died (X4): after 1, 2 and 4 s with jitter, three times; then it gives up until
- * somebody asks again. A minute of health resets the count. It knows nothing of processes: what starts is given to it.
- * Invariants: one wait or start at a time; after `dispose` nothing is started.
+ * Brings a dead instance back (X4): after 1, 2 and 4 s with jitter. Then it gives up until the next request for a
+ * start. A minute of health resets the count. It knows nothing of processes. Invariants: one wait or start at a time;
+ * after `dispose` nothing starts.
  */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
@@ -10,13 +10,13 @@ interface ReconnectionDeps {
   readonly clock: Clock;
   /** Returns a number in [0, 1) for the jitter. */
   readonly random: () => number;
-  /** Resolves to whether it started; `well` was called by then if it did. */
+  /** Resolves to true if it started. `well` is called before that. */
   readonly start: () => Promise<boolean>;
   readonly onChange: () => void;
   readonly onGiveUp: () => void;
 }
 
-/** The milliseconds before each attempt; there are no more attempts than delays. */
+/** The milliseconds before each attempt. The last one is the last attempt. */
 const delays = [1_000, 2_000, 4_000];
 const jitter = 0.25;
 /** The milliseconds of health after which earlier deaths no longer count. */
@@ -35,25 +35,25 @@ export class Reconnection implements Disposable {
     this.wellSince = deps.clock.now();
   }
 
-  /** The attempt that is waited for or under way; `at` is in epoch milliseconds. */
+  /** The next attempt or the one under way; `at` is in epoch milliseconds. */
   get pending(): { readonly attempt: number; readonly at: number } | undefined {
     return this.next;
   }
 
-  /** Notes that what it brings back has died. */
+  /** Has to be called when its instance has died. */
   died(): void {
-    // What a start under way brings may die before the start is known to have succeeded.
+    // A new instance may die before its start is known to have succeeded.
     if (this.starting) this.diedMeanwhile = true;
     else if (!this.ended && !this.next) this.scheduleAfterDeath();
   }
 
-  /** Ends the wait, because somebody else started what it would have started, or asks for another round of attempts. */
+  /** Has to be called when another start makes the wait needless. */
   reset(): void {
     this.attempts = 0;
     this.well();
   }
 
-  /** Notes that it lives, whoever started it: a wait is over, and a minute without a death resets the count. */
+  /** Has to be called when the instance is well, whoever started it. */
   well(): void {
     this.wellSince = this.deps.clock.now();
     if (this.starting) return;

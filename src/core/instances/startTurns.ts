@@ -1,7 +1,9 @@
 /**
- * Gives turns to the starts of processes that nobody waits for, so that they do not take the processor from what somebody
- * waits for (P8). Such a start is in its turn at once, and the others wait until it has ended. Invariants: no more of the
- * others are in their turn than may be; one that takes long waits for something else than a processor, and no longer counts.
+ * Gives turns to process starts without a waiting caller, so that they leave the processor to starts with one (P8). A
+ * start with a caller has its turn at once, and the others wait until it has ended.
+ *
+ * Invariants: the number of other starts in their turn is limited; a long start waits for something else than a
+ * processor, and no longer counts.
  */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
@@ -9,11 +11,11 @@ import type { Disposable } from '../base/disposables.js';
 /** The milliseconds after which a start no longer keeps others waiting. */
 const longestTurnMs = 5_000;
 
-/** One start. Whoever took it ends it. */
+/** One start. Its owner ends it. */
 export interface StartTurn {
-  /** Is undefined if it has come already. Resolves when it comes, or ends. */
+  /** Undefined if it has come already. Resolves when it comes, or ends. */
   readonly coming: Promise<void> | undefined;
-  /** Somebody waits for the start now. */
+  /** Has to be called when a caller waits for the start. */
   hurry(): void;
   /** May be called again. */
   end(): void;
@@ -39,13 +41,13 @@ export class StartTurns {
   private readonly waiting = new Set<Turn>();
   private readonly running = new Set<Turn>();
 
-  /** @param most how many starts may go on at once where nobody waits for one more */
+  /** @param most the number of starts at once without a caller */
   constructor(
     private readonly clock: Clock,
     private readonly most: number,
   ) {}
 
-  /** @param isAwaited whether somebody waits for the start */
+  /** @param isAwaited true if a caller waits for the start */
   take(isAwaited: boolean): StartTurn {
     const turn: Turn = new Turn(
       () => {
@@ -55,7 +57,7 @@ export class StartTurns {
     );
     if (isAwaited) this.begin(turn);
     else this.waiting.add(turn);
-    // What the same edit starts and somebody waits for comes first, wherever it stands in the file.
+    // In one edit, awaited starts come first, in any order of the file.
     queueMicrotask(() => this.next());
     return turn;
   }

@@ -1,8 +1,7 @@
 /**
- * Knows the tasks of one server: which instance works on each, and for whom. A task belongs to the conversation whose call
- * it is, and nobody else is told that it is there. An instance that works on one neither idles nor makes room, and when it
- * is given back it ends with its last task (L2). Invariant: the number of tasks is bounded, and so is how long each holds
- * an instance.
+ * Knows the tasks of one server: the instance that works on each, and the conversation it is for. Other conversations
+ * never learn of a task. An instance with a task neither idles nor makes room. After a release it ends with its last
+ * task (L2). Invariant: the number of tasks is bounded, and so is the time that each holds an instance.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Clock } from '../base/clock.js';
@@ -15,9 +14,9 @@ import type { OtherOutcome, ServerOutcome } from '../protocol/request.js';
 import { isFinal, taskIn } from '../protocol/tasks.js';
 import type { Instance } from './instance.js';
 
-/** The one that was begun longest ago is forgotten. */
+/** The oldest is forgotten. */
 const mostTasks = 10_000;
-/** A task of which nobody asks holds its instance no longer than this, in milliseconds, whatever its server says. */
+/** The time in milliseconds after which a task no longer holds its instance. */
 export const longestTaskMs = 24 * 3_600_000;
 
 const none = { kind: 'error', code: errorCodes.invalidParams, message: 'There is no such task here.' } as const;
@@ -26,7 +25,7 @@ interface Task {
   readonly id: string;
   readonly instance: Instance;
   readonly conversation: string;
-  /** The published name of the tool that began it. */
+  /** The published name of its tool. */
   readonly tool: string;
   limit: Disposable | undefined;
 }
@@ -34,13 +33,13 @@ interface Task {
 export class Tasks {
   private readonly known = new BoundedMap<string, Task>(mostTasks, (lost) => this.lose(lost));
 
-  /** @param areShared whether all conversations share them, with the instance. Else each instance may count its own. */
+  /** @param areShared true if all conversations share one instance and its ids of tasks */
   constructor(
     private readonly clock: Clock,
     private readonly areShared: boolean,
   ) {}
 
-  /** Takes note of the task, if the call was answered with one. */
+  /** Notes the task, if the result of the call is one. */
   begin(result: object, instance: Instance, conversation: string, tool: string): void {
     const id = taskIn(result);
     if (id === undefined) return;
@@ -49,14 +48,14 @@ export class Tasks {
     this.note(task, result as Fields);
   }
 
-  /** Says whether an instance of this server works, or has worked, on a task of the conversation. */
+  /** True if an instance of this server works, or has worked, on a task of the conversation. */
   has(id: string, conversation: string): boolean {
     return this.of(id, conversation) !== undefined;
   }
 
   /**
-   * Asks the instance that works on the task, also one that takes no calls any more.
-   * @param otherwise asks where no instance is known to work on it
+   * Asks the instance of the task, also one that takes no new calls.
+   * @param otherwise asks if no instance is known to work on it
    */
   async request<Otherwise>(
     request: TimedRequest,
@@ -65,7 +64,7 @@ export class Tasks {
   ): Promise<Otherwise | ServerOutcome<Fields> | OtherOutcome> {
     const id = asText(request.params['taskId']);
     const task = this.of(id, conversation);
-    if (!task || task.instance.isEnding) return otherwise ? await otherwise() : none;
+    if (!task || task.instance.phase !== 'live') return otherwise ? await otherwise() : none;
     const outcome = await task.instance.request(request);
     if (request.method === 'tasks/get' && outcome.kind === 'result') this.note(task, outcome.result);
     return outcome.kind === 'result' ? { ...outcome, tool: task.tool } : outcome;
@@ -79,7 +78,7 @@ export class Tasks {
     return this.areShared ? id : JSON.stringify([conversation, id]);
   }
 
-  /** The instance has ended. Where all share it, its server may still know the task (X8). */
+  /** Has to be called when the instance has ended. The server of a shared one may still know the task (X8). */
   forget(instance: Instance): void {
     for (const [key, task] of this.known) {
       if (task.instance !== instance) continue;
@@ -88,7 +87,6 @@ export class Tasks {
     }
   }
 
-  /** Nobody can ask for it any more. */
   private lose(task: Task): void {
     task.limit?.dispose();
     const isSame = this.of(task.id, task.conversation)?.instance === task.instance;

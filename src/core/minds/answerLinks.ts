@@ -1,16 +1,15 @@
 /**
- * Finds links and images in an answer as it streams (V2). A model knows a saved file by its path, which the tool's
- * result told it, and writes `[the chart](/path/to.png)` or `![the chart](/path/to.png)`. A chat opens and shows a file
- * only if it is given apart from the text. What begins like a link is held back until it is whole, or turns out to be
- * none.
+ * Finds links and images in an answer as it streams (V2). A model knows a saved file by its path from the tool's
+ * result, and writes `[the chart](/path/to.png)` or `![the chart](/path/to.png)`. A chat opens and shows a file only if
+ * it is given apart from the text. A possible link is held back until it is complete, or proves to be text.
  *
- * Invariants: everything that comes in goes out, in order; only targets that `fileOf` knows are taken out of the text.
+ * Invariants: every character goes out, in order. Only targets known to `fileOf` are taken out of the text.
  */
 import type { ResultFile } from './model.js';
 
 export type AnswerPiece =
   | { readonly kind: 'text'; readonly text: string }
-  /** `shown` means that the model wants the file seen and not only named. */
+  /** `shown` means that the model wants to show the file, not only to name it. */
   | { readonly kind: 'file'; readonly file: ResultFile; readonly label: string; readonly shown: boolean };
 
 /** No link is longer than this, in characters. */
@@ -19,12 +18,10 @@ const longestLink = 4_000;
 export class AnswerLinks {
   private held = '';
 
-  /**
-   * @param fileOf returns the file that a target names, as the model wrote it; undefined where it names no saved file
-   */
+  /** @param fileOf returns the file of a target as written by the model, or undefined for other targets */
   constructor(private readonly fileOf: (target: string) => ResultFile | undefined) {}
 
-  /** Returns what can be shown now. */
+  /** Returns the parts that can be shown now. */
   push(text: string): AnswerPiece[] {
     const all = this.held + text;
     const open = openLink(all);
@@ -32,7 +29,7 @@ export class AnswerLinks {
     return this.pieces(all.slice(0, open));
   }
 
-  /** Returns what is left when nothing follows. */
+  /** Returns the rest at the end. */
   end(): AnswerPiece[] {
     const rest = this.held;
     this.held = '';
@@ -65,7 +62,7 @@ interface Link {
   readonly end: number;
 }
 
-/** Finds the links whose targets end on their line, in time that is linear in the text: many may begin, and none end. */
+/** Finds complete links, each on one line, in linear time: many may begin, and none end. */
 function* linksIn(text: string): Generator<Link> {
   const beginning = /(!?)\[([^[\]\n]*)\]\(/g;
   let [close, lineEnd] = [-1, -1];
@@ -82,7 +79,7 @@ function* linksIn(text: string): Generator<Link> {
 
 const orEnd = (index: number, text: string): number => (index < 0 ? text.length : index);
 
-/** Returns where a link begins that more text could still complete, or the length where there is none. */
+/** Returns the beginning of an incomplete link, or the length of the text. */
 function openLink(text: string): number {
   const line = text.lastIndexOf('\n') + 1;
   const from = Math.max(line, text.length - longestLink);

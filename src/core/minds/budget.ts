@@ -1,8 +1,8 @@
 /**
- * Makes a conversation fit into what a model reads (D1). The oldest tool results are shortened first; when that is
- * not enough, the oldest questions go with everything that followed from them. What was asked last always stays whole.
+ * Fits a conversation into the model's limit (D1). The oldest tool results are shortened first. If this is not enough,
+ * the oldest questions go with all their messages. The last question always stays whole.
  *
- * Invariants: the input is not changed; a call keeps its result; what is taken away leaves a line that says so.
+ * Invariants: the input is not changed. A call keeps its result. Each removal leaves a line about it.
  */
 import type { ContentPart, ConversationMessage, ConversationModel, ModelRequest, ToolResult } from './model.js';
 
@@ -14,7 +14,7 @@ export interface Fitted {
   readonly dropped: number;
 }
 
-/** Providers only estimate counts, so a part of what the model can read stays free. */
+/** Providers only estimate counts, so a part of the limit stays free. */
 const usablePart = 0.92;
 /** A shortened text keeps this many characters of its beginning and of its end. */
 const head = 400;
@@ -33,7 +33,7 @@ export async function fitToModel(
   const limit = Math.floor(model.maxInputTokens * usablePart);
   const whole: Fitted = { messages, shortened: 0, dropped: 0 };
   const fixed = [instructions, ...tools.map((tool) => JSON.stringify([tool.name, tool.description, tool.inputSchema]))];
-  // Tokens are rarely shorter than a character, so what is short enough need not be counted.
+  // Tokens are rarely shorter than a character, so a short text needs no count.
   const characters = sum(fixed.map(({ length }) => length)) + sum(messages.map(charactersOf));
   if (characters + overhead * (messages.length + tools.length) <= limit) return whole;
 
@@ -81,7 +81,7 @@ async function squeezed(
   return { messages: [note, ...fitted.slice(dropped)], shortened: left, dropped };
 }
 
-/** Returns where turns begin, without the first: everything before such a place may be dropped together. */
+/** Returns the beginnings of turns, without the first. Everything before such a place may be dropped together. */
 function turnStarts(messages: readonly ConversationMessage[]): number[] {
   return messages.flatMap(({ kind }, index) => (kind === 'user' && index > 0 ? [index] : []));
 }
@@ -100,7 +100,7 @@ function shortenedIn(
   );
 }
 
-/** Returns the same result where there is nothing to gain. */
+/** Returns the same result if there is no gain. */
 function shortResult(result: ToolResult): ToolResult {
   const parts = result.parts.map(shortPart);
   return parts.every((part, index) => part === result.parts[index]) ? result : { ...result, parts };
@@ -112,7 +112,7 @@ function shortPart(part: ContentPart): ContentPart {
   return text === part.text ? part : { kind: 'text', text };
 }
 
-/** Returns the beginning and the end of a long text, with a line between them that says what is missing. */
+/** Returns the beginning and the end of a long text, with a line about the missing part between them. */
 export function shortenedText(text: string, first: number, last: number): string {
   const note = (left: number): string => `\n[… ${left} of ${text.length} characters are left out here …]\n`;
   if (text.length <= first + last + note(text.length).length) return text;

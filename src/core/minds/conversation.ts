@@ -1,11 +1,11 @@
 /**
- * Runs one turn of a conversation: it asks the model, runs the calls of its answer in parallel, and asks again until the
- * model answers without calls (D1). What a person sees goes to `Audience` as it happens; what the conversation gains is
- * returned.
+ * Runs one turn of a conversation: it asks the model, runs the calls of its answer in parallel, and asks again until
+ * the model answers without calls (D1). `Audience` receives the visible parts as they happen. The result has the new
+ * messages.
  *
- * It knows neither the editor nor MCP, and never throws for what a model or a tool does. Invariants: tools and
- * instructions are those of the moment of each request; every call of an answer has a result, even one that was refused
- * or cancelled, so that the conversation can go on from wherever it stopped; no call runs twice.
+ * It knows neither the editor nor MCP, and never throws for errors of a model or a tool. Invariants: tools and
+ * instructions are current for each request. Every call of an answer has a result, even a refused or cancelled one, so
+ * the conversation can continue after any stop. No call runs twice.
  */
 import { delay, type Clock } from '../base/clock.js';
 import { messageOf } from '../base/text.js';
@@ -24,7 +24,7 @@ import type {
 import { failureOf, toolIn } from './modelFailures.js';
 import { nextState, started, type RunState, type StopReason } from './stopPolicy.js';
 
-/** Shows a person what happens in a turn. */
+/** Shows a turn to a person. */
 export interface Audience {
   text(text: string): void;
   /** The request failed and will be sent again. `brokeOff` means that a part of its answer was shown. */
@@ -36,22 +36,22 @@ export interface Audience {
   shortened(fitted: Fitted): void;
 }
 
-/** What a model is given beside the conversation. */
+/** The model's input beside the conversation. */
 export interface ModelSetup {
   readonly tools: readonly ConversationTool[];
   readonly instructions: string;
 }
 
-/** A refusal tells the model why. */
+/** The model gets the reason of a refusal. */
 export type Permit = { readonly kind: 'allowed' } | { readonly kind: 'refused'; readonly why: string };
 
 interface Turn {
   readonly model: ConversationModel;
-  /** The conversation so far; the question stands last. */
+  /** The conversation so far, with the question at the end. */
   readonly messages: readonly ConversationMessage[];
   readonly setup: () => ModelSetup;
   readonly runner: ToolRunner;
-  /** Asks a person where that is needed. It rejects only when `signal` ends. */
+  /** Asks a person if needed. It rejects only when `signal` ends. */
   readonly permit: (tool: ConversationTool, call: ToolCall, signal: AbortSignal) => Promise<Permit>;
   readonly audience: Audience;
   readonly clock: Clock;
@@ -65,13 +65,13 @@ interface Turn {
 export type TurnEnd =
   | { readonly kind: 'answered' }
   | { readonly kind: 'stepLimit'; readonly steps: number }
-  /** `tool` is the tool that the provider refused, if it says which. */
+  /** `tool` is the refused tool, if the provider names it. */
   | { readonly kind: 'stopped'; readonly why: StopReason; readonly tool?: string }
   | { readonly kind: 'cancelled' };
 
 export interface TurnOutcome {
   readonly end: TurnEnd;
-  /** What the turn adds to the conversation. */
+  /** The new messages of the turn. */
   readonly messages: readonly ConversationMessage[];
 }
 
@@ -102,7 +102,7 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   return outcome(turn.signal.aborted ? { kind: 'cancelled' } : { kind: 'stepLimit', steps: turn.maxSteps });
 }
 
-/** A model that cannot count is sent everything, and says itself when that is too much. */
+/** A model without a counter gets everything, and reports an overrun. */
 async function fitAsCounted(request: ModelRequest, { model, signal }: Turn): Promise<Fitted> {
   try {
     return await fitToModel(request, model, signal);
@@ -114,7 +114,7 @@ async function fitAsCounted(request: ModelRequest, { model, signal }: Turn): Pro
 interface Answer {
   readonly text: string;
   readonly calls: readonly ToolCall[];
-  /** Set where the conversation goes no further. */
+  /** Set at the end of the conversation's turn. */
   readonly end?: TurnEnd;
 }
 
@@ -139,7 +139,7 @@ async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
         state = nextState(state, { kind: 'failed', failure: failureOf(error), now: clock.now(), chance: random() });
       }
     }
-    // What was said stays said; what was not called yet will not be called.
+    // Shown text stays. Calls that have not run will not run.
     if (signal.aborted) return { text, calls: [], end: { kind: 'cancelled' } };
     if (state.kind === 'stopped') return { text: '', calls: [], end: stopped(state.why, request) };
     if (state.kind !== 'retrying') throw new Error(`A failure left the conversation ${state.kind}.`);
@@ -179,13 +179,13 @@ async function carryOut(call: ToolCall, tools: readonly ConversationTool[], turn
   return result;
 }
 
-/** @param why a clause or a sentence that follows "Error:" */
+/** @param why a clause or a sentence behind "Error:" */
 function failedResult(call: ToolCall, why: string): ToolResult {
   const text = `Error: ${why}`;
   return { callId: call.id, tool: call.tool, parts: [{ kind: 'text', text }], isError: true };
 }
 
-/** Leaves a stream alone that does not heed the signal. */
+/** Leaves a stream that ignores the signal. */
 async function* untilAborted(stream: AsyncIterable<ModelPart>, signal: AbortSignal): AsyncIterable<ModelPart> {
   const iterator = stream[Symbol.asyncIterator]();
   let onAbort = (): void => {};

@@ -1,9 +1,9 @@
 /**
- * Keeps a conversation over its turns. What a turn added is kept as a bounded record with the answer that the editor
- * stores, and the conversation is made again from those records (D1). Everything here is pure.
+ * Keeps a conversation over its turns. The editor stores a bounded record of each turn with its answer, and the
+ * conversation is rebuilt from those records (D1). Everything here is pure.
  *
- * Records come back from a store that others wrote to: reading takes what it can use, drops the rest, and never throws.
- * Invariant: every call of what is read has its result.
+ * Others can write to the editor's store, so reading keeps the valid part, drops the rest, and never throws. Invariant:
+ * every call has its result after reading.
  */
 import { isObject } from '../base/isObject.js';
 import { shortenedText } from './budget.js';
@@ -12,11 +12,11 @@ import type { ContentPart, ConversationMessage, ResultFile, ToolCall, ToolResult
 
 export interface TurnRecord {
   readonly version: 1;
-  /** The conversation's name, by which its instances are leased. */
+  /** The conversation's name, for its leases. */
   readonly conversation: string;
-  /** The member of the team; absent where it is nobody in particular. */
+  /** The member of the team, if any. */
   readonly member?: string;
-  /** The question stands first, where there was one. */
+  /** The question is first, if there was one. */
   readonly messages: readonly ConversationMessage[];
   readonly end: TurnEnd['kind'];
 }
@@ -50,21 +50,21 @@ function boundedResult(result: ToolResult, limit: number): ToolResult {
   return { ...result, parts };
 }
 
-/** A turn as the editor keeps it: what was asked, and what came of it. */
+/** A turn in the editor's store. */
 export interface PastTurn {
   readonly question: string;
-  /** What the answer's metadata holds under the key of this extension. */
+  /** The answer's metadata under the key of this extension. */
   readonly record: unknown;
-  /** What a person saw of the answer. */
+  /** The visible part of the answer. */
   readonly shown: string;
 }
 
 export interface Past {
-  /** Absent where none of the turns tells. */
+  /** Absent if no turn has it. */
   readonly conversation: string | undefined;
   readonly member: string | undefined;
   readonly messages: readonly ConversationMessage[];
-  /** How the last turn ended; absent where there is none, or where it does not say. */
+  /** The end of the last turn, if known. */
   readonly end: TurnEnd['kind'] | undefined;
 }
 
@@ -88,7 +88,7 @@ export function pastOf(turns: readonly PastTurn[]): Past {
   return { conversation, member, messages: withoutOrphans(messages), end };
 }
 
-/** Returns the files that the results of a conversation left on disk; some of them may be gone. */
+/** Returns the files of a conversation's results. Some may no longer exist. */
 export function filesIn(messages: readonly ConversationMessage[]): ResultFile[] {
   return messages.flatMap((message) =>
     message.kind === 'results' ? message.results.flatMap(({ files }) => files ?? []) : [],
@@ -144,7 +144,7 @@ function isPart(value: unknown): value is ContentPart {
   return value['kind'] === 'image' && typeof value['mimeType'] === 'string' && typeof value['base64'] === 'string';
 }
 
-/** Drops calls without a result and results without a call, which providers refuse. */
+/** Drops calls without a result and results without a call, because providers refuse them. */
 function withoutOrphans(messages: readonly ConversationMessage[]): ConversationMessage[] {
   const kept: ConversationMessage[] = [];
   for (const [index, message] of messages.entries()) {

@@ -1,17 +1,17 @@
 /**
- * Writes what a model is told for the whole conversation: who it is, what its toolsets say of themselves, and which
- * instances it holds (L3). It is written anew for each request, so that it is true at that moment.
+ * Writes the instructions for the whole conversation: the member, the toolsets' own instructions, and the held
+ * instances (L3). Each request has current ones.
  */
 
 export interface ConversationContext {
   readonly member: { readonly id: string; readonly name: string; readonly purpose: string | undefined } | undefined;
-  /** The granted toolsets that have tools. */
+  /** The granted toolsets with tools. */
   readonly toolsets: readonly { readonly id: string; readonly instructions: string | undefined }[];
   /** The granted toolsets without tools now; `why` completes "its server is …". */
   readonly deferred: readonly { readonly id: string; readonly why: string }[];
-  /** The servers of which this conversation has an instance of its own. */
+  /** The servers with an instance for this conversation. */
   readonly held: readonly string[];
-  /** The name of the tool by which it may end an instance; absent where it may not. */
+  /** The name of the tool to end an instance, if it is permitted. */
   readonly release: string | undefined;
 }
 

@@ -1,13 +1,13 @@
 /**
- * A conversation needs a language model, and tools that run. Both are declared here by their consumer; the shell provides
- * them, and tests give fakes.
+ * A conversation needs a language model and tools. Their consumer declares both here. The shell provides them, and
+ * tests have fakes.
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
-/** A tool as the model is told of it, under its exact published name (D1). */
+/** A tool for the model, under its exact published name (D1). */
 export interface ConversationTool {
   readonly name: string;
-  /** The name that the server gives it. */
+  /** The server's name for it. */
   readonly original: string;
   readonly toolset: string;
   readonly description: string;
@@ -21,7 +21,7 @@ export type ContentPart =
 
 export interface ToolCall {
   readonly id: string;
-  /** The name that the model used, be it published or invented. */
+  /** The model's name for it, published or invented. */
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
@@ -31,9 +31,9 @@ export interface ToolResult {
   readonly tool: string;
   readonly parts: readonly ContentPart[];
   readonly isError: boolean;
-  /** The files that keep its images, audio, other bytes, and texts that are too long. */
+  /** The files with its images, audio, other bytes, and long texts. */
   readonly files?: readonly ResultFile[];
-  /** Is there where the result opens an app of its server, and names it (G8). */
+  /** The result opens this app of its server (G8). */
   readonly app?: string;
 }
 
@@ -50,7 +50,7 @@ export type ConversationMessage =
   | { readonly kind: 'results'; readonly results: readonly ToolResult[] };
 
 export interface ModelRequest {
-  /** What holds for the whole conversation, as it is now. */
+  /** The instructions for the whole conversation, at this moment. */
   readonly instructions: string;
   readonly messages: readonly ConversationMessage[];
   readonly tools: readonly ConversationTool[];
@@ -68,7 +68,7 @@ export interface ConversationModel {
   /** Counts the tokens of a whole request. */
   readonly maxInputTokens: number;
   countTokens(text: string, signal: AbortSignal): Promise<number>;
-  /** Sends one request. `modelFailures` classifies what it throws while it is read. */
+  /** Sends one request. `modelFailures` classifies errors of the stream. */
   send(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
 
@@ -78,7 +78,7 @@ export interface ToolCallProgress {
   readonly message?: string;
 }
 
-/** Runs calls. It never rejects: a failure is a result that the model reads. */
+/** Runs calls. It never rejects: the model reads a failure as a result. */
 export interface ToolRunner {
   run(
     tool: ConversationTool,

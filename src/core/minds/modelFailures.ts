@@ -1,20 +1,20 @@
 /**
- * Tells from the codes and the words of a provider why a request to its model failed (D4). Only what clearly passes by
- * itself is worth another attempt; everything else is a person's business. Nothing here knows the editor.
+ * Classifies failed requests by the provider's codes and words (D4). Only a clearly temporary cause is worth another
+ * attempt. A person handles everything else. The editor is not known here.
  */
 import { asText, escapeRegExp } from '../base/text.js';
 
 export type ModelFailure =
-  /** The provider does not take such a request, so that sending it again would change nothing. */
+  /** The provider refuses such a request, so a repetition would change nothing. */
   | { readonly kind: 'rejected'; readonly text: string }
-  /** The model may not be used, or is not there; a person can change that, or choose another. */
+  /** The model is not permitted or missing. A person can change this, or choose another. */
   | { readonly kind: 'unavailable'; readonly text: string }
   /** The network failed, a rate limit was hit, or the provider itself failed. */
   | { readonly kind: 'transient'; readonly text: string; readonly retryAfterMs: number | undefined }
-  /** Nobody can tell, so it is not tried again. */
+  /** The cause is unknown, so there is no other attempt. */
   | { readonly kind: 'unknown'; readonly text: string };
 
-/** Causes that are nested deeper say nothing new. */
+/** Deeper causes add nothing. */
 const deepestCause = 4;
 
 export function failureOf(error: unknown): ModelFailure {
@@ -84,7 +84,7 @@ interface Facts {
   readonly statuses: number[];
 }
 
-/** Gathers what the error and its causes say. */
+/** Gathers the texts of the error and its causes. */
 function factsOf(error: unknown): Facts {
   const facts: Facts = { texts: [], codes: [], statuses: [] };
   let current: unknown = error;
@@ -110,8 +110,8 @@ function addText(facts: Facts, text: string): void {
 }
 
 /**
- * Returns the tool that a rejection is about, if it says so by the tool's name or by its place in the list that was
- * sent, as `tools.3.custom.input_schema` or `tools[3].function`.
+ * Returns the tool of a rejection, by the tool's name or by its index in the sent list, as in
+ * `tools.3.custom.input_schema` or `tools[3].function`.
  */
 export function toolIn(text: string, sent: readonly string[]): string | undefined {
   const named = sent.filter((name) => wholeName(name).test(text));

@@ -1,13 +1,13 @@
 /**
- * Fits tools to what a provider takes (D3). Today every tool passes as it is, so that nothing is lost to a guess; what
- * a provider is known to refuse is reported beside the tools.
+ * Fits tools to a provider (D3). Today every tool passes unchanged, so no guess loses one. Known refusals of the
+ * provider are reported beside the tools.
  */
 import type { ConversationTool } from './model.js';
 
 export interface ProjectionProblem {
-  /** Absent where it is about all tools together. */
+  /** Absent for all tools together. */
   readonly tool?: string;
-  /** Says in a sentence what the provider is known to refuse. */
+  /** A sentence about the provider's known refusal. */
   readonly message: string;
 }
 
@@ -17,7 +17,7 @@ interface Projection {
 }
 
 interface ProviderRules {
-  /** The name that people know. */
+  /** The name for people. */
   readonly name: string;
   readonly vendors: RegExp;
   readonly mostTools?: number;
@@ -28,7 +28,7 @@ interface ProviderRules {
   readonly refusesArraysWithoutItems?: true;
 }
 
-/** Users of these providers report that each of these fails the whole request. */
+/** According to users of these providers, each of these fails the whole request. */
 const rules: readonly ProviderRules[] = [
   { name: 'Copilot', vendors: /copilot/i, mostTools: 128, refusesArraysWithoutItems: true },
   {
@@ -91,7 +91,7 @@ function refusals(provider: ProviderRules, tool: ConversationTool): string[] {
 /** The content of these keywords is not a schema. */
 const values: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples']);
 
-/** Schemas of real tools are flat, and what is nested deeper than this is not looked at. */
+/** Schemas of real tools are flat. Deeper levels are not checked. */
 const deepestLook = 16;
 
 function hasArrayWithoutItems(schema: unknown, depth: number): boolean {

@@ -1,7 +1,7 @@
 /**
- * Decides when a conversation sends a request again and when it stops (D4), as a pure state machine: what happened goes in,
- * and the next state comes out. Time and chance are given. Invariants: what is stopped or cancelled stays so; a request
- * is sent again at most `mostRetries` times; a whole answer sets the count back.
+ * Decides about retries and the end of a conversation (D4), as a pure state machine from an event to the next state.
+ * Time and chance are inputs. Invariants: stopped and cancelled are final. A request is sent again at most
+ * `mostRetries` times. A complete answer resets the count.
  */
 import { assertNever } from '../base/assertNever.js';
 import type { ModelFailure } from './modelFailures.js';

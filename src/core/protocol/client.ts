@@ -18,13 +18,6 @@ export type Fields = Readonly<Record<string, unknown>>;
  */
 export type ClientKind = 'editor' | 'agentHost' | 'plain';
 
-/** A conversation with its own list of tools (G3). Without one, a client gets the common offer. */
-export interface Audience {
-  readonly conversation: string;
-  /** Equal for clients with the same declared capabilities (`capabilitiesKey`). */
-  readonly declares: string;
-}
-
 export interface AskOptions {
   readonly onProgress?: ((progress: Fields) => void) | undefined;
   /** The key of the request in a result of 2026-07-28 requiring input. */
@@ -40,12 +33,10 @@ export interface ServerClient {
   readonly logLevel: string | undefined;
   /** The conversation within the session, if the session has several. */
   readonly conversation?: string | undefined;
-  /** Present if the session gets the offer of its own instances, whatever others get. */
-  readonly audience?: Audience | undefined;
+  /** The conversation whose list the client sees (G3g); undefined if it sees the list for all. */
+  readonly listedFor?: string | undefined;
   /** A clause with the reason why earlier state of its conversation is gone, if there may have been any. */
   readonly lostBefore?: string | undefined;
-  /** The arguments every call must carry to identify its conversation (G3). */
-  readonly passes?: Fields | undefined;
   /** True if its conversation may have had an earlier session, unknown here. */
   readonly mayHaveLost?: boolean;
   /**
@@ -88,13 +79,18 @@ export function expectedClient(expected: ExpectedClient): ServerClient {
   };
 }
 
-export const uiExtension = 'io.modelcontextprotocol/ui';
-/** Servers send these clients only requests we forward. */
-const forwardedExtensions = [uiExtension, tasksExtension];
+const uiExtension = 'io.modelcontextprotocol/ui';
+
+/** Returns the extensions of a client or a server that MCP Toolsets knows. Neither side learns of another one (X8i). */
+export function knownExtensions({ extensions }: { readonly extensions?: unknown }): Fields {
+  if (!isObject(extensions)) return {};
+  const known = [uiExtension, tasksExtension].filter((id) => isObject(extensions[id]));
+  return Object.fromEntries(known.map((id) => [id, extensions[id]]));
+}
 
 /** Returns the part of these capabilities a server may use through us. */
 export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
-  const { roots, sampling, elicitation, extensions } = capabilities;
+  const { roots, sampling, elicitation } = capabilities;
   const said: Record<string, unknown> = {};
   if (isObject(roots)) said['roots'] = roots['listChanged'] === true ? { listChanged: true } : {};
   if (isObject(sampling)) said['sampling'] = parts(sampling, ['tools', 'context']);
@@ -103,10 +99,8 @@ export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
     const kinds = parts(elicitation, ['form', 'url']);
     said['elicitation'] = 'url' in kinds || 'form' in kinds ? kinds : { form: {} };
   }
-  const known = isObject(extensions) ? forwardedExtensions.filter((id) => isObject(extensions[id])) : [];
-  if (isObject(extensions) && known.length > 0) {
-    said['extensions'] = Object.fromEntries(known.map((id) => [id, extensions[id]]));
-  }
+  const extensions = knownExtensions(capabilities);
+  if (Object.keys(extensions).length > 0) said['extensions'] = extensions;
   return said;
 }
 

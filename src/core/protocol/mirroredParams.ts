@@ -58,8 +58,7 @@ export function fromHeader(header: string): string | undefined {
 }
 
 /**
- * Returns the first mirrored parameter of a call missing in the headers or different there; undefined if there is
- * none.
+ * Returns the first mirrored parameter of a call missing in the headers or different there; otherwise undefined.
  */
 export function mirrorMismatch(
   params: readonly MirroredParam[],

@@ -22,11 +22,10 @@ export interface RequestTerms {
   /** The client for questions of the server during the request. */
   readonly client?: ServerClient | undefined;
   /**
-   * The instance for it. Absent: the instance of the conversation, started if there is none. `held`: the instance of
-   * the conversation, if it holds one (G8). `any`: any instance, because all answer the same. `unheld`: an instance
-   * without a conversation, so no conversation's state is in the answer (G3).
+   * The instance that may serve it. By default, the instance of the conversation, which is started if there is none.
+   * `held`: only an instance that the conversation holds already (G8). `any`: each living one, because all answer the same.
    */
-  readonly instance?: 'held' | 'any' | 'unheld' | undefined;
+  readonly instance?: 'held' | 'any' | undefined;
 }
 
 /** A request `tools/call`. */

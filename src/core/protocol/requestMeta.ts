@@ -11,7 +11,7 @@ export const metaKeys = {
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
 } as const;
 
-/** Returns the `_meta` of parameters or of a result; empty if there is none. */
+/** Returns the `_meta` of parameters or of a result; empty without one. */
 export function metaOf(fields: Fields | undefined): Fields {
   const meta = fields?.['_meta'];
   return isObject(meta) ? meta : {};

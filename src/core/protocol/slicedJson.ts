@@ -41,9 +41,9 @@ interface Open {
   key: string | undefined;
   /** Members up to this index are in the value. */
   done: number;
-  /** The last comma after `done`; -1 if there is none. */
+  /** The last comma after `done`; -1 without one. */
   comma: number;
-  /** The number of keys in the value. Among very many keys, each costs more than the one before. */
+  /** The number of keys in the value. Among very many keys, each one costs more than its predecessor. */
   keys: number;
   /** The next token at `done`: `next` is a required member. */
   awaits: 'any' | 'next' | 'commaOrEnd';

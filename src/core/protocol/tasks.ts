@@ -46,12 +46,6 @@ export function needsTask({ execution }: { readonly execution?: unknown }): bool
   return isObject(execution) && execution['taskSupport'] === 'required';
 }
 
-/** True if an extension answers a call in place of its result. */
-export function isOtherType(result: object): boolean {
-  const { resultType } = result as { resultType?: unknown };
-  return typeof resultType === 'string' && resultType !== 'complete';
-}
-
 /** True if an answer to `tasks/get` is the last report of the task. */
 export function isFinal({ status }: Fields): boolean {
   return finalStates.includes(status);

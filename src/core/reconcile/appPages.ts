@@ -1,35 +1,35 @@
 /**
- * Looks whether the apps of one server's published tools can be shown (G8): each page is read once after it is published,
- * from an instance that lives anyway, and again when somebody has read it. It only watches: nothing waits for it, and what
- * could not be asked is no fault.
+ * Checks whether the apps of one server's published tools can be shown (G8). It reads each page once after its
+ * publication, from an instance that is live already, and looks at it again whenever a client reads it. It only
+ * watches: no caller waits for it, and a page without an answer is no fault.
  */
 import { appFault } from '../apps/appResource.js';
 import { appOf } from '../apps/toolMeta.js';
 import type { Problem } from '../base/problem.js';
 import { clipped } from '../base/text.js';
 import type { ServerPlaces } from '../config/model.js';
-import type { PoolFailure } from '../instances/poolDeps.js';
+import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, OtherRequest } from '../protocol/request.js';
 import type { PublishedTool } from '../tools/catalogue.js';
 import { appUnusable } from './problems.js';
 
-/** No more pages of one server are read for this. */
+/** The limit of pages of one server. */
 const mostPages = 32;
 const longestUri = 200;
 const longestError = 300;
 
 interface AppPagesDeps {
-  /** Asks an instance that lives; undefined where none does. */
+  /** Asks a live instance. Returns undefined if there is none. */
   readonly read: (request: OtherRequest) => Promise<OtherOutcome | PoolFailure> | undefined;
-  /** Aborted when nothing serves any more. */
+  /** Aborts when the server no longer serves. */
   readonly signal: AbortSignal;
   readonly redact: (text: string) => string;
   readonly onChange: () => void;
 }
 
 export class AppPages {
-  /** What is wrong with each page that was looked at, if anything. */
+  /** The fault of each page, if it has one. */
   private readonly faults = new Map<string, string | undefined>();
   private readonly asked = new Set<string>();
   private tools: readonly PublishedTool[] = [];
@@ -47,10 +47,13 @@ export class AppPages {
     }
   }
 
-  /** Has to be called with what was answered when a resource was read. */
+  /** Has to be called with the outcome when a client reads a resource. */
   note(uri: string, outcome: OtherOutcome | PoolFailure): void {
-    if (!this.asked.has(uri) || !this.judge(uri, outcome)) return;
-    this.deps.onChange();
+    if (!this.asked.has(uri) || (outcome.kind !== 'result' && outcome.kind !== 'error')) return;
+    const fault = outcome.kind === 'result' ? appFault(uri, outcome.result['contents']) : this.refused(outcome);
+    const isNew = !this.faults.has(uri) || this.faults.get(uri) !== fault;
+    this.faults.set(uri, fault);
+    if (isNew) this.deps.onChange();
   }
 
   problems(server: string, places: ServerPlaces): Problem[] {
@@ -68,15 +71,6 @@ export class AppPages {
     if (!uri.startsWith('ui://')) return this.note(uri, { kind: 'result', result: {} });
     const outcome = await read({ method: 'resources/read', params: { uri }, signal, instance: 'any' });
     if (outcome && !signal.aborted) this.note(uri, outcome);
-  }
-
-  /** Returns whether anything is new. */
-  private judge(uri: string, outcome: OtherOutcome | PoolFailure): boolean {
-    if (outcome.kind !== 'result' && outcome.kind !== 'error') return false;
-    const fault = outcome.kind === 'result' ? appFault(uri, outcome.result['contents']) : this.refused(outcome);
-    const isNew = !this.faults.has(uri) || this.faults.get(uri) !== fault;
-    this.faults.set(uri, fault);
-    return isNew;
   }
 
   private refused({ code, message }: Extract<OtherOutcome, { kind: 'error' }>): string {

@@ -1,6 +1,4 @@
-/**
- * Why a definition does not serve, or what is wrong with the one that serves: an operation that failed, with its time.
- */
+/** Why a definition does not serve, or the fault of the one in service: a failed operation with its time. */
 import { assertNever } from '../base/assertNever.js';
 import type { Problem } from '../base/problem.js';
 import type { StartFailure } from '../connections/connection.js';
@@ -15,7 +13,7 @@ export type FailureCause =
 /** `since` is in epoch milliseconds. */
 export type Failure = FailureCause & { readonly since: number };
 
-/** Servers quote what they were given, so what they say is redacted before anyone reads it (E4). */
+/** Servers quote their input, so their texts are redacted before anyone reads them (E4). */
 export function redactedCause(cause: FailureCause, redact: (text: string) => string): FailureCause {
   switch (cause.kind) {
     case 'startFailed': {
@@ -35,8 +33,8 @@ export function redactedCause(cause: FailureCause, redact: (text: string) => str
 }
 
 /**
- * Says whether the server is down because of it. A lease that died takes nothing down: its conversation's next call starts
- * another.
+ * Returns true if the server is down because of it. A dead lease takes nothing down, because the next call of its
+ * conversation starts another.
  */
 export function takesDown(failure: Failure): boolean {
   return failure.kind !== 'lost' || failure.final;

@@ -1,6 +1,6 @@
 /**
- * Asks one instance again for what it says has changed (R6). Several changes at once are one request; what could not be
- * had is asked for with the next change.
+ * Lists the tools, prompts or resources of one instance again after it has reported a change (R6). Several changes at
+ * once are one request. A failed list is requested again with the next change.
  */
 import { type Clock, delay } from '../base/clock.js';
 import { SingleFlight } from '../base/singleFlight.js';
@@ -9,8 +9,8 @@ import { TokenBucket } from '../base/tokenBucket.js';
 import type { Connection, OfferKind, ToolListing } from '../connections/connection.js';
 
 /**
- * An instance that says that its tools changed is asked for them several times at once, as changes come in bursts, and
- * then twice a second, however often it says so (R6).
+ * Changes come in bursts. An instance is asked several times at once, and then twice a second, however often it reports
+ * (R6).
  */
 const burst = 8;
 const perSecond = 2;
@@ -18,12 +18,12 @@ const perSecond = 2;
 interface RefreshDeps {
   readonly clock: Clock;
   readonly connection: Connection;
-  /** When it is aborted, nothing is asked any more. */
+  /** Aborting it ends all requests. */
   readonly signal: AbortSignal;
   readonly timeoutMs: () => number;
-  /** What the instance listed last. */
+  /** Returns the last list of the instance. */
   readonly last: () => ToolListing;
-  /** Does in slices what `onListed` would take long for. */
+  /** Prepares `onListed` in slices. */
   readonly prepare: (listing: ToolListing) => Sliced<void>;
   readonly onListed: (listing: ToolListing) => void;
   readonly onFailure: (error: unknown) => void;
@@ -60,7 +60,7 @@ export class ListRefresh {
     const { connection, last: lastListed, timeoutMs, onListed, onFailure } = this.deps;
     const kinds = new Set(this.kinds);
     this.kinds.clear();
-    if (kinds.size === 0) return; // An earlier run has taken this change with its own.
+    if (kinds.size === 0) return; // An earlier run has taken this change too.
     try {
       const options = { signal: new AbortController().signal, timeoutMs: timeoutMs() };
       const last = lastListed();
@@ -86,7 +86,7 @@ export class ListRefresh {
   }
 }
 
-/** Keeps the old list, with the reason, where the new one could not be had. */
+/** Keeps the old list, with the reason, if the new one failed. */
 function unlessFailed<Listing extends { readonly failure?: string }>(
   next: Listing | undefined,
   before: Listing | undefined,

@@ -1,14 +1,12 @@
 /**
- * What the instances of one server list, which need not be the same: some servers offer more to a client that can be
- * asked, or switch tools on when they are called (G3). One list is the *common* one, which all see who have no reason to
- * see another. Invariants: a list that is known already is kept once; nothing is kept for an instance that is gone; the
- * kinds of clients whose lists are remembered are bounded.
+ * The lists of one server's instances. They may differ: some servers offer more to a client that can be asked, or switch
+ * tools on when they are called (G3g). A conversation sees the list of its instance. Without an instance, it sees the
+ * *common* list. Invariants: equal lists are kept once; nothing is kept for an instance that is gone.
  */
-import { BoundedMap } from '../base/boundedMap.js';
 import type { ServerDefinition } from '../config/model.js';
 import type { ConnectOutcome, ToolListing } from '../connections/connection.js';
 import type { Instance } from '../instances/instance.js';
-import { capabilitiesKey, type Audience } from '../protocol/client.js';
+import { capabilitiesKey } from '../protocol/client.js';
 import { reviewedPrompt, reviewedTool } from '../approval/offerPrints.js';
 import type { Sliced } from '../base/turns.js';
 import { curate, curateInSlices, type Curation } from '../tools/curate.js';
@@ -17,12 +15,10 @@ import { isSameList } from '../tools/registry.js';
 
 export type Curated = Extract<Curation, { kind: 'curated' }>;
 
-/** Kinds of clients, by what they declare, whose lists are remembered; the oldest is forgotten. */
-const mostKinds = 32;
 let nextOffer = 1;
 const offers = new WeakMap<ToolListing, Offer>();
 
-/** One list of a server, and what its definition publishes of it. */
+/** One list of a server, and the part of it that a definition publishes. */
 export class Offer {
   readonly id = nextOffer++;
   private made:
@@ -37,7 +33,7 @@ export class Offer {
     return offers.get(listing) ?? new Offer(listing);
   }
 
-  /** Does in slices what `curate` then need not do (P10). */
+  /** Does the work of `curate` ahead, in slices (P10). */
   *prepare(definition: ServerDefinition, report: FilteredToolsReport): Sliced<void> {
     for (const tool of this.listing.tools) {
       reviewedTool(tool);
@@ -59,72 +55,63 @@ export class Offer {
 }
 
 export class Offers {
-  private readonly byKind = new BoundedMap<string, Offer>(mostKinds);
   private readonly byInstance = new WeakMap<Instance, Offer>();
-  /** Spare instances that nobody has taken, so that what they listed at their start is not for all yet. */
+  /** Spare instances that nobody has taken. Their first list is not for all yet. */
   private readonly spares = new WeakSet<Instance>();
-  private commonKind: string;
-  /** Whether somebody may be offered something else than the common list. */
+  /** The capabilities that the instance of the common list was told about, as a key. */
+  private commonDeclared: string;
+  /** True if a conversation may see another list than the common one. */
   isVaried = false;
 
-  /** @param declared what the clients declared of which the server was told when it listed */
+  /** @param declared the capabilities that the server was told about when it listed */
   constructor(
     public common: Offer,
     declared: Instance['declared'],
   ) {
-    this.commonKind = capabilitiesKey(declared);
-    this.byKind.set(this.commonKind, common);
+    this.commonDeclared = capabilitiesKey(declared);
   }
 
-  /** @param held the instance that is the lease of the audience's conversation */
-  of({ declares }: Audience, held: Instance | undefined): Offer {
-    return (held && this.byInstance.get(held)) ?? this.byKind.get(declares) ?? this.common;
-  }
-
-  /** Returns every list that somebody may be offered, the common one first. */
+  /** Returns the different lists of these instances, the common one first. */
   all(instances: readonly Instance[]): readonly Offer[] {
-    const own = instances.flatMap((instance) => this.byInstance.get(instance) ?? []);
-    return [...new Set([this.common, ...this.byKind.values(), ...own])];
+    return [...new Set([this.common, ...instances.flatMap((instance) => this.byInstance.get(instance) ?? [])])];
   }
 
-  /** The list that this instance gave last. */
+  /** Returns the newest list of this instance. */
   ofInstance(instance: Instance): Offer | undefined {
     return this.byInstance.get(instance);
   }
 
   /**
-   * Notes what an instance lists. Returns whether it is the newest list of all, so that it is to be the common one.
-   * What an instance lists when it starts, it lists for all clients like its own; what changes in the instance of one
-   * conversation later changes for that conversation alone. What a spare instance lists at its start takes nothing away
-   * from the conversations there are: it is for all when one has taken it.
+   * Notes the list of an instance. Returns true if it becomes the common list. The first list of an instance does if its
+   * client declares what the client of the common list does; the first list of a spare instance only when a conversation
+   * has taken it. Later changes in the instance of a conversation concern only that conversation.
    */
   note(instance: Instance, offer: Offer, isStart: boolean): boolean {
-    const kind = capabilitiesKey(instance.declared);
+    const declared = capabilitiesKey(instance.declared);
     const isUntaken = instance.use.kind === 'spare' && isStart;
     if (isUntaken) this.spares.add(instance);
     const isForAll = !isUntaken && this.isForAll(instance);
     this.byInstance.set(instance, offer);
-    if (isForAll || isStart) this.byKind.set(kind, offer);
-    if (isForAll) this.commonKind = kind;
+    if (isForAll) this.commonDeclared = declared;
     this.isVaried ||= offer !== this.common;
-    return isForAll || (isStart && !isUntaken && kind === this.commonKind);
+    return isForAll || (isStart && !isUntaken && declared === this.commonDeclared);
   }
 
-  /** Whether what it lists now is for all, and not for the conversation alone that holds it or will. */
+  /** True if its present list is for all, and not only for the conversation that holds it or will hold it. */
   isForAll({ use, client, declared }: Instance): boolean {
     // The next conversation is expected to be like the last, and others may be offered something else.
-    if (use.kind === 'spare') return capabilitiesKey(declared) === this.commonKind;
-    return use.kind !== 'leased' || client?.audience === undefined;
+    if (use.kind === 'spare') return capabilitiesKey(declared) === this.commonDeclared;
+    return use.kind !== 'leased' || client?.listedFor === undefined;
   }
 
-  /** Returns what an instance listed that was spare until now; undefined for any other, and the second time. */
+  /** Returns the first list of an instance that was spare until now; undefined for any other, and the second time. */
   takenSpare(instance: Instance): Offer | undefined {
     return this.spares.delete(instance) ? this.byInstance.get(instance) : undefined;
   }
 
-  /** Returns the offer that this list is already, or a new one. */
-  offerOf(listing: ToolListing): Offer {
-    const known = [this.common, ...this.byKind.values()].find((one) => isSameListing(one.listing, listing));
+  /** Returns the offer of these instances with the same list, or a new one. */
+  offerOf(listing: ToolListing, instances: readonly Instance[]): Offer {
+    const known = this.all(instances).find((one) => isSameListing(one.listing, listing));
     return known ?? Offer.of(listing);
   }
 }
@@ -144,7 +131,7 @@ function isSameListing(a: ToolListing, b: ToolListing): boolean {
   );
 }
 
-/** Curates what a start listed at the expense of its server, in slices; returns the outcome of the start. */
+/** Curates the list of a start in slices, charged to its server. Returns the outcome of the start. */
 export async function prepared(
   outcome: ConnectOutcome,
   definition: ServerDefinition,

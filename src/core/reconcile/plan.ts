@@ -1,15 +1,13 @@
 /**
- * What an edit asks of one server, as data (R2, R3): the one step that brings what runs to what the file says, and what
- * of it may run at all (S1). Everything is pure but `Judge`, which looks at what was approved; `ServerUnit` carries the
- * step out.
+ * The next step for one server after an edit, as data (R2, R3), and the decision what may run (S1). Everything is pure
+ * except `Judge`, which reads the approvals. `ServerUnit` carries the step out.
  */
 import type { ApprovalStatus } from '../approval/approvals.js';
 import { isEnabled, type ConfiguredServer, type ServerDefinition } from '../config/model.js';
 
 export interface Running {
-  /** The definition whose tools are published. */
+  /** The definition of the published tools. */
   readonly serving: Pick<ServerDefinition, 'launchHash' | 'viewHash'> | undefined;
-  /** The definition that is being started. */
   readonly starting: Pick<ServerDefinition, 'launchHash'> | undefined;
   /** The definition that a person stopped. */
   readonly stopped: Pick<ServerDefinition, 'launchHash' | 'viewHash'> | undefined;
@@ -17,25 +15,25 @@ export interface Running {
 
 /** What may run (S1). */
 export interface Permits {
-  /** Whether the definition of the file may run. */
+  /** True if the definition of the file may run. */
   readonly wanted: boolean;
-  /** Whether what serves may go on; it does not matter where nothing serves. */
+  /** True if the serving definition may go on. It does not matter if nothing serves. */
   readonly serving: boolean;
 }
 
 export type Step =
   | { readonly kind: 'none' }
-  /** Withdraw the tools, end the instances when their calls have ended, and end the start under way. */
+  /** Withdraw the tools, end the instances after their calls, and end the start under way. */
   | { readonly kind: 'withdraw' }
-  /** The entry is wrong: what serves goes on, and the start under way ends. */
+  /** The entry has an error: the serving definition goes on, and the start under way ends. */
   | { readonly kind: 'keepPrevious' }
-  /** A person has to approve it first: what serves goes on, and the start under way ends. */
+  /** The entry waits for approval: the serving definition goes on, and the start under way ends. */
   | { readonly kind: 'hold' }
-  /** Not even what serves may run any longer: everything ends now. */
+  /** The serving definition lost its approval: everything ends now. */
   | { readonly kind: 'revoke' }
-  /** Only filters, transforms or limits changed: publish anew from what is listed, and restart nothing. */
+  /** Only filters, transforms or limits changed: publish the present list again, and restart nothing. */
   | { readonly kind: 'recurate'; readonly definition: ServerDefinition }
-  /** The start under way is for this launch, so that only what becomes of it changes. */
+  /** The start under way is for this launch, so only its definition changes. */
   | { readonly kind: 'redirect'; readonly definition: ServerDefinition }
   | { readonly kind: 'start'; readonly definition: ServerDefinition };
 
@@ -48,24 +46,23 @@ export function planStep(wanted: ConfiguredServer | undefined, running: Running,
   if (stopped && stopped.launchHash === definition.launchHash && stopped.viewHash === definition.viewHash) {
     return { kind: 'none' };
   }
-  // This comes before anything of the definition counts, its filters included: what serves was approved as a whole.
+  // This comes before any other part of the definition counts, filters included: a person approves the whole.
   if (!permits.wanted) return revoked ? { kind: 'revoke' } : { kind: 'hold' };
   if (serving?.launchHash === definition.launchHash) return { kind: 'recurate', definition };
   if (starting?.launchHash === definition.launchHash) return { kind: 'redirect', definition };
   return { kind: 'start', definition };
 }
 
-/** Whether what serves is not what the file says (R3). */
+/** True if the serving definition is not the one in the file (R3). */
 export function diverges(wanted: ConfiguredServer | undefined, serving: Running['serving']): boolean {
   if (!wanted || !serving) return false;
   if (wanted.kind === 'invalid') return true;
   return wanted.definition.launchHash !== serving.launchHash || wanted.definition.viewHash !== serving.viewHash;
 }
 
-/** Says whether a definition is approved, without asking anybody. */
+/** Returns the approval of a definition. It asks no person. */
 export type Judge = (definition: ServerDefinition) => ApprovalStatus;
 
-/** Returns the definition that is to run by the file. */
 export function enabledDefinition(wanted: ConfiguredServer | undefined): ServerDefinition | undefined {
   return wanted?.kind === 'valid' && wanted.definition.enabled ? wanted.definition : undefined;
 }
@@ -81,8 +78,8 @@ export function permitsOf(
 }
 
 /**
- * Returns what a person's start starts: the definition of the file, or the one that serves where that of the file waits
- * for approval or is wrong.
+ * Returns the definition that starts when a person starts the server: that in the file, or the serving one if the file
+ * waits for approval or has an error.
  */
 export function startableDefinition(
   judge: Judge,
@@ -93,7 +90,7 @@ export function startableDefinition(
   return permitsOf(judge, wanted, serving).wanted ? enabledDefinition(wanted) : serving;
 }
 
-/** @param stopped whether a person stopped it: nobody is asked about what is not going to start */
+/** @param stopped true if a person stopped it, so that no question about it is needed */
 export function approvalOf(
   judge: Judge,
   wanted: ConfiguredServer | undefined,

@@ -1,12 +1,11 @@
-/** What goes wrong with a server that is configured well: problems of starting and running, at its entry (E1, X3). */
+/** Makes the problems of a valid entry: its start and its run failed (E1, X3). */
 import { changePhrase, type ChangedOffer } from '../approval/offerPrints.js';
 import type { Problem } from '../base/problem.js';
-import { shortList } from '../base/shortList.js';
-import { clipped } from '../base/text.js';
+import { shortList, clipped } from '../base/text.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { StartFailure } from '../connections/connection.js';
 
-/** @param changed whether an earlier launch of this server serves on */
+/** @param changed true if an earlier launch of this server still serves */
 export function approvalPending(server: string, places: ServerPlaces, changed: boolean): Problem {
   return {
     code: 'approval-pending',
@@ -77,7 +76,7 @@ export function refreshFailed(server: string, places: ServerPlaces, detail: stri
   };
 }
 
-/** @param fault a phrase that says what is wrong with the page */
+/** @param fault a phrase */
 export function appUnusable(
   server: string,
   places: ServerPlaces,

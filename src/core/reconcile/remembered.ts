@@ -1,37 +1,30 @@
-/** What of a server and its use is kept for the next window, and who keeps it. */
+/** The data about a server that is kept for the next window. */
 import type { ServerDefinition } from '../config/model.js';
 import type { Connection, ToolListing } from '../connections/connection.js';
-import type { Losses } from '../instances/conversationHistory.js';
 
-/** What a server says of itself when it is connected. */
+/** A server's description of itself at its connection. */
 export type Spoken = Pick<Connection, 'serverInfo' | 'capabilities' | 'protocolVersion'>;
 
 export function spokenBy({ serverInfo, capabilities, protocolVersion }: Connection): Spoken {
   return { serverInfo, capabilities, protocolVersion };
 }
 
-/** What a server offers and says of itself, as it is kept for the next window. */
+/** The offer of a server as it is kept for the next window. */
 export interface RememberedOffer extends Spoken, Pick<Connection, 'instructions'> {
-  /** The time in epoch milliseconds when it was listed. */
+  /** The time of the list in epoch milliseconds. */
   readonly at: number;
   readonly listing: ToolListing;
 }
 
-/** Keeps what servers listed last. It decides nothing about approval, but what it recalls may be published at once. */
+/** Keeps the last lists of servers. It decides nothing about approval, but its lists may be published at once. */
 export interface OfferMemory {
   recall(definition: ServerDefinition): RememberedOffer | undefined;
   remember(definition: ServerDefinition, offer: RememberedOffer): void;
-  /** Forgets what a launch listed, because it waits for approval. */
+  /** Forgets the list of a launch, because the launch waits for approval. */
   forget(definition: ServerDefinition): void;
 }
 
-/** Knows the conversations that had an instance of a server, in earlier windows too (P9, X4). */
-export interface KnownConversations {
-  expectsMore(server: string): boolean;
-  of(server: string): Losses;
-}
-
-/** Whether two offers differ at most in when they were listed. */
+/** True if two offers differ only in their times. */
 export function isSameOffer({ at: _, ...offer }: RememberedOffer, { at: __, ...other }: RememberedOffer): boolean {
   return (Object.keys(offer) as (keyof typeof offer)[]).every((key) => offer[key] === other[key]);
 }

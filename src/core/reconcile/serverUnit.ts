@@ -1,72 +1,115 @@
 /**
- * One server of the config file. It brings what runs to what the file says, one step at a time, and keeps the
- * last-known-good when that fails (R2, R3). Invariants: what serves is replaced in one synchronous step; an overtaken
- * start is ended and changes nothing; what waits for approval never starts (S1); a disposed unit leaves nothing.
+ * One server of the config file. It carries out one step at a time until the file is served, and keeps the
+ * last-known-good definition if a step fails (R2, R3).
+ *
+ * Invariants: the serving definition is replaced in one synchronous step; an overtaken start ends and changes nothing;
+ * a launch without approval never starts (S1); a disposed unit leaves nothing.
  */
 import { assertNever } from '../base/assertNever.js';
 import type { CancelSignal } from '../base/cancellation.js';
 import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
-import type { ConnectOutcome } from '../connections/connection.js';
-import type { PoolFailure } from '../instances/poolDeps.js';
+import type { ConnectOutcome, ConnectRequest } from '../connections/connection.js';
+import type { PoolFailure } from '../instances/pool.js';
+import { ServerConversations } from '../instances/serverConversations.js';
+import type { Services } from '../instances/services.js';
+import type { StartTurn } from '../instances/startTurns.js';
 import type { Fields } from '../protocol/client.js';
+import type { FilteredToolsReport } from '../tools/problems.js';
 import { describeFailure, redactedCause, takesDown, type Failure, type FailureCause } from './failure.js';
 import { Offer, prepared } from './offers.js';
 import {
   approvalOf,
   diverges,
   enabledDefinition,
+  type Judge,
   type Permits,
   permitsOf,
   planStep,
   startableDefinition,
 } from './plan.js';
-import { Serving, type UnitDeps } from './serving.js';
-import { isSameOffer, type RememberedOffer } from './remembered.js';
-import { StandIn } from './standIn.js';
-import { StartAttempt } from './startAttempt.js';
+import { isSameOffer, type OfferMemory, type RememberedOffer } from './remembered.js';
+import { Serving } from './serving.js';
+import { type StandIn, standInOf } from './standIn.js';
 import type { UnitFacts } from './status.js';
 
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
+
+/** The start under way of one definition. After an abort, its outcome counts for nothing and its connection is closed. */
+interface Attempt {
+  /** A later one of the same launch may replace it during the start. */
+  definition: ServerDefinition;
+  readonly since: number;
+  readonly turn: StartTurn;
+  readonly controller: AbortController;
+  /** Resolves after the outcome counted, or after everything started is gone. Never rejects because of a server. */
+  done: Promise<void>;
+}
+
+interface UnitDeps {
+  readonly id: string;
+  readonly services: Services;
+  readonly policy: UnitPolicy;
+  /** Keeps lists for the next window. By default nothing is kept. */
+  readonly memory: OfferMemory | undefined;
+  /** Called in the same turn in which the published offer changed. */
+  readonly onPublish: () => void;
+  /** Called when a view shows something else. */
+  readonly onChange: () => void;
+}
+
+/** The settings and decisions of a person for each server. */
+export interface UnitPolicy {
+  /** Decides whether a definition may run (S1). `reconsider` has to be called when this changes. */
+  readonly judge: Judge;
+  /** True if a server with remembered tools starts only when it is needed. */
+  readonly startsOnCall: (definition: ServerDefinition) => boolean;
+  readonly filteredTools: () => FilteredToolsReport;
+  /** The time for calls in flight after their instance was replaced or removed, in milliseconds (R4). */
+  readonly drainLimitMs: number;
+}
 
 const revoked = 'its approval was revoked';
 
 export class ServerUnit {
   private wanted: ConfiguredServer | undefined;
   private current: Serving | undefined;
-  /** Is published while nothing serves yet; it belongs to what is starting. */
+  /** Published until the start under way has listed. */
   private standIn: StandIn | undefined;
-  /** What was remembered last, so that it is not written again. */
+  /** The last remembered offer, so that it is not written twice. */
   private remembered: RememberedOffer | undefined;
-  private attempt: StartAttempt | undefined;
+  private attempt: Attempt | undefined;
   private stopped: { readonly definition: ServerDefinition; readonly since: number } | undefined;
-  /** Says why the definition of the file does not serve. */
+  /** Why the definition of the file does not serve. */
   private failure: Failure | undefined;
-  /** Says what is wrong with what serves. It stands beside `failure`, as neither explains or ends the other. */
+  /** The fault of the serving definition. It is independent of `failure`. */
   private servingFailure: Failure | undefined;
   private divergedAt: number | undefined;
   private heldBack = false;
   private readonly ends: PendingEnds;
-  /** What no longer serves, replaced or withdrawn, while its last calls still run (R4). */
+  /** The replaced or withdrawn definitions with calls in flight (R4). */
   private readonly draining = new Set<Serving>();
 
+  private readonly conversations: ServerConversations;
+
   constructor(private readonly deps: UnitDeps) {
-    this.ends = new PendingEnds((why) => deps.log.write('error', `${deps.id}: ${why}`));
+    const { services, id } = deps;
+    this.ends = new PendingEnds((why) => services.log.write('error', `${id}: ${why}`));
+    this.conversations = new ServerConversations(services.conversations?.of(id));
   }
 
   get serving(): Serving | undefined {
     return this.current;
   }
 
-  /** What agents are offered: what serves, or what stands in for it. */
+  /** The offer for agents: the serving definition, or its stand-in. */
   get published(): Serving | StandIn | undefined {
     return this.current ?? this.standIn;
   }
 
   /**
-   * Resolves with what serves, once it has started. A request that was made of a stand-in waits here, and finds what the
-   * server really has.
+   * Resolves with the serving definition after its start. A request to a stand-in waits here, and finds the real tools.
    */
   async ready(signal: CancelSignal): Promise<Serving | PoolFailure | { readonly kind: 'cancelled' }> {
     for (let asked: StandIn | undefined; !this.current && this.standIn && !signal.aborted;) {
@@ -76,7 +119,7 @@ export class ServerUnit {
         this.launch(this.standIn.definition, true);
         this.changed();
       }
-      this.attempt?.hurry();
+      this.attempt?.turn.hurry();
       await Promise.race([this.attempt?.done, untilAborted(signal)]);
     }
     if (this.current) return this.current;
@@ -93,7 +136,7 @@ export class ServerUnit {
     await this.current?.settled();
   }
 
-  /** Brings what runs to what the file says now. */
+  /** Has to be called with the entry of the file after each edit. */
   apply(wanted: ConfiguredServer | undefined): void {
     this.wanted = wanted;
     const [serving, starting, stopped] = [this.current, this.attempt, this.stopped].map((each) => each?.definition);
@@ -127,7 +170,7 @@ export class ServerUnit {
       case 'redirect':
         if (this.attempt) this.attempt.definition = step.definition;
         this.stand(step.definition);
-        if (!this.standIn) this.attempt?.hurry();
+        if (!this.standIn) this.attempt?.turn.hurry();
         break;
       case 'start':
         this.stopped = undefined;
@@ -139,22 +182,22 @@ export class ServerUnit {
     this.changed();
   }
 
-  /** Looks again at what may run, after an approval or a revocation. */
+  /** Has to be called after an approval or a revocation. */
   reconsider(): void {
     const { wanted, serving } = this.permits();
-    this.endDraining(revoked, ({ definition }) => this.deps.judge(definition).kind === 'pending');
+    this.endDraining(revoked, ({ definition }) => this.deps.policy.judge(definition).kind === 'pending');
     if (this.heldBack || !wanted || !serving) this.apply(this.wanted);
     else this.changed();
   }
 
-  /** Starts a stopped, failed or idle server because a person asked for it. */
+  /** Starts a stopped, failed or idle server for a person. */
   async start(): Promise<void> {
     this.stopped = undefined;
     const serving = this.current;
     const definition = this.startable();
     if (!definition) this.apply(this.wanted);
     else if (serving?.definition.launchHash !== definition.launchHash) {
-      if (this.attempt) this.attempt.hurry();
+      if (this.attempt) this.attempt.turn.hurry();
       else this.begin(definition, true);
     } else if (serving.pool.live.length === 0) {
       await serving.startAgain();
@@ -163,19 +206,19 @@ export class ServerUnit {
     await this.settled();
   }
 
-  /** Withdraws the tools and ends every instance now, because a person asked for it. Calls in flight fail. */
+  /** Withdraws the tools and ends every instance for a person. Calls in flight fail. */
   async stop(): Promise<void> {
     const definition = enabledDefinition(this.wanted) ?? this.current?.definition;
     if (!definition) return;
-    this.stopped = { definition, since: this.deps.clock.now() };
+    this.stopped = { definition, since: this.deps.services.clock.now() };
     this.endNow('a person stopped it');
     this.changed();
     await this.ends.settled();
   }
 
   /**
-   * Ends every instance and starts a new one. The tools stay published meanwhile. Where conversations have instances of
-   * their own, those end for a person alone, and an agent has one started if no other lives (L5).
+   * Ends every instance and starts a new one. The tools stay published. Leases end only for a person. For an agent, an
+   * instance starts if no other is live (L5).
    */
   async restart(by: 'a person' | 'an agent'): Promise<void> {
     const [serving, definition] = [this.current, this.startable()];
@@ -183,8 +226,8 @@ export class ServerUnit {
     if (serving?.definition.launchHash === definition.launchHash) {
       const isWhole = by === 'a person' || definition.trulyStateless;
       await (isWhole ? serving.pool.recycle(`${by} restarted it`) : serving.pool.endUnheld(`${by} restarted it`));
-      // While its processes ended, it may have been stopped, withdrawn or revoked, and a call may have started another.
-      if (this.current === serving && !serving.pool.takesAny) await serving.startAgain();
+      // While its processes ended, a person may have stopped it, or a call may have started another instance.
+      if (this.current === serving && !serving.pool.open) await serving.startAgain();
       await this.settled();
     } else {
       this.overtake();
@@ -207,17 +250,16 @@ export class ServerUnit {
     await this.gone();
   }
 
-  /** Resolves when everything that was withdrawn, replaced or overtaken has ended. */
+  /** Resolves when everything withdrawn, replaced or overtaken has ended. */
   gone(): Promise<void> {
     return this.ends.settled();
   }
 
-  /** Returns what works on the task of a conversation, which may have been replaced since the task began. */
+  /** Finds the definition that works on a task, which an edit may have replaced since. */
   servingOfTask(task: string, conversation: string): Serving | undefined {
     return [this.current, ...this.draining].find((serving) => serving?.pool.tasks.has(task, conversation));
   }
 
-  /** Tells the views what there is to show. */
   get facts(): UnitFacts {
     return {
       id: this.deps.id,
@@ -230,70 +272,92 @@ export class ServerUnit {
       divergedAt: this.divergedAt,
       failure: this.failure,
       servingFailure: this.servingFailure,
-      approval: approvalOf(this.deps.judge, this.wanted, this.current?.definition, this.stopped !== undefined),
+      approval: approvalOf(this.deps.policy.judge, this.wanted, this.current?.definition, this.stopped !== undefined),
     };
   }
 
   private startable(): ServerDefinition | undefined {
-    return startableDefinition(this.deps.judge, this.wanted, this.current?.definition);
+    return startableDefinition(this.deps.policy.judge, this.wanted, this.current?.definition);
   }
 
   private permits(): Permits {
-    return permitsOf(this.deps.judge, this.wanted, this.current?.definition);
+    return permitsOf(this.deps.policy.judge, this.wanted, this.current?.definition);
   }
 
-  /** @param isAsked whether a person wants it to start now, whatever its entry says */
+  /** @param isAsked true if a person wants it to start now, whatever its entry says */
   private begin(definition: ServerDefinition, isAsked = false): void {
     this.overtake();
     this.stand(definition);
-    if (isAsked || !this.standIn || !this.deps.startsOnCall(definition)) this.launch(definition, isAsked);
+    if (isAsked || !this.standIn || !this.deps.policy.startsOnCall(definition)) this.launch(definition, isAsked);
   }
 
-  /** @param isAsked whether somebody waits for it; tools that are not there yet are waited for as well */
+  /**
+   * @param isAsked true if a caller waits for it. If no tools are published yet, the start does not wait for its turn
+   * either.
+   */
   private launch(definition: ServerDefinition, isAsked: boolean): void {
-    const { id: server, connector, serverLog: log, clock, turns, filteredTools } = this.deps;
+    const { id: server, services, memory } = this.deps;
+    const { clock, turns } = services;
     const { launch, timeouts } = definition;
-    const [{ capabilities }, spoke] = [this.deps.expected(), this.deps.memory?.recall(definition)?.protocolVersion];
-    const request = { server, launch, timeoutMs: timeouts.connect, log, capabilities, spoke };
-    this.attempt = new StartAttempt(
-      definition,
-      clock.now(),
-      turns.take(isAsked || !this.standIn || launch.transport !== 'stdio'),
-      async (signal) => prepared(await connector.connect({ ...request, signal }), definition, filteredTools()),
-      (attempt, outcome) => {
-        this.attempt = undefined;
-        if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, capabilities);
-        if (outcome.kind === 'failed') this.fail({ kind: 'startFailed', failure: outcome.failure });
-        // What starts with a call is tried again by the next one.
-        if (!this.deps.startsOnCall(attempt.definition) || this.failure?.kind === 'refused') this.standDown();
-        this.changed();
-      },
-    );
-    this.ends.add(this.attempt.done);
+    const controller = new AbortController();
+    const turn = turns.take(isAsked || !this.standIn || launch.transport !== 'stdio');
+    const attempt: Attempt = { definition, since: clock.now(), turn, controller, done: Promise.resolve() };
+    const request: ConnectRequest = {
+      server,
+      launch,
+      timeoutMs: timeouts.connect,
+      log: services.serverLog(server),
+      signal: controller.signal,
+      spoke: memory?.recall(definition)?.protocolVersion,
+      capabilities: services.expectedClient().capabilities,
+    };
+    this.attempt = attempt;
+    attempt.done = this.run(attempt, request).finally(() => turn.end());
+    this.ends.add(attempt.done);
+  }
+
+  private async run(attempt: Attempt, request: ConnectRequest): Promise<void> {
+    const { turn, definition } = attempt;
+    const { signal, capabilities = {} } = request;
+    const { connector } = this.deps.services;
+    const { filteredTools, startsOnCall } = this.deps.policy;
+    if (turn.coming) await Promise.race([turn.coming, untilAborted(signal)]);
+    if (signal.aborted) return;
+    const outcome = await prepared(await connector.connect(request), definition, filteredTools());
+    turn.end();
+    if (signal.aborted) return outcome.kind === 'connected' ? outcome.connection.close() : undefined;
+    this.attempt = undefined;
+    if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, capabilities);
+    if (outcome.kind === 'failed') this.fail({ kind: 'startFailed', failure: outcome.failure });
+    // With `start: call`, the next call tries again.
+    if (!startsOnCall(attempt.definition) || this.failure?.kind === 'refused') this.standDown();
+    this.changed();
   }
 
   private succeed(definition: ServerDefinition, { connection, listing }: Connected, declared: Fields): void {
     const offer = Offer.of(listing);
-    const curated = offer.curate(definition, this.deps.filteredTools());
+    const curated = offer.curate(definition, this.deps.policy.filteredTools());
     if (curated.kind === 'refused') {
       this.fail({ kind: 'refused', problems: curated.problems });
       this.ends.add(connection.close());
       return;
     }
     this.failure = undefined;
+    const { id, services, policy, onChange } = this.deps;
     const serving: Serving = new Serving(
-      this.deps,
       {
-        onCommit: () => this.current === serving && this.commit(),
-        onChange: this.deps.onChange,
-        onFailure: (cause) => this.noteServing(this.logged(cause)),
-        onWell: () => this.noteServing(undefined),
+        id,
+        services,
+        conversations: this.conversations,
+        filteredTools: policy.filteredTools,
+        onPublish: () => this.current === serving && this.publish(),
+        onChange,
+        onHealth: (cause) => {
+          this.servingFailure = cause && this.logged(cause);
+          onChange();
+        },
       },
-      definition,
-      connection,
-      declared,
-      offer,
-      curated,
+      { definition, connection, declared, offer, curated },
     );
     this.replace(serving, 'its definition was changed');
   }
@@ -303,15 +367,13 @@ export class ServerUnit {
     this.deps.onChange();
   }
 
-  private noteServing(failure: Failure | undefined): void {
-    this.servingFailure = failure;
-    this.deps.onChange();
-  }
-
   private logged(cause: FailureCause): Failure {
-    const failure = { ...redactedCause(cause, this.deps.redact), since: this.deps.clock.now() };
+    const failure = {
+      ...redactedCause(cause, (text) => this.deps.services.redactor.redact(text)),
+      since: this.deps.services.clock.now(),
+    };
     const { reason, fix } = describeFailure(failure);
-    this.deps.log.write('error', `${this.deps.id}: ${reason} ${fix}`);
+    this.deps.services.log.write('error', `${this.deps.id}: ${reason} ${fix}`);
     return failure;
   }
 
@@ -319,48 +381,48 @@ export class ServerUnit {
     const { current: serving, servingFailure: down } = this;
     if (!serving) return;
     this.failure = undefined;
-    // A failure to start lasts until a start succeeds, and an edit asks for one where nothing lives (R2).
-    if (down && takesDown(down) && !serving.pool.takesAny) this.ends.add(serving.startAgain());
+    // A failed start counts until a start succeeds, and an edit asks for one if no instance is live (R2).
+    if (down && takesDown(down) && !serving.pool.open) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);
     if (refused) this.fail({ kind: 'refused', problems: refused.problems });
   }
 
-  /** Takes the one step in which what serves changes. What served before ends with its last call. */
+  /** Replaces the serving definition in one step. The previous one ends with its last call. */
   private replace(next: Serving | undefined, reason: string): void {
     const before = this.current;
     if (!before && !next) return this.standDown();
     this.current = next;
     this.standIn = undefined;
     this.servingFailure = undefined;
-    this.commit();
+    this.publish();
     if (!before) return;
     this.draining.add(before);
-    this.ends.add(before.drain(this.deps.drainLimitMs, reason).finally(() => this.draining.delete(before)));
+    this.ends.add(before.drain(this.deps.policy.drainLimitMs, reason).finally(() => this.draining.delete(before)));
   }
 
-  /** Publishes what this launch listed in another window, where nothing serves (P8). */
+  /** Publishes the list of this launch from an earlier window, if nothing serves (P8). */
   private stand(definition: ServerDefinition): void {
-    const { memory, filteredTools } = this.deps;
-    const isSame = this.standIn?.definition.launchHash === definition.launchHash;
-    if (isSame && this.standIn?.recurate(definition, filteredTools())) return this.commit();
-    const remembered = this.current || isSame ? undefined : memory?.recall(definition);
-    const next = remembered && StandIn.of(definition, remembered, filteredTools());
+    const { memory, policy } = this.deps;
+    const { filteredTools } = policy;
+    const before = this.standIn?.definition.launchHash === definition.launchHash ? this.standIn : undefined;
+    const remembered = before?.remembered ?? (this.current ? undefined : memory?.recall(definition));
+    const next = remembered && standInOf(definition, remembered, filteredTools());
     if (!next) return this.standDown();
+    if (!before) this.failure = undefined;
     this.standIn = next;
-    this.failure = undefined;
-    this.commit();
+    this.publish();
   }
 
   private standDown(): void {
     if (!this.standIn) return;
     this.standIn = undefined;
-    this.commit();
+    this.publish();
   }
 
-  private commit(): void {
+  private publish(): void {
     this.noteDivergence();
     this.remember();
-    this.deps.onCommit();
+    this.deps.onPublish();
   }
 
   private remember(): void {
@@ -378,7 +440,7 @@ export class ServerUnit {
 
   private noteDivergence(): void {
     const diverged = diverges(this.wanted, this.current?.definition);
-    this.divergedAt = diverged ? (this.divergedAt ?? this.deps.clock.now()) : undefined;
+    this.divergedAt = diverged ? (this.divergedAt ?? this.deps.services.clock.now()) : undefined;
   }
 
   /** Withdraws the tools and ends every instance. Calls in flight fail. */
@@ -394,7 +456,7 @@ export class ServerUnit {
   }
 
   private overtake(): void {
-    this.attempt?.overtake();
+    this.attempt?.controller.abort();
     this.attempt = undefined;
   }
 }

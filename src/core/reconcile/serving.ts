@@ -1,28 +1,20 @@
 /**
- * What serves for one server (R2, R3, R6): the last-known-good definition, what the server lists, what is published of
- * it, and the instances. It follows the server's own changes; edits of the file reach it through `ServerUnit`.
- * Invariants: the published tools change in one step (`onCommit`); a list that cannot be taken changes nothing.
+ * The serving part of one server (R2, R3, R6): the last-known-good definition, its lists, their published part, and the
+ * instances. It follows the server's own changes. Edits of the file come from `ServerUnit`.
+ *
+ * Invariants: the published tools change in one step (`onPublish`); a list with an error changes nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../base/clock.js';
-import type { Log } from '../base/log.js';
+import { assertNever } from '../base/assertNever.js';
 import { asText } from '../base/text.js';
 import type { ServerDefinition } from '../config/model.js';
-import {
-  type Connection,
-  type Connector,
-  ListError,
-  type OfferKind,
-  type ToolListing,
-} from '../connections/connection.js';
-import type { ConversationHistory } from '../instances/conversationHistory.js';
-import type { Instance } from '../instances/instance.js';
-import type { Slots } from '../instances/limit.js';
-import { InstancePool } from '../instances/pool.js';
-import type { StartTurns } from '../instances/startTurns.js';
+import { type Connection, ListError, type OfferKind, type ToolListing } from '../connections/connection.js';
+import type { Instance, InstanceUse } from '../instances/instance.js';
+import { InstancePool, type PoolEvent } from '../instances/pool.js';
 import { Reconnection } from '../instances/reconnection.js';
-import type { ServerSubscriptions } from '../instances/subscriptions.js';
-import type { Audience, ExpectedClient, Fields } from '../protocol/client.js';
+import type { ServerConversations } from '../instances/serverConversations.js';
+import type { Services } from '../instances/services.js';
+import type { Fields } from '../protocol/client.js';
 import type { Curation } from '../tools/curate.js';
 import { featuresOf, type ServerFeatures } from '../tools/features.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
@@ -30,180 +22,120 @@ import { AppPages } from './appPages.js';
 import type { FailureCause } from './failure.js';
 import { ListRefresh } from './listRefresh.js';
 import { type Offer, Offers, type Curated } from './offers.js';
-import type { Judge } from './plan.js';
-import { spokenBy, type Spoken } from './remembered.js';
-import type { KnownConversations, OfferMemory, RememberedOffer } from './remembered.js';
+import { spokenBy, type RememberedOffer, type Spoken } from './remembered.js';
 
-/** What the host gives to the reconciliation of one server. */
-export interface UnitDeps {
-  readonly id: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly serverLog: Log;
-  readonly connector: Connector & Slots;
-  readonly turns: StartTurns;
-  /** Returns a number in [0, 1) for the jitter of reconnecting. */
-  readonly random: () => number;
-  readonly filteredTools: () => FilteredToolsReport;
-  /** How many milliseconds calls in flight have after their instance was replaced or removed (R4). */
-  readonly drainLimitMs: number;
-  /** Returns the client that will use instances that nobody uses yet (G4). */
-  readonly expected: () => ExpectedClient;
-  /** Holds what clients are subscribed to, whichever instances serve. */
-  readonly subscriptions: ServerSubscriptions;
-  /** Holds what conversations have had of the server, whichever instances serve. */
-  readonly history: ConversationHistory;
-  readonly redact: (text: string) => string;
-  /** Says whether a definition may run (S1); `reconsider` tells that this changed. */
-  readonly judge: Judge;
-  /** Whether nothing of a server whose tools are remembered runs before it is needed. */
-  readonly startsOnCall: (definition: ServerDefinition) => boolean;
-  /** Keeps what servers listed for the next window. Where it is absent, nothing is kept. */
-  readonly memory?: OfferMemory | undefined;
-  /** Knows which servers conversations use. Where it is absent, no instance waits for one that nobody expects. */
-  readonly conversations?: KnownConversations | undefined;
-  /** Called in the same turn in which what is published changed. */
-  readonly onCommit: () => void;
-  /** Called when something that a view shows changed. */
-  readonly onChange: () => void;
-}
-
-/** What is offered to somebody. */
+/** The offer for one conversation. */
 export interface Offered {
   readonly listing: ToolListing;
   readonly curated: Curated;
-  /** Is there where it is not the common list; equal for those who are offered the same. */
+  /** Set if the list is not the common one. Equal lists have equal numbers. */
   readonly special?: number;
 }
 
-interface ServingEvents {
-  /** Called in the same turn in which what is published changed. */
-  readonly onCommit: () => void;
+interface ServingDeps {
+  readonly id: string;
+  readonly services: Services;
+  readonly conversations: ServerConversations;
+  readonly filteredTools: () => FilteredToolsReport;
+  /** Called in the same turn in which the published offer changed. */
+  readonly onPublish: () => void;
+  /** Called when a view shows something else. */
   readonly onChange: () => void;
-  readonly onFailure: (cause: FailureCause) => void;
-  /** Called when an instance has started. */
-  readonly onWell: () => void;
+  /** Called with undefined when an instance has started. */
+  readonly onHealth: (failure: FailureCause | undefined) => void;
+}
+
+/** A definition that has started and listed its tools. */
+interface Started {
+  readonly definition: ServerDefinition;
+  /** It becomes the warm or the shared instance (L4). */
+  readonly connection: Connection;
+  /** The capabilities of clients that the server received. */
+  readonly declared: Fields;
+  readonly offer: Offer;
+  readonly curated: Curated;
 }
 
 export class Serving {
   readonly pool: InstancePool;
-  /** Brings back what all conversations need, the shared or the warm instance. A lease comes back with its next call. */
+  /** Brings back the shared or the warm instance. A lease comes back with the next call of its conversation. */
   readonly reconnection: Reconnection;
-  /** What the server said of itself when an instance started last. */
+  definition: ServerDefinition;
+  /** The published part of the common list. */
+  curated: Curated;
+  /** The instructions of the latest instance. */
   instructions: string | undefined;
   features: ServerFeatures;
   /** The time in epoch milliseconds since when it serves. */
   readonly since: number;
-  /** Says why the newest list for all was not taken. */
+  /** Why the newest common list was not taken. */
   private commonFailure: string | undefined;
-  /** The same of the lists of instances that list for themselves. */
+  /** Why the newest own list of an instance was not taken. */
   private readonly ownFailures = new WeakMap<Instance, string>();
-  /** Holds the newest list if it gives two tools one name: other transforms may make it right. */
+  /** The newest list, if it gives two tools one name. Other transforms may make it right. */
   private rejected: Offer | undefined;
   idleSince: number | undefined;
 
-  /** What the pages of apps are like, as far as they were read. */
   readonly pages: AppPages;
   private readonly offers: Offers;
   private readonly refreshes = new WeakMap<Instance, ListRefresh>();
-  /** Resolves when the last start that was asked for has ended. */
+  /** Resolves when the last requested start has ended. */
   private starting: Promise<unknown> | undefined;
   private readonly ending = new AbortController();
   private lastCause = '';
-  /** What the connection said of itself that listed for all last: the next may be to another version of the server. */
+  /** The server's description of itself at the common list. A later instance may be another version of the server. */
   private spoken: Spoken;
-  /** The time in epoch milliseconds when the common list was given. */
+  /** The time in epoch milliseconds of the common list. */
   private listedAt: number;
 
-  /**
-   * @param connection the connection that listed; it becomes the warm or shared instance (L4).
-   * @param declared the capabilities of clients that it was told of
-   */
   constructor(
-    private readonly deps: UnitDeps,
-    private readonly events: ServingEvents,
-    public definition: ServerDefinition,
-    connection: Connection,
-    declared: Fields,
-    offer: Offer,
-    /** What is published of the common list. */
-    public curated: Curated,
+    private readonly deps: ServingDeps,
+    { definition, connection, declared, offer, curated }: Started,
   ) {
+    const { services, id, conversations } = deps;
+    this.definition = definition;
+    this.curated = curated;
     this.instructions = connection.instructions;
     this.spoken = spokenBy(connection);
     this.features = featuresOf(connection.capabilities, connection.protocolVersion);
-    this.since = deps.clock.now();
+    this.since = services.clock.now();
     this.listedAt = this.since;
     this.offers = new Offers(offer, declared);
     this.pool = new InstancePool({
-      server: deps.id,
-      launch: definition.launch,
-      trulyStateless: definition.trulyStateless,
-      timeouts: () => this.definition.timeouts,
-      connector: deps.connector,
-      turns: deps.turns,
-      wantsSpare: () => this.definition.spare !== 0 && deps.conversations?.expectsMore(deps.id) === true,
-      onTaken: (instance) => {
-        const offer = this.offers.takenSpare(instance);
-        if (offer) this.unlessEnded(() => this.note(instance, offer.listing, true));
-      },
-      clock: deps.clock,
-      log: deps.serverLog,
-      onChange: () => {
-        if (this.pool.live.length === 0) this.idleSince = deps.clock.now();
-        events.onChange();
-        // Whose lease ended or died is offered what others are.
-        if (this.offers.isVaried) this.unlessEnded(events.onCommit);
-      },
-      expected: deps.expected,
-      subscriptions: deps.subscriptions,
-      history: deps.history,
-      onOfferChanged: (instance, kind) => this.refresh(instance, kind),
-      onDeath: (cause, use) =>
-        this.unlessEnded(() => {
-          if (use.kind === 'spare') return;
-          events.onFailure({ kind: 'lost', cause, final: false });
-          this.lastCause = cause;
-          if (use.kind === 'warm' || use.kind === 'shared') this.reconnection.died();
-        }),
-      onStarted: (instance, listing) =>
-        this.unlessEnded(() => {
-          this.instructions = instance.connection.instructions;
-          this.note(instance, listing, true);
-          this.reconnection.well();
-          events.onWell();
-        }),
-      onStartFailed: (failure) => this.unlessEnded(() => events.onFailure({ kind: 'startFailed', failure })),
+      services,
+      server: id,
+      conversations,
+      definition: () => this.definition,
+      onEvent: (event) => this.follow(event),
     });
     this.reconnection = new Reconnection({
-      clock: deps.clock,
-      random: deps.random,
+      clock: services.clock,
+      random: services.random,
       start: () => this.startFresh(),
-      onChange: events.onChange,
-      onGiveUp: () => this.unlessEnded(() => events.onFailure({ kind: 'lost', cause: this.lastCause, final: true })),
+      onChange: deps.onChange,
+      onGiveUp: () => this.noteHealth({ kind: 'lost', cause: this.lastCause, final: true }),
     });
     this.offers.note(this.pool.adopt(connection, declared), offer, true);
     this.pages = new AppPages({
-      read: (request) => (this.pool.takesAny ? this.pool.request('', request) : undefined),
+      read: (request) => (this.pool.open ? this.pool.request('', request) : undefined),
       signal: this.ending.signal,
-      redact: deps.redact,
-      onChange: events.onChange,
+      redact: (text) => services.redactor.redact(text),
+      onChange: deps.onChange,
     });
     this.pages.follow(this.curated.tools);
   }
 
-  /** Says why a list of the server was not taken, while that lasts. What an instance listed for itself ends with it. */
+  /** Why a list of the server was not taken, as long as that lasts. A failure of an own list ends with its instance. */
   get refreshFailure(): string | undefined {
     const own = (instance: Instance): string | undefined => this.ownFailures.get(instance) ?? this.refusalOf(instance);
     return this.commonFailure ?? this.pool.live.filter((one) => this.isInUse(one)).flatMap((one) => own(one) ?? [])[0];
   }
 
-  /** The common list: of what all are offered who are not offered another. */
   get listing(): ToolListing {
     return this.offers.common.listing;
   }
 
-  /** What another window may publish of it before it has started there. */
+  /** The offer that another window may publish before its own start. */
   get toRemember(): RememberedOffer {
     const { listing, instructions } = this;
     return { at: this.listedAt, listing, instructions, ...this.spoken };
@@ -213,27 +145,27 @@ export class Serving {
     return this.spoken.serverInfo;
   }
 
-  /** @param audience absent: the common list. */
-  offeredTo(audience?: Audience): Offered {
+  /** Returns the list of the conversation's instance, or the common one. */
+  offeredTo(conversation?: string): Offered {
     const { common } = this.offers;
-    const isForOne = audience && !this.definition.trulyStateless;
-    const offer = isForOne ? this.offers.of(audience, this.pool.holderOf(audience.conversation)) : common;
+    const held = conversation === undefined ? undefined : this.pool.holderOf(conversation);
+    const offer = (held && !this.definition.trulyStateless && this.offers.ofInstance(held)) || common;
     const curated = offer === common ? this.curated : offer.curate(this.definition, this.report());
-    // What gives two tools one name is offered to nobody (N5).
+    // A list with two tools of one name is offered to no conversation (N5).
     if (curated.kind === 'refused') return { listing: common.listing, curated: this.curated };
     return { listing: offer.listing, curated, ...(offer !== common && { special: offer.id }) };
   }
 
-  /** The conversations that hold an instance which lists something else than the common list has. */
-  get ownLists(): readonly Audience[] {
+  /** The conversations with an own list beside the common one. */
+  get ownLists(): readonly string[] {
     if (!this.offers.isVaried) return [];
     return this.pool.live.flatMap(({ use, client }) => {
-      const audience = use.kind === 'leased' ? client?.audience : undefined;
-      return audience && this.offeredTo(audience).special !== undefined ? [audience] : [];
+      const conversation = use.kind === 'leased' ? client?.listedFor : undefined;
+      return conversation !== undefined && this.offeredTo(conversation).special !== undefined ? [conversation] : [];
     });
   }
 
-  /** Returns what is offered to anybody, the common list first. */
+  /** Returns every offer, the common one first. */
   everyOffer(): readonly Offered[] {
     return this.offers.all(this.pool.live).flatMap((offer): Offered[] => {
       const { listing, id } = offer;
@@ -259,19 +191,19 @@ export class Serving {
     else this.curated = curated;
     this.pool.review();
     this.pages.follow(this.curated.tools);
-    // Places move with every edit of the file; only what agents see is a change of the registry.
-    if (!sameView) this.events.onCommit();
+    // Places move with every edit of the file. Only a visible change counts for the catalogue.
+    if (!sameView) this.deps.onPublish();
     return undefined;
   }
 
-  /** Starts an instance beside those that live. Resolves to whether it started. */
+  /** Starts one more instance. Resolves to true if it started. */
   startFresh(): Promise<boolean> {
     const started = this.pool.startWarm().then((outcome) => outcome.kind === 'started');
     this.starting = started;
     return started;
   }
 
-  /** Does as `startFresh` because somebody asks for it, so that what failed before no longer counts. */
+  /** Starts one for a caller, so that earlier failures no longer count. */
   startAgain(): Promise<boolean> {
     this.reconnection.reset();
     return this.startFresh();
@@ -279,11 +211,11 @@ export class Serving {
 
   async settled(): Promise<void> {
     await this.starting;
-    // Later listings are not waited for: a server that announces changes for ever must not hold up the edit of another.
+    // Later listings do not count: a server with endless changes must not hold up the edit of another.
     await Promise.all(this.pool.live.map((instance) => this.refreshes.get(instance)?.listingNow));
   }
 
-  /** Ends when the calls in flight have ended, for which they have `limitMs` (R4). New calls no longer come. */
+  /** Takes no new calls. Ends with the calls in flight, after `limitMs` at the latest (R4). */
   drain(limitMs: number, reason: string): Promise<void> {
     this.end();
     return this.pool.drain(limitMs, reason);
@@ -294,29 +226,73 @@ export class Serving {
     return this.pool.close(reason);
   }
 
+  /** A pool that drains still has users and views, but its events change nothing else. */
+  private follow(event: PoolEvent): void {
+    if (event.kind === 'changed') {
+      if (this.pool.live.length === 0) this.idleSince = this.deps.services.clock.now();
+      this.deps.onChange();
+    }
+    if (this.ended) return;
+    switch (event.kind) {
+      case 'changed':
+        // A conversation without a lease is offered the common list.
+        if (this.offers.isVaried) this.deps.onPublish();
+        return;
+      case 'taken': {
+        const offer = this.offers.takenSpare(event.instance);
+        if (offer) this.note(event.instance, offer.listing, true);
+        return;
+      }
+      case 'offerChanged':
+        return this.refresh(event.instance, event.offer);
+      case 'died':
+        return this.noteDeath(event.cause, event.use);
+      case 'started':
+        this.instructions = event.instance.connection.instructions;
+        this.note(event.instance, event.listing, true);
+        this.reconnection.well();
+        return this.noteHealth(undefined);
+      case 'startFailed':
+        return this.noteHealth({ kind: 'startFailed', failure: event.failure });
+      default:
+        assertNever(event);
+    }
+  }
+
+  private noteDeath(cause: string, { kind }: InstanceUse): void {
+    if (kind === 'spare') return;
+    this.noteHealth({ kind: 'lost', cause, final: false });
+    this.lastCause = cause;
+    if (kind === 'warm' || kind === 'shared') this.reconnection.died();
+  }
+
+  private noteHealth(failure: FailureCause | undefined): void {
+    if (!this.ended) this.deps.onHealth(failure);
+  }
+
   private report(): FilteredToolsReport {
     return this.deps.filteredTools();
   }
 
   private note(instance: Instance, listing: ToolListing, isStart = false): void {
-    const offer = this.offers.offerOf(listing);
+    const offer = this.offers.offerOf(listing, this.pool.live);
     const isAsBefore = !isStart && !this.rejected && offer === this.offers.ofInstance(instance);
     const isCommon = this.offers.note(instance, offer, isStart);
     this.ownFailures.delete(instance);
-    if (isCommon && isStart) this.hear(instance.connection);
+    if (isCommon && isStart) this.noteFacts(instance.connection);
     if (isAsBefore && isCommon) this.commonFailure = undefined;
-    if (isAsBefore && (!isCommon || offer === this.offers.common)) return this.events.onChange();
+    if (isAsBefore && (!isCommon || offer === this.offers.common)) return this.deps.onChange();
     const curated = offer.curate(this.definition, this.report());
     if (curated.kind === 'refused') {
       if (isCommon) [this.rejected, this.commonFailure] = [offer, curated.problems[0].message];
     } else {
       if (isCommon) this.take(offer, curated);
-      this.events.onCommit();
+      this.deps.onPublish();
     }
-    this.events.onChange();
+    this.deps.onChange();
   }
 
-  private hear(connection: Connection): void {
+  private noteFacts(connection: Connection): void {
     const spoken = spokenBy(connection);
     if (isDeepStrictEqual(spoken, this.spoken)) return;
     this.spoken = spoken;
@@ -326,25 +302,24 @@ export class Serving {
   private take(offer: Offer, curated: Curated): void {
     this.commonFailure = undefined;
     this.rejected = undefined;
-    this.listedAt = this.deps.clock.now();
+    this.listedAt = this.deps.services.clock.now();
     this.offers.common = offer;
     this.curated = curated;
     this.pages.follow(curated.tools);
   }
 
   /**
-   * Somebody lists what is offered. What its server does not call fresh any more is asked for again; who listed is told if
-   * it has changed.
+   * Has to be called when a client lists. Lists past their lifetime are requested again, and the client is notified of
+   * a change.
    */
-  noteListed(audience: Audience | undefined): void {
-    const held = audience && this.pool.holderOf(audience.conversation);
+  noteListed(conversation: string | undefined): void {
+    const held = conversation === undefined ? undefined : this.pool.holderOf(conversation);
     for (const instance of this.pool.live) {
       if (instance.use.kind === 'leased' && instance !== held) continue;
       for (const kind of instance.connection.takeStale()) this.refresh(instance, kind);
     }
   }
 
-  /** An instance says that what it offers has changed. */
   private refresh(instance: Instance, kind: OfferKind): void {
     if (instance.use.kind === 'draining') return;
     const refresh = this.refreshes.get(instance) ?? this.refreshOf(instance);
@@ -355,20 +330,20 @@ export class Serving {
   private refreshOf(instance: Instance): ListRefresh {
     const { connection } = instance;
     return new ListRefresh({
-      clock: this.deps.clock,
+      clock: this.deps.services.clock,
       connection,
       signal: this.ending.signal,
       timeoutMs: () => this.definition.timeouts.connect,
       last: () => this.offers.ofInstance(instance)?.listing ?? this.listing,
-      prepare: (listing) => this.offers.offerOf(listing).prepare(this.definition, this.report()),
+      prepare: (listing) => this.offers.offerOf(listing, this.pool.live).prepare(this.definition, this.report()),
       onListed: (listing) => void (this.isInUse(instance) && this.note(instance, listing)),
       onFailure: (error) => {
-        // An instance that has ended meanwhile has already told why.
+        // The end of the instance is already reported.
         if (!this.isInUse(instance)) return;
-        const why = this.deps.redact(error instanceof ListError ? error.message : asText(error));
+        const why = this.deps.services.redactor.redact(error instanceof ListError ? error.message : asText(error));
         if (this.offers.isForAll(instance)) this.commonFailure = why;
         else this.ownFailures.set(instance, why);
-        this.events.onChange();
+        this.deps.onChange();
       },
     });
   }
@@ -390,9 +365,5 @@ export class Serving {
   private end(): void {
     this.ending.abort();
     this.reconnection.dispose();
-  }
-
-  private unlessEnded(run: () => void): void {
-    if (!this.ended) run();
   }
 }

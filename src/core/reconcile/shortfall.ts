@@ -1,12 +1,12 @@
 /**
- * Says what agents lack of a server that serves, although no list, setting or person leaves it out (E3). Every view that
- * shows a server as well asks here. Everything here is pure.
+ * Reports tools that agents lack although no list, setting or person leaves them out (E3). Every view of servers asks
+ * here. Everything is pure.
  */
 import type { Problem } from '../base/problem.js';
 import { toolsForEditor, type ExclusionReason } from '../tools/catalogue.js';
 import type { ServerStatus } from './status.js';
 
-/** Returns whether agents can use the tools of a server now. */
+/** Returns true if agents can use the tools of a server now. */
 export function serves(server: ServerStatus): boolean {
   return ['running', 'idle', 'remembered'].includes(server.state.kind);
 }
@@ -19,7 +19,7 @@ const faults: ReadonlySet<ExclusionReason['kind']> = new Set<ExclusionReason['ki
   'nameReserved',
 ]);
 
-/** Returns phrases such as `2 tools left out`. @param problems may be those of all servers */
+/** Returns phrases such as `2 tools left out`. @param problems may be the problems of all servers */
 export function shortfallsOf(server: ServerStatus, problems: readonly Problem[]): readonly string[] {
   if (!serves(server)) return [];
   const { tools, prompts, resources, excluded } = server;
@@ -37,7 +37,7 @@ export function shortfallsOf(server: ServerStatus, problems: readonly Problem[])
   ];
 }
 
-/** Returns how many changes wait for a person to accept them (S3). */
+/** Returns the number of changes that wait for a person (S3). */
 export function heldChanges({ changedOffers }: ServerStatus): number {
   return changedOffers.filter(({ held }) => held).length;
 }

@@ -1,6 +1,6 @@
 /**
- * The one snapshot that every view reads (sidebar, status bar, problems, command line), and the pure functions that
- * make it of what is known of a server. A snapshot is immutable, and a view never asks a connection.
+ * The one snapshot for every view (sidebar, status bar, problems, command line), and the pure functions that make it. A
+ * snapshot is immutable, and a view never asks a connection.
  */
 import type { ApprovalStatus } from '../approval/approvals.js';
 import type { ChangedOffer } from '../approval/offerPrints.js';
@@ -41,27 +41,27 @@ import type { StandIn } from './standIn.js';
 
 export type ServerState =
   | { readonly kind: 'disabled' }
-  /** The entry itself is wrong, and nothing of it runs; its problems say why. */
+  /** The entry has an error, and nothing of it runs. Its problems say why. */
   | { readonly kind: 'invalid' }
-  /** A person has to approve its launch before anything of it runs (S1). */
+  /** It waits for the approval of its launch (S1). */
   | { readonly kind: 'pending' }
-  /** A person has to sign in before it can be used (X7); `why` is a sentence. */
+  /** It waits for a sign-in (X7); `why` is a sentence. */
   | { readonly kind: 'signInNeeded'; readonly since: number; readonly why: string }
   | { readonly kind: 'starting'; readonly since: number }
-  /** At least one instance lives. */
+  /** At least one instance is live. */
   | { readonly kind: 'running'; readonly since: number }
-  /** It has not been started in this window; the tools are those of an earlier one, of this time, and a call starts it. */
+  /** It has not started in this window. Its tools are from an earlier one, and a call starts it. */
   | { readonly kind: 'remembered'; readonly since: number }
-  /** No instance lives; the tools stay published and the next call starts one (L4). */
+  /** No instance is live. The tools stay published, and the next call starts one (L4). */
   | { readonly kind: 'idle'; readonly since: number }
   | { readonly kind: 'reconnecting'; readonly attempt: number; readonly at: number; readonly cause: string }
   | { readonly kind: 'failed'; readonly since: number; readonly reason: string; readonly fix: string }
-  /** A person stopped it; it stays so until a person starts it or its entry changes. */
+  /** A person stopped it. It stays so until a person starts it or its entry changes. */
   | { readonly kind: 'stopped'; readonly since: number };
 
-/** Says why what serves is not what the file says now (R3). */
+/** Why the serving definition is not the one in the file (R3). */
 interface PreviousDefinition {
-  /** The time in epoch milliseconds when the definition that still serves was replaced in the file. */
+  /** The time in epoch milliseconds when the file replaced the serving definition. */
   readonly since: number;
   readonly reason: string;
 }
@@ -72,41 +72,40 @@ export interface InstanceStatus {
   readonly startedAt: number;
   readonly lastCallAt: number | undefined;
   readonly callsInFlight: number;
-  /** The published name of the tool that was called last. */
+  /** The published name of the tool of the last call. */
   readonly lastTool?: string | undefined;
   readonly use: InstanceUse;
 }
 
 export interface ServerStatus {
   readonly id: string;
-  /** The file it comes from. */
   readonly source: string;
   readonly origin: SourceOrigin;
   readonly place: Place;
-  /** The places where lower sources configure the same id, to no effect (C5). */
+  /** The places of the same id in lower sources, which have no effect (C5). */
   readonly shadows: readonly Place[];
   readonly transport: 'stdio' | 'streamable_http' | undefined;
-  /** Whether it runs on this machine, as a process or behind an address of it. */
+  /** True if it runs on this machine, as a process or behind a local address. */
   readonly isOfThisMachine: boolean;
   readonly trulyStateless: boolean | undefined;
   /** True if its launch has a secret that a person enters. */
   readonly hasSecrets: boolean;
   readonly state: ServerState;
-  /** Tells of the definition in the file, which may be pending while a previous one serves. */
+  /** The approval of the definition in the file, which can be pending while a previous one serves. */
   readonly approval: ApprovalStatus;
   readonly previous: PreviousDefinition | undefined;
-  /** Absent where it has no sign-in and has not asked for one. */
+  /** Absent if it has no sign-in and needs none. */
   readonly signIn?: SignInStatus;
-  /** The time in epoch milliseconds when its tools were listed, where that was in an earlier window (P8). */
+  /** The time in epoch milliseconds of its list, if the list is from an earlier window (P8). */
   readonly rememberedAt?: number;
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
   readonly tools: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];
-  /** What is not as it was when the server was approved, or was not there (S3). */
+  /** The offers that changed or came after the approval (S3). */
   readonly changedOffers: readonly ChangedOffer[];
   readonly prompts: readonly PublishedPrompt[];
   readonly resources: PublishedResources;
-  /** The number of tools that the server offers in all. */
+  /** The number of tools before the filters. */
   readonly offered: number;
   /** Their original names, in the server's order. */
   readonly listed: readonly string[];
@@ -116,49 +115,32 @@ export interface ServerStatus {
 export interface StatusSnapshot {
   /** The registry version (R5). */
   readonly version: number;
-  /** The source files whose last reload was refused as a whole: what runs is what stood there before. */
+  /** The source files with a refused reload. Their previous text still counts. */
   readonly refused: readonly { readonly file: string; readonly since: number }[];
-  /** The servers in file order. */
+  /** In file order. */
   readonly servers: readonly ServerStatus[];
   readonly problems: readonly Problem[];
   /** The built-in toolset `mcp_admin` (L5), if agents see it. */
   readonly builtIn?: Toolset | undefined;
 }
 
-/** What is known of one server, as plain facts; `ServerUnit` owns and changes them. Times are in epoch milliseconds. */
+/** The facts about one server. `ServerUnit` owns and changes them. Times are in epoch milliseconds. */
 export interface UnitFacts {
   readonly id: string;
   readonly wanted: ConfiguredServer | undefined;
   readonly serving: Serving | undefined;
-  /** What is published of an earlier window while nothing serves. */
+  /** Published from an earlier window while nothing serves. */
   readonly standIn: StandIn | undefined;
   readonly draining: readonly Serving[];
   readonly startingSince: number | undefined;
   readonly stoppedSince: number | undefined;
-  /** The time when what serves began to differ from what the file says. */
+  /** The time when the serving definition began to differ from the file. */
   readonly divergedAt: number | undefined;
-  /** Says why the definition of the file does not serve. */
+  /** Why the definition of the file does not serve. */
   readonly failure: Failure | undefined;
-  /** Says what is wrong with what serves. */
+  /** The fault of the serving definition. */
   readonly servingFailure: Failure | undefined;
   readonly approval: ApprovalStatus;
-}
-
-/** The facts of a server for which nothing has been done yet. */
-export function emptyFacts(server: ConfiguredServer): UnitFacts {
-  return {
-    id: server.id,
-    wanted: server,
-    serving: undefined,
-    standIn: undefined,
-    draining: [],
-    startingSince: undefined,
-    stoppedSince: undefined,
-    divergedAt: undefined,
-    failure: undefined,
-    servingFailure: undefined,
-    approval: { kind: 'notAsked' },
-  };
 }
 
 function stateOf(facts: UnitFacts): ServerState {
@@ -184,7 +166,7 @@ function stateOf(facts: UnitFacts): ServerState {
   return { kind: 'invalid' };
 }
 
-/** The result is set while what serves is not what the file says (R3). */
+/** Returns undefined while the file is served (R3). */
 function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
   if (facts.divergedAt === undefined) return undefined;
   const since = facts.divergedAt;
@@ -197,7 +179,10 @@ function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
   return { since, reason: failure.kind === 'startFailed' ? `Its new definition ${reason}` : reason };
 }
 
-/** A problem of an earlier text has no place in the present one: an error goes to its beginning, the others are left out. */
+/**
+ * Places of an earlier text are wrong in the present one. An error goes to its beginning, and other problems are left
+ * out.
+ */
 export function inPresentText(problems: readonly Problem[], refused: StatusSnapshot['refused']): readonly Problem[] {
   const files = new Set(refused.map(({ file }) => file));
   return problems.flatMap((problem) => {
@@ -209,7 +194,7 @@ export function inPresentText(problems: readonly Problem[], refused: StatusSnaps
 
 export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): readonly Problem[] {
   const { id, wanted, serving } = facts;
-  // The problems of a definition that is no longer in the file have no place there.
+  // A replaced definition has no place in the file.
   const inFile = facts.divergedAt === undefined ? serving : undefined;
   const problems = [...(inFile?.curated.problems ?? []), ...(facts.standIn?.curated.problems ?? [])];
   const places = wanted?.kind === 'valid' ? wanted.definition.places : wanted?.places;
@@ -256,12 +241,12 @@ function instancesOf(facts: UnitFacts): readonly InstanceStatus[] {
 
 const notAsked: SignInStatus = { kind: 'none' };
 
-/** The status of the sign-in, which may have changed since, already says it. */
+/** The status of the sign-in already says it, and may be newer. */
 function isForSignIn(failure: Failure): boolean {
   return failure.kind === 'startFailed' && failure.failure.code === 'sign-in-needed';
 }
 
-/** Without a sign-in nothing of a server works, whatever else is known of it. */
+/** Nothing of a server works without its sign-in. */
 function stateWithSignIn(state: ServerState, signIn: SignInStatus): ServerState {
   if (signIn.kind !== 'needed') return state;
   switch (state.kind) {
@@ -275,7 +260,7 @@ function stateWithSignIn(state: ServerState, signIn: SignInStatus): ServerState 
   }
 }
 
-/** @param toolset what is published of it, if anything is */
+/** @param toolset its published part, if it has one */
 export function statusOf(
   server: ConfiguredServer,
   facts: UnitFacts,

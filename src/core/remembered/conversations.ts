@@ -1,20 +1,20 @@
-/** Remembers over windows which conversations had an instance of each server, and by what they lost it (P9, X4). */
+/** Remembers over windows the conversations of each server, and why each lost its instance (P9, X4). */
 import { BoundedMap } from '../base/boundedMap.js';
 import { isObject } from '../base/isObject.js';
-import type { KnownConversations } from '../reconcile/remembered.js';
+import type { KnownConversations } from '../instances/serverConversations.js';
 
-/** A server that had so many conversations will have another. */
+/** With this many conversations, a server is likely to get another one. */
 const enough = 2;
-/** Conversations end without a word. Those that come back latest are remembered, and so are servers. */
+/** The limits. Conversations end without notice, so the latest ones are kept. */
 const [mostServers, mostConversations] = [200, 200];
-/** The loss of a conversation that had an instance when the window ended. */
+/** The loss of a conversation that had an instance at the end of the window. */
 const restarted = 'MCP Toolsets was started again';
 
 interface ConversationsDeps {
-  /** What `store` was given last, or anything else. */
+  /** The last value given to `store`, or any other value. */
   readonly stored: unknown;
   readonly store: (losses: Readonly<Record<string, Readonly<Record<string, string>>>>) => void;
-  /** Says whether a conversation is a conversation, and nothing that a person does once. */
+  /** Returns false for a single call of a person, such as a trial of a tool. */
   readonly isConversation: (conversation: string) => boolean;
 }
 

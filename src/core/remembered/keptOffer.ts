@@ -1,6 +1,6 @@
 /**
- * Reads and writes what a server listed last, as one text. What is read is foreign text, as it is when its server gives it,
- * and passes the same judgement; a text of which anything is wrong is none.
+ * Writes the last list of a server as one text, and reads it. The text is foreign, like the server's own list, and
+ * passes the same checks. A text with any error is dropped.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isObject } from '../base/isObject.js';
@@ -12,21 +12,24 @@ import type { RememberedOffer } from '../reconcile/remembered.js';
 const version = 1;
 /** No date is later, in epoch milliseconds. */
 const latestTime = 8.64e15;
-/** What is longer is not kept, in characters. */
+/** The limit of a text, in characters. */
 export const longestKept = 4 * 1024 * 1024;
 
-/** One part, a tool for example, that is longer is not kept, nor is the rest: to look for secrets in it would hold up the loop. */
+/**
+ * The limit of one part, for example a tool. To look for secrets in a longer one would hold up the event loop, so
+ * nothing is kept.
+ */
 const longestPart = 256 * 1024;
-/** This much is looked through in one turn of the event loop, in characters (P10). */
+/** The number of characters searched in one turn of the event loop (P10). */
 const ofOneTurn = 128 * 1024;
 
-/** A piece of the text, and the JSON in it that is looked through, which is empty where nothing of the server is in it. */
+/** A piece of the text, and its searched JSON. The JSON is empty if the piece has no text of the server. */
 interface Part {
   readonly text: string;
   readonly json: string;
 }
 
-/** Resolves with undefined where it is not to be kept: too long, or with a secret in it. */
+/** Resolves with undefined if the offer is too long or has a secret in it. */
 export async function keptText(offer: RememberedOffer, redact: (text: string) => string): Promise<string | undefined> {
   const pieces: string[] = [];
   let length = 0;
@@ -34,7 +37,7 @@ export async function keptText(offer: RememberedOffer, redact: (text: string) =>
   for (const { text, json } of partsOf(offer)) {
     length += text.length;
     if (json.length > longestPart || length > longestKept) return undefined;
-    // What is masked would be another offer, so all of it waits for the server.
+    // An offer with a mask would be another offer, so nothing is kept.
     if (redact(json) !== json) return undefined;
     pieces.push(text);
     looked += json.length;

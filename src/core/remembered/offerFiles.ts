@@ -1,6 +1,7 @@
 /**
- * Keeps what servers listed last in a folder of the workspace's storage, one file for each launch. All of it is read when the
- * window opens, so that it is there at once. Invariants: what a folder may hold is bounded; a file is whole or not there.
+ * Keeps the last lists of servers in a folder of the workspace's storage, one file for each launch. All files are read
+ * when the window opens, so that they are available at once. Invariants: the size of the folder is bounded; a file is
+ * whole or absent.
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,7 +11,7 @@ import type { RememberedOffer } from '../reconcile/remembered.js';
 import { keptText, longestKept, readKept } from './keptOffer.js';
 
 const mebibyte = 1024 * 1024;
-/** The limits of the folder; what was listed longest ago goes. */
+/** The limits of the folder. The oldest files go. */
 const mostFiles = 200;
 const mostBytes = 32 * mebibyte;
 /** UTF-8 takes up to three bytes for a unit of JavaScript's texts. */
@@ -19,7 +20,7 @@ const largestFile = 3 * longestKept;
 interface OfferFilesDeps {
   /** Need not exist. */
   readonly folder: string;
-  /** Called when something could not be stored. */
+  /** Called when a file could not be stored. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -33,7 +34,7 @@ export class OfferFiles {
     private readonly texts: Map<string, string>,
   ) {}
 
-  /** Reads what is there. Never rejects: what cannot be read is not remembered. */
+  /** Reads the folder. Never rejects: a file with an error is skipped. */
   static async open(deps: OfferFilesDeps): Promise<OfferFiles> {
     const names = await readdir(deps.folder).catch(() => []);
     const files = await Promise.all(
@@ -71,7 +72,7 @@ export class OfferFiles {
     return this.offers.get(launch);
   }
 
-  /** @param redact removes secrets; what has one is not kept */
+  /** @param redact removes secrets. An offer with a secret is not kept. */
   remember(launch: string, offer: RememberedOffer, redact: (text: string) => string): void {
     this.texts.delete(launch);
     this.offers.set(launch, offer);
@@ -83,14 +84,14 @@ export class OfferFiles {
     this.write(launch, () => Promise.resolve(undefined));
   }
 
-  /** Resolves when everything that is known by now is stored. */
+  /** Resolves when everything is stored. */
   async settled(): Promise<void> {
     await this.writing;
   }
 
   private write(launch: string, text: () => Promise<string | undefined>): void {
     this.toWrite.set(launch, text);
-    // Nobody waits for it, and a server that has just started has the turn.
+    // No caller waits for it, and a server that has just started goes first.
     this.writing ??= new Promise<void>((resolve) => setImmediate(resolve))
       .then(() => this.writeAll())
       .catch(this.deps.onFailure)

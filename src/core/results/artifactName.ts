@@ -1,16 +1,16 @@
 /**
- * An artifact is named `<timestamp>-<uuid>.<extension>` (V2). Where a conversation's call made the file, the UUID begins with
- * digits that stand for the conversation (RFC 9562, version 8), so that the files of a conversation are found by their names alone,
- * and no list beside them can disagree with what the quota left. Everything here is pure.
+ * An artifact is named `<timestamp>-<uuid>.<extension>` (V2). The UUID begins with digits for the conversation (RFC
+ * 9562, version 8). So the names identify the files of a conversation, and no separate list can disagree with the
+ * quota. Everything is pure.
  *
- * Invariants: a name holds nothing that a caller or a server said, and only a part of a hash of the conversation; two files
- * that a conversation makes in one millisecond differ in 74 random bits.
+ * Invariants: a name has no text of a caller or a server, and only a part of a hash of the conversation; two files of a
+ * conversation in one millisecond differ in 74 random bits.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
 /**
- * Returns the folder that holds `<server>/<tool>/<name>`.
+ * Returns the folder of `<server>/<tool>/<name>`.
  * @param folder the workspace's storage
  */
 export function artifactsRoot(folder: string): string {
@@ -28,7 +28,7 @@ export function artifactName(now: number, conversation: string | undefined, exte
   return `${stamp}-${uuid}.${extension}`;
 }
 
-/** Returns when an artifact was made, in milliseconds since the epoch, and NaN for a name of another kind. */
+/** Returns the time of an artifact in milliseconds since the epoch, and NaN for a name of another kind. */
 export function timeOfArtifact(name: string): number {
   return Date.parse(name.replace(/^([\d-]+T\d\d)-(\d\d)-([\d.]+Z)-.*$/s, '$1:$2:$3'));
 }

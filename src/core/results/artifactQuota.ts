@@ -1,10 +1,10 @@
 /**
- * Keeps the artifacts of a folder within a quota (V3), of what they take of the disk and of their number: after each write
- * the oldest go until the rest fits.
+ * Keeps the artifacts of a folder within a quota of disk space and files (V3). After each write the oldest go until the
+ * rest fits.
  *
- * The folder is read once, at the first write, and again as soon as a file turns out to have been removed by somebody
- * else; in between, a list is kept. Only one run is under way at a time. Invariants: a file that is being written is
- * not touched; a file that cannot be removed is passed over and stays counted; nothing here throws.
+ * The folder is read at the first write, and again when another process turns out to have removed a file. In between, a
+ * list is kept. Invariants: one run at a time; an unfinished file is not touched; a file that cannot be removed is
+ * skipped and still counts; nothing throws.
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,21 +13,21 @@ import { SingleFlight } from '../base/singleFlight.js';
 import { asText } from '../base/text.js';
 
 interface ArtifactQuotaDeps {
-  /** The folder that holds `<server>/<tool>/<file>`. */
+  /** The folder of `<server>/<tool>/<file>`. */
   readonly root: string;
-  /** Returns the limit in bytes; it is asked at each run. */
+  /** Returns the limit in bytes. Read at each run. */
   readonly limit: () => number;
   /** By default 10,000. */
   readonly mostFiles?: number;
   readonly log: Log;
 }
 
-/** Each file takes whole blocks of a disk, of which 4 KiB are the usual size. */
+/** A file takes whole blocks of a disk, usually of 4 KiB. */
 const blockSize = 4096;
-/** To list and remove very many files takes its time, however small they are. */
+/** Listing and removing very many files takes long, however small they are. */
 const usualMostFiles = 10_000;
 
-/** Returns what a file takes of the disk, in bytes; one that is empty has a place all the same. */
+/** Returns the disk space of a file in bytes. An empty file takes a block too. */
 export function onDisk(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / blockSize)) * blockSize;
 }
@@ -38,7 +38,7 @@ export interface Written {
 }
 
 export class ArtifactQuota {
-  /** What the files take of the disk in bytes by path, oldest first; undefined until they are read. */
+  /** The disk space of the files by path, oldest first; undefined until they are read. */
   private files: Map<string, number> | undefined;
   private total = 0;
   private arrived: Written[] = [];
@@ -47,12 +47,12 @@ export class ArtifactQuota {
 
   constructor(private readonly deps: ArtifactQuotaDeps) {}
 
-  /** Tells that a file is being written under this name. */
+  /** Has to be called before a file is written under this name. */
   begin(unfinished: string): void {
     this.unfinished.add(unfinished);
   }
 
-  /** Tells that the file has its own name now, or that it came to nothing. */
+  /** Has to be called when the file has its final name, or was dropped. */
   end(unfinished: string, written: Written | undefined): void {
     this.unfinished.delete(unfinished);
     if (!written) return;
@@ -75,14 +75,14 @@ export class ArtifactQuota {
   }
 
   private async makeRoom(): Promise<void> {
-    // Two passes are enough: whoever removes files all the time leaves room enough.
+    // Two passes are enough, because a process that removes files makes room too.
     for (let pass = 1; pass <= 2 && (await this.removeOldest()) === 'outdated'; pass++) {
       this.files = await this.read();
       this.takeArrived();
     }
   }
 
-  /** `outdated` means that somebody else removes files too, so that only the disk knows which are left. */
+  /** `outdated` means that another process removes files too, so the list is wrong. */
   private async removeOldest(): Promise<'done' | 'outdated'> {
     const limit = this.deps.limit();
     const { mostFiles = usualMostFiles } = this.deps;

@@ -1,12 +1,12 @@
-/** The place for files that the rest of `results` needs (V2, V3). */
+/** The store for files of results (V2, V3). */
 import { takeAll, turn, type Pieces } from './pieces.js';
 
-/** Says whose result it is. Names of servers and tools that break the rule for names (N4) are made safe. */
+/** The origin of a result. Names of servers and tools that break the rule for names (N4) are made safe. */
 export interface ArtifactOrigin {
   readonly server: string;
   /** The published name. */
   readonly tool: string;
-  /** Absent where the call belongs to no conversation. */
+  /** Absent if the call belongs to no conversation. */
   readonly conversation?: string;
 }
 
@@ -24,17 +24,15 @@ export type SaveOutcome =
   | { readonly kind: 'unreadable'; readonly why: string };
 
 export interface ArtifactStore {
-  /** Reads the pieces to their end. It never rejects: a result arrives whatever becomes of its files. */
+  /** Reads the pieces to their end. Never rejects: a result arrives even if its files do not. */
   save(origin: ArtifactOrigin, content: ArtifactContent): Promise<SaveOutcome>;
-  /**
-   * Resolves to the paths of the files that a conversation's calls left and that still exist, oldest first. It never rejects.
-   */
+  /** Resolves with the paths of the conversation's files that still exist, oldest first. Never rejects. */
   ofConversation(conversation: string): Promise<readonly string[]>;
-  /** Resolves when nothing is being written or removed. */
+  /** Resolves when no write and no removal is under way. */
   settled(): Promise<void>;
 }
 
-/** Stands in where there is no folder to write to. It still finds out what is broken. */
+/** A store without a folder. It still finds broken content. */
 export function nowhere(why: string): ArtifactStore {
   return {
     save: async (_origin, { pieces }) => {
@@ -44,4 +42,11 @@ export function nowhere(why: string): ArtifactStore {
     ofConversation: () => Promise.resolve([]),
     settled: () => Promise.resolve(),
   };
+}
+
+/** Writes a size for people. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

@@ -1,6 +1,6 @@
 /**
  * Decodes base64 as servers send it (V2): with or without padding, in lines, in the alphabet of URLs, behind a `data:`
- * prefix. It is read in pieces, because 50 MB decoded at once would hold up everything else. Nothing here throws.
+ * prefix. It works in pieces, because 50 MB at once would hold up everything else. Nothing throws.
  */
 import { pieceLength, type Pieces } from './pieces.js';
 
@@ -34,13 +34,13 @@ export function canonical(text: string): string {
   return plain.padEnd(Math.ceil(plain.length / 4) * 4, '=');
 }
 
-/** Returns the number of bytes that a text decodes to, and a few more where the text is in lines. */
+/** Returns the number of decoded bytes, and a few more if the text is in lines. */
 export function decodedSize(text: string): number {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return Math.max(0, Math.floor((text.length * 3) / 4) - padding);
 }
 
-/** Splits off the prefix of a data URL, which some servers put where base64 belongs. */
+/** Splits off the prefix of a data URL, which some servers put before base64. */
 export function splitDataUrl(text: string): { readonly base64: string; readonly type: string | undefined } {
   const prefix = /^data:([^,]{0,200}),/i.exec(text.slice(0, 210));
   if (!prefix) return { base64: text, type: undefined };

@@ -1,4 +1,4 @@
-/** Finds the parts of a result that carry bytes (V2), and saves them. The result itself is not changed. */
+/** Finds the parts of a result with bytes (V2), and saves them. The result stays the same. */
 import { isObject } from '../base/isObject.js';
 import type { ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
 import { decoded, decodedSize, splitDataUrl } from './base64.js';
@@ -8,11 +8,11 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 export interface Binary {
   readonly kind: 'image' | 'audio' | 'resource';
-  /** The URI, which is set for a resource. */
+  /** The URI of a resource. */
   readonly uri: string | undefined;
-  /** The type as it is declared, or as a data URL says it. */
+  /** The declared type, or the type in a data URL. */
   readonly type: string | undefined;
-  /** Set for an image under a type that models take. */
+  /** Set for an image of a type that models take. */
   readonly imageType: string | undefined;
   /** Has no `data:` prefix. */
   readonly base64: string;
@@ -20,7 +20,7 @@ export interface Binary {
   readonly bytes: number;
 }
 
-/** Tells what became of each part, by identity. Parts that carry no bytes are not in it. */
+/** The outcome of each part with bytes, by identity. */
 export type SavedParts = ReadonlyMap<unknown, SaveOutcome>;
 
 export function binaryOf(part: unknown): Binary | undefined {
@@ -31,7 +31,7 @@ export function binaryOf(part: unknown): Binary | undefined {
       return binary(part['type'], undefined, part['mimeType'], part['data']);
     case 'resource': {
       const inner = part['resource'];
-      // Where there are both text and bytes, an agent reads the text.
+      // An agent reads the text if there are both text and bytes.
       if (!isObject(inner) || typeof inner['uri'] !== 'string' || typeof inner['text'] === 'string') return undefined;
       return binary('resource', inner['uri'], inner['mimeType'], inner['blob']);
     }
@@ -53,14 +53,14 @@ function binary(
   return { kind, uri, type, imageType, base64, bytes: decodedSize(base64) };
 }
 
-/** One result leaves at most this many files (V2): each takes its place on the disk, however small it is. */
+/** The limit of files for one result (V2), because even a small file takes a block of the disk. */
 export const mostFiles = 32;
 export const tooManyFiles = `one answer leaves at most ${mostFiles} files`;
 
 /**
  * Saves one part after the other, so that a result opens one file at a time.
  *
- * @param most how many are saved; of the others it is said that they are not
+ * @param most the limit of saved parts; the others get a note
  */
 export async function saveBinaries(
   content: unknown,

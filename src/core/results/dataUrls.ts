@@ -1,7 +1,6 @@
 /**
- * Puts right what servers write as a `data:` URL where the protocol wants base64 (V1), in results of calls, in prompts
- * and in resources that are read. It is done once, where results enter the host, so that every client gets the same.
- * Everything here is pure; a result in which nothing is wrong is returned as it came.
+ * Repairs `data:` URLs of servers in places for base64 (V1), in results of calls, in prompts and in read resources. The
+ * host does this once for all clients. Everything is pure. A result without an error is returned as the same object.
  */
 import { isObject } from '../base/isObject.js';
 import { splitDataUrl } from './base64.js';
@@ -47,7 +46,7 @@ function plain(value: unknown, key: 'data' | 'blob'): unknown {
   return { ...value, [key]: encoded(written, base64), ...(!isDeclared && type !== undefined && { mimeType: type }) };
 }
 
-/** A data URL without the mark `;base64` holds percent-encoded text, unless its writer only forgot the mark. */
+/** A data URL without `;base64` holds percent-encoded text, unless its writer forgot the marker. */
 function encoded(url: string, content: string): string {
   const isMarked = /;\s*base64\s*$/i.test(url.slice(0, url.length - content.length - 1));
   if (isMarked || /^[\w+/=\s-]*$/.test(content)) return content;
@@ -58,7 +57,7 @@ function encoded(url: string, content: string): string {
   }
 }
 
-/** Returns the list itself where nothing of it changes. */
+/** Returns the list itself if nothing changes. */
 function eachOf(list: readonly unknown[], by: (value: unknown) => unknown): readonly unknown[] {
   const next = list.map(by);
   return next.some((value, index) => value !== list[index]) ? next : list;

@@ -1,7 +1,7 @@
 /**
- * Decides what a client is sent of a result, in one step between the server's answer and the wire. Bytes are saved as
- * files for every client (V2); for the editor the result is made readable (V1) and texts that are too long go to files
- * (V3). Other clients get the result as the server gave it: what they show and what they cut is their own business.
+ * Prepares a result for a client, in one step between the server's answer and the wire. Bytes are saved as files for
+ * every client (V2). For the editor the result is made readable (V1), and long texts go to files (V3). Other clients
+ * get the server's own result, because they decide themselves what they show and cut.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { withAppPart } from '../apps/editorApps.js';
@@ -17,39 +17,39 @@ export const usualMaxResultBytes = 1 << 20;
 
 interface DeliveryDeps {
   readonly artifacts: ArtifactStore;
-  /** Returns the limit; it is asked at each result. */
+  /** Returns the limit. Read at each result. */
   readonly maxResultBytes: () => number;
 }
 
 interface SavedFile {
   /** The absolute path. */
   readonly path: string;
-  /** Whether it is an image of a type that models take. */
+  /** True for an image of a type that models take. */
   readonly isImage: boolean;
 }
 
 interface ReadableResult {
-  /** The result as `forEditor` gives it. */
+  /** In the form of `forEditor`. */
   readonly result: CallToolResult;
-  /** The files that keep its bytes, in their order, and then those that keep the texts that were too long. */
+  /** The files with its bytes, in their order, and then the files with its long texts. */
   readonly files: readonly SavedFile[];
 }
 
-/** Makes results fit for clients. Nothing here rejects for what a result holds, or for a disk that does not take it. */
+/** Nothing here rejects because of a result or a full disk. */
 export interface Delivery {
   forEditor(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
   /**
-   * Serves the editor where the result opens an app (G8): the model gets the text, and the app what the server gave.
+   * For the editor if the result opens an app (G8): the model gets the text, and the app gets the server's own result.
    * @param token stands for the conversation
    */
   forEditorWithApp(result: CallToolResult, origin: ArtifactOrigin, token: string): Promise<CallToolResult>;
   /**
-   * Serves a conversation of the chat participant, which shows a person the files.
-   * @param opens whether the result opens an app, for which its structure is
+   * For a conversation of the chat participant, which shows a person the files.
+   * @param opens true if the result opens an app, so that its structure is only for the app
    */
   forConversation(result: CallToolResult, origin: ArtifactOrigin, opens: boolean): Promise<ReadableResult>;
   forOthers(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
-  /** Resolves to the files that a conversation's calls left and that still exist, oldest first. */
+  /** Resolves with the conversation's files that still exist, oldest first. */
   filesOf(conversation: string): Promise<readonly SavedFile[]>;
 }
 
@@ -89,13 +89,12 @@ export function createDelivery({ artifacts, maxResultBytes }: DeliveryDeps): Del
   };
 }
 
-/** Stands in where there is no folder to write to. */
 export function deliveryWithoutFiles(): Delivery {
   const artifacts = nowhere('there is no folder for files');
   return createDelivery({ artifacts, maxResultBytes: () => usualMaxResultBytes });
 }
 
-/** The structure is the app's; it is the model's too where there is no text (V1). */
+/** The structure is for the app. Without any text, it is for the model too (V1). */
 function forModelOfApp(result: CallToolResult): CallToolResult {
   if (!Array.isArray(result.content) || !result.content.some(isVisibleText)) return result;
   const texts = { ...result };

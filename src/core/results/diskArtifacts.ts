@@ -1,24 +1,29 @@
 /**
- * Keeps artifacts on disk as `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>` (V2), where the
- * UUID tells the conversation (`artifactName`).
+ * Keeps artifacts on disk as `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>` (V2). The UUID
+ * identifies the conversation (`artifactName`).
  *
- * Invariants: under its name, a file exists whole or not at all; nobody else may read it; its path holds nothing that a
- * caller or a server said but the names of server and tool (E4). A file that cannot be written is an outcome.
+ * Invariants: under its name, a file is whole or absent; no other user may read it; its path has no text of a caller or
+ * a server except the names of server and tool (E4). A failed write is an outcome.
  */
 import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
-import { type ArtifactContent, type ArtifactOrigin, type ArtifactStore, type SaveOutcome } from './artifacts.js';
+import {
+  type ArtifactContent,
+  type ArtifactOrigin,
+  type ArtifactStore,
+  formatBytes,
+  type SaveOutcome,
+} from './artifacts.js';
 import { artifactName, artifactsRoot, isArtifactOf } from './artifactName.js';
 import { ArtifactQuota, onDisk, type Written } from './artifactQuota.js';
 import { takeAll, type Pieces, type Taken } from './pieces.js';
-import { formatBytes } from './sizes.js';
 
 interface DiskArtifactsDeps {
   /** The folder need not exist. */
   readonly folder: string;
-  /** Returns the bytes that all files together may have; it is asked at each use. */
+  /** Returns the limit of all files together in bytes. Read at each use. */
   readonly quota: () => number;
   readonly clock: Clock;
   readonly log: Log;
@@ -84,14 +89,14 @@ class DiskArtifacts implements ArtifactStore {
     }
   }
 
-  /** Throws what kept it from writing, but returns what is wrong with the content itself. */
+  /** Throws if a write failed, but returns an error of the content. */
   private async fill(file: string, pieces: Pieces): Promise<Taken> {
     const quota = this.deps.quota();
     let handle: FileHandle | undefined;
     let bytes = 0;
     const put = async (piece: Uint8Array): Promise<void> => {
       bytes += piece.length;
-      // A file that is larger than the quota would be removed as soon as it exists.
+      // The quota would remove a larger file at once.
       if (onDisk(bytes) > quota) throw new OverQuota(quota);
       handle ??= await openAnew(file);
       await handle.writeFile(piece);
@@ -113,7 +118,7 @@ async function openAnew(file: string): Promise<FileHandle> {
     try {
       return await open(file, 'wx', 0o600);
     } catch (error) {
-      // Somebody is clearing the folder at this moment.
+      // Another process is clearing the folder at this moment.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === 3) throw error;
     }
   }
@@ -134,7 +139,7 @@ class OverQuota extends Error {
   }
 }
 
-/** Makes one part of a path. Names by rule N4 stay as they are, except those that Windows reserves for devices. */
+/** Makes one part of a path. Names by rule N4 stay the same, except device names of Windows. */
 function segment(name: string): string {
   const safe = name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
   return safe === '' || /^(con|prn|aux|nul|com\d|lpt\d)$/i.test(safe) ? `${safe}_` : safe;

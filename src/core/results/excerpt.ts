@@ -1,4 +1,4 @@
-/** Takes the head, the tail and the size of a text that goes by in pieces (V3). No character is cut. */
+/** Takes the head, the tail and the size of a text in pieces (V3). No character is cut. */
 import type { Pieces } from './pieces.js';
 
 export class Excerpt {
@@ -6,10 +6,10 @@ export class Excerpt {
   private headBytes: Uint8Array = new Uint8Array();
   private tailBytes: Uint8Array = new Uint8Array();
 
-  /** @param sizes in bytes of UTF-8; head and tail overlap in a text that is shorter than both together */
+  /** @param sizes in bytes of UTF-8; head and tail overlap in a text shorter than both */
   constructor(private readonly sizes: { readonly head: number; readonly tail: number }) {}
 
-  /** Yields the same pieces as UTF-8, and notes them as they go by. */
+  /** Yields the same pieces as UTF-8. */
   *of(texts: Iterable<string>): Pieces {
     for (const text of texts) {
       const piece = Buffer.from(text);
@@ -50,7 +50,7 @@ function wholeUntil(bytes: Uint8Array): number {
   return start + length > bytes.length ? start : bytes.length;
 }
 
-/** Says whether a byte continues a character. */
+/** True if a byte continues a character. */
 function isInside(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }

@@ -1,9 +1,9 @@
 /**
- * The two steps that fit a tool result to what the editor does with it (V1, VS Code 1.139): the editor drops every text
- * where structured content is present, tells the model of an error only by its text, and throws where `content` is
- * missing. `delivery` applies the limit of size (V3) between the steps. Other clients get results as servers give them.
+ * The two steps that fit a tool result to the editor (V1, VS Code 1.139). The editor drops every text beside structured
+ * content, shows the model only the text of an error, and throws if `content` is missing. `delivery` applies the size
+ * limit (V3) between the steps. Other clients get the server's own result.
  *
- * Everything here is pure: the input is not changed. What became of files (V2) is passed in.
+ * Everything is pure. The outcome of each file (V2) is passed in.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
@@ -11,10 +11,10 @@ import type { SavedParts } from './binaries.js';
 import { isText, isVisibleText, readableParts } from './readable.js';
 
 const errorMark = 'Error:';
-/** Longer texts are compared and not parsed: that would hold everything up. */
+/** Longer texts are compared and not parsed, because parsing would hold everything up. */
 const longestParse = 1 << 18;
 
-/** Recognises the common case, for which no copy is needed. */
+/** True in the common case, which needs no copy. */
 export function isPlainText(result: CallToolResult): boolean {
   return (
     Array.isArray(result.content) &&
@@ -29,7 +29,7 @@ export function composed(result: CallToolResult, saved: SavedParts): CallToolRes
   const { structuredContent, ...rest } = result as CallToolResult & { structuredContent?: unknown };
   const parts = readableParts(rest.content, saved);
   if (structuredContent === undefined || structuredContent === null) return { ...rest, content: parts };
-  // Structured content displaces text, so it travels alone or, once there is anything to read beside it, as text.
+  // Structured content displaces text, so it stays structured only if no text is beside it.
   if (rest.isError !== true && !parts.some(isText)) {
     return { ...rest, content: parts, structuredContent: structuredContent as Record<string, unknown> };
   }
@@ -40,7 +40,7 @@ export function composed(result: CallToolResult, saved: SavedParts): CallToolRes
   return { ...rest, content: parts };
 }
 
-/** Marks an error: the first text that the model sees begins with the mark, and an error without text gets one. */
+/** The first text of an error for the model begins with a marker. An error without text gets one. */
 export function marked(result: CallToolResult): CallToolResult {
   return result.isError === true ? { ...result, content: withMark(result.content) } : result;
 }
@@ -55,9 +55,7 @@ function withMark(parts: readonly ContentBlock[]): ContentBlock[] {
   return parts.with(first, { ...part, text: `${errorMark} ${part.text}` });
 }
 
-/**
- * Says whether a text is the JSON of a value, in whatever layout; a long one is compared in the common layouts alone.
- */
+/** True if a text is the JSON of a value, in any layout. A long text is compared only in the common layouts. */
 function says(text: string, value: unknown, json: string): boolean {
   if (onlyWraps(value, text)) return true;
   if (!/^\s*[{[]/.test(text)) return false;
@@ -67,11 +65,11 @@ function says(text: string, value: unknown, json: string): boolean {
   try {
     return isDeepStrictEqual(JSON.parse(text), value);
   } catch {
-    return false; // The text is not JSON, so it says something of its own.
+    return false; // The text is not JSON, so it has other content.
   }
 }
 
-/** Says whether a value only wraps the text, as many servers do, so that it need not be said twice. */
+/** True if a value only wraps the text, as many servers do. */
 export function onlyWraps(value: unknown, text: string): boolean {
   const wrapped = typeof value === 'object' && value !== null ? Object.values(value) : [];
   return wrapped.length === 1 && wrapped[0] === text;

@@ -1,6 +1,6 @@
-/** Knows which images models take, and which extension a file of a media type gets. Everything here is pure. */
+/** The image types that models take, and the file extensions of media types. Everything is pure. */
 
-/** The types that models take (V2), with an unofficial spelling that is common. */
+/** The types that models take (V2), and a common unofficial spelling. */
 const imageTypes: ReadonlyMap<string, string> = new Map([
   ['image/jpeg', 'image/jpeg'],
   ['image/jpg', 'image/jpeg'],
@@ -16,7 +16,7 @@ const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
   ['image/webp', /^RIFF[^]{4}WEBP/],
 ];
 
-/** Only known types are listed, because a server must not choose what its file opens with. */
+/** Only known types are listed, because a server must not choose the program that opens its file. */
 const extensions: Readonly<Record<string, string>> = {
   'image/jpeg': 'jpg',
   'image/jpg': 'jpg',
@@ -67,9 +67,8 @@ const extensions: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the type under which a model gets an image, or undefined if no model takes it. Where the first bytes say
- * which of the four types it is, they are believed: a provider refuses the whole conversation for an image that is not
- * what it is said to be.
+ * Returns the type under which a model takes an image, or undefined. The first bytes count more than the declared type,
+ * because a provider refuses the whole conversation for an image with a wrong type.
  */
 export function modelImageType(declared: string | undefined, base64: string): string | undefined {
   const type = declared === undefined ? undefined : bareType(declared);
@@ -82,13 +81,13 @@ export function modelImageType(declared: string | undefined, base64: string): st
 export function extensionOf(type: string | undefined): string {
   if (type === undefined) return 'bin';
   const bare = bareType(type);
-  // The type is what a server says, and might name an inherited property.
+  // A server writes the type, and might name an inherited property.
   if (Object.hasOwn(extensions, bare)) return extensions[bare] ?? 'bin';
   const structure = /\+(json|xml|zip)$/.exec(bare)?.[1];
   return structure ?? 'bin';
 }
 
-/** @param file has an extension that `extensionOf` chose */
+/** @param file has an extension from `extensionOf` */
 export function hasModelImage(file: string): boolean {
   return [...imageTypes.values()].some((type) => file.endsWith(`.${extensionOf(type)}`));
 }

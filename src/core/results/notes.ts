@@ -1,10 +1,10 @@
 /**
- * Adds lines of the host to a tool's result (L3), after `forEditor`. They never displace the result: where the editor
+ * Adds lines of the host to a tool's result (L3), after `forEditor`. They never displace the result: if the editor
  * would drop text beside structured content, the structured content becomes text too.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 
-/** @param structureHidesText whether the client, as the editor does, drops every text beside structured content */
+/** @param structureHidesText true if the client drops every text beside structured content, as the editor does */
 export function withNotes(
   result: CallToolResult,
   notes: readonly string[],

@@ -1,24 +1,21 @@
-/**
- * Handles long content in pieces, so that 50 MB hold nobody up and are never copied at once. Whoever takes pieces lets
- * others have their turn in between.
- */
+/** Handles long content in pieces, so that 50 MB are never copied at once and hold up nothing else. */
 import { isObject } from '../base/isObject.js';
 
-/** Yields bytes piece by piece, and returns what is wrong with the source, if anything. A wrong source is not used. */
+/** Yields bytes in pieces, and returns the error of the source, if it has one. Such a source is not used. */
 export type Pieces = Generator<Uint8Array, string | undefined>;
 
-/** This many characters, or about as many bytes, are taken at a time. */
+/** The length of a piece in characters, or about as many bytes. */
 export const pieceLength = 1 << 18;
 
 export interface Taken {
   readonly bytes: number;
-  /** Says what is wrong with the source. */
+  /** The error of the source. */
   readonly unreadable: string | undefined;
-  /** The first error that `put` threw; nothing was put after it. */
+  /** The first error of `put`. Nothing was put after it. */
   readonly failure: unknown;
 }
 
-/** Reads to the end, whatever becomes of `put`, because only the end tells whether the source is in order. */
+/** Reads to the end even if `put` fails, because only the end shows whether the source is valid. */
 export async function takeAll(pieces: Pieces, put: (piece: Uint8Array) => Promise<void>): Promise<Taken> {
   let bytes = 0;
   let failure: unknown;
@@ -67,23 +64,23 @@ export function* even(texts: Iterable<string>): Generator<string> {
 }
 
 /**
- * Yields what `JSON.stringify` gives, piece by piece.
+ * Yields the text of `JSON.stringify` in pieces.
  * @param value as `JSON.parse` gives it
  */
 export function jsonPieces(value: unknown, indent: 0 | 2 = 0): Generator<string> {
   return nested(value, indent, '\n', false);
 }
 
-/** A container of this many members is taken apart wherever it stands. */
+/** The number of members from which a container is always divided. */
 const many = 1_000;
 
-/** @param insideMany whether it stands in a large container, whose members are mostly small and are taken whole */
+/** @param insideMany true inside a large container, whose mostly small members are taken whole */
 function* nested(value: unknown, indent: 0 | 2, line: string, insideMany: boolean): Generator<string> {
   const keys = isObject(value) ? Object.keys(value) : undefined;
   const size = keys?.length ?? (Array.isArray(value) ? value.length : 0);
   if (size === 0 || (insideMany && size < many)) {
     const json = JSON.stringify(value, undefined, indent) ?? 'null';
-    // A line break in a string is written as an escape, so every one here is layout.
+    // A line break in a string is escaped in JSON, so every one here is layout.
     yield indent === 0 ? json : json.replaceAll('\n', line);
     return;
   }

@@ -1,25 +1,24 @@
 /**
- * Turns each content part of a tool result into parts that a model behind the editor can read (V1, V2). Everything here
- * is pure.
+ * Turns each content part of a tool result into parts that a model behind the editor can read (V1, V2). Everything is
+ * pure.
  *
- * The editor shows embedded texts as bare links, hands images of any type to models that take four of them, and drops
- * types that it does not know. What cannot be shown becomes a line of text that says what was there and in which file
- * it is; nothing is lost in silence. A part that is readable already is returned as it came.
+ * The editor shows embedded texts as bare links, gives models images of any type although they take only four, and
+ * drops unknown types. Each part that it cannot show becomes a line of text with its kind and its file. A readable part
+ * is returned as the same object.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { assertNever } from '../base/assertNever.js';
-import type { SaveOutcome } from './artifacts.js';
+import { formatBytes, type SaveOutcome } from './artifacts.js';
 import { canonical } from './base64.js';
 import { isObject } from '../base/isObject.js';
 import { binaryOf, type Binary, type Fields, type SavedParts } from './binaries.js';
 import { bareType } from './mediaTypes.js';
-import { formatBytes } from './sizes.js';
 
 type Part = ContentBlock;
 export type TextPart = Extract<Part, { type: 'text' }>;
 type Carried = Pick<TextPart, 'annotations' | '_meta'>;
 
-/** A part of an unknown type is quoted up to this many characters. */
+/** The limit of a quoted part of an unknown type, in characters. */
 const longestQuote = 4_000;
 /**
  * The largest size of an image in bytes. Providers refuse larger requests, so a larger image would end the
@@ -27,7 +26,7 @@ const longestQuote = 4_000;
  */
 const largestImage = 20 << 20;
 
-/** @param saved what became of each part that carries bytes */
+/** @param saved the outcome of each part with bytes */
 export function readableParts(content: CallToolResult['content'] | undefined, saved: SavedParts): Part[] {
   // Servers promise the declared type and may send anything.
   return Array.isArray(content) ? (content as readonly unknown[]).flatMap((part) => readable(part, saved)) : [];
@@ -37,7 +36,7 @@ export function isText(part: ContentBlock): part is TextPart {
   return part.type === 'text';
 }
 
-/** Says whether the model sees a part: the editor keeps text for the user alone away from it. */
+/** True if the model sees a part. The editor hides text for the user from it. */
 export function isVisibleText(part: ContentBlock): part is TextPart {
   const audience = isText(part) ? part.annotations?.audience : undefined;
   return isText(part) && (!Array.isArray(audience) || audience.length === 0 || audience.includes('assistant'));
@@ -60,7 +59,7 @@ function readable(part: unknown, saved: SavedParts): Part[] {
   }
 }
 
-/** An image that models take stays, after a line that says where it was saved; anything else is a line alone. */
+/** An image that models take stays behind a line with its file. Any other part becomes only a line. */
 function bytes(part: Fields, saved: SavedParts): Part[] | undefined {
   const found = binaryOf(part);
   const outcome = saved.get(part);
@@ -110,7 +109,7 @@ function nameOf({ kind, uri }: Binary): string {
   }
 }
 
-/** Shortens a type, which may be anything that a server says. */
+/** Shortens a type, because a server may write any text there. */
 function shown(type: string): string {
   const line = type.replace(/\s+/g, ' ').trim();
   return line.length > 100 ? `${line.slice(0, 100)}…` : line;
@@ -128,8 +127,8 @@ function resource(part: Fields, saved: SavedParts): Part[] {
 }
 
 /**
- * Keeps a link, for a person to see, beside a line that a model can read. A link to an image does not stay, because the
- * editor fetches it at once, and gets an image without data from a server that serves no resources.
+ * Keeps a link for a person, beside a line for the model. A link to an image goes, because the editor fetches it at
+ * once and gets no data from a server without resources.
  */
 function link(part: Fields): Part[] {
   const { uri, name, title, description, mimeType, size } = part;
@@ -148,7 +147,7 @@ function link(part: Fields): Part[] {
 }
 
 function unknownPart(part: unknown): TextPart {
-  // Whatever came over the wire has a JSON form, except `undefined` in a hole of an array.
+  // Every value from the wire has a JSON form, except `undefined` in a hole of an array.
   const json = JSON.stringify(part) ?? 'null';
   const quote =
     json.length > longestQuote ? `${json.slice(0, longestQuote)}… (${json.length} characters in all)` : json;
@@ -159,7 +158,7 @@ function text(value: string, from: Fields): TextPart {
   return { type: 'text', text: value, ...carried(from) };
 }
 
-/** Annotations say who is meant to see a part; that holds for what replaces it. */
+/** Annotations name the reader of a part. They hold for its replacement too. */
 function carried(from: Fields): Carried {
   return {
     ...(isObject(from['annotations']) ? { annotations: from['annotations'] } : {}),

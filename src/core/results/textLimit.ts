@@ -1,16 +1,14 @@
 /**
- * Keeps what an agent is sent as text within a limit (V3). Texts over it go to files whole, and the agent gets the
- * head, the tail, the size and the path. As few texts as possible are shortened, the longest first; where that does not
- * help, because there are very many, all of them become one. What only the user sees is measured apart from what the
- * model sees, so that neither gets into the other.
+ * Keeps the text for an agent within a limit (V3). Longer texts go to files, and the agent gets the head, the tail, the
+ * size and the path. As few texts as possible are shortened, the longest first. If there are too many for that, all of
+ * them become one. Text for the user is measured apart from text for the model, so that neither gets into the other.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
-import type { ArtifactContent, SaveOutcome } from './artifacts.js';
+import { type ArtifactContent, formatBytes, type SaveOutcome } from './artifacts.js';
 import { Excerpt } from './excerpt.js';
 import { onlyWraps } from './forEditor.js';
 import { even, jsonPieces, turn } from './pieces.js';
 import { isText, isVisibleText, type TextPart } from './readable.js';
-import { formatBytes } from './sizes.js';
 
 export interface TextLimit {
   /** Counts bytes of UTF-8. */
@@ -18,25 +16,22 @@ export interface TextLimit {
   readonly save: (content: ArtifactContent) => Promise<SaveOutcome>;
 }
 
-/**
- * Together they stay below what the editor's own agent passes on; it writes a longer text to a file for a model to
- * read.
- */
+/** Together they stay below the limit of the editor's own agent, which writes a longer text to another file. */
 const longestHead = 4 << 10;
 const longestTail = 2 << 10;
-/** The texts of one result get at most this many files; if more are too long, they become one. */
+/** The limit of files for the texts of one result. If more texts are too long, they become one. */
 export const mostTextFiles = 8;
-/** Longer texts are not parsed to see whether they are JSON, because that would hold everything up. */
+/** Longer texts are not parsed as JSON, because parsing would hold everything up. */
 const longestParse = 1 << 20;
 
 export function fits(texts: readonly string[], bytes: number): boolean {
   const units = texts.reduce((sum, text) => sum + text.length, 0);
-  // A code unit has one to three bytes, so a text that is clearly short or long need not be counted.
+  // A code unit has one to three bytes, so a clearly short or long text need not be counted.
   if (units > bytes || units * 3 <= bytes) return units <= bytes;
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) <= bytes;
 }
 
-/** Turns structured content over the limit into a text, or drops it where a text of the result says the same. */
+/** Turns structured content over the limit into a text, or drops it if a text of the result has the same content. */
 export async function withShortStructure(result: CallToolResult, limit: TextLimit): Promise<CallToolResult> {
   const { structuredContent, ...rest } = result;
   if (structuredContent === undefined || structuredContent === null) return result;
@@ -84,11 +79,11 @@ async function shorten(
   return result;
 }
 
-/** Returns the fewest texts without which the rest is within the limit, if a few are enough. */
+/** Returns the fewest texts to shorten, if a few are enough. */
 function longOnes(parts: readonly TextPart[], limit: number): ReadonlySet<TextPart> | 'all' {
   const { head, tail } = excerptSizes(limit);
   const units = parts.reduce((sum, { text }) => sum + text.length, 0);
-  // Code units cost nothing to count, and bytes matter only where it is close.
+  // Code units cost nothing to count, and bytes matter only near the limit.
   const measure = (text: string): number => (units > limit ? text.length : Buffer.byteLength(text));
   const sorted = [...parts].sort((a, b) => b.text.length - a.text.length);
   let rest = sorted.reduce((sum, { text }) => sum + measure(text), 0);
@@ -132,7 +127,7 @@ function jsonFits(value: unknown, limit: number): boolean {
   return true;
 }
 
-/** Says whether a text is the JSON of a value in one of the two common layouts. */
+/** True if a text is the JSON of a value in one of the two common layouts. */
 async function saysAlready(text: string, value: unknown): Promise<boolean> {
   if (onlyWraps(value, text)) return true;
   if (!/^[{[]/.test(text)) return false;
@@ -145,7 +140,7 @@ async function saysAlready(text: string, value: unknown): Promise<boolean> {
   return text.slice(from).trim() === '';
 }
 
-/** Chooses the extension by which a file opens as what it is. */
+/** Chooses the extension for the content of a text. */
 function extensionFor(text: string): 'txt' | 'json' {
   if (!/^\s*(?:\{\s*["}]|\[\s*[[\]{"\d-])/.test(text.slice(0, 1_000))) return 'txt';
   if (!/[}\]]\s*$/.test(text.slice(-1_000))) return 'txt';

@@ -1,10 +1,10 @@
 /**
- * Members of the team as custom agents of the editor (D2): a file for each, whose `tools` names the granted toolsets as
- * the editor does. Only what stands for grants is ours: other tools, the description and the text are the person's, who
- * may change them. Everything here is pure.
+ * Members of the team as custom agents of the editor (D2): a file for each. Its `tools` names the granted toolsets as
+ * the editor does. Only the grants are ours: other tools, the description and the text are the person's. Everything
+ * here is pure.
  *
- * Invariants: what is written again without a change of grants is the same text; a file that does not bear our mark is
- * never changed; `tools` never names a toolset of ours that is not granted.
+ * Invariants: without a change of grants, the text stays the same. A file without our mark is never changed. `tools`
+ * never names an ungranted toolset of ours.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { asText } from '../base/text.js';
@@ -17,7 +17,7 @@ export interface AgentOfMember {
   readonly id: string;
   readonly name: string;
   readonly purpose: string | undefined;
-  /** The toolsets that are granted, whether they are up or not. */
+  /** The granted toolsets, up or not. */
   readonly toolsets: readonly string[];
 }
 
@@ -28,10 +28,10 @@ export function agentFileName(member: string): string {
   return `${member}.agent.md`;
 }
 
-/** None reaches over the beginning of another, so that a file that is full of beginnings is looked through once (S2). */
+/** No match reaches over the beginning of another, so a file full of beginnings takes one pass (S2). */
 const marks = /<!-- MCP Toolsets: member (\S+); toolsets:([^<>]*?) -->/;
 
-/** Returns the member whose file it is, or undefined if the file is not one of ours. */
+/** Returns the member of a file, or undefined for other files. */
 export function memberOf(text: string): string | undefined {
   return marks.exec(text)?.[1];
 }
@@ -68,7 +68,7 @@ export function withGrants(text: string, agent: AgentOfMember): string | undefin
   return (text.slice(0, start) + changed + text.slice(start + front.length)).replace(marks, () => markOf(agent));
 }
 
-/** The items that are added and removed one by one, for each of which the file is read again. */
+/** The number of items with separate edits, because the file is read again for each. */
 const mostEdited = 50;
 
 function withTools(front: string, before: readonly string[], now: readonly string[]): string | undefined {
@@ -80,7 +80,7 @@ function withTools(front: string, before: readonly string[], now: readonly strin
   const ours = new Set([...before, ...now].map(referenceOf));
   const isGone = (item: string): boolean => ours.has(setOf(item)) && !granted.includes(item);
   const missing = granted.filter((tool) => !items.includes(tool));
-  // Where nothing changed, it stays as a person laid it out; without a value, it would grant every tool.
+  // Without a change, the layout stays. Without a value, the key would grant every tool.
   if (entry && !isEmpty(entry.value) && missing.length === 0 && !items.some(isGone)) return front;
   const wanted = [...items.filter((item) => !isGone(item)), ...missing];
   if (!entry) return `${front}\ntools: ${listOf(wanted)}`;
@@ -102,7 +102,7 @@ function hasTools(front: string, wanted: readonly string[]): boolean {
   return isDeepStrictEqual(toolsOf(root.entries.get('tools')?.value), wanted);
 }
 
-/** Adds and removes items one by one, so that the layout and the comments of the others stay. */
+/** Adds and removes items one by one, so the layout and the comments of the others stay. */
 function withItems(front: string, isGone: (item: string) => boolean, missing: readonly string[]): string | undefined {
   let text = front;
   for (const tool of missing) {
@@ -126,7 +126,7 @@ function withItems(front: string, isGone: (item: string) => boolean, missing: re
   }
 }
 
-/** Writes a list in the place of what is no list, or of one that cannot be edited. */
+/** Writes a list in place of an uneditable one or of another value. */
 function rewritten(front: string, { keySpan, value }: MapEntry, wanted: readonly string[]): string {
   const nodes = EditNodes.read(front);
   const written = nodes?.pairOf(nodes.root, 'tools');
@@ -135,12 +135,12 @@ function rewritten(front: string, { keySpan, value }: MapEntry, wanted: readonly
   return `${front.slice(0, keySpan.end)}: ${listOf(wanted)}${front.slice(Math.max(value.span.end, keySpan.end))}`;
 }
 
-/** The set that a tool of an agent file belongs to: `playwright/*` and `playwright/browser_click` to `playwright`. */
+/** The toolset of a tool in an agent file: `playwright/*` and `playwright/browser_click` give `playwright`. */
 function setOf(item: string): string {
   return item.split('/')[0] ?? item;
 }
 
-/** Spells a toolset as the editor does where tools are referred to. */
+/** Spells a toolset like the editor's references to tools. */
 export function referenceOf(toolset: string): string {
   return toolset.toLowerCase();
 }

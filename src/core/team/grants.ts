@@ -1,8 +1,8 @@
 /**
- * Decides which toolsets a member of the team has (D2), given what is configured now. Everything here is pure.
+ * Decides the toolsets of a team member (D2) under the present configuration. Everything here is pure.
  *
- * `*` grants every toolset, `!id` takes one away wherever it stands in the list. Invariant: what nobody granted is not
- * granted; what is configured and not up is deferred, never unknown.
+ * `*` grants every toolset, and `!id` removes one, anywhere in the list. Invariant: only granted toolsets are returned.
+ * A configured toolset without tools is deferred, never unknown.
  */
 
 export type Grant =
@@ -12,7 +12,7 @@ export type Grant =
 
 export interface ConfiguredToolset {
   readonly id: string;
-  /** Says why it has no tools now, completing "its server is …"; it is undefined if it has tools. */
+  /** Completes "its server is …" for a toolset without tools. Undefined if it has tools. */
   readonly down: string | undefined;
 }
 
@@ -20,11 +20,11 @@ interface Granted {
   /** The toolsets in the order of `configured`. */
   readonly toolsets: readonly string[];
   readonly deferred: readonly { readonly id: string; readonly why: string }[];
-  /** The ids that are named and not configured, in the order of the grants. */
+  /** The named but unconfigured ids, in the order of the grants. */
   readonly unknown: readonly string[];
 }
 
-/** @param grants undefined: nobody in particular, who has everything */
+/** @param grants undefined without a member, for everything */
 export function grantedOf(grants: readonly Grant[] | undefined, configured: readonly ConfiguredToolset[]): Granted {
   const known = new Set(configured.map(({ id }) => id));
   const taken = configured.filter(({ id }) => grants === undefined || includes(grants, id));

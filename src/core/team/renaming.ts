@@ -1,4 +1,4 @@
-/** Finds where a team file or an agent file names a server, for its new id (E2). Everything here is pure. */
+/** Finds the mentions of a server in a team file or an agent file, for its new id (E2). Everything here is pure. */
 import { EditNodes } from '../yaml/editNodes.js';
 import { replaceItem, type TextEdit } from '../yaml/edits.js';
 import { readYaml } from '../yaml/yamlTree.js';
@@ -19,7 +19,7 @@ export function renamedInTeam(text: string, { from, to }: Renaming): TextEdit[] 
   const members = at(root, 'members');
   const holders = members?.kind === 'map' ? [...members.entries.values()].map(({ value }) => value) : [];
   const lists = [at(root, 'member_defaults'), ...holders].map((holder) => at(holder, 'toolsets'));
-  // An alias stands for the same list again.
+  // An alias repeats the same list.
   const found = new Map<number, TextEdit>();
   for (const item of lists.flatMap((list) => (list?.kind === 'list' ? list.items : []))) {
     const [, mark = '', id] = /^(!?)\s*(.*)$/s.exec(textOf(item)?.trim() ?? '') ?? [];
@@ -29,7 +29,7 @@ export function renamedInTeam(text: string, { from, to }: Renaming): TextEdit[] 
   return [...found.values()];
 }
 
-/** Returns the edits of the `tools` of an agent file: none in a file of ours, which follows the team by itself. */
+/** Returns the edits of the `tools` of an agent file. A file of ours needs none, because it follows the team. */
 export function renamedInAgent(text: string, { from, to }: Renaming): TextEdit[] {
   const head = memberOf(text) === undefined ? headOf(text) : undefined;
   const root = head && readYaml(head.text).root;

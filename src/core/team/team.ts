@@ -1,9 +1,9 @@
 /**
- * Parses the text of `.minds/team.yaml` into members with their grants, and problems (D2). Keys that other programs read
- * (models, personas, folders) are left alone.
+ * Parses the text of `.minds/team.yaml` into members with their grants, and problems (D2). Keys of other programs
+ * (models, personas, folders) stay.
  *
- * Invariants: never throws; a refused file has an error; a bad member or grant costs itself. A member without a list of
- * its own has that of `member_defaults`.
+ * Invariants: never throws. A refused file has an error. A bad member or grant costs itself. A member without a list
+ * has the list of `member_defaults`.
  */
 import { withoutMark } from '../base/byteOrderMark.js';
 import type { Place, Problem } from '../base/problem.js';
@@ -25,9 +25,9 @@ export interface PlacedGrant {
 
 export interface Member {
   readonly id: string;
-  /** The name that people use, which is the id where no other is given. */
+  /** The name for people. By default it is the id. */
   readonly name: string;
-  /** One line that says what the member is for. */
+  /** One line about the member's purpose. */
   readonly purpose: string | undefined;
   readonly grants: readonly PlacedGrant[];
   readonly place: Place;
@@ -37,7 +37,7 @@ export interface Team {
   readonly file: string;
   /** The members in file order. */
   readonly members: readonly Member[];
-  /** The member who answers where nobody was chosen. */
+  /** The member for questions without a chosen member. */
   readonly spokesperson: string | undefined;
 }
 
@@ -172,7 +172,7 @@ class TeamReader extends ProblemList {
     }
   }
 
-  /** Only keys that were probably meant to be ours are reported, because the file has keys for other programs too. */
+  /** Only misspelt keys of ours are reported, because the file has keys for other programs too. */
   private checkKeys(table: MapNode, known: readonly string[]): void {
     for (const entry of table.entries.values()) {
       if (known.includes(entry.key) || entry.key.length < 5) continue;
@@ -205,7 +205,7 @@ function lineOf(node: ValueNode | undefined): string | undefined {
   return line === '' ? undefined : line.slice(0, 1000);
 }
 
-// The problems of team files: one factory for each code, and those that only show against what is configured.
+// The problems of team files: one factory for each code, and problems against the present configuration.
 
 function memberIdInvalid(place: Place, id: string): Problem {
   const message = `Member id \`${shortened(id)}\` may hold only ASCII letters, digits, \`_\` and \`-\`, 1 to 64 of them.`;
@@ -237,7 +237,7 @@ function grantWithoutEffect(place: Place, id: string): Problem {
 
 function toolsetUnknown(place: Place, id: string, ids: readonly string[]): Problem {
   const meant = nearest(id, ids);
-  // Other programs that read the file may have toolsets of their own.
+  // Other programs with this file may have separate toolsets.
   const message = `There is no toolset \`${shortened(id)}\`: no config file has a server of that id.`;
   const fix =
     meant !== undefined
@@ -255,8 +255,8 @@ function toolsetDeferred(place: Place, { id, down }: ConfiguredToolset): Problem
 }
 
 /**
- * Makes a problem at each grant of a toolset that is not there.
- * @param passing toolsets whose servers are on their way, about which nothing is said
+ * Makes a problem at each grant of a missing toolset.
+ * @param passing toolsets with starting servers; they cause no problem
  */
 export function grantProblems(
   teams: readonly Team[],
@@ -264,15 +264,15 @@ export function grantProblems(
   passing: ReadonlySet<string>,
 ): Problem[] {
   const byId = new Map(configured.map((toolset) => [toolset.id, toolset]));
-  const told = new Set<string>();
+  const seen = new Set<string>();
   const found: Problem[] = [];
   for (const { members } of teams) {
     for (const { grant, place } of members.flatMap(({ grants }) => grants)) {
       if (grant.kind === 'all') continue;
-      // Defaults stand once in the file and count for many members.
+      // The defaults are in the file once and count for many members.
       const key = `${place.file}:${place.range.start.line}:${place.range.start.character}`;
-      if (told.has(key)) continue;
-      told.add(key);
+      if (seen.has(key)) continue;
+      seen.add(key);
       const toolset = byId.get(grant.id);
       if (!toolset) found.push(toolsetUnknown(place, grant.id, [...byId.keys()]));
       else if (grant.kind === 'toolset' && toolset.down !== undefined && !passing.has(grant.id)) {

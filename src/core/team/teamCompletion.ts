@@ -1,6 +1,6 @@
 /**
- * Completes keys, toolset ids and members in `.minds/team.yaml` (D2). It works on the sketch of the text, so that it
- * works while the YAML is broken. Everything here is pure.
+ * Completes keys, toolset ids and members in `.minds/team.yaml` (D2). It reads the sketch of the text, so it works in
+ * broken YAML too. Everything here is pure.
  */
 import { sketch, type Sketch } from '../yaml/sketch.js';
 import type { SketchPath } from '../yaml/sketch.js';
@@ -10,7 +10,7 @@ export interface TeamSuggestion {
   readonly label: string;
   readonly insert: string;
   readonly detail: string;
-  /** The span that it replaces. */
+  /** The span to replace. */
   readonly span: Span;
 }
 
@@ -65,6 +65,6 @@ function valuesAt(path: SketchPath, read: Sketch, toolsets: readonly KnownToolse
     { label: '*', insert: "'*'", detail: 'every toolset' },
     ...toolsets.map(({ id }) => ({ label: `!${id}`, insert: `'!${id}'`, detail: 'takes it away' })),
   ];
-  // The place is behind the key itself, where a list belongs.
+  // The place is behind the key itself. A list belongs there.
   return path.length === at + 1 ? drafts.map((draft) => ({ ...draft, insert: `[${draft.insert}]` })) : drafts;
 }

@@ -1,6 +1,6 @@
 /**
- * These immutable values are what servers offer and what agents see of it. The rules (filters, transforms, names,
- * uniqueness) are pure functions beside this file; nothing here knows a connection.
+ * Immutable values: the lists of servers, and the published part for agents. The rules (filters, transforms, names,
+ * uniqueness) are pure functions beside this file. No connection is known here.
  */
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ResourceSelection } from '../config/model.js';
@@ -14,7 +14,7 @@ export type OfferedPrompt = Readonly<Prompt>;
 export type OfferedResource = Readonly<Resource>;
 export type OfferedTemplate = Readonly<ResourceTemplate>;
 
-/** An entry that is not what its list should hold. It is named, so that it is not lost in silence. */
+/** An unexpected entry of a list. It is named, so it is not lost in silence. */
 export interface Malformed {
   readonly name: string;
   readonly detail: string;
@@ -23,7 +23,7 @@ export interface Malformed {
 export interface PromptListing {
   readonly prompts: readonly OfferedPrompt[];
   readonly malformed: readonly Malformed[];
-  /** Says why the prompts are not all here; those that came are kept. */
+  /** The reason why the list is incomplete. */
   readonly failure?: string;
 }
 
@@ -47,7 +47,7 @@ export interface PublishedTool {
   readonly original: string;
   readonly published: string;
   readonly tool: OfferedTool;
-  /** Is there where the editor alone does not get the tool, and says why (N7). */
+  /** The reason why only the editor does not get the tool (N7). */
   readonly editorRefuses?: EditorRefusal;
 }
 
@@ -62,9 +62,9 @@ export interface PublishedPrompt {
 export interface PublishedResources {
   readonly resources: readonly OfferedResource[];
   readonly templates: readonly OfferedTemplate[];
-  /** Also decides about what is read without being listed. */
+  /** Also decides about reads of unlisted resources. */
   readonly filter: ResourceSelection;
-  /** The URIs of the apps of published tools (G8); absent where there are none. */
+  /** The URIs of the apps of published tools (G8). */
   readonly apps?: readonly string[];
 }
 
@@ -82,7 +82,7 @@ export type ExclusionReason =
   | { readonly kind: 'schema'; readonly detail: string }
   /** A person denied it (`mcpToolsets.toolPermissions`, rule S4). */
   | { readonly kind: 'denied'; readonly pattern: string; readonly published: string }
-  /** It is not what it was when its server was approved (S3). */
+  /** It changed after the approval of its server (S3). */
   | { readonly kind: 'changed'; readonly parts: readonly string[] }
   | { readonly kind: 'nameTaken'; readonly published: string; readonly holder: string }
   | { readonly kind: 'nameReserved'; readonly published: string }
@@ -99,40 +99,40 @@ export interface Toolset {
   readonly id: string;
   /** Is `serverInfo.name` for the editor: unique, and at most 13 of `[a-z0-9-]` (G3a). */
   readonly shortName: string;
-  /** Stand in the server's own order (N6). */
+  /** In the server's own order (N6). */
   readonly tools: readonly ServedTool[];
-  /** What only apps call, by its original name (G8): outside every list that people and models see. */
+  /** Tools only for apps, by original name (G8): outside every list for people and models. */
   readonly appTools?: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];
   readonly prompts: readonly PublishedPrompt[];
   readonly resources: PublishedResources;
   readonly features: ServerFeatures;
   readonly instructions: string | undefined;
-  /** Whether each conversation has an instance of its own (L1). */
+  /** True if each conversation has a separate instance (L1). */
   readonly leased: boolean;
-  /** The tool by which a client that sees this toolset alone ends its instance (L2a); absent where there is none. */
+  /** The tool to end an instance, for clients of only this toolset (L2a). */
   readonly release?: ServedTool | undefined;
 }
 
 export interface ServedTool extends PublishedTool {
-  /** The name under which the editor gets the tool: the published one, without `<toolset id>_` where all have it. */
+  /** The editor's name for the tool: the published one, without `<toolset id>_` if all have it. */
   readonly editorName: string;
-  /** The id that the editor makes of it: `mcp_<short name>_<editor name>`. */
+  /** The editor's id for it: `mcp_<short name>_<editor name>`. */
   readonly editorId: string;
-  /** Says that agent-host sessions of the editor do not get it, because they would cut or confuse its name (G3a). */
+  /** Agent-host sessions of the editor do not get it, because they would cut or confuse its name (G3a). */
   readonly noAgentHostName?: true;
   /** A rule of the person wants them to be asked about each call of it (S4). */
   readonly isAsked?: true;
-  /** The server whose instance it ends, where it is a tool of ours for that. */
+  /** For our release tool: the server of the instance. */
   readonly releases?: string;
 }
 
-/** The tools that the editor gets; every other client gets them all (N7). */
+/** The editor's tools. Every other client gets all (N7). */
 export function toolsForEditor({ tools }: Pick<Toolset, 'tools'>): readonly ServedTool[] {
   return tools.filter(({ editorRefuses }) => editorRefuses === undefined);
 }
 
-/** Returns the tools that agent-host sessions of the editor get. */
+/** Returns the tools of the editor's agent-host sessions. */
 export function toolsForAgentHost(toolset: Pick<Toolset, 'tools'>): readonly ServedTool[] {
   return toolsForEditor(toolset).filter(({ noAgentHostName }) => !noAgentHostName);
 }

@@ -1,6 +1,6 @@
 /**
- * Passes what one server lists through its filters, transforms and name rules (N1–N4, N7). It is pure: the same listing
- * and definition give the same result. Which names other toolsets hold is not known here; `registry` decides that.
+ * Passes one server's list through its filters, transforms and name rules (N1–N4, N7). It is pure: the same list and
+ * definition give the same result. It does not know the names of other toolsets; `registry` does.
  */
 import { appOf, isForAppAlone } from '../apps/toolMeta.js';
 import type { Problem } from '../base/problem.js';
@@ -16,7 +16,7 @@ import type {
   PublishedTool,
 } from './catalogue.js';
 import { isValidName, longestMatched, transformName } from './names.js';
-import { compileFilter, isTooMuchToMatch, judge } from './patterns.js';
+import { compileFilter, isTooMuchToMatch, patternsOf, sift } from './patterns.js';
 import { curatePromptsAndResources, type PromptAndResourceRules } from './promptsAndResources.js';
 import {
   fewOfEach,
@@ -25,7 +25,7 @@ import {
   listTooLong,
   type NamesKeptOut,
   nameTwiceInServer,
-  patternsWithoutEffect,
+  patternWithoutEffect,
   publishedNameInvalid,
   schemaUnusable,
   editorSchemaRefused,
@@ -44,7 +44,10 @@ export type Curation =
   | {
       readonly kind: 'curated';
       readonly tools: readonly PublishedTool[];
-      /** Stand apart, because no model and no count knows them. Each keeps its name, which its app calls it by (G8). */
+      /**
+       * Separate, because models and counts do not include them. Each keeps its name, because its app calls it by that
+       * name (G8).
+       */
       readonly appTools: readonly PublishedTool[];
       readonly excluded: readonly ExcludedTool[];
       readonly prompts: readonly PublishedPrompt[];
@@ -54,7 +57,7 @@ export type Curation =
   /** The transforms give two tools one name: the server's update is refused as a whole (N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] };
 
-/** So much is kept of a name that is too long to be matched. */
+/** The kept part of an overlong name. */
 const longestShown = 100;
 const noLists: NameFilter = { whitelist: [], blacklist: [] };
 
@@ -73,11 +76,12 @@ export function* curateInSlices(
   const appTools: PublishedTool[] = [];
   const excluded: ExcludedTool[] = [];
   const names = listed.tools.flatMap(({ name }) => (name.length > longestMatched ? [] : [name]));
-  if (isTooMuchToMatch(filter, names)) {
+  if (isTooMuchToMatch(patternsOf(filter), names)) {
     const { problems, ...rest } = yield* curateInSlices({ ...rules, tools: noLists }, { ...listed, tools: [] }, report);
     return { ...rest, problems: [listTooLong(at, 'tools'), ...problems] };
   }
-  const problems: Problem[] = patternsWithoutEffect(at, 'tools', filter, names);
+  const { verdicts, idle } = yield* sift(filter, names, listed.tools);
+  const problems = idle.map((pattern): Problem => patternWithoutEffect(at, 'tools', pattern));
   const out: NamesKeptOut = { whitelist: [], blacklist: [] };
   const originalOf = new Map<string, string>();
   const twice: Problem[] = [];
@@ -101,15 +105,15 @@ export function* curateInSlices(
     }
     seen.add(original);
     const forAppAlone = isForAppAlone(tool);
-    // What only an app uses is in no list that people see, so it is not in that of what is left out either.
+    // A tool only for apps is in no list for people, so it is not listed as left out either.
     const leaveOut = (reason: ExclusionReason): void => void (forAppAlone || excluded.push({ original, reason }));
-    const verdict = judge(filter, original);
-    if (verdict.kind === 'blacklisted') {
+    const verdict = verdicts.get(original);
+    if (verdict?.kind === 'blacklisted') {
       out.blacklist.push(original);
       leaveOut({ kind: 'blacklist', pattern: verdict.pattern });
       continue;
     }
-    if (verdict.kind === 'notWhitelisted' && !forAppAlone) {
+    if (verdict?.kind === 'notWhitelisted' && !forAppAlone) {
       out.whitelist.push(original);
       leaveOut({ kind: 'whitelist' });
       continue;
@@ -151,7 +155,7 @@ export function* curateInSlices(
   if (first) return { kind: 'refused', problems: [first, ...more] };
   for (const name of listedTwice) problems.push(toolListedTwice(at, name));
   const apps = new Set(tools.flatMap(({ tool }) => appOf(tool) ?? []));
-  const { problems: besides, ...curated } = curatePromptsAndResources(rules, listed, report, apps);
+  const { problems: besides, ...curated } = yield* curatePromptsAndResources(rules, listed, report, apps);
   return {
     kind: 'curated',
     tools,

@@ -1,25 +1,23 @@
 /**
- * Knows what the editor makes of names (G3a, measured on VS Code 1.139.1): a tool's id is
- * `mcp_<first 13 characters of serverInfo.name>_<tool>`, cut at 64, and tools are lost where two ids meet. Short names
- * without `_` make the ids unambiguous.
+ * The editor's names (G3a, measured on VS Code 1.139.1): a tool's id is `mcp_<first 13 characters of
+ * serverInfo.name>_<tool>`, cut at 64. Tools with equal ids are lost. Short names without `_` make the ids unambiguous.
  */
 import { createHash } from 'node:crypto';
 
 const longestShortName = 13;
-/** Both the editor and its agent host cut what is longer. */
+/** Both the editor and its agent host cut longer ids. */
 export const longestEditorId = 64;
 
 /** The built-in toolset, `mcp_admin`, is `admin` in the editor. */
 export const adminShortName = 'admin';
 
-/** Names of ids that are not configured any more are kept while there are at most this many. */
+/** The most names kept for ids outside the configuration. */
 const mostGiven = 1000;
 
 /**
- * Gives each toolset id a short name, which is unique and has at most 13 of `[a-z0-9-]`. A name that was given stays that
- * id's own, because clients were told it; what is given at once depends on the set of ids alone, never on their order or on
- * who connects first, so that it is the same at every start. An id that is already short enough keeps its name whatever
- * else is configured with it.
+ * Gives each toolset id a short, unique name of at most 13 of `[a-z0-9-]`. A given name stays with its id, because
+ * clients know it. Names given at once depend only on the set of ids, never on their order or on connection times, so
+ * they are the same at every start. An id of that form is its own name.
  */
 export class ShortNames {
   private readonly given = new Map<string, string>();
@@ -33,7 +31,7 @@ export class ShortNames {
     const exact = (id: string): boolean => plain(id) === id && id.length <= longestShortName;
     for (const id of [...added.filter(exact), ...added.filter((id) => !exact(id))]) {
       let name = plain(id).slice(0, longestShortName);
-      // Each attempt has a hash of its own: whoever chooses the ids can compute one, and not all of them.
+      // Each attempt has another hash, because an attacker who chooses the ids can compute one, and not all of them.
       for (let attempt = 0; taken.has(name); attempt++) name = hashedName(id, attempt);
       taken.add(name);
       this.given.set(id, name);
@@ -54,8 +52,8 @@ function plain(id: string): string {
 }
 
 /**
- * Returns the names for the editor. Where every published name begins with `<toolset id>_` and goes on after it, the
- * editor gets the rest, because its own prefix already tells the toolset.
+ * Returns the names for the editor. If every published name begins with `<toolset id>_` and continues, the editor gets
+ * the rest, because its own prefix already names the toolset.
  */
 export function editorNames(toolset: string, published: readonly string[]): string[] {
   const prefix = `${toolset}_`;
@@ -63,7 +61,7 @@ export function editorNames(toolset: string, published: readonly string[]): stri
   return strip ? published.map((name) => name.slice(prefix.length)) : [...published];
 }
 
-/** Returns the name that agent-host sessions of the editor make of a tool (measured on VS Code 1.139.1). */
+/** Returns the name of a tool in agent-host sessions of the editor (measured on VS Code 1.139.1). */
 export function agentHostName(toolset: string, editorName: string): string {
   return `${toolset}-${editorName}`;
 }

@@ -1,8 +1,7 @@
-/** Says why agents do not see a tool, and what lets it through, in words that are the same in every view. */
+/** Words for the reasons why agents do not see a tool, and for the remedies, the same in every view. */
 import { assertNever } from '../base/assertNever.js';
 import type { ExclusionReason, ServedTool } from './catalogue.js';
 
-/** Returns a phrase that says why. */
 export function exclusionPhrase(reason: ExclusionReason): string {
   switch (reason.kind) {
     case 'blacklist':
@@ -30,7 +29,7 @@ export function exclusionPhrase(reason: ExclusionReason): string {
   }
 }
 
-/** Returns a sentence in the imperative that says what to do. */
+/** Returns a remedy in the imperative. */
 export function exclusionRemedy(reason: ExclusionReason): string {
   switch (reason.kind) {
     case 'blacklist':
@@ -58,7 +57,7 @@ export function exclusionRemedy(reason: ExclusionReason): string {
   }
 }
 
-/** Returns a phrase that says why the editor alone does not get the tool; undefined where it does (N7). */
+/** Returns the reason why only the editor does not get the tool, or undefined (N7). */
 export function editorRefusalPhrase({ editorRefuses, editorId }: ServedTool): string | undefined {
   switch (editorRefuses?.kind) {
     case undefined:

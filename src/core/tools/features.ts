@@ -1,15 +1,16 @@
-/** Tells from a server's capabilities what it can do besides tools (G4). */
+/** Finds a server's abilities besides tools in its capabilities (G4). */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
+import { knownExtensions } from '../protocol/client.js';
 
 export interface ServerFeatures {
   readonly prompts: boolean;
   readonly resources: boolean;
-  /** Whether clients can subscribe to resources. */
+  /** True if clients can subscribe to resources. */
   readonly subscribe: boolean;
   readonly completions: boolean;
   readonly logging: boolean;
-  /** The extensions of the protocol that the server declared, of which there is a word since 2026-07-28. */
+  /** The known extensions that a server of 2026-07-28 or later declared. */
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
@@ -22,7 +23,7 @@ export const toolsAlone: ServerFeatures = {
   extensions: {},
 };
 
-/** @param protocolVersion the version that the server speaks */
+/** @param protocolVersion the server's version */
 export function featuresOf(capabilities: ServerCapabilities, protocolVersion: string): ServerFeatures {
   const { prompts, resources, completions, logging } = capabilities;
   // The first version of the protocol had no capability for completions.
@@ -33,11 +34,6 @@ export function featuresOf(capabilities: ServerCapabilities, protocolVersion: st
     subscribe: isObject(resources) && resources.subscribe === true,
     completions: isObject(completions) || mayComplete,
     logging: isObject(logging),
-    extensions: protocolVersion >= '2026-07-28' ? extensionsOf(capabilities) : {},
+    extensions: protocolVersion >= '2026-07-28' ? knownExtensions(capabilities) : {},
   };
-}
-
-function extensionsOf({ extensions }: { readonly extensions?: unknown }): ServerFeatures['extensions'] {
-  if (!isObject(extensions)) return {};
-  return Object.fromEntries(Object.entries(extensions).filter(([, of]) => isObject(of)));
 }

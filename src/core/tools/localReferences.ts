@@ -1,17 +1,19 @@
 /**
- * Makes a schema of a server that refers to nothing outside itself, for the editor's JSON support, which fetches what a
- * schema names. Everything here is pure.
+ * Makes a self-contained schema for the editor's JSON support, because the editor fetches the schemas that another one
+ * names. Everything here is pure.
  */
 import { isObject } from '../base/isObject.js';
 
-/** A reference within the document, which no base can turn into another address because bases go too. */
+/** A reference within the document. No base can turn it into another address, because bases are removed too. */
 const isLocal = (value: string): boolean => value.startsWith('#');
 
-/** The drafts that the editor has with it. They say how to read a schema; others are fetched for their vocabulary. */
+/** The drafts in the editor. They define the reading of a schema. Other drafts are fetched for their vocabulary. */
 const isKnownDraft = (value: string): boolean =>
   /^https?:\/\/json-schema\.org\/(draft-0[47]|draft\/20(19-09|20-12))\/schema#?$/.test(value);
 
-/** By keyword, what may stay. Markdown of the editor's own keywords could hold pictures and links that act (S1a). */
+/**
+ * The permitted values by keyword. Markdown of the editor's own keywords could hold active pictures and links (S1a).
+ */
 const mayStay: Readonly<Record<string, (value: string) => boolean>> = {
   $ref: isLocal,
   $dynamicRef: isLocal,
@@ -22,12 +24,15 @@ const mayStay: Readonly<Record<string, (value: string) => boolean>> = {
   markdownDescription: () => false,
 };
 
-/** Their values are no schemas, so that an `id` there is a value. The other keywords go there too: a reference may lead there. */
+/**
+ * Their values are data, so an `id` there is a value. Other keywords are cleaned there too, because a reference may
+ * lead there.
+ */
 const valueKeywords = new Set(['default', 'const', 'enum', 'examples']);
 
 /**
- * Returns the same schema without references that leave it, at any depth. What stands beside such a reference stays. A
- * property may be called like a keyword: a keyword has a text, and a property a schema.
+ * Returns the same schema without outside references, at any depth. Keywords beside a removed reference stay. A
+ * property may have the name of a keyword: a keyword has a text, and a property a schema.
  */
 export function withLocalReferences(schema: unknown, isValue = false): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withLocalReferences(part, isValue));

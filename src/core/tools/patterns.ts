@@ -1,46 +1,72 @@
 /**
- * Matches names by patterns (N1) and by whitelist and blacklist (N2). In a pattern, `*` is any substring, even an empty
- * one; every other character is literal, and case counts.
+ * Matches names by patterns (N1) and by whitelist and blacklist (N2). Patterns come from files and names from servers, so
+ * the work is bounded before it begins (N4a).
  */
+import { escape, Minimatch } from 'minimatch';
+import type { Sliced } from '../base/turns.js';
 import type { NameFilter } from '../config/model.js';
 
 export interface Pattern {
   readonly text: string;
+  /** Returns the most steps to compile the pattern and to match names of these lengths. */
+  steps(lengths: NameLengths): number;
+  /** The length of the longest name to match, because a longer one would take too long (S2). */
+  readonly longest: number;
   matches(name: string): boolean;
 }
 
-/**
- * Finds the literal parts one after the other, each at its first place. It never goes back, as a regular expression would
- * (and every library of globs makes one): patterns come from files and names from servers, and with a few wildcards a
- * long name would take hours (S2).
- */
-export function compilePattern(text: string): Pattern {
-  if (!text.includes('*')) return { text, matches: (name) => name === text };
-  const parts = text.split(/\*+/);
-  const [first = '', last = ''] = [parts[0], parts.at(-1)];
-  const inner = parts.slice(1, -1);
-  const shortest = parts.reduce((sum, part) => sum + part.length, 0);
-  const matches = (name: string): boolean => {
-    if (name.length < shortest || !name.startsWith(first) || !name.endsWith(last)) return false;
-    const end = name.length - last.length;
-    let at = first.length;
-    for (const part of inner) {
-      const found = name.indexOf(part, at);
-      if (found < 0) return false;
-      at = found + part.length;
-    }
-    return at <= end;
-  };
-  return { text, matches };
+interface NameLengths {
+  readonly longest: number;
+  readonly total: number;
+  readonly count: number;
 }
 
-/** Says what the lists of N2 make of an original name. */
-type FilterVerdict =
-  | { readonly kind: 'in' }
-  | { readonly kind: 'blacklisted'; readonly pattern: string }
-  | { readonly kind: 'notWhitelisted' };
+/** Minimatch takes about 17 ns for a step, so one name takes at most 35 ms. */
+const mostForName = 2_000_000;
+/** Lists are matched in slices. */
+const mostForList = 20_000_000;
+/** The steps for each match, besides those for the characters. */
+const stepsForMatch = 20;
+/** The steps to compile one character, and any pattern. */
+const stepsToCompile = { character: 50, pattern: 300 };
 
-/** A pattern of a list, and where it stands there. */
+const options = {
+  dot: true,
+  nobrace: true,
+  nocomment: true,
+  noext: true,
+  nonegate: true,
+  platform: 'linux',
+} as const;
+
+/**
+ * Makes one path portion of a text, because the `*` of minimatch stops at `/`. The character in place of `/` occurs in no
+ * text. The one in front keeps minimatch from reading a path into an empty text, `.` or `..`.
+ */
+const portion = (text: string): string => `=${text.replaceAll('/', '\uffff')}`;
+
+export function compilePattern(text: string): Pattern {
+  if (!text.includes('*'))
+    return { text, steps: ({ count }) => count, longest: Infinity, matches: (name) => name === text };
+  // Minimatch is slow to compile runs of `*`, and takes some for a globstar.
+  const parts = text.split(/\*+/);
+  const shortest = parts.reduce((sum, part) => sum + part.length, 0);
+  // After each `*`, minimatch tries the following part at every place, but never goes back behind an earlier one.
+  const longestPart = parts.slice(1, -1).reduce((most, part) => Math.max(most, part.length), 1);
+  const compiling = stepsToCompile.pattern + stepsToCompile.character * (shortest + parts.length);
+  const steps = ({ longest, total, count }: NameLengths): number =>
+    longest < shortest ? count : compiling + (total + count * stepsForMatch) * longestPart;
+  const mostLength = (mostForName - compiling) / longestPart - stepsForMatch;
+  let compiled: Minimatch | undefined;
+  const matches = (name: string): boolean => {
+    if (name.length < shortest || name.length > mostLength) return false;
+    compiled ??= new Minimatch(portion(parts.map((part) => escape(part)).join('*')), options);
+    return compiled.match(portion(name));
+  };
+  return { text, steps, longest: mostLength, matches };
+}
+
+/** A pattern of a list, and its index there. */
 export interface ListedPattern extends Pattern {
   readonly index: number;
 }
@@ -50,30 +76,97 @@ export interface CompiledFilter {
   readonly blacklist: readonly ListedPattern[];
 }
 
-/** Blank patterns are none (N1). */
+/** Blank patterns count as no patterns (N1). */
 export function compileFilter(filter: NameFilter): CompiledFilter {
   const compiled = (list: readonly string[]): ListedPattern[] =>
     list.flatMap((text, index) => (text.trim() === '' ? [] : [{ ...compilePattern(text), index }]));
   return { whitelist: compiled(filter.whitelist), blacklist: compiled(filter.blacklist) };
 }
 
-/** Each name is matched against each pattern: so many characters of names, patterns counted, take a part of a second. */
-const mostMatched = 20_000_000;
-/** A pattern that fails at the first character takes as long as so many. */
-const leastForName = 20;
-
-/** Says whether names and patterns are so many and so long together that matching them would hold up everything (S2). */
-export function isTooMuchToMatch({ whitelist, blacklist }: CompiledFilter, names: readonly string[]): boolean {
-  const characters = names.reduce((sum, name) => sum + name.length + leastForName, 0);
-  return characters * (whitelist.length + blacklist.length) > mostMatched;
+/** True if it may take too long to match these names against these patterns (N4a, S2). */
+export function isTooMuchToMatch(patterns: readonly Pattern[], names: readonly string[]): boolean {
+  const longest = names.reduce((most, name) => Math.max(most, name.length), 0);
+  const total = names.reduce((sum, name) => sum + name.length, 0);
+  const sum = (lengths: NameLengths): number => patterns.reduce((steps, pattern) => steps + pattern.steps(lengths), 0);
+  return (
+    sum({ longest, total: longest, count: 1 }) > mostForName ||
+    sum({ longest, total, count: names.length }) > mostForList
+  );
 }
 
+export const patternsOf = ({ whitelist, blacklist }: CompiledFilter): readonly ListedPattern[] => [
+  ...whitelist,
+  ...blacklist,
+];
+
+type FilterVerdict =
+  | { readonly kind: 'in' }
+  | { readonly kind: 'blacklisted'; readonly pattern: string }
+  | { readonly kind: 'notWhitelisted' };
+
 export function judge(filter: CompiledFilter, name: string): FilterVerdict {
-  const whitelisted = filter.whitelist.some((pattern) => pattern.matches(name));
-  if (filter.blacklist.length === 0) {
-    return whitelisted || filter.whitelist.length === 0 ? { kind: 'in' } : { kind: 'notWhitelisted' };
+  const matching = (list: readonly ListedPattern[]): ListedPattern | undefined =>
+    list.find((pattern) => pattern.matches(name));
+  const rescuer = matching(filter.whitelist);
+  return verdict(filter, rescuer, rescuer ? undefined : matching(filter.blacklist));
+}
+
+/** @param rescuer the matching pattern of the whitelist @param hit the matching pattern of the blacklist */
+function verdict({ whitelist, blacklist }: CompiledFilter, rescuer?: Pattern, hit?: Pattern): FilterVerdict {
+  if (rescuer) return { kind: 'in' };
+  if (hit) return { kind: 'blacklisted', pattern: hit.text };
+  return { kind: whitelist.length > 0 && blacklist.length === 0 ? 'notWhitelisted' : 'in' };
+}
+
+/** A pattern without effect (N2b). */
+export type IdlePattern = { readonly list: 'whitelist' | 'blacklist'; readonly pattern: ListedPattern } & (
+  | { readonly kind: 'matchesNothing' }
+  /** The whitelist lets through every match of the blacklist's pattern. */
+  | { readonly kind: 'overruled'; readonly matched: readonly string[]; readonly by: readonly ListedPattern[] }
+);
+
+interface Sifted {
+  readonly verdicts: ReadonlyMap<string, FilterVerdict>;
+  readonly idle: readonly IdlePattern[];
+}
+
+/** Most edits of the file leave the lists of a server as they are, and are applied in one step (R2). */
+const earlier = new WeakMap<object, { readonly lists: string; readonly sifted: Sifted }>();
+
+/** Judges names, and finds the patterns without effect. @param listed the list with the names, to keep the result with it */
+export function* sift(filter: CompiledFilter, names: readonly string[], listed: object): Sliced<Sifted> {
+  const lists = JSON.stringify([filter.whitelist, filter.blacklist]);
+  const kept = earlier.get(listed);
+  if (kept?.lists === lists) return kept.sifted;
+  const verdicts = new Map<string, FilterVerdict>();
+  const matching = new Set<ListedPattern>();
+  const effective = new Set<ListedPattern>();
+  const overruled = new Map<ListedPattern, { matched: string[]; by: Set<ListedPattern> }>();
+  for (const name of names) {
+    yield;
+    const white = filter.whitelist.filter((pattern) => pattern.matches(name));
+    const black = filter.blacklist.filter((pattern) => pattern.matches(name));
+    verdicts.set(name, verdict(filter, white[0], black[0]));
+    for (const pattern of [...white, ...black]) matching.add(pattern);
+    for (const pattern of black) {
+      if (!white[0]) effective.add(pattern);
+      if (!white[0] || effective.has(pattern)) continue;
+      const { matched, by } = overruled.get(pattern) ?? { matched: [], by: new Set() };
+      overruled.set(pattern, { matched, by: by.add(white[0]) });
+      matched.push(name);
+    }
   }
-  if (whitelisted) return { kind: 'in' };
-  const hit = filter.blacklist.find((pattern) => pattern.matches(name));
-  return hit ? { kind: 'blacklisted', pattern: hit.text } : { kind: 'in' };
+  const idle: IdlePattern[] = [];
+  for (const list of ['whitelist', 'blacklist'] as const) {
+    for (const pattern of filter[list]) {
+      const { matched, by } = overruled.get(pattern) ?? {};
+      if (!matching.has(pattern)) idle.push({ kind: 'matchesNothing', list, pattern });
+      else if (matched && by && !effective.has(pattern)) {
+        idle.push({ kind: 'overruled', list, pattern, matched, by: [...by] });
+      }
+    }
+  }
+  const sifted = { verdicts, idle };
+  earlier.set(listed, { lists, sifted });
+  return sifted;
 }

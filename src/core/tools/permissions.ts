@@ -1,12 +1,11 @@
 /**
- * Decides what agents may do with tools, by patterns of their names (S4). The original and the published name are
- * judged each for itself, and the stricter verdict counts, so that no rename gets around a rule. The setting
- * `mcpToolsets.toolPermissions` is read without trust. Everything here is pure.
+ * Decides about agents' calls of tools, by patterns of their names (S4). The original and the published name are judged
+ * separately, and the stricter verdict counts, so no rename gets around a rule. The setting
+ * `mcpToolsets.toolPermissions` is not trusted. Everything here is pure.
  *
- * Among the patterns that match a name, the one with the most literal characters decides, so that `*` can be the rule
- * and a name the exception; among equals, the stricter one does. Where there are several settings (the person's, the
- * workspace's), each decides for itself and the strictest counts: a workspace can forbid, and cannot allow what the
- * person wants to be asked about.
+ * Among the matching patterns, the one with the most literal characters decides, so `*` can be the rule and a name the
+ * exception. Among equals, the stricter one does. Each of several settings (the person's, the workspace's) decides
+ * separately, and the strictest counts: a workspace can forbid, but cannot allow a tool against the person's setting.
  */
 import { isObject } from '../base/isObject.js';
 import { compilePattern, type Pattern } from './patterns.js';
@@ -16,9 +15,9 @@ export const toolPermissions = ['allow', 'ask', 'deny'] as const;
 
 export type ToolPermission = (typeof toolPermissions)[number];
 
-interface PermissionVerdict {
+export interface PermissionVerdict {
   readonly permission: ToolPermission;
-  /** The pattern that decided; absent where none matches. */
+  /** The deciding pattern, if one matches. */
   readonly pattern?: string;
 }
 
@@ -30,7 +29,7 @@ interface Rule {
 
 export type PermissionRules = readonly (readonly Rule[])[];
 
-/** @param settings values as the editor holds them; what is no permission counts as `ask`: it was meant to restrict. */
+/** @param settings values of the editor. An unknown value counts as `ask`, because it was meant to restrict. */
 export function compilePermissions(settings: readonly unknown[]): PermissionRules {
   return settings.map((setting) =>
     Object.entries(isObject(setting) ? setting : {}).map(([text, value]): Rule => {
@@ -46,7 +45,7 @@ export interface ToolNames {
   readonly published: string;
 }
 
-/** `allow` where no pattern matches: the editor's own confirmation works by the tool's hints. */
+/** Returns `allow` without a matching pattern, because the editor asks by the tool's hints. */
 export function permissionOf({ original, published }: ToolNames, rules: PermissionRules): PermissionVerdict {
   let verdict: PermissionVerdict = { permission: 'allow' };
   for (const name of published === original ? [published] : [published, original]) {
@@ -76,8 +75,8 @@ function strictness(permission: ToolPermission): number {
 }
 
 /**
- * Returns a person's setting in which a tool has this permission. What the person allows is allowed under both names, because
- * each is judged; otherwise the original name is written only if it has to be.
+ * Returns a person's setting with this permission for a tool. An allowed tool is written under both names, because each
+ * is judged. Otherwise the original name is written only if it is needed.
  */
 export function withPermission(
   setting: unknown,

@@ -1,28 +1,39 @@
 /** Makes the problems of filtering and naming (N1–N7, G3a). */
-import type { Place, Problem, Severity } from '../base/problem.js';
-import { shortList } from '../base/shortList.js';
+import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
+import { shortList } from '../base/text.js';
 import type { ServerPlaces } from '../config/model.js';
 import { longestMatched, nameRule } from './names.js';
-import type { CompiledFilter, ListedPattern } from './patterns.js';
+import type { IdlePattern } from './patterns.js';
 
 interface At {
   readonly server: string;
   readonly places: ServerPlaces;
 }
 
-/** Says whether and how loudly to tell what the lists keep out (`mcpToolsets.problems.filteredTools`). */
+/** The severity of reports about filtered tools, or none (`mcpToolsets.problems.filteredTools`). */
 export type FilteredToolsReport = Exclude<Severity, 'error'> | 'off';
 
-/** The names that entries and messages have for what a server lists. */
+/** The names of lists in entries and messages. */
 type ListKind = 'tools' | 'prompts' | 'resources';
 
-/** Holds the original names, or the URIs, that each list keeps out. */
+/** The original names or URIs kept out by each list. */
 export type NamesKeptOut = Readonly<Record<'whitelist' | 'blacklist', string[]>>;
 
 const lists = ['whitelist', 'blacklist'] as const;
 
-/** So many problems with one code are told of one server; the last of them says how many follow. */
+/** The most problems with one code for one server. The last one has the number of the rest. */
 const mostOfEach = 500;
+
+function problem(
+  at: At,
+  code: ProblemCode,
+  severity: Severity,
+  message: string,
+  fix: string,
+  more: Partial<Problem> = {},
+): Problem {
+  return { code, severity, message, fix, place: at.places.key, server: at.server, ...more };
+}
 
 export function fewOfEach(problems: readonly Problem[]): readonly Problem[] {
   const kept: Problem[] = [];
@@ -42,38 +53,9 @@ export function fewOfEach(problems: readonly Problem[]): readonly Problem[] {
   return kept;
 }
 
-/**
- * Finds the patterns that change nothing: those that match nothing, and those of the blacklist whose every match the
- * whitelist lets through (N2).
- *
- * @param names everything that the patterns are matched against
- */
-export function patternsWithoutEffect(
-  at: At,
-  of: ListKind,
-  filter: CompiledFilter,
-  names: readonly string[],
-): Problem[] {
-  const rescuers = new Map<string, ListedPattern | undefined>();
-  const rescuer = (name: string): ListedPattern | undefined => {
-    if (!rescuers.has(name)) {
-      rescuers.set(
-        name,
-        filter.whitelist.find((each) => each.matches(name)),
-      );
-    }
-    return rescuers.get(name);
-  };
-  return lists.flatMap((list) =>
-    filter[list].flatMap((pattern): Problem[] => {
-      const first = names.findIndex((name) => pattern.matches(name));
-      if (first < 0) return [patternMatchesNothing(at, of, list, pattern)];
-      if (list === 'whitelist' || filter.whitelist.length === 0) return [];
-      const matched = names.slice(first).filter((name) => pattern.matches(name));
-      const found = matched.map(rescuer).filter((each) => each !== undefined);
-      return found.length < matched.length ? [] : [patternOverruled(at, of, pattern, matched, found)];
-    }),
-  );
+/** @param idle see N2b */
+export function patternWithoutEffect(at: At, of: ListKind, idle: IdlePattern): Problem {
+  return idle.kind === 'overruled' ? patternOverruled(at, of, idle) : patternMatchesNothing(at, of, idle);
 }
 
 export function keptOut(at: At, of: ListKind, names: NamesKeptOut, report: FilteredToolsReport): Problem[] {
@@ -81,41 +63,28 @@ export function keptOut(at: At, of: ListKind, names: NamesKeptOut, report: Filte
   return lists.flatMap((list) => (names[list].length > 0 ? [filteredTools(at, of, list, names[list], report)] : []));
 }
 
-function patternMatchesNothing(
-  at: At,
-  of: ListKind,
-  list: 'whitelist' | 'blacklist',
-  { index, text }: ListedPattern,
-): Problem {
+function patternMatchesNothing(at: At, of: ListKind, { list, pattern: { index, text } }: IdlePattern): Problem {
   const against = of === 'resources' ? 'URIs' : 'original names';
-  return {
-    code: 'pattern-matches-nothing',
-    severity: 'warning',
-    message: `The pattern "${text}" matches none of the ${of} of "${at.server}".`,
-    fix: `Correct the pattern (it is matched against the ${against}; only * is a wildcard) or remove it.`,
+  const message = `The pattern "${text}" matches none of the ${of} of "${at.server}".`;
+  const fix = `Correct the pattern (it is matched against the ${against}; only * is a wildcard) or remove it.`;
+  return problem(at, 'pattern-matches-nothing', 'warning', message, fix, {
     place: at.places.value([of, list, index]),
-    server: at.server,
     pattern: text,
-  };
+  });
 }
 
 function patternOverruled(
   at: At,
   of: ListKind,
-  { index, text }: ListedPattern,
-  matched: readonly string[],
-  rescuers: readonly ListedPattern[],
+  { pattern: { index, text }, matched, by: rescuers }: Extract<IdlePattern, { kind: 'overruled' }>,
 ): Problem {
   const by = [...new Set(rescuers.map((each) => `"${each.text}"`))];
-  return {
-    code: 'pattern-overruled',
-    severity: 'warning',
-    message: `The blacklist pattern "${text}" keeps nothing out. The whitelist (${shortList(by, 5)}) lets through all ${of} of "${at.server}" that it matches: ${shortList(matched, 12)}.`,
-    fix: 'If both lists match, the whitelist wins. Narrow the whitelist, or remove the pattern.',
+  const message = `The blacklist pattern "${text}" keeps nothing out. The whitelist (${shortList(by, 5)}) lets through all ${of} of "${at.server}" that it matches: ${shortList(matched, 12)}.`;
+  const fix = 'If both lists match, the whitelist wins. Narrow the whitelist, or remove the pattern.';
+  return problem(at, 'pattern-overruled', 'warning', message, fix, {
     place: at.places.value([of, 'blacklist', index]),
-    server: at.server,
     pattern: text,
-  };
+  });
 }
 
 function filteredTools(
@@ -126,14 +95,9 @@ function filteredTools(
   severity: Severity,
 ): Problem {
   const count = names.length === 1 ? `1 ${of.slice(0, -1)}` : `${names.length} ${of}`;
-  return {
-    code: 'filtered-tools',
-    severity,
-    message: `The ${list} keeps out ${count} of "${at.server}": ${shortList(names, 12)}.`,
-    fix: `No action needed if you left these out on purpose; otherwise change the ${list}.`,
-    place: at.places.keyAt([of, list]),
-    server: at.server,
-  };
+  const message = `The ${list} keeps out ${count} of "${at.server}": ${shortList(names, 12)}.`;
+  const fix = `No action needed if you left these out on purpose; otherwise change the ${list}.`;
+  return problem(at, 'filtered-tools', severity, message, fix, { place: at.places.keyAt([of, list]) });
 }
 
 function ruleBroken(name: string): string {
@@ -151,54 +115,39 @@ function shown(name: string): string {
 }
 
 export function toolNameInvalid(at: At, name: string): Problem {
-  return {
-    code: 'tool-name-invalid',
-    severity: 'warning',
-    message: `The tool "${shown(name)}" of "${at.server}" is left out: ${ruleBroken(name)}.`,
-    fix: 'Blacklist the tool, or ask the author of the server to rename it.',
-    place: at.places.key,
-    server: at.server,
+  const message = `The tool "${shown(name)}" of "${at.server}" is left out: ${ruleBroken(name)}.`;
+  const fix = 'Blacklist the tool, or ask the author of the server to rename it.';
+  return problem(at, 'tool-name-invalid', 'warning', message, fix, {
     ...(name.length <= longestMatched && { tool: name }),
-  };
+  });
 }
 
 export function publishedNameInvalid(at: At, original: string, published: string): Problem {
-  return {
-    code: 'published-name-invalid',
-    severity: 'warning',
-    message: `The tool "${original}" of "${at.server}" is left out: its published name would be "${shown(published)}", and ${ruleBroken(published)}.`,
-    fix: 'Shorten or correct the transforms.',
+  const message = `The tool "${original}" of "${at.server}" is left out: its published name would be "${shown(published)}", and ${ruleBroken(published)}.`;
+  const fix = 'Shorten or correct the transforms.';
+  return problem(at, 'published-name-invalid', 'warning', message, fix, {
     place: at.places.keyAt(['transform']),
-    server: at.server,
     tool: original,
-  };
+  });
 }
 
 export function nameTwiceInServer(at: At, published: string, originals: readonly [string, string]): Problem {
   const [first, second] = originals;
-  return {
-    code: 'name-twice-in-server',
-    severity: 'error',
-    message: `The tools "${first}" and "${second}" of "${at.server}" would both be published as "${published}". Its update is refused.`,
-    fix: 'Change the transforms, or blacklist one of the two.',
+  const message = `The tools "${first}" and "${second}" of "${at.server}" would both be published as "${published}". Its update is refused.`;
+  const fix = 'Change the transforms, or blacklist one of the two.';
+  return problem(at, 'name-twice-in-server', 'error', message, fix, {
     place: at.places.keyAt(['transform']),
-    server: at.server,
     tool: second,
-  };
+  });
 }
 
 export function toolListedTwice(at: At, name: string): Problem {
-  return {
-    code: 'tool-listed-twice',
-    severity: 'warning',
-    message: `The server "${at.server}" lists the tool "${name}" more than once. The first one is used, the others are left out.`,
-    fix: 'Ask the author of the server to give each tool a different name.',
-    place: at.places.key,
-    server: at.server,
-  };
+  const message = `The server "${at.server}" lists the tool "${name}" more than once. The first one is used, the others are left out.`;
+  const fix = 'Ask the author of the server to give each tool a different name.';
+  return problem(at, 'tool-listed-twice', 'warning', message, fix);
 }
 
-/** Names tools by their names, for a message in which `tools` is the first word. */
+/** Names tools, for a message with `tools` as the first word. */
 function named(names: readonly string[], most = 12): string {
   const list = shortList(
     names.map((name) => `"${name}"`),
@@ -207,184 +156,124 @@ function named(names: readonly string[], most = 12): string {
   return names.length === 1 ? `tool ${list}` : `tools ${list}`;
 }
 
-/** @param names the published names that both servers have */
+/** @param names the published names of both servers */
 export function nameTaken(at: At, names: readonly string[], holder: string, holderPlace: Place): Problem {
   const [tools, has] = names.length === 1 ? ['the tool', 'a tool of that name'] : ['the tools', 'tools of these names'];
-  return {
-    code: 'name-taken',
-    severity: 'warning',
-    message: `"${at.server}" does not publish the ${named(names)}, because "${holder}", which comes first, already publishes ${has}.`,
-    fix: `Give "${at.server}" or "${holder}" a prefix, or blacklist ${tools} in one of them.`,
-    place: at.places.key,
-    server: at.server,
+  const message = `"${at.server}" does not publish the ${named(names)}, because "${holder}", which comes first, already publishes ${has}.`;
+  const fix = `Give "${at.server}" or "${holder}" a prefix, or blacklist ${tools} in one of them.`;
+  return problem(at, 'name-taken', 'warning', message, fix, {
     related: [{ message: `"${holder}" publishes the ${named(names)}`, place: holderPlace }],
-  };
+  });
 }
 
 export function nameReserved(at: At, names: readonly string[]): Problem {
   const [tools, belongs] = names.length === 1 ? ['the tool', 'the name belongs'] : ['the tools', 'the names belong'];
-  return {
-    code: 'name-reserved',
-    severity: 'warning',
-    message: `"${at.server}" does not publish the ${named(names)}, because ${belongs} to built-in tools.`,
-    fix: `Give "${at.server}" a prefix, or blacklist ${tools}.`,
-    place: at.places.key,
-    server: at.server,
-  };
+  const message = `"${at.server}" does not publish the ${named(names)}, because ${belongs} to built-in tools.`;
+  const fix = `Give "${at.server}" a prefix, or blacklist ${tools}.`;
+  return problem(at, 'name-reserved', 'warning', message, fix);
 }
 
 export function schemaUnusable(at: At, name: string, detail: string): Problem {
-  return {
-    code: 'schema-unusable',
-    severity: 'warning',
-    message: `The tool "${name}" of "${at.server}" is left out: ${detail}. One such schema makes clients refuse the whole list.`,
-    fix: 'Blacklist the tool, or ask the author of the server to correct the schema.',
-    place: at.places.key,
-    server: at.server,
-    tool: name,
-  };
+  const message = `The tool "${name}" of "${at.server}" is left out: ${detail}. One such schema makes clients refuse the whole list.`;
+  const fix = 'Blacklist the tool, or ask the author of the server to correct the schema.';
+  return problem(at, 'schema-unusable', 'warning', message, fix, { tool: name });
 }
 
 export function editorSchemaRefused(at: At, name: string, detail: string): Problem {
-  return {
-    code: 'editor-schema-refused',
-    severity: 'warning',
-    message: `The editor does not get the tool "${name}" of "${at.server}", because it or its chat would refuse the schema: ${detail}. All other clients get it.`,
-    fix: 'Blacklist the tool, or ask the author of the server to correct the schema.',
-    place: at.places.key,
-    server: at.server,
-    tool: name,
-  };
+  const message = `The editor does not get the tool "${name}" of "${at.server}", because it or its chat would refuse the schema: ${detail}. All other clients get it.`;
+  const fix = 'Blacklist the tool, or ask the author of the server to correct the schema.';
+  return problem(at, 'editor-schema-refused', 'warning', message, fix, { tool: name });
 }
 
 export function toolMalformed(at: At, name: string, detail: string): Problem {
-  return {
-    code: 'tool-malformed',
-    severity: 'warning',
-    message: `An entry of the tool list of "${at.server}" (${shown(name)}) is not a tool and is left out: ${detail}.`,
-    fix: 'Ask the author of the server to correct it. The other tools are not affected.',
-    place: at.places.key,
-    server: at.server,
-  };
+  const message = `An entry of the tool list of "${at.server}" (${shown(name)}) is not a tool and is left out: ${detail}.`;
+  const fix = 'Ask the author of the server to correct it. The other tools are not affected.';
+  return problem(at, 'tool-malformed', 'warning', message, fix);
 }
 
-/** A tool that some clients would call by a name that cannot be used. */
+/** A tool with an unusable name in some clients. */
 export interface UnusableName {
   readonly published: string;
-  /** The name that they would use. */
+  /** The clients' name. */
   readonly name: string;
 }
 
 /** @param tools never empty */
 export function editorIdTooLong(at: At, tools: readonly UnusableName[]): Problem {
-  const { which, it, them, first } = toldOf(tools);
-  return {
-    code: 'editor-id-too-long',
-    severity: 'warning',
-    message: `The editor does not get the ${which} of "${at.server}": it would call ${it} "${first}", which has ${first.length} characters. The editor cuts ids at 64 and loses tools if two cut ids are equal. All other clients get ${them}.`,
-    fix: `Shorten ${tools.length === 1 ? 'the name' : 'the names'} by a transform, or begin every published name with "${at.server}_", which the editor does not see twice.`,
-    place: at.places.keyAt(['transform']),
-    server: at.server,
-  };
+  const { which, it, them, first } = wordsFor(tools);
+  const message = `The editor does not get the ${which} of "${at.server}": it would call ${it} "${first}", which has ${first.length} characters. The editor cuts ids at 64 and loses tools if two cut ids are equal. All other clients get ${them}.`;
+  const fix = `Shorten ${tools.length === 1 ? 'the name' : 'the names'} by a transform, or begin every published name with "${at.server}_", which the editor does not see twice.`;
+  return problem(at, 'editor-id-too-long', 'warning', message, fix, { place: at.places.keyAt(['transform']) });
 }
 
 /**
- * Is a hint, because most people have no such sessions.
+ * A hint, because most people have no such sessions.
  *
  * @param tools never empty
- * @param holder the toolset that has the names already; undefined if the names are too long
+ * @param holder the toolset with the same names, or undefined if the names are too long
  */
 export function agentHostNameUnusable(at: At, tools: readonly UnusableName[], holder: string | undefined): Problem {
-  const { which, it, them, first } = toldOf(tools);
+  const { which, it, them, first } = wordsFor(tools);
   const why =
     holder === undefined
       ? `which has ${first.length} characters, and they cut names at 64`
       : `which is the name of a tool of "${holder}" there`;
-  return {
-    code: 'agent-host-name',
-    severity: 'hint',
-    message: `Agent sessions that the editor runs outside its window do not get the ${which} of "${at.server}": they would call ${it} "${first}", ${why}. All other clients get ${them}.`,
-    fix: 'Give other names by a transform, or give the server a shorter id.',
-    place: at.places.keyAt(['transform']),
-    server: at.server,
-  };
+  const message = `Agent sessions that the editor runs outside its window do not get the ${which} of "${at.server}": they would call ${it} "${first}", ${why}. All other clients get ${them}.`;
+  const fix = 'Give other names by a transform, or give the server a shorter id.';
+  return problem(at, 'agent-host-name', 'hint', message, fix, { place: at.places.keyAt(['transform']) });
 }
 
-function toldOf(tools: readonly UnusableName[]): Record<'which' | 'it' | 'them' | 'first', string> {
+function wordsFor(tools: readonly UnusableName[]): Record<'which' | 'it' | 'them' | 'first', string> {
   const [it, them] = tools.length === 1 ? ['it', 'it'] : ['the first one', 'them'];
   return { which: named(tools.map(({ published }) => published)), it, them, first: tools[0]?.name ?? '' };
 }
 
 export function tooManyTools(at: At, total: number, limit: number): Problem {
-  return {
-    code: 'too-many-tools',
-    severity: 'warning',
-    message: `Agents get ${total} tools, and "${at.server}" takes the count over ${limit}. Models that cannot search among tools accept no more in one request, including the tools of the editor.`,
-    fix: 'Keep out what agents do not need with whitelist or blacklist, disable a server, or choose fewer in the tool picker of the chat.',
-    place: at.places.key,
-    server: at.server,
-  };
+  const message = `Agents get ${total} tools, and "${at.server}" takes the count over ${limit}. Models that cannot search among tools accept no more in one request, including the tools of the editor.`;
+  const fix =
+    'Keep out what agents do not need with whitelist or blacklist, disable a server, or choose fewer in the tool picker of the chat.';
+  return problem(at, 'too-many-tools', 'warning', message, fix);
 }
 
 export function promptTwice(at: At, published: string, originals: readonly [string, string]): Problem {
   const [first, second] = originals;
   const same = first === second;
-  return {
-    code: 'entry-left-out',
-    severity: 'warning',
-    message: same
-      ? `The server "${at.server}" lists the prompt "${first}" twice; the second is left out.`
-      : `The prompts "${first}" and "${second}" of "${at.server}" would both be published as "${published}"; the second is left out.`,
-    fix: same ? 'Ask its author to correct it.' : 'Change the transforms of its prompts, or blacklist one of the two.',
+  const message = same
+    ? `The server "${at.server}" lists the prompt "${first}" twice; the second is left out.`
+    : `The prompts "${first}" and "${second}" of "${at.server}" would both be published as "${published}"; the second is left out.`;
+  const fix = same
+    ? 'Ask its author to correct it.'
+    : 'Change the transforms of its prompts, or blacklist one of the two.';
+  return problem(at, 'entry-left-out', 'warning', message, fix, {
     place: same ? at.places.key : at.places.keyAt(['prompts', 'transform']),
-    server: at.server,
-  };
+  });
 }
 
-/** @param names prompts and URIs that both have; only clients of all toolsets together meet them */
+/** @param names common prompts and URIs; only clients of all toolsets together meet them */
 export function heldElsewhere(at: At, holder: string, holderPlace: Place, names: readonly string[]): Problem {
   const first = names.slice(0, 3).map(shown).join(', ');
   const more = names.length > 3 ? ` and ${names.length - 3} more` : '';
-  return {
-    code: 'entry-left-out',
-    severity: 'warning',
-    message: `"${at.server}" and "${holder}" both have ${first}${more}. Clients of all toolsets together (\`/mcp\`, \`connect\` without a name) get ${names.length === 1 ? 'it' : 'them'} from "${holder}" only.`,
-    fix: `Keep ${names.length === 1 ? 'it' : 'them'} out of one of the two with \`prompts\` or \`resources\`, or rename prompts with \`prompts.transform\`.`,
-    place: at.places.key,
-    server: at.server,
+  const message = `"${at.server}" and "${holder}" both have ${first}${more}. Clients of all toolsets together (\`/mcp\`, \`connect\` without a name) get ${names.length === 1 ? 'it' : 'them'} from "${holder}" only.`;
+  const fix = `Keep ${names.length === 1 ? 'it' : 'them'} out of one of the two with \`prompts\` or \`resources\`, or rename prompts with \`prompts.transform\`.`;
+  return problem(at, 'entry-left-out', 'warning', message, fix, {
     related: [{ message: `"${holder}" has ${first}${more}`, place: holderPlace }],
-  };
+  });
 }
 
 export function entryMalformed(at: At, of: ListKind, name: string, detail: string): Problem {
-  return {
-    code: 'entry-left-out',
-    severity: 'warning',
-    message: `An entry of the ${of} of "${at.server}" (${shown(name)}) is left out: it ${detail}.`,
-    fix: 'Ask the author of the server to correct it. Nothing else is affected.',
-    place: at.places.key,
-    server: at.server,
-  };
+  const message = `An entry of the ${of} of "${at.server}" (${shown(name)}) is left out: it ${detail}.`;
+  const fix = 'Ask the author of the server to correct it. Nothing else is affected.';
+  return problem(at, 'entry-left-out', 'warning', message, fix);
 }
 
 export function listTooLong(at: At, of: ListKind): Problem {
-  return {
-    code: 'list-too-long',
-    severity: 'error',
-    message: `The ${of} of "${at.server}" are too many, or have too long names, to match its patterns, so none of them is published.`,
-    fix: 'Use fewer patterns, or make the server list less.',
-    place: at.places.key,
-    server: at.server,
-  };
+  const message = `The ${of} of "${at.server}" are too many, or have too long names, to match its patterns, so none of them is published.`;
+  const fix = 'Use fewer or shorter patterns, or make the server list less.';
+  return problem(at, 'list-too-long', 'error', message, fix);
 }
 
 export function listIncomplete(at: At, of: ListKind, detail: string): Problem {
-  return {
-    code: 'list-incomplete',
-    severity: 'warning',
-    message: `The ${of} of "${at.server}" could not be listed: ${detail} Its tools are not affected.`,
-    fix: 'Read its log, correct the cause, and restart it.',
-    place: at.places.key,
-    server: at.server,
-  };
+  const message = `The ${of} of "${at.server}" could not be listed: ${detail} Its tools are not affected.`;
+  const fix = 'Read its log, correct the cause, and restart it.';
+  return problem(at, 'list-incomplete', 'warning', message, fix);
 }

@@ -1,13 +1,14 @@
 /**
  * Passes one server's prompts and resources through their filters and transforms (C1, G4, N1–N3), as `curate` does with
- * tools. Names of prompts are not held to the rule for tools, as no model provider ever sees them; of two prompts with
- * one name the second is left out. Resources are matched by the
- * canonical form of their URI, and keep the URI. Everything here is pure.
+ * tools. Names of prompts may break the rule for tools, because no model provider sees them. The second of two prompts
+ * with one name is left out. Resources are matched by the canonical form of their URI, and keep the URI. Everything
+ * here is pure.
  */
 import { appTooLarge, bytesIn } from '../apps/appResource.js';
 import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
 import { asText } from '../base/text.js';
+import type { Sliced } from '../base/turns.js';
 import type { PromptSelection, ResourceSelection, ServerPlaces } from '../config/model.js';
 import type {
   OfferedResource,
@@ -19,7 +20,7 @@ import type {
   ToolListing,
 } from './catalogue.js';
 import { longestMatched, transformName } from './names.js';
-import { type CompiledFilter, compileFilter, isTooMuchToMatch, judge } from './patterns.js';
+import { type CompiledFilter, compileFilter, isTooMuchToMatch, judge, patternsOf, sift } from './patterns.js';
 import { compileUriFilter, isMadeFrom, longestUri } from './uris.js';
 import {
   entryMalformed,
@@ -28,7 +29,7 @@ import {
   listIncomplete,
   listTooLong,
   type NamesKeptOut,
-  patternsWithoutEffect,
+  patternWithoutEffect,
   promptTwice,
 } from './problems.js';
 
@@ -46,29 +47,29 @@ export interface CuratedPromptsAndResources {
 }
 
 /** @param apps the URIs of the apps of published tools (G8) */
-export function curatePromptsAndResources(
+export function* curatePromptsAndResources(
   rules: PromptAndResourceRules,
   listed: Pick<ToolListing, 'prompts' | 'resources'>,
   report: FilteredToolsReport,
   apps: ReadonlySet<string> = new Set(),
-): CuratedPromptsAndResources {
+): Sliced<CuratedPromptsAndResources> {
   const problems: Problem[] = [];
   return {
-    prompts: publishPrompts(rules, listed.prompts, report, problems),
-    resources: publishResources(rules, listed.resources, apps, report, problems),
+    prompts: yield* publishPrompts(rules, listed.prompts, report, problems),
+    resources: yield* publishResources(rules, listed.resources, apps, report, problems),
     problems,
   };
 }
 
-function publishPrompts(
+function* publishPrompts(
   rules: PromptAndResourceRules,
   listed: PromptListing | undefined,
   report: FilteredToolsReport,
   problems: Problem[],
-): PublishedPrompt[] {
+): Sliced<PublishedPrompt[]> {
   if (!listed) return [];
   const at = { server: rules.id, places: rules.places };
-  const kept = sift(
+  const kept = yield* keptEntries(
     rules,
     'prompts',
     compileFilter(rules.prompts.filter),
@@ -94,20 +95,21 @@ function publishPrompts(
   return published;
 }
 
-function publishResources(
+function* publishResources(
   rules: PromptAndResourceRules,
   listed: ResourceListing | undefined,
   apps: ReadonlySet<string>,
   report: FilteredToolsReport,
   problems: Problem[],
-): PublishedResources {
+): Sliced<PublishedResources> {
   const filter = rules.resources;
   const withApps = apps.size > 0 ? { apps: [...apps] } : {};
   if (!listed) return { resources: [], templates: [], filter, ...withApps };
   const uriOf = (entry: OfferedResource | OfferedTemplate): string =>
     'uri' in entry ? String(entry.uri) : entry.uriTemplate;
   const all: (OfferedResource | OfferedTemplate)[] = [...listed.resources, ...listed.templates];
-  const kept = new Set(sift(rules, 'resources', compileUriFilter(filter), all, uriOf, apps, listed, report, problems));
+  const lists = compileUriFilter(filter);
+  const kept = new Set(yield* keptEntries(rules, 'resources', lists, all, uriOf, apps, listed, report, problems));
   return {
     resources: listed.resources.filter(
       (entry) => kept.has(entry) && (apps.has(String(entry.uri)) || admitsType(filter, entry.mimeType)),
@@ -118,19 +120,20 @@ function publishResources(
   };
 }
 
-/** @param spared what a whitelist does not keep out */
-function sift<Entry>(
+/** @param spared entries outside the reach of a whitelist */
+function* keptEntries<Entry>(
   { id, places }: PromptAndResourceRules,
   of: 'prompts' | 'resources',
   filter: CompiledFilter,
   all: readonly Entry[],
   nameOf: (entry: Entry) => string,
   spared: ReadonlySet<string>,
-  { malformed, failure }: Pick<PromptListing, 'malformed' | 'failure'>,
+  listed: Pick<PromptListing, 'malformed' | 'failure'>,
   report: FilteredToolsReport,
   problems: Problem[],
-): Entry[] {
+): Sliced<Entry[]> {
   const at = { server: id, places };
+  const { malformed, failure } = listed;
   if (failure !== undefined) problems.push(listIncomplete(at, of, failure));
   for (const { name, detail } of malformed) problems.push(entryMalformed(at, of, name, detail));
   const most = of === 'prompts' ? longestMatched : longestUri;
@@ -139,39 +142,40 @@ function sift<Entry>(
     if (name.length > most) problems.push(entryMalformed(at, of, name, `is named by more than ${most} characters`));
     return name.length <= most;
   });
-  if (isTooMuchToMatch(filter, entries.map(nameOf))) {
+  const names = entries.map(nameOf);
+  if (isTooMuchToMatch(patternsOf(filter), names)) {
     problems.push(listTooLong(at, of));
     return [];
   }
-  // What could not be listed may well match.
-  const idle = failure === undefined ? patternsWithoutEffect(at, of, filter, entries.map(nameOf)) : [];
-  for (const problem of idle) problems.push(problem);
+  const { verdicts, idle } = yield* sift(filter, names, listed);
+  // The pattern may match an unlisted entry.
+  if (failure === undefined) for (const pattern of idle) problems.push(patternWithoutEffect(at, of, pattern));
   const out: NamesKeptOut = { whitelist: [], blacklist: [] };
   const kept = entries.filter((entry) => {
     const name = nameOf(entry);
-    const verdict = judge(filter, name);
-    if (verdict.kind === 'notWhitelisted' && spared.has(name)) return true;
-    if (verdict.kind !== 'in') out[verdict.kind === 'blacklisted' ? 'blacklist' : 'whitelist'].push(name);
-    return verdict.kind === 'in';
+    const kind = verdicts.get(name)?.kind;
+    if (kind === 'notWhitelisted' && spared.has(name)) return true;
+    if (kind !== 'in') out[kind === 'blacklisted' ? 'blacklist' : 'whitelist'].push(name);
+    return kind === 'in';
   });
   for (const problem of keptOut(at, of, out, report)) problems.push(problem);
   return kept;
 }
 
-/** Says whether a resource of a media type may be published; one that does not say its type may, until it is read. */
+/** True if a media type may be published. Without a type, the resource may be published until it is read. */
 function admitsType({ mimeTypes }: ResourceSelection, type: unknown): boolean {
   if (!mimeTypes || typeof type !== 'string') return true;
   return mimeTypes.includes((type.split(';', 1)[0] ?? '').trim().toLowerCase());
 }
 
-/** Says in a sentence why what was read may not be passed on; undefined where it may. */
+/** Returns a sentence with the reason against passing on the contents, if any. */
 export function contentsRefused(
   { filter, apps }: PublishedResources,
   contents: unknown,
   uri?: string,
 ): string | undefined {
   if (!Array.isArray(contents)) return undefined;
-  // `resources` limits what models read, and no model reads an app.
+  // `resources` limits models' reads, and no model reads an app.
   if (uri !== undefined && apps?.includes(uri)) {
     const why = appTooLarge(contents);
     return why && `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
@@ -185,12 +189,14 @@ export function contentsRefused(
 }
 
 /**
- * Says whether a URI may be read: the filter lets it in, or it is made from a template that the filter lets in. What is
- * filtered out is out everywhere (N2). A whitelist is not about the apps of published tools (G8).
+ * True if a URI may be read: the filter lets it in, or a template of the filter fits it. A filtered resource is out
+ * everywhere (N2). A whitelist does not apply to the apps of published tools (G8).
  */
 export function admitsResource({ templates, filter, apps }: PublishedResources, uri: string): boolean {
-  const verdict = judge(compileUriFilter(filter), uri);
+  const lists = compileUriFilter(filter);
+  if (isTooMuchToMatch(patternsOf(lists), [uri])) return false;
+  const verdict = judge(lists, uri);
   if (verdict.kind !== 'notWhitelisted') return verdict.kind === 'in';
   if (apps?.includes(uri)) return true;
-  return templates.some(({ uriTemplate }) => isMadeFrom(uriTemplate, uri));
+  return isMadeFrom(templates, uri);
 }

@@ -1,11 +1,11 @@
 /**
- * Decides, over all toolsets, who holds which published name and what the editor gets (N5, N6, G3a). It is a pure
- * function of the order and the curated tools, so that it cannot matter who connected first.
+ * Decides over all toolsets about published names and the editor's tools (N5, N6, G3a). It is a pure function of the
+ * order and the curated tools, so connection times cannot matter.
  */
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { PublishedTool, ServedTool, Toolset } from './catalogue.js';
-import type { ToolNames } from './permissions.js';
+import type { PermissionVerdict, ToolNames } from './permissions.js';
 import { editorId, editorNames, longestEditorId, agentHostName } from './editorNames.js';
 import {
   agentHostNameUnusable,
@@ -19,7 +19,7 @@ import {
 } from './problems.js';
 import { joined } from './together.js';
 
-/** The editor and providers take this many tools in one request for a model that cannot search among tools. */
+/** The limit of the editor and of providers in one request, for models without a search among tools. */
 const mostTools = 128;
 
 export interface Candidate extends Omit<Toolset, 'tools' | 'appTools' | 'release'> {
@@ -28,15 +28,15 @@ export interface Candidate extends Omit<Toolset, 'tools' | 'appTools' | 'release
   readonly places: ServerPlaces;
 }
 
-/** Returns the pattern by which a person keeps a tool from agents, if any (S4). */
-type DenyingPattern = (tool: ToolNames) => string | undefined;
+/** Returns the verdict of a person about a tool (S4). */
+type Judge = (tool: ToolNames) => PermissionVerdict;
 
 interface Publication {
   readonly toolsets: readonly Toolset[];
   readonly problems: readonly Problem[];
 }
 
-/** A list that stays the same keeps what was made of it. A key for each tool would cost more than the tools. */
+/** An unchanged list keeps its result. A key for each tool would cost more than the tools. */
 const servedLists = new WeakMap<readonly PublishedTool[], readonly ServedTool[]>();
 
 function servedOf(tools: readonly PublishedTool[], { id, shortName }: Candidate): readonly ServedTool[] {
@@ -62,10 +62,10 @@ function servedOf(tools: readonly PublishedTool[], { id, shortName }: Candidate)
 export function publish(
   candidates: readonly Candidate[],
   reserved: Pick<ReadonlySet<string>, 'has' | 'size'>,
-  deniedBy: DenyingPattern = () => undefined,
+  judge: Judge = () => ({ permission: 'allow' }),
 ): Publication {
   const holders = new Map<string, Candidate>();
-  /** The toolsets that have names in agent-host sessions. */
+  /** The toolsets with names in agent-host sessions. */
   const hosted = new Map<string, string>();
   const problems: Problem[] = [];
   const toolsets = candidates.map((candidate): Toolset => {
@@ -73,12 +73,14 @@ export function publish(
     const excluded = [...candidate.excluded];
     const reservedNames: string[] = [];
     const taken = new Map<Candidate, string[]>();
+    const asked = new Set<string>();
     const claimed = candidate.tools.filter(({ published, original }) => {
-      const pattern = deniedBy({ original, published });
-      if (pattern !== undefined) {
+      const { permission, pattern = published } = judge({ original, published });
+      if (permission === 'deny') {
         excluded.push({ original, reason: { kind: 'denied', pattern, published } });
         return false;
       }
+      if (permission === 'ask') asked.add(published);
       const holder = holders.get(published);
       if (reserved.has(published)) {
         reservedNames.push(published);
@@ -99,7 +101,8 @@ export function publish(
     const tooLong: UnusableName[] = [];
     const unhosted = new Map<string | undefined, UnusableName[]>();
     const all = claimed.length === candidate.tools.length ? candidate.tools : claimed;
-    const tools = servedOf(all, candidate).map((made): ServedTool => {
+    const tools = servedOf(all, candidate).map((served): ServedTool => {
+      const made: ServedTool = asked.has(served.published) ? { ...served, isAsked: true } : served;
       const { published, editorName, editorId: id } = made;
       if (made.editorRefuses) return made;
       if (id.length > longestEditorId) {
@@ -118,7 +121,7 @@ export function publish(
     if (tooLong.length > 0) problems.push(editorIdTooLong(at, tooLong));
     for (const [holder, unusable] of unhosted) problems.push(agentHostNameUnusable(at, unusable, holder));
     const appTools = (candidate.appTools ?? [])
-      .filter((tool) => deniedBy(tool) === undefined)
+      .filter((tool) => judge(tool).permission !== 'deny')
       .map((tool) => ({ ...tool, editorName: tool.original, editorId: editorId(candidate.shortName, tool.original) }));
     return {
       id: candidate.id,
@@ -141,14 +144,14 @@ export function publish(
   return { toolsets, problems: [...fewOfEach(problems), ...crowd(candidates, toolsets, reserved.size)] };
 }
 
-/** Returns the list of a key, and makes it if there is none. */
+/** Returns the list of a key, or adds one. */
 function listed<Key, Item>(lists: Map<Key, Item[]>, key: Key): Item[] {
   const list = lists.get(key) ?? [];
   lists.set(key, list);
   return list;
 }
 
-/** The problem stands at the server that passes the limit, as the servers before it still fit. */
+/** The problem is at the server beyond the limit, because the earlier servers fit. */
 function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], builtIn: number): Problem[] {
   const total = toolsets.reduce((sum, { tools }) => sum + tools.length, builtIn);
   if (total <= mostTools) return [];
@@ -158,7 +161,7 @@ function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], b
   return candidate ? [tooManyTools({ server: candidate.id, places: candidate.places }, total, mostTools)] : [];
 }
 
-/** Says whether clients and views see the same of both. */
+/** True if both look the same to clients and views. */
 export function sameToolset(a: Toolset, b: Toolset): boolean {
   return (
     a.id === b.id &&

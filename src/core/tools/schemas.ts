@@ -1,37 +1,37 @@
 /**
- * Finds schemas that no client can take, and those that the editor alone refuses (N7). A schema that passes goes through
- * with every keyword. No client can take a top level that is not `type: object`, because the protocol's own type demands
- * it. The editor drops a tool with a `type` that JSON Schema does not know, and GitHub Copilot rejects the whole request
- * that carries an `array` of which nothing says what is in it.
+ * Finds schemas unusable for every client, and schemas refused only by the editor (N7). A passed schema keeps every
+ * keyword. The top level must be `type: object` for every client, because the protocol's type demands it. The editor
+ * drops a tool with a `type` unknown to JSON Schema. GitHub Copilot rejects the whole request with an `array` of
+ * undescribed content.
  */
 import { isObject } from '../base/isObject.js';
 import { mirroredParams, withoutMirroring } from '../protocol/mirroredParams.js';
 import type { OfferedTool } from './catalogue.js';
 
 const jsonTypes = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
-/** Any of these keywords says what is in an array. */
+/** Each of these keywords describes the content of an array. */
 const arrayKeywords = ['items', 'prefixItems', 'contains', '$ref', '$dynamicRef'];
 /** The value of these keywords is a schema. A list or a map of schemas follows below. */
 const schemaKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
 const schemaListKeywords = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
 const schemaMapKeywords = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
-/** A schema that is deeper than this is taken as it is: nobody writes one, and walking it must end. */
+/** A deeper schema is taken as it is, because the walk must end. */
 const deepest = 64;
 
-/** Returns undefined for a schema that clients can use, and otherwise a phrase that says what is wrong and where. */
+/** Returns a phrase with the mistake and its place, or undefined for a usable schema. */
 function unusableSchema(tool: OfferedTool): string | undefined {
   const input = unusableTopLevel(tool.inputSchema, 'inputSchema');
   if (input !== undefined) return input;
   return tool.outputSchema === undefined ? undefined : unusableTopLevel(tool.outputSchema, 'outputSchema');
 }
 
-/** The same for what the editor alone refuses. It is not sent output schemas. */
+/** The same for the editor's own rules. The editor gets no output schemas. */
 function schemaRefusedByEditor(tool: OfferedTool): string | undefined {
   return refusedPart(tool.inputSchema, 'inputSchema', 0);
 }
 
 interface Looked {
-  /** A phrase that says why no client can use it. */
+  /** The reason why no client can use it. */
   readonly unusable: string | undefined;
   /** The same of the editor. */
   readonly refused: string | undefined;
@@ -42,7 +42,7 @@ interface Looked {
 /** Each edit, and each list of a server, curates the same tools again. */
 const known = new WeakMap<OfferedTool, Looked>();
 
-/** Finds out of a tool, once, all that its schemas decide. */
+/** Checks a tool's schemas once and keeps the result. */
 export function lookedAt(tool: OfferedTool): Looked {
   const before = known.get(tool);
   if (before) return before;
@@ -55,10 +55,10 @@ export function lookedAt(tool: OfferedTool): Looked {
 }
 
 /**
- * Returns the tool as strict clients can read it. `true` and `false` are JSON Schema, but the protocol's own type wants
- * properties that are objects, and a client that checks by it loses the whole list. The objects mean the same. A tool
- * that wants parameters in headers against the rules is lost to clients over HTTP, so it does not want that any more:
- * such a wish means nothing to its server, as that of one which hears it has cost the tool before (X8).
+ * Returns the tool for strict clients. `true` and `false` are JSON Schema, but the protocol's type wants properties as
+ * objects, and a client with that check loses the whole list. The objects have the same meaning. A wrong wish for
+ * parameters in headers is removed, because clients over HTTP would lose the tool. Servers that read headers have lost
+ * the tool already (X8).
  */
 function withReadableSchemas(tool: OfferedTool): OfferedTool {
   const { inputSchema, outputSchema } = tool;
@@ -97,7 +97,7 @@ function unusableTopLevel(schema: unknown, where: string): string | undefined {
   return undefined;
 }
 
-/** @param mayBeBare whether nothing need say what is in it, if it is an array */
+/** @param mayBeBare true if an array needs no description of its content */
 function refusedPart(schema: unknown, where: string, depth: number, mayBeBare = false): string | undefined {
   if (!isObject(schema) || depth > deepest) return undefined;
   const type = schema['type'];

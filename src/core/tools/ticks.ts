@@ -1,20 +1,19 @@
 /**
- * Finds the lists by which agents see exactly the tools that a person ticked (N2). Everything here is pure.
+ * Finds the lists for agents to see exactly the ticked tools (N2). Everything here is pure.
  *
- * Invariants: no other tool that the server lists changes. Lists that keep out tools that the server does not list yet
- * go on to do so, and the other way round.
+ * Invariants: no other listed tool changes. Lists continue to keep out, or let in, future tools.
  */
 import type { NameFilter } from '../config/model.js';
 import { isValidName } from './names.js';
 import { compileFilter, compilePattern, judge } from './patterns.js';
 
-/** @param names the original names of all tools that the server lists @param ticks those that change, by original name */
+/** @param names the original names of all listed tools @param ticks the changes, by original name */
 export function withTicks(
   filter: NameFilter,
   names: readonly string[],
   ticks: ReadonlyMap<string, boolean>,
 ): NameFilter {
-  // What is ticked comes first, so that no list becomes empty on the way.
+  // Ticked tools come first, so no list becomes empty on the way.
   const ordered = [...ticks].sort(([, one], [, other]) => Number(other) - Number(one));
   return ordered.reduce((now, [name, ticked]) => {
     if ((judge(compileFilter(now), name).kind === 'in') === ticked) return now;
@@ -28,27 +27,27 @@ function withTool({ whitelist, blacklist }: NameFilter, name: string): NameFilte
   if (left.length === blacklist.length || rest.some((pattern) => pattern.matches(name))) {
     return { whitelist: [...whitelist, name], blacklist };
   }
-  // A whitelist without a blacklist would keep out everything that neither named.
+  // A whitelist without a blacklist would keep out the tools in neither list.
   return { whitelist: rest.length === 0 ? [] : whitelist, blacklist: left };
 }
 
 function withoutTool(filter: NameFilter, names: readonly string[], name: string): NameFilter {
-  const matches = (list: readonly string[], one: string): boolean =>
-    list.some((text) => compilePattern(text).matches(one));
+  const anyOf = (list: readonly string[]): ((one: string) => boolean) => {
+    const patterns = list.map(compilePattern);
+    return (one) => patterns.some((pattern) => pattern.matches(one));
+  };
   const { whitelist, blacklist } = filter;
-  const removed = whitelist.filter((text) => matches([text], name));
-  const [hasBlacklist, isOut] = [compileFilter(filter).blacklist.length > 0, matches(blacklist, name)];
+  const isBlacklisted = anyOf(blacklist);
+  const removed = whitelist.filter((text) => compilePattern(text).matches(name));
+  const [hasBlacklist, isOut] = [compileFilter(filter).blacklist.length > 0, isBlacklisted(name)];
   if (removed.length === 0) return { whitelist, blacklist: [...blacklist, name] };
   if (!hasBlacklist && removed.some((text) => /^\*+$/.test(text))) return { whitelist: [], blacklist: [name] };
   const kept = whitelist.filter((text) => !removed.includes(text));
-  // The whitelist wins, so its patterns take no exceptions: the other tools that they let through are written instead.
+  // The whitelist wins, so its patterns take no exceptions. The other tools of a removed pattern are written instead.
+  const [isRemoved, isKept] = [anyOf(removed), anyOf(kept)];
   const others = [...new Set(names)].filter(
     (one) =>
-      one !== name &&
-      isValidName(one) &&
-      matches(removed, one) &&
-      !matches(kept, one) &&
-      (!hasBlacklist || matches(blacklist, one)),
+      one !== name && isValidName(one) && isRemoved(one) && !isKept(one) && (!hasBlacklist || isBlacklisted(one)),
   );
   const next = { whitelist: [...kept, ...others], blacklist };
   if (hasBlacklist) return isOut ? next : { ...next, blacklist: [...blacklist, name] };

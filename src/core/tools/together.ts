@@ -6,7 +6,7 @@ import type { OfferedPrompt, OfferedResource, OfferedTemplate, Toolset } from '.
 
 type Part = Pick<Toolset, 'id' | 'prompts' | 'resources'>;
 
-/** Names that the toolset `id` does not get in the joined lists, because `holder` has them. */
+/** Names missing from the toolset `id` in the joined lists, because `holder` has them. */
 interface Contested {
   readonly id: string;
   readonly holder: string;

@@ -1,13 +1,13 @@
 /**
- * Estimates what a tool takes of a model's context: the name under which it is sent, its description and its input
- * schema, as JSON, with four bytes of UTF-8 to a token. What a model really counts depends on its vocabulary; the
- * figure serves to compare tools and to choose what to keep out.
+ * Estimates a tool's share of a model's context: its sent name, its description and its input schema, as JSON, with
+ * four bytes of UTF-8 to a token. The real count depends on the model's vocabulary. The figure serves to compare tools
+ * and to choose tools to keep out.
  */
 import type { OfferedTool, ServedTool } from './catalogue.js';
 
 const bytesPerToken = 4;
 
-/** A server's tool stays the same object in every snapshot until it is listed anew. */
+/** A server's tool stays the same object in every snapshot until the next list. */
 const known = new WeakMap<OfferedTool, number>();
 
 export function estimatedTokens({ editorId, tool }: ServedTool): number {

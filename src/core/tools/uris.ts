@@ -1,16 +1,23 @@
 /**
- * The one form of a URI in which patterns are matched (N2), so that a resource has no second spelling under which a
- * list does not know it: percent-encoding is decoded, `.` and `..` are resolved, slashes stand once and not at the end.
- * Servers take many liberties with URIs, so the form follows the most liberal reading of a path, and what can be read
- * in two ways has none. Everything here is pure.
+ * The normal form of a URI for patterns (N2a), so a resource has no second spelling unknown to a list: percent-encoding
+ * is decoded, `.` and `..` are resolved, each run of slashes is one, and none is at the end. Servers read URIs
+ * liberally, so the form follows the most liberal reading of a path. An ambiguous URI has no form. Everything here is
+ * pure.
  */
 import type { NameFilter } from '../config/model.js';
-import { compileFilter, compilePattern, type CompiledFilter, type ListedPattern, type Pattern } from './patterns.js';
+import {
+  compileFilter,
+  compilePattern,
+  type CompiledFilter,
+  isTooMuchToMatch,
+  type ListedPattern,
+  type Pattern,
+} from './patterns.js';
 
 /** A longer URI has no form, and is not published. */
 export const longestUri = 8 * 1024;
 
-/** Returns undefined for what has no form, which no list lets in. */
+/** Returns undefined without a form. No list lets such a URI in. */
 function canonicalUri(uri: string): string | undefined {
   if (uri.length > longestUri || uri !== uri.trim()) return undefined;
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:)?(.*)$/is.exec(uri) ?? [];
@@ -19,13 +26,13 @@ function canonicalUri(uri: string): string | undefined {
   const path = decoded(location)?.replaceAll('\\', '/');
   const tail = decoded(more);
   if (path === undefined || tail === undefined) return undefined;
-  // A server that does not know of queries would take it for a part of the path.
+  // A server without support for queries would take it for a part of the path.
   if (/(^|[/\\])\.\.([/\\]|$)/.test(tail)) return undefined;
   const { root, inner } = parted(scheme, path);
   return `${scheme.toLowerCase()}${root}${resolved(inner, root !== '')}${tail}`;
 }
 
-/** The form of a pattern: that of a URI, except that the text around a wildcard is not resolved. */
+/** The form of a pattern, like the form of a URI, but without resolving the text around a wildcard. */
 function canonicalUriPattern(pattern: string): string {
   if (!pattern.includes('*')) return canonicalUri(pattern) ?? pattern;
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:)?(.*)$/is.exec(pattern) ?? [];
@@ -33,7 +40,7 @@ function canonicalUriPattern(pattern: string): string {
   return `${scheme.toLowerCase()}${root}${inner.replace(/\/{2,}/g, '/')}`;
 }
 
-/** Returns undefined for control characters, for what is no UTF-8, and for what is encoded twice. */
+/** Returns undefined for control characters, for invalid UTF-8, and for double encoding. */
 function decoded(text: string): string | undefined {
   let plain: string;
   try {
@@ -45,8 +52,8 @@ function decoded(text: string): string | undefined {
 }
 
 /**
- * Takes apart what `..` cannot leave and what it can. Only in the schemes of the web is the authority told from the
- * path; in others, such as `note://a/b`, servers tend to read all of it as a path.
+ * Separates the root from the part in reach of `..`. Only the schemes of the web have an authority. In other schemes,
+ * such as `note://a/b`, servers tend to read all of it as a path.
  */
 function parted(scheme: string, text: string): { readonly root: string; readonly inner: string } {
   if (!/^(https?|wss?|ftp|file):$/i.test(scheme)) {
@@ -60,7 +67,7 @@ function parted(scheme: string, text: string): { readonly root: string; readonly
   return { root: slashes === '' ? root : `${root}/`, inner: path.slice(slashes.length) };
 }
 
-/** @param isRooted whether `..` at the beginning leads nowhere */
+/** @param isRooted true if a leading `..` leads nowhere */
 function resolved(path: string, isRooted: boolean): string {
   const kept: string[] = [];
   for (const segment of path.split(/\/+/)) {
@@ -70,30 +77,36 @@ function resolved(path: string, isRooted: boolean): string {
   return kept.join('/');
 }
 
-/** Compiles the lists of a filter for URIs; what has no form is on every blacklist and on no whitelist. */
+/** Compiles the lists of a filter for URIs. A URI without a form is on every blacklist and on no whitelist. */
 export function compileUriFilter(filter: NameFilter): CompiledFilter {
   const { whitelist, blacklist } = compileFilter(filter);
-  // To find the form takes longer than to match it, and each URI is matched against each pattern.
-  const forms = new Map<string, string | undefined>();
+  // Each URI is matched against all patterns before the next one, and to find its form takes longer than to match it.
+  let last: { readonly uri: string; readonly form: string | undefined } | undefined;
   const formOf = (uri: string): string | undefined => {
-    if (!forms.has(uri)) forms.set(uri, canonicalUri(uri));
-    return forms.get(uri);
+    if (last?.uri !== uri) last = { uri, form: canonicalUri(uri) };
+    return last.form;
   };
   const compiled = (list: readonly ListedPattern[], unreadable: boolean): ListedPattern[] =>
-    list.map(({ text, index }) => ({ text, index, matches: uriMatcher(text, unreadable, formOf) }));
+    list.map(({ text, index }) => {
+      const { matches, ...pattern } = compileUriPattern(text);
+      const matchesUri = (uri: string): boolean => {
+        const form = formOf(uri);
+        return form === undefined ? unreadable : matches(form);
+      };
+      return { ...pattern, text, index, matches: matchesUri };
+    });
   return { whitelist: compiled(whitelist, false), blacklist: compiled(blacklist, true) };
 }
 
-/** Says whether a URI can have been made from a template. */
-export function isMadeFrom(uriTemplate: string, uri: string): boolean {
-  return uriMatcher(uriTemplate.replace(/\{[^{}]*\}/g, '*'), false)(uri);
+function compileUriPattern(text: string): Pattern {
+  if (text.length > longestUri) return { text, steps: () => 0, longest: 0, matches: () => false };
+  return compilePattern(canonicalUriPattern(text));
 }
 
-/** @param unreadable the verdict on a URI that has no form */
-function uriMatcher(text: string, unreadable: boolean, formOf = canonicalUri): Pattern['matches'] {
-  const pattern = text.length > longestUri ? undefined : compilePattern(canonicalUriPattern(text));
-  return (uri) => {
-    const canonical = formOf(uri);
-    return canonical === undefined ? unreadable : pattern?.matches(canonical) === true;
-  };
+/** True if the URI can have been made from one of the templates. */
+export function isMadeFrom(templates: readonly { readonly uriTemplate: string }[], uri: string): boolean {
+  const form = canonicalUri(uri);
+  if (form === undefined) return false;
+  const patterns = templates.map(({ uriTemplate }) => compileUriPattern(uriTemplate.replace(/\{[^{}]*\}/g, '*')));
+  return !isTooMuchToMatch(patterns, [form]) && patterns.some((pattern) => pattern.matches(form));
 }

@@ -1,8 +1,8 @@
 /**
- * The nodes of a text for those who change it: where each begins and ends with its anchor and tag, and what stands around
- * it on its lines. Unlike in `yamlTree`, nothing is resolved: an alias is an alias, and a merge key is a key.
+ * The nodes of a text, for edits: their beginnings and ends with anchor and tag, and their surroundings on the line.
+ * Unlike in `yamlTree`, an alias is an alias, and a merge key is a key.
  *
- * Invariant: reading never throws; a text that cannot be used as YAML cannot be edited and has no nodes.
+ * Invariant: reading never throws. A text with errors has no nodes.
  */
 import { isAlias, isMap, isPair, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { asText } from '../base/text.js';
@@ -31,7 +31,7 @@ export class EditNodes {
     readonly root: unknown,
   ) {}
 
-  /** @param text without a byte order mark. Returns undefined for a text that cannot be used as YAML. */
+  /** @param text has no byte order mark. Returns undefined for a text with errors. */
   static read(text: string): EditNodes | undefined {
     const { errors, contents } = composeYaml(text.replace(/\r(?!\n)/g, '\n'));
     if (errors.length > 0 || (contents !== null && resolveAliases(contents).errors.length > 0)) return undefined;
@@ -42,13 +42,13 @@ export class EditNodes {
     return /\r\n|\r|\n/.exec(this.text)?.[0] ?? '\n';
   }
 
-  /** The pair whose key begins at an offset. */
+  /** Returns the pair with a key at this offset. */
   pairAt(offset: number): PairPlace | undefined {
     this.pairsByStart ??= this.indexed();
     return this.pairsByStart.get(offset);
   }
 
-  /** The item of a list that begins at an offset. A map in block style begins with its first key. */
+  /** Returns the list item at this offset. A map in block style begins with its first key. */
   itemAt(offset: number): ItemPlace | undefined {
     for (const list of this.lists(this.root)) {
       const index = list.items.findIndex((item) => spanOf(item)?.start === offset);
@@ -65,7 +65,7 @@ export class EditNodes {
     return pair ? { map, index, pair } : undefined;
   }
 
-  /** Returns where a node begins, its anchor and tag included. */
+  /** Returns the beginning of a node, with its anchor and tag. */
   startOf(node: unknown): number {
     const start = spanOf(node)?.start ?? 0;
     const { anchor, tag } = node as { anchor?: string; tag?: string };
@@ -74,7 +74,7 @@ export class EditNodes {
     return start - (/(?:[&!][^\s,[\]{}]*\s+)+$/.exec(before)?.[0].length ?? 0);
   }
 
-  /** Returns where the content of a node ends, without the comments and empty lines behind it. */
+  /** Returns the end of a node's content, without the comments and empty lines behind it. */
   endOf(node: unknown): number {
     let last = node;
     let end = spanOf(node)?.end ?? 0;
@@ -97,7 +97,7 @@ export class EditNodes {
     return { start: this.startOf(key), end: isEmptyValue(value) ? this.afterColon(pair) : this.endOf(value) };
   }
 
-  /** The offset behind the colon of a key, or behind the key where no colon is written. */
+  /** The offset behind the colon of a key, or behind a key without a colon. */
   afterColon({ key }: Pair): number {
     const end = spanOf(key)?.end ?? 0;
     const [gap, colon] = /^[ \t]*(:?)/.exec(this.text.slice(end)) ?? [''];
@@ -115,7 +115,7 @@ export class EditNodes {
     return lineEnd(this.text, offset);
   }
 
-  /** The beginning of the line below; the end of the text where there is none. */
+  /** The beginning of the line below, or the end of the text. */
   nextLine(offset: number): number {
     return Math.min(nextLine(this.text, this.lineEnd(offset)), this.text.length);
   }
@@ -124,12 +124,12 @@ export class EditNodes {
     return offset - this.lineStart(offset);
   }
 
-  /** Says whether only blanks stand before an offset on its line. */
+  /** True if only blanks are between the beginning of the line and an offset. */
   beginsLine(offset: number): boolean {
     return this.text.slice(this.lineStart(offset), offset).trim() === '';
   }
 
-  /** The first offset that is past blanks, line breaks and comments. */
+  /** The first offset after blanks, line breaks and comments. */
   skipBlank(offset: number): number {
     return offset + (/^(?:\s+|#[^\r\n]*)*/.exec(this.text.slice(offset))?.[0].length ?? 0);
   }
@@ -161,12 +161,12 @@ export class EditNodes {
   }
 }
 
-/** Says whether aliases may stand for a node. */
+/** True if aliases may refer to a node. */
 export function isAnchored(node: unknown): boolean {
   return typeof node === 'object' && node !== null && 'anchor' in node && node.anchor !== undefined;
 }
 
-/** Says whether nothing is written as the value. */
+/** True if the value is not written. */
 export function isEmptyValue(value: unknown): boolean {
   return value === null || (isScalar(value) && value.value === null && (value.source ?? '') === '');
 }
@@ -179,7 +179,7 @@ export function isBlockScalar(node: unknown): boolean {
   return isScalar(node) && (node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED');
 }
 
-/** Says whether the last thing written in a node is a text whose empty lines at the end may count. */
+/** True if a node ends in a block text. Empty lines at its end may count. */
 export function endsInBlockScalar(node: unknown): boolean {
   let last = node;
   while ((isMap(last) || isSeq(last)) && last.flow !== true) {

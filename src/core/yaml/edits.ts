@@ -1,10 +1,9 @@
 /**
- * Changes of a YAML file as minimal edits of its text, so that comments, quotes, order and line breaks stay as they are
- * (E1, E3). Everything here is pure. What cannot be done without touching more than was asked is not done: the result
- * is `undefined`.
+ * Minimal edits of a YAML text: comments, quotes, order and line breaks stay as they are (E1, E3). Everything here is
+ * pure. If a change would touch more than requested, the result is `undefined`.
  *
- * Invariants: edits of one answer do not overlap; all offsets are of the text as it was; applied, the text is YAML and
- * means what was intended. An anchor is never removed, because an alias may stand for it.
+ * Invariants: edits of one answer do not overlap. All offsets are of the original text. The edited text is YAML with
+ * the intended meaning. An anchor is never removed, because an alias may need it.
  */
 import {
   endsInBlockScalar,
@@ -29,7 +28,7 @@ export interface TextEdit {
 
 export type Edits = readonly TextEdit[] | undefined;
 
-/** Where two edits overlap, the later one in the list is left out. */
+/** If two edits overlap, the later one in the list is left out. */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   let result = text;
   for (const { span, text: inserted } of [...withoutOverlaps(edits)].sort((a, b) => b.span.start - a.span.start)) {
@@ -50,7 +49,7 @@ export function withoutOverlaps(edits: readonly TextEdit[]): TextEdit[] {
   return kept;
 }
 
-/** Writes a text as a YAML scalar. A `quote` that is given is kept. */
+/** Writes a text as a YAML scalar, in the given quotes. */
 export function scalarText(value: string, quote: "'" | '"' | '' = ''): string {
   if (quote === '"') return JSON.stringify(value);
   const plain =
@@ -66,7 +65,7 @@ export function renameKey(nodes: EditNodes, keyStart: number, name: string): Edi
   return [{ span, text: scalarText(name, quoteOf(key)) }];
 }
 
-/** Replaces the scalar or alias that is the value of a key. A `text` keeps the quotes it has; `raw` is written as given. */
+/** Replaces the scalar or alias at a key. A `text` keeps its quotes. `raw` is written as given. */
 export function replaceValue(nodes: EditNodes, keyStart: number, value: string, kind: 'text' | 'raw' = 'text'): Edits {
   const pair = nodes.pairAt(keyStart)?.pair;
   if (!pair) return undefined;
@@ -81,7 +80,7 @@ export function replaceItem(nodes: EditNodes, itemStart: number, value: string):
   return [{ span, text: textLike(item, value) }];
 }
 
-/** Removes the item that begins at an offset, even if it is the last one of its list. */
+/** Removes the list item at an offset, even the last one. */
 export function removeItem(nodes: EditNodes, itemStart: number): Edits {
   const place = nodes.itemAt(itemStart);
   if (!place) return undefined;
@@ -101,7 +100,7 @@ export function removeKey(nodes: EditNodes, keyStart: number): Edits {
   if (!place) return undefined;
   const span = nodes.pairSpan(place.pair);
   if (place.map.flow) return removeInFlow(nodes, place.map, place.index, span);
-  // An anchor that is left with nothing would change what its aliases mean.
+  // An anchor without content would change the meaning of its aliases.
   if (place.map.items.length === 1 && place.map.anchor !== undefined) return undefined;
   if (!nodes.beginsLine(span.start)) return undefined;
   return removeLines(nodes, span.start, span.end);
@@ -162,7 +161,7 @@ export function prependItems(nodes: EditNodes, place: Pick<PairPlace, 'pair'>, v
   return [insertion(dash, values.map((value) => `- ${value}${nodes.lineBreak}${indent}`).join(''))];
 }
 
-/** Inserts a key behind the one that begins at an offset. @param value in flow style, without line breaks */
+/** Inserts a key behind the key at an offset. @param value in flow style, without line breaks */
 export function insertAfter(nodes: EditNodes, keyStart: number, key: string, value: string): Edits {
   const place = nodes.pairAt(keyStart);
   if (!place || endsInBlockScalar(place.pair.value)) return undefined;
@@ -177,7 +176,7 @@ export function valueEdit(nodes: EditNodes, { pair }: Pick<PairPlace, 'pair'>, t
   const { value } = pair;
   if (isEmptyValue(value)) {
     const at = nodes.afterColon(pair);
-    // Here an anchor has no node, or the value stands on a later line.
+    // Here an anchor has no node, or the value is on a later line.
     if (value !== null && (value as { anchor?: string; tag?: string }).anchor !== undefined) return undefined;
     return nodes.text[at - 1] === ':' ? [insertion(at, ` ${text}`)] : undefined;
   }
@@ -209,7 +208,7 @@ function removeLines(nodes: EditNodes, start: number, end: number): Edits {
   return [{ span: { start: nodes.lineStart(start), end: nodes.nextLine(end) }, text: '' }];
 }
 
-/** Removes an item with its comma; a line that holds nothing else goes too. */
+/** Removes an item with its comma, and its line if the line has no other content. */
 function removeInFlow(nodes: EditNodes, collection: Collection, index: number, span: Span): Edits {
   if (hasAnchor(nodes.text.slice(span.start, span.end))) return undefined;
   const comma = nodes.skipBlank(span.end);

@@ -1,8 +1,7 @@
 /**
- * Reads JSON, with comments and trailing commas, into the same tree of plain nodes as YAML, so that the readers of
- * entries serve both.
+ * Reads JSON, with comments and trailing commas, into the same nodes as YAML, so the readers of entries serve both.
  *
- * Invariants: `readJson` never throws; nodes are nested to the depth that YAML may have.
+ * Invariants: `readJson` never throws. Nodes have at most the depth of YAML.
  */
 import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 import type { Span } from './textPositions.js';
@@ -10,7 +9,7 @@ import { deepestNesting } from './yamlDocument.js';
 import { emptyNode, type MapEntry, type MapNode, type ValueNode } from './valueNodes.js';
 
 interface JsonError {
-  /** Says in a phrase what is wrong, such as `a comma is missing`. */
+  /** A phrase for the mistake, such as `a comma is missing`. */
   readonly what: string;
   readonly span: Span;
 }
@@ -63,7 +62,7 @@ function firstTooDeep(text: string): number | undefined {
   let depth = 0;
   for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {
     const at = scanner.getTokenOffset();
-    // The scanner says no value of a bracket. A text begins with its quote.
+    // The scanner returns no value for a bracket. The text of a string begins with its quote.
     const bracket = text[at];
     if (bracket === '{' || bracket === '[') depth++;
     else if (bracket === '}' || bracket === ']') depth--;
@@ -100,4 +99,13 @@ function tableOf(node: Node, text: string): MapNode {
 
 function spanOf({ offset, length }: Node): Span {
   return { start: offset, end: offset + length };
+}
+
+/** Returns the offset of the following comma, perhaps behind comments. */
+export function commaBehind(text: string, end: number): number | undefined {
+  const scanner = createScanner(text, true);
+  scanner.setPosition(end);
+  scanner.scan();
+  const at = scanner.getTokenOffset();
+  return text[at] === ',' ? at : undefined;
 }

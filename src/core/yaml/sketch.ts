@@ -1,11 +1,11 @@
 /**
- * A tolerant reading of YAML text, whole or while it is typed: the keys of each map, and what belongs at a place. It goes
- * line by line and bracket by bracket, so that an error costs only its own place. It serves completion, outline and
- * lenses; `yamlTree` reads what a file means. The lexer of the library would join the lines below to a quote that is not
- * closed yet, or to a word without its colon.
+ * A tolerant reading of YAML text, complete or half-typed: the keys of each map, and the possible input at a place. It
+ * goes line by line and bracket by bracket, so an error costs only its own place. It serves completion, outline and
+ * lenses; `yamlTree` reads the meaning of a file. The library's lexer would join the lines below to an open quote, or
+ * to a word without its colon.
  *
- * Invariants: never throws, takes time in proportion to the text, does not recurse. Block style, flow style, comments,
- * quotes, anchors, aliases and block texts are understood; explicit keys (`? key`) are not.
+ * Invariants: never throws, is linear, does not recurse. It understands block style, flow style, comments, quotes,
+ * anchors, aliases and block texts, but not explicit keys (`? key`).
  */
 import { lineEnd, nextLine, type Span } from './textPositions.js';
 
@@ -16,7 +16,7 @@ export interface SketchEntry {
   readonly keySpan: Span;
   /** The text behind the colon on its line, without quotes. It is empty if a map, a list or nothing follows. */
   text: string;
-  /** The offset at which the entry ends, with all that is in it. */
+  /** The end of the entry with its content. */
   end: number;
   child: SketchBox | undefined;
 }
@@ -30,20 +30,20 @@ export interface SketchBox {
   readonly path: SketchPath;
   /** The entries of a map so far. */
   readonly entries: SketchEntry[];
-  /** The number of items of a list so far, counting the one that is read. */
+  /** The number of items so far, with the current one. */
   items: number;
 }
 
-/** A place at which something can be typed. */
+/** A place for input. */
 export interface Slot {
-  /** The text that is there already and would be replaced, quotes included. */
+  /** The text to replace, with its quotes. */
   readonly span: Span;
   readonly role: 'key' | 'value';
   /** The path of the map for a key, and of the value itself for a value. */
   readonly path: SketchPath;
   readonly quote: '' | "'" | '"';
   readonly flow: boolean;
-  /** True if a blank separates the place from the colon, as a value needs. */
+  /** True if a blank separates the place from the colon, because a value needs it. */
   readonly spaced: boolean;
   /** True if the key already has its colon. */
   readonly complete: boolean;
@@ -59,15 +59,15 @@ type FlowOwner = { readonly entry: SketchEntry | undefined };
 
 export const pathKey = (path: SketchPath): string => JSON.stringify(path);
 
-/** @param cursor the offset at which something is to be typed */
+/** @param cursor the offset of the input */
 export function sketch(text: string, cursor = -1): Sketch {
   return new Sketch(text, cursor);
 }
 
-/** Deeper nesting has no paths, so that paths take no more time than the text. Files count to 64. */
+/** Deeper nesting has no paths, so paths take no more time than the text. Files count to 64. */
 const deepest = 100;
 
-// None repeats a choice: V8 keeps each repetition on a stack that a long text exhausts.
+// No pattern repeats a choice, because V8 keeps each repetition on a stack and a long text exhausts it.
 const blanks = /[ \t]*/y;
 const quoted = /"[^"\\\r\n]*(?:\\[^\r\n][^"\\\r\n]*)*"|'[^'\r\n]*(?:''[^'\r\n]*)*'|[^\r\n]*/y;
 /** A key without quotes goes to the first colon with a blank behind it, and has no `#`. */
@@ -89,10 +89,10 @@ export class Sketch {
   readonly anchors = new Map<string, SketchPath>();
   readonly aliases: { readonly name: string; readonly path: SketchPath }[] = [];
   slot: Slot | undefined;
-  /** The maps and lists that are open, the outermost first. */
+  /** The open maps and lists, the outermost first. */
   private readonly stack: SketchBox[] = [];
   private at = 0;
-  /** The end of the last word or bracket; what closes ends here. */
+  /** The end of the last word or bracket. Closing parts end here. */
   private reached = 0;
 
   constructor(
@@ -149,7 +149,7 @@ export class Sketch {
     this.value('value', this.next(map), column, this.at, entry);
   }
 
-  /** Returns the map or list with this column, which is a new one if none is open. */
+  /** Returns the open map or list with this column, or a new one. */
   private block(kind: SketchBox['kind'], column: number, inItem = false): SketchBox {
     const isOver = (box: SketchBox): boolean => {
       if (box.indent !== column || box.kind === kind) return box.indent > column;
@@ -162,7 +162,10 @@ export class Sketch {
     return this.open(kind, column, top ? this.next(top) : []);
   }
 
-  /** Finds the map for a key at a column: the map that has the column, or a new one below a key without a value. */
+  /**
+   * Returns the path of the map for a key at a column: the map with this column, or a new one below a key without a
+   * value.
+   */
   private keyPath(column: number, isBlank: boolean): SketchPath | undefined {
     const holds = ({ indent, kind }: SketchBox): boolean =>
       indent < column || (indent === column && (kind === 'map' || !isBlank));
@@ -174,7 +177,7 @@ export class Sketch {
     return last?.text === '' && !last.child ? this.next(top) : undefined;
   }
 
-  /** @param before the first offset of the cursor that counts as this place */
+  /** @param before the first offset for the cursor to count as this place */
   private value(role: Slot['role'], path: SketchPath, column: number, before: number, entry?: SketchEntry): void {
     const start = this.at;
     this.take(blanks);
@@ -207,7 +210,7 @@ export class Sketch {
     return isInside;
   }
 
-  /** Reads from a bracket to the one that closes it, and ends early if a line below cannot belong to it. */
+  /** Reads from a bracket to its partner, and ends early if a line below is outside the brackets. */
   private flow(path: SketchPath, column: number, owner: SketchEntry | undefined): void {
     const { text, stack } = this;
     const outer = stack.length;
@@ -271,7 +274,7 @@ export class Sketch {
     this.closeTo(outer);
   }
 
-  /** @param flow holds the entry whose value it is; it is absent in block style */
+  /** @param flow holds the owner of the value in flow style */
   private open(kind: SketchBox['kind'], indent: number, path: SketchPath, flow?: FlowOwner): SketchBox {
     const owner = flow?.entry ?? this.stack.at(-1)?.entries.at(-1);
     const box: SketchBox = { kind, flow: flow !== undefined, indent, path, entries: [], items: flow ? 1 : 0 };
@@ -317,7 +320,7 @@ export class Sketch {
 
   /**
    * Takes the place as the cursor's if the cursor is there.
-   * @param before the first offset of the cursor that counts as this place
+   * @param before the first offset for the cursor to count as this place
    */
   private note(role: Slot['role'], path: SketchPath, word: Place, before = word.start, complete = false): void {
     const { cursor, text } = this;
@@ -329,7 +332,7 @@ export class Sketch {
     this.slot = { role, path, quote, flow: this.stack.at(-1)?.flow === true, spaced, complete, span };
   }
 
-  /** Reads at least one character of a key or a value, and no line break. A quote that is not closed ends with the line. */
+  /** Reads at least one character of a key or a value, but no line break. An open quote ends with the line. */
   private word(plainEnd: RegExp): Word {
     const { text, at: start } = this;
     const first = text.charAt(start);
@@ -348,7 +351,7 @@ export class Sketch {
     return /[#\r\n]/.test(this.text[this.at] ?? '\n');
   }
 
-  /** Goes behind what matches here, and returns it. */
+  /** Goes behind the match, and returns it. */
   private take(pattern: RegExp): string {
     const { at } = this;
     pattern.lastIndex = at;

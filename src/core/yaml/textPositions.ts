@@ -1,8 +1,8 @@
 /**
- * Offsets of a text as the positions that an editor shows, and back. Lines end where the editor ends them (LF, CRLF, lone
- * CR).
+ * Turns offsets of a text into the editor's positions, and back. Lines end with LF, CRLF or a lone CR, as in the
+ * editor.
  *
- * Invariant: a position never lies outside the text nor inside a line break, whatever the offset.
+ * Invariant: a position is always inside the text, and never inside a line break.
  */
 import type { Position, Range } from '../base/problem.js';
 
@@ -52,14 +52,14 @@ export class TextPositions {
   }
 }
 
-/** Returns where the line of an offset ends, before its line break. */
+/** Returns the end of the line around an offset, before its line break. */
 export function lineEnd(text: string, offset: number): number {
   let end = offset;
   while (end < text.length && text[end] !== '\n' && text[end] !== '\r') end++;
   return end;
 }
 
-/** Returns the beginning of the line below the one that ends at `end`, or an offset beyond the text if there is none. */
+/** Returns the beginning of the line below `end`, or an offset beyond the text for the last line. */
 export function nextLine(text: string, end: number): number {
   return text.startsWith('\r\n', end) ? end + 2 : end + 1;
 }

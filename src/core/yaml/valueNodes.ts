@@ -1,13 +1,13 @@
 /**
- * A YAML or JSON text is read into these plain nodes with places, which are the same for both, so that one reader of
- * entries serves them. Nodes are immutable, nested to a bounded depth, and may be shared.
+ * Plain nodes with places for YAML and JSON texts, so one reader of entries serves both. Nodes are immutable, nested to
+ * a bounded depth, and may be shared.
  */
 import type { Span } from './textPositions.js';
 
 interface ScalarNode {
   readonly kind: 'scalar';
   readonly value: string | number | boolean | null;
-  /** The text as it is written, without quotes; it is empty where nothing is written. */
+  /** The text as written, without quotes, or an empty text. */
   readonly source: string;
   readonly span: Span;
 }
@@ -22,7 +22,7 @@ export interface ListNode {
 export interface MapEntry {
   /** The key as text: `1` and `'1'` are the same key. */
   readonly key: string;
-  /** False for a key that is itself a list or a map. */
+  /** False if the key is a list or a map. */
   readonly keyIsText: boolean;
   readonly keySpan: Span;
   readonly value: ValueNode;
@@ -32,7 +32,7 @@ export interface MapNode {
   readonly kind: 'map';
   /** The entries in the order written, with merge keys applied. */
   readonly entries: ReadonlyMap<string, MapEntry>;
-  /** Keys that are written twice in one map; `entries` has the first. */
+  /** Keys written twice in one map. `entries` has the first. */
   readonly duplicates: readonly { readonly first: MapEntry; readonly again: MapEntry }[];
   /** The values of `<<` that are not maps. */
   readonly badMerges: readonly ValueNode[];
@@ -41,12 +41,11 @@ export interface MapNode {
 
 export type ValueNode = ScalarNode | ListNode | MapNode;
 
-/** A place where nothing is written. */
 export function emptyNode(at = 0): ScalarNode {
   return { kind: 'scalar', value: null, source: '', span: { start: at, end: at } };
 }
 
-/** Says whether a node is null, written or not. */
+/** True if a node is null, written or not. */
 export function isEmpty(node: ValueNode): boolean {
   return node.kind === 'scalar' && node.value === null;
 }

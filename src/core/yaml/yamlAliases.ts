@@ -1,8 +1,8 @@
 /**
- * Finds what each alias of a document stands for, and refuses what would get out of hand: every alias needs an anchor above
- * it, none may stand inside its own anchor, and all that they expand to stays within bounds ("billion laughs").
+ * Resolves the aliases of a document, and refuses dangerous ones: every alias needs an anchor above it and outside
+ * itself, and the expansion stays within bounds ("billion laughs").
  *
- * The walk is iterative, because only here is the nesting of a file bounded; what reads the tree later may recurse.
+ * The walk is iterative, because it bounds the nesting of a file; later readers of the tree may recurse.
  */
 import { isAlias, isMap, isPair, isScalar, isSeq, type Alias } from 'yaml';
 import type { Span } from './textPositions.js';
@@ -13,20 +13,20 @@ export interface Aliases {
   readonly errors: readonly YamlError[];
 }
 
-/** The characters of source that all aliases together may stand for; a long text is compared and hashed each time. */
+/** The most characters of source behind all aliases. A long text is compared and hashed each time. */
 const mostCharacters = 1_000_000;
-/** The nodes that they may stand for, of which a reader looks at each. */
+/** The most nodes behind all aliases. A reader looks at each. */
 const mostNodes = 100_000;
-/** The number of wrong aliases that are told, because with each stands which anchors there are. */
+/** The number of reported wrong aliases, because each report lists the anchors. */
 const mostWrong = 10;
-/** The number of anchors that may contain one another by way of aliases. */
+/** The depth of anchors within one another by aliases. */
 const deepestChain = 16;
 
 const nowhere: Span = { start: 0, end: 0 };
 
 interface Anchor {
   readonly node: unknown;
-  /** The length of the node itself and of everything that the aliases inside it stand for. */
+  /** The length of the node and of everything behind its aliases. */
   size: number;
   /** The nodes of both. */
   nodes: number;
@@ -84,7 +84,7 @@ export function resolveAliases(root: unknown): Aliases {
       open.pop();
       const within = open.at(-1);
       if (within) {
-        // The length of what is inside is already part of the outer length.
+        // The outer length contains the inner one.
         const span = spanOf(step.anchor.node) ?? nowhere;
         within.size += step.anchor.size - (span.end - span.start);
         within.nodes += step.anchor.nodes;

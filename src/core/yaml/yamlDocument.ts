@@ -1,7 +1,7 @@
 /**
- * Reads a text into the YAML library's nodes. A file is one document; everything that makes a text unusable is an error.
+ * Reads a text into the YAML library's nodes. A file is one document. Anything unusable in the text is an error.
  *
- * Invariants: never throws; nodes are nested to a bounded depth, so that what follows may recurse.
+ * Invariants: never throws. Nodes are nested to a bounded depth, so later steps may recurse.
  */
 import { Composer, Lexer, Parser, type CST, type YAMLError as LibraryError } from 'yaml';
 import { messageOf } from '../base/text.js';
@@ -24,22 +24,22 @@ export type YamlError =
   | { readonly kind: 'tokensTooMany'; readonly limit: number; readonly span: Span };
 
 interface ComposedYaml {
-  /** Empty if every node by itself is well-formed; aliases are not looked at. */
+  /** Empty if each node is well-formed. Aliases are not checked. */
   readonly errors: readonly YamlError[];
   readonly warnings: readonly YamlError[];
-  /** The root node; null where there is none. */
+  /** The root node, or null. */
   readonly contents: unknown;
 }
 
-/** The depth to which lists and maps may be nested. */
+/** The deepest nesting of lists and maps. */
 export const deepestNesting = 64;
 
-/** The height to which the parser's own stack may grow, which has one entry for each level and a few more. */
+/** The highest stack of the parser. It has one entry for each level and a few more. */
 const deepestStack = 4 * deepestNesting;
 
 /**
- * What a text costs is told by its tokens, not by its characters: a mebibyte of brackets would take seconds. A line
- * `- name` has five, the line break included.
+ * Tokens, not characters, show the cost of a text: a mebibyte of brackets would take seconds. A line `- name` has five,
+ * with the line break.
  */
 const mostTokens = 100_000;
 
@@ -48,7 +48,7 @@ const options = {
   schema: 'core',
   merge: true,
   resolveKnownTags: false,
-  // Readers are told of duplicates and decide what one costs.
+  // Readers get the duplicates and decide about them.
   uniqueKeys: false,
   logLevel: 'error',
 } as const;
@@ -68,8 +68,8 @@ export function composeYaml(source: string): ComposedYaml {
 }
 
 /**
- * Composing recurses, and a stack that is nearly used up can end the whole process (V8 gives up inside a regular
- * expression, past any catch). So the nesting is bounded while tokens are made, which does not recurse.
+ * Composing recurses, and a nearly full stack can end the whole process (V8 gives up inside a regular expression, past
+ * any catch). So the nesting is bounded while the lexer makes tokens, because it does not recurse.
  */
 function compose(source: string): ComposedYaml {
   const parser = new Parser();
@@ -104,7 +104,7 @@ function toError(error: LibraryError): YamlError {
   return { kind: 'syntax', id: error.code, message: error.message, span: { start: error.pos[0], end: error.pos[1] } };
 }
 
-/** Returns where a node of the library stands, or undefined where nothing is written. */
+/** Returns the span of a node of the library, or undefined if it is not written. */
 export function spanOf(node: unknown): Span | undefined {
   const range = (node as { range?: readonly [number, number, number] | null } | null | undefined)?.range;
   return range ? { start: range[0], end: range[1] } : undefined;

@@ -1,9 +1,9 @@
 /**
- * Reads YAML 1.2 (core schema, merge keys) into a tree of plain nodes with places, so that readers of the tree need not
- * know the YAML library. Nothing is converted to JavaScript objects: readers walk as deep as they know keys for.
+ * Reads YAML 1.2 (core schema, merge keys) into a tree of plain nodes with places, so readers of the tree do not depend
+ * on the YAML library. They walk only as deep as their keys.
  *
- * Invariants: `readYaml` never throws. The tree has no cycles, and what its aliases expand to is bounded. A node that
- * is reached through an alias or a merge key has the place where it is written.
+ * Invariants: `readYaml` never throws. The tree has no cycles, and the expansion of its aliases is bounded. A node
+ * behind an alias or a merge key has its original place.
  */
 import { isAlias, isMap, isPair, isScalar, isSeq, type YAMLMap } from 'yaml';
 import type { Span } from './textPositions.js';
@@ -12,7 +12,6 @@ import { emptyNode, textOf, type MapEntry, type MapNode, type ValueNode } from '
 import { composeYaml, spanOf, type YamlError } from './yamlDocument.js';
 
 interface YamlReading {
-  /** There are none if the text is well-formed. */
   readonly errors: readonly YamlError[];
   readonly warnings: readonly YamlError[];
   readonly root: ValueNode;
@@ -39,7 +38,7 @@ class TreeView {
     private readonly aliases: Aliases,
   ) {}
 
-  /** @param at where an absent value would stand */
+  /** @param at the place of an absent value */
   node(raw: unknown, at: number): ValueNode {
     const target = isAlias(raw) ? this.aliases.targets.get(raw) : raw;
     if (typeof target !== 'object' || target === null) return emptyNode(at);
@@ -68,7 +67,7 @@ class TreeView {
   private table(raw: YAMLMap, span: Span): MapNode {
     const entries = new Map<string, MapEntry>();
     const written = new Map<string, MapEntry>();
-    // One that several merges bring along is the same.
+    // Several merges may bring the same duplicate.
     const duplicates = new Set<MapNode['duplicates'][number]>();
     const badMerges = new Set<ValueNode>();
     for (const pair of raw.items) {

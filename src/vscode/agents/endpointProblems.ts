@@ -1,4 +1,4 @@
-/** Reports what keeps agents from finding the toolsets of a window where they look for them (G2, G6). Pure. */
+/** Reports why agents do not find the toolsets of a window (G2, G6). Pure. */
 import { isObject } from '../../core/base/isObject.js';
 import type { Place, Problem } from '../../core/base/problem.js';
 import type { AgentEndpointState } from '../engine/agentEndpoint.js';
@@ -7,8 +7,8 @@ import type { EditorEndpoint } from '../engine/editorEndpoint.js';
 const extensionId = 'minds.mcp-toolsets';
 
 /**
- * @param place The place of problems that belong to no server.
- * @param asked The port that the settings of the workspace ask for without the person's consent.
+ * @param place the place of problems without a server
+ * @param asked the port in the settings of the workspace, without the person's consent
  */
 export function endpointProblems(state: AgentEndpointState, place: Place | undefined, asked?: number): Problem[] {
   if (!place) return [];
@@ -48,18 +48,15 @@ export function endpointProblems(state: AgentEndpointState, place: Place | undef
   return [];
 }
 
-/** What decides whether sessions of the Agents window see the toolsets. */
 interface AgentsWindow {
-  /** Whether a session outside agent mode was seen here, so that the person uses such sessions. */
+  /** True if the window has seen an agent-host session, so the person uses them. */
   readonly isOfInterest: boolean;
-  /** The setting `extensions.supportAgentsWindow`; undefined in an editor that has none. */
   readonly support: unknown;
 }
 
 /**
  * Reports that the editor does not run this extension in the Agents window.
- *
- * @param place The place of problems that belong to no server.
+ * @param place the place of problems without a server
  */
 export function agentsWindowProblems({ isOfInterest, support }: AgentsWindow, place: Place | undefined): Problem[] {
   if (!place || !isOfInterest || !isObject(support) || support[extensionId] === true) return [];
@@ -76,9 +73,8 @@ export function agentsWindowProblems({ isOfInterest, support }: AgentsWindow, pl
 }
 
 /**
- * Reports that agent-host sessions of the editor, which outlive the window, look for it elsewhere.
- *
- * @param place The place of problems that belong to no server.
+ * Reports that the port has changed. Agent-host sessions outlive the window and look at the former port.
+ * @param place the place of problems without a server
  */
 export function editorEndpointProblems(
   state: EditorEndpoint['state'] | undefined,

@@ -1,4 +1,4 @@
-/** Serves agents outside the editor (G6). The endpoint follows its setting, and what keeps it from listening is a problem. */
+/** Serves agents outside the editor (G6). The endpoint follows its setting, and its failures are problems. */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
@@ -10,16 +10,15 @@ import { startOfFile } from '../../core/config/model.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { AgentsOptions } from '../engine/engine.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import type { EndpointPort } from '../engine/permissionScopes.js';
+import type { EndpointPort } from '../engine/settingScopes.js';
 import { endpointPort, onDidChangeSetting } from '../engine/settings.js';
 import { inert } from '../../core/base/inert.js';
-import { window } from '../views/inertEditor.js';
-import { orShowFailure } from '../views/messages.js';
+import { window, orShowFailure } from '../views/inertEditor.js';
 import { whyNothingRuns } from '../views/phrases.js';
 import type { ChoosePort } from './setUp.js';
 import { agentsWindowProblems, editorEndpointProblems, endpointProblems } from './endpointProblems.js';
 
-/** In the state of the workspace: the port that the person chose here (G6). */
+/** The key of the person's port in the workspace's state (G6). */
 const chosenPortKey = 'mcpToolsets.endpointPort';
 
 export function serveOtherAgents(
@@ -36,7 +35,7 @@ export function serveOtherAgents(
   const choosePort: ChoosePort = async (port, write) => {
     await workspaceState.update(chosenPortKey, port);
     await write();
-    // The setting may have had this port already.
+    // The setting may have this port already.
     followPort();
   };
   slot.observe(() => endpointProblems(slot.engine?.endpoint?.state ?? { kind: 'off' }, placeOf(slot), wanted().asked));
@@ -76,7 +75,6 @@ export function serveOtherAgents(
   return store;
 }
 
-/** Says which extensions the editor runs in its Agents window; undefined in an editor that has none. */
 function agentsWindow(): unknown {
   return vscode.workspace.getConfiguration('extensions').get('supportAgentsWindow');
 }
@@ -100,7 +98,6 @@ async function renew({ engine }: EngineSlot): Promise<void> {
   );
 }
 
-/** Returns what the engine needs to know of the window to serve them. */
 export function agentsOptions(): AgentsOptions {
   return {
     folder: localFolders()[0]?.uri.fsPath,
@@ -112,7 +109,7 @@ export function agentsOptions(): AgentsOptions {
   };
 }
 
-/** Returns the beginning of the first file, where problems that belong to no server stand. */
+/** Returns the beginning of the first file, the place of problems without a server. */
 function placeOf({ sources }: EngineSlot): Place | undefined {
   const first = sources.find(({ text }) => text !== undefined);
   return first && { file: first.file, range: startOfFile };

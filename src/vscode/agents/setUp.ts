@@ -1,7 +1,6 @@
 /**
- * Implements *Set Up Another Agent* (G6): asks for the agent, for a port if there is none yet, and for the toolsets, and shows
- * what would change in the agent's file. It is written only when a person agreed to exactly that change. This module is loaded
- * when it is first needed.
+ * *Set Up Another Agent* (G6): asks for the agent, the toolsets and, the first time, a port. Then it shows the change of the
+ * agent's file. A person must agree to exactly this change. Loaded on demand.
  */
 import * as vscode from 'vscode';
 import { once } from 'node:events';
@@ -12,7 +11,7 @@ import { basename, join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { nextEvent } from '../../core/base/events.js';
-import { agents, fileOf, rootOf, kindsBeside, type AgentKind, type AgentFolders } from '../../core/agents/agents.js';
+import { agentKinds, agents, fileOf, rootOf, type AgentKind, type AgentFolders } from '../../core/agents/agents.js';
 import {
   exportCommand,
   tokenFrom,
@@ -33,23 +32,22 @@ import { pathLabel } from '../views/fileLabels.js';
 import { agreedChange, asAgreed } from '../commands/previews.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { toolCount, whyNothingRuns } from '../views/phrases.js';
-import { cursorMcpOf } from '../toolsets/cursorServers.js';
 import type { AgentEndpoint } from '../engine/agentEndpoint.js';
 import { endpointProblems } from './endpointProblems.js';
 
 const title = inert`Set Up Another Agent`;
 const usualPort = 7427;
 
-/** Notes the port that the person chose, and then writes it into the settings. */
+/** Notes the person's port, and then runs `write` for the settings. */
 export type ChoosePort = (port: number, write: () => PromiseLike<void>) => Promise<void>;
 
 interface PortConsent {
-  /** The port that the settings of the workspace ask for, if the person has not chosen it. */
+  /** The port in the settings of the workspace, without the person's consent. */
   readonly asked: number | undefined;
   readonly choosePort: ChoosePort;
 }
 
-/** Rejects with what a person can do. @param globalStorage The folder in which the editor's extensions keep their files. */
+/** Rejects with what a person can do. @param globalStorage the folder for files of the editor's extensions */
 export async function setUpAgent(
   { engine, state }: EngineSlot,
   ledger: ApprovalLedger,
@@ -63,14 +61,14 @@ export async function setUpAgent(
   const toolsets = await chooseToolsets(engine, endpoint);
   if (!toolsets) return;
   const source = { tokenFile: endpoint.tokenFile, home: homedir(), platform: process.platform };
-  // What starts here with no question would wait in an agent that starts `connect`.
+  // `connect` asks nobody, so launches without an approval would wait there.
   const launches = toolsets.flatMap((id) => engine.host.launchOf(id) ?? []);
   const unseen = launches.filter((launch) => ledger.judgeAsking(launch) === 'pending');
   const isAgreed = await writeEntries(chosen, () => toolsets.map((id) => servedAt(endpoint, id)), source, unseen);
   if (isAgreed && unseen.length > 0) await ledger.approve(unseen);
 }
 
-/** Returns whether the window is served on a port now. */
+/** Resolves to true if the window listens on a port. */
 async function hasPort(endpoint: AgentEndpoint, { asked, choosePort }: PortConsent): Promise<boolean> {
   if (endpoint.state.kind === 'off' || asked !== undefined) {
     const port = await window.showInputBox({
@@ -131,8 +129,7 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
     globalStorage,
     configHome: process.env['XDG_CONFIG_HOME'],
   };
-  const isCursor = cursorMcpOf(vscode.cursor) !== undefined;
-  const files = kindsBeside(isCursor).flatMap((kind): Chosen[] => {
+  const files = agentKinds.flatMap((kind): Chosen[] => {
     const file = fileOf(kind, folders);
     return file === undefined ? [] : [{ kind, file, root: rootOf(kind, folders) }];
   });
@@ -150,7 +147,6 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
   return (await window.showQuickPick(items, { title, placeHolder }))?.each;
 }
 
-/** Resolves with their ids. */
 async function chooseToolsets({ host }: Engine, endpoint: AgentEndpoint): Promise<string[] | undefined> {
   const items = host.catalogue.toolsets.flatMap(({ id, tools }) =>
     endpoint.urlOf(id) === undefined
@@ -162,14 +158,14 @@ async function chooseToolsets({ host }: Engine, endpoint: AgentEndpoint): Promis
   return chosen && chosen.length > 0 ? chosen.map(({ id }) => id) : undefined;
 }
 
-/** The port may be another than when the toolset was chosen. Throws where there is none now. */
+/** The port may have changed since the choice. Throws without a port. */
 function servedAt(endpoint: AgentEndpoint, id: string): ServedAt {
   const url = endpoint.urlOf(id);
   if (url === undefined) throw new Error('Nothing was written, because this window no longer serves other agents.');
   return { id, url };
 }
 
-/** Resolves to whether the person was shown the change and agreed to it. */
+/** Resolves to true if the person agreed to the change. */
 async function writeEntries(
   { kind, file, root }: Chosen,
   toolsets: () => readonly ServedAt[],
@@ -214,7 +210,7 @@ async function writeEntries(
   return true;
 }
 
-/** Shows what a person approves by writing the entries (S1). */
+/** Returns the launches of the entries. Writing the entries approves them (S1). */
 function startText(unseen: readonly LaunchDescription[]): string {
   if (unseen.length === 0) return '';
   const pending = unseen.map((launch) => ({ launch, before: undefined }));
@@ -234,7 +230,7 @@ async function tellHow(kind: AgentKind, done: string, source: TokenSource): Prom
   }
 }
 
-/** The command line of this extension. Agents are started by others, so the editor's own Node would be of no use to them. */
+/** Returns the command line of this extension. Other programs start agents, so they cannot use the editor's Node. */
 function launcher(): Launcher {
   const { extensionPath } = vscode.extensions.getExtension('minds.mcp-toolsets') ?? { extensionPath: '' };
   const folder = localFolders()[0]?.uri.fsPath ?? homedir();

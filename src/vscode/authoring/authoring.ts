@@ -1,4 +1,4 @@
-/** Translates the editor's requests about a config file for the core, and the answers back. Decides nothing. */
+/** Translates the editor's requests about a config file for the core, and the answers back. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -33,13 +33,11 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 
 export interface AuthoringDeps {
   readonly slot: EngineSlot;
-  /** Returns the environment that references read. */
   readonly env: () => Readonly<Record<string, string | undefined>>;
 }
 
 export type Authoring = ReturnType<typeof createAuthoring>;
 
-/** What was found for a text and a snapshot. */
 interface FixesOfFile {
   readonly file: string;
   readonly text: string;
@@ -50,9 +48,8 @@ interface FixesOfFile {
 }
 
 export function createAuthoring({ slot, env }: AuthoringDeps) {
-  /** The editor asks with every move of the cursor. */
+  /** Cached, because the editor asks with every move of the cursor. */
   let last: FixesOfFile | undefined;
-  /** Returns the status of a server of this file. */
   const statusOf = ({ uri }: vscode.TextDocument, id: string): ServerStatus | undefined =>
     slot.state.snapshot.servers.find((server) => server.id === id && samePath(server.source, uri.fsPath));
   const setVariables = (): string[] =>
@@ -95,7 +92,6 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
     );
   }
 
-  /** Returns nothing for a file without problems. */
   function fixesOf(document: vscode.TextDocument): FixesOfFile | undefined {
     const [file, text, { snapshot }] = [document.uri.fsPath, document.getText(), slot.state];
     if (last?.file === file && last.text === text && last.snapshot === snapshot) return last;
@@ -122,7 +118,7 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
     const ofFile = fixesOf(document);
     if (!ofFile) return [];
     const { problems, fixes, all: safe } = ofFile;
-    // What a fix changes is saved through links (S1a).
+    // The editor follows links when it saves a fix (S1a).
     const isOutside = leadsOutside(folderOf(document), document.uri.fsPath) !== undefined;
     const all = isOutside ? [] : safe;
     const fixAll = (kind: vscode.CodeActionKind, title: Inert): vscode.CodeAction[] => {
@@ -140,7 +136,7 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
       const diagnostic = diagnostics.find((one) => isOf(one, problem));
       return diagnostic ? [{ problem, diagnostic }] : [];
     });
-    // One prefix may spoil the names of many tools.
+    // Problems of many tools may have the same fix.
     const offered = new Set<string>();
     const found = asked.flatMap(({ problem, diagnostic }) =>
       fixes
@@ -246,7 +242,7 @@ function toAction(document: vscode.TextDocument, fix: QuickFix, diagnostic: vsco
   if (does.kind === 'secret') {
     const [text, { edits }] = [document.getText(), does];
     const editsOf = (now: string | undefined): readonly TextEdit[] => {
-      // The person may type before they enter the value.
+      // The person may edit the file before the value is entered.
       if (now !== text) throw new Error('The file has changed. The value is kept, so use the fix again.');
       return edits;
     };

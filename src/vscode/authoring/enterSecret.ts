@@ -1,4 +1,4 @@
-/** *Set Secret…* (C2): asks the person for the value of a secret that a config file names. Loaded when it is asked for. */
+/** *Set Secret…* (C2): asks for the value of a secret in a config file. Loaded on demand. */
 import { inert } from '../../core/base/inert.js';
 import { symbolsOf } from '../../core/authoring/symbols.js';
 import { readYaml } from '../../core/yaml/yamlTree.js';
@@ -11,7 +11,7 @@ interface SecretDeps {
   readonly secrets: EnteredSecrets;
 }
 
-/** @param server the server whose secrets are meant; undefined for those of all servers */
+/** @param server limits the choice to the secrets of a server */
 export async function chooseSecret(
   { slot, secrets }: SecretDeps,
   server: string | undefined,
@@ -35,7 +35,7 @@ export async function chooseSecret(
   return choice?.name;
 }
 
-/** Resolves to whether the secret has a value that the person has entered now. */
+/** Resolves to true if the person has entered a value. */
 export async function enterSecret({ secrets }: Pick<SecretDeps, 'secrets'>, name: string): Promise<boolean> {
   const known = secrets.get(name) !== undefined;
   const kept = inert`The editor keeps the value in its secret storage.`;

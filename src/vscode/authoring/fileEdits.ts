@@ -1,10 +1,9 @@
 /**
- * The one way in which the extension changes a file through the editor: on the document, so that it can be undone, and
- * saved unless the document has other unsaved changes. No link leads out of the folder that is named (S1a). It is loaded
- * when it is first needed.
+ * The only way in which the extension changes a file through the editor. It edits the document, so the person can undo the change,
+ * and saves it unless the document has other unsaved changes. No link leads out of the given folder (S1a). Loaded on demand.
  *
- * Invariant: a change is made to the text for which it was computed. What is asked for at once is done one by one, so that
- * each sees what the one before has saved.
+ * Invariant: a change applies to the text for which it was computed. Concurrent changes of a file run one after another, each on
+ * the saved text of the last change.
  */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
@@ -18,24 +17,21 @@ export interface FileChange {
   readonly file: string;
   /** The folder that nothing written may leave. */
   readonly root: string;
-  /** The file as it is shown to a person. */
+  /** The name of the file for a person. */
   readonly name: string;
-  /**
-   * Returns the change of the text that the file has in the editor by now, or of none where there is no file. Throws a
-   * sentence for people where it cannot be made.
-   */
+  /** Returns the edits of the present text, which is undefined without a file. Throws with a sentence if it is impossible. */
   readonly editsOf: (text: string | undefined) => readonly TextEdit[];
 }
 
 interface Edited {
   readonly document: vscode.TextDocument;
-  /** False where it had other unsaved changes, which are left for the person to save. */
+  /** False if the document had other unsaved changes, which the person must save. */
   readonly isSaved: boolean;
 }
 
 const changes = new OneByOne();
 
-/** Creates the file if there is none. Rejects with what a person can do. */
+/** Creates a missing file. Rejects with what a person can do. */
 export function editFile(change: FileChange): Promise<Edited> {
   return changes.add(change.file, () => editNow(change));
 }
@@ -53,9 +49,9 @@ async function editNow({ file, root, name, editsOf }: FileChange): Promise<Edite
     throw new Error(`${name} could not be changed.`);
   }
   if (wasDirty) return { document, isSaved: false };
-  // The editor follows links when it saves, so nothing may have been put in the way since.
+  // The editor follows links when it saves, and another program may have made one since.
   refuseOutside(root, file);
-  // `save` is also false if the editor's auto save was there first, and that may have saved an earlier text.
+  // `save` is also false if the auto save came first, perhaps with an earlier text.
   const isSaved = async (): Promise<boolean> => (await document.save()) || !document.isDirty;
   if (!(await isSaved()) && !(await isSaved())) throw new Error(`${name} could not be saved.`);
   return { document, isSaved: true };

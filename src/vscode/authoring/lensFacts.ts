@@ -1,7 +1,7 @@
-/** Tells when lenses have to be computed again, without the YAML parser that computing them needs (P1). Everything here is pure. */
+/** Tells when the lenses change. The lenses need the YAML parser, and this module does not (P1). Pure. */
 import type { ServerStatus } from '../../core/reconcile/status.js';
 
-/** Returns what the lenses show of a server: they are refreshed only when this changes. */
+/** Returns the parts of a server that its lenses show. */
 export function lensFacts(server: ServerStatus): unknown {
   const { id, source, state, tools, offered, previous, approval, signIn } = server;
   return [id, source, state, tools.length, offered, previous, approval.kind, signIn];

@@ -1,7 +1,4 @@
-/**
- * Computes the lenses above each server in the config file (E2): its state, its tools and its actions. Everything here
- * is pure.
- */
+/** Computes the lenses above each server in the config file (E2): its state, tools and actions. Pure. */
 import { assertNever } from '../../core/base/assertNever.js';
 import { Icon, inert, inertLines, inertList, type Inert } from '../../core/base/inert.js';
 import type { Span } from '../../core/yaml/textPositions.js';
@@ -18,7 +15,6 @@ interface LensModel {
   readonly server: string;
 }
 
-/** @param servers The servers that come from this file. */
 export function lenses(text: string, servers: readonly ServerStatus[]): LensModel[] {
   return serversIn(text).flatMap(({ id, keySpan: span }) => {
     const server = servers.find((one) => one.id === id);
@@ -55,7 +51,7 @@ export function lenses(text: string, servers: readonly ServerStatus[]): LensMode
   });
 }
 
-/** Returns whether a server has run, or tried to, in this window. */
+/** True if the server has started, or tried to, in this window. */
 function hasLog({ state, previous }: ServerStatus): boolean {
   return previous !== undefined || !['disabled', 'invalid', 'pending', 'remembered'].includes(state.kind);
 }
@@ -82,7 +78,7 @@ function stateTooltip({ state, previous }: ServerStatus): Inert {
   return inert`Show the sidebar`;
 }
 
-/** Returns the name of an icon. None of them moves, so that the line keeps still. */
+/** Returns the name of an icon that does not move. */
 function icon(state: ServerState, previous: boolean): string {
   if (previous && state.kind !== 'failed') return 'warning';
   switch (state.kind) {

@@ -1,17 +1,17 @@
 /**
- * Registers the help for writing `.minds/mcp.yaml`: completion, hover, lenses, outline and quick fixes (E1, E2). The code that
- * does the work is loaded when the editor first asks, because it brings the YAML parser with it (P1).
+ * Registers the help for writing `.minds/mcp.yaml`: completion, hover, lenses, outline and quick fixes (E1, E2). The working code
+ * is loaded with the first request, because it brings the YAML parser (P1).
  */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { configPath } from '../engine/configFiles.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
-import { orShowFailure } from '../views/messages.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
 import type { Authoring, AuthoringDeps } from './authoring.js';
 import type { FileChange } from './fileEdits.js';
 import { lensFacts } from './lensFacts.js';
+import { orShowFailure } from '../views/inertEditor.js';
 
 interface RegisterDeps extends AuthoringDeps {
   readonly secrets: EnteredSecrets;
@@ -64,7 +64,7 @@ export function registerAuthoring({ slot, env, secrets }: RegisterDeps): Disposa
     ),
   );
   store.add(
-    // A quick fix gives the name of the secret and writes the reference to it afterwards; the sidebar gives a row.
+    // A quick fix gives the name of the secret and the edit for its reference. The sidebar gives a row.
     vscode.commands.registerCommand('mcpToolsets.setSecret', (subject: Subject, change: FileChange | undefined) =>
       orShowFailure(async () => {
         const { chooseSecret, enterSecret } = await import('./enterSecret.js');

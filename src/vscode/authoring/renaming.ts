@@ -1,4 +1,4 @@
-/** *Rename Symbol* at the id of a server (E2): in its config file, the team and the agent files of its folder. */
+/** *Rename Symbol* at the id of a server (E2): in its config file, the team and the agent files of the folder. */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
 import { readdir } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import type { TextEdit } from '../../core/yaml/edits.js';
 import { openToEdit } from '../views/review/documents.js';
 import { folderOf, rangeOf } from './authoring.js';
 
-/** Rejects with a sentence where no id is. */
+/** Throws with a sentence without an id at the place. */
 export function prepareRename(
   document: vscode.TextDocument,
   at: vscode.Position,
@@ -28,7 +28,7 @@ export async function renameEdits(
   const found = serverAt(document.getText(), document.offsetAt(at));
   if (!found) return undefined;
   const folder = folderOf(document);
-  // What is renamed is saved through links (S1a).
+  // The editor follows links when it saves (S1a).
   refuseOutside(folder, document.uri.fsPath);
   const renamed = renamedServer(document.getText(), found.keySpan, to);
   if (typeof renamed === 'string') throw new Error(renamed);
@@ -46,7 +46,7 @@ export async function renameEdits(
   return edit;
 }
 
-/** Returns the files of a folder that may name the server. */
+/** Returns the other files of a folder that may name the server. */
 async function othersIn(folder: string): Promise<{ path: string; edits: typeof renamedInTeam }[]> {
   const agents = join(folder, agentFolder);
   const names = await readdir(agents).catch(() => []);

@@ -1,4 +1,4 @@
-/** Changes the entry of a server in its file, keeps comments and can be undone (E3). It is loaded when it is first needed. */
+/** Changes the entry of a server in its file (E3). It keeps comments, and the person can undo it. Loaded on demand. */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
@@ -20,7 +20,7 @@ export function writeEnabled(server: ServerStatus, enabled: boolean): Promise<vo
   return change(server, (text) => setEnabled(text, server.id, enabled), byHand);
 }
 
-/** Writes what is ticked, in one edit for each server. Resolves when it counts. */
+/** Writes ticks, in one edit for each server. Resolves when they count. */
 export async function writeTicks(slot: EngineSlot, rows: readonly TickedRow[]): Promise<void> {
   for (const server of slot.state.snapshot.servers) {
     const { id, listed } = server;
@@ -35,7 +35,7 @@ export async function writeTicks(slot: EngineSlot, rows: readonly TickedRow[]): 
   await slot.engine?.host.reload();
 }
 
-/** Shows the item of a list that decides about a tool. @param tool its original name */
+/** Shows the list item that decides about a tool. @param tool the original name */
 export async function goToPattern({ id, source }: ServerStatus, tool: string): Promise<void> {
   const document = await openDocument(vscode.Uri.file(source));
   const span = decidingPattern(document.getText(), id, tool);
@@ -43,7 +43,7 @@ export async function goToPattern({ id, source }: ServerStatus, tool: string): P
   else void window.showInformationMessage(inert`No pattern of “${id}” is about “${tool}”, so agents see it.`);
 }
 
-/** Rejects with what a person can do. A file that has unsaved changes is edited and left for the person to save. */
+/** Rejects with what a person can do. The person must save a file with other unsaved changes. */
 async function change({ id, source }: ServerStatus, editsOf: (text: string) => Edits, byHand: string): Promise<void> {
   const name = fileLabel(source);
   if (!vscode.Uri.file(source).path.endsWith(`/${configPath}`)) {

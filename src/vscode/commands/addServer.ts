@@ -1,7 +1,4 @@
-/**
- * Implements *Add Server* (C6, E5): asks what the server is, what it is called and which file it goes to. This module is
- * loaded when it is first needed.
- */
+/** *Add Server* (C6, E5): asks for the kind, the name and the file of the server. Loaded on demand. */
 import { homedir } from 'node:os';
 import { Icon, inert } from '../../core/base/inert.js';
 import { addServers } from '../../core/config/edit/addServers.js';

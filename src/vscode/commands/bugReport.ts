@@ -1,27 +1,23 @@
 /**
- * Writes what *Copy Diagnostics* copies (E4): enough for a bug report, and nothing that its readers must not see.
- * Values of `env` and `headers`, arguments that look like secrets, and comments of config files are left out before each text
- * is redacted once more: the whole report is not, because what is masked may reach over the end of a fence. Everything here
- * is pure.
+ * Writes the text of *Copy Diagnostics* (E4) without private data. It leaves out values of `env` and `headers`, arguments that
+ * look like secrets, and comments of config files. Then it redacts each text. It does not redact the whole report, because a
+ * mask could cover the end of a fence. Pure.
  */
 import { fenced } from '../../core/base/inert.js';
-import { redactedConfig } from '../../core/config/describe/redactedConfig.js';
+import { redactedConfig } from '../../core/config/edit/redactedConfig.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { stateWord, toolCount, transportWord } from '../views/phrases.js';
 
 export interface BugReportFacts {
-  /** Facts, which are written as `name: value`. */
   readonly versions: readonly (readonly [name: string, value: string])[];
-  /** The settings that differ from their defaults. */
+  /** The settings without their default values. */
   readonly settings: readonly (readonly [name: string, value: unknown])[];
   readonly phase: string;
   readonly sources: readonly { readonly file: string; readonly text: string | undefined }[];
   readonly snapshot: StatusSnapshot;
-  /** The last lines of each log. */
   readonly logs: readonly { readonly name: string; readonly lines: readonly string[] }[];
-  /** Removes known secrets and everything that has the shape of one. */
+  /** Removes known secrets and texts that look like secrets. */
   readonly redact: (text: string) => string;
-  /** The person's home folder. */
   readonly home: string;
   readonly fileLabel: (file: string) => string;
 }
@@ -92,7 +88,7 @@ function oneLine(text: string): string {
   return text.replace(/\s*\n\s*/g, ' ');
 }
 
-/** Shortens paths in the home folder, because they name the person. */
+/** Shortens paths in the home folder, because they contain the name of the person. */
 function atHome(text: string, home: string): string {
   return home.length > 1 ? text.replaceAll(home, '~') : text;
 }

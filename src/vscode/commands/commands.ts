@@ -1,23 +1,17 @@
-/** Registers the commands `mcpToolsets.*`. The sidebar calls them with a row; from the palette they let the person choose a server. */
+/** Registers most commands. The sidebar gives them a row. From the palette, they ask for a server. */
 import * as vscode from 'vscode';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
-import { window } from '../views/inertEditor.js';
+import { window, orShowFailure } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Host } from '../../core/host/hostContract.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
-import { writeInside } from '../../core/files/realFiles.js';
-import { configPath, localFolders } from '../engine/configFiles.js';
 import { openDocument } from '../views/review/documents.js';
 import { toLocation } from '../views/problems/diagnostics.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import type { Manifest } from './copyDiagnostics.js';
-import { exampleConfig } from './exampleConfig.js';
 import type { Logs } from '../engine/logs.js';
-import { orShowFailure } from '../views/messages.js';
 import { whyNothingRuns } from '../views/phrases.js';
 import { pickServer } from '../views/pickServer.js';
 import { actions } from '../views/rows/serverActions.js';
@@ -28,11 +22,10 @@ interface CommandDeps {
   readonly slot: EngineSlot;
   readonly logs: Logs;
   readonly secrets: EnteredSecrets;
-  /** The `package.json` of the extension. */
   readonly manifest: Manifest;
 }
 
-/** The same id stands in `package.json`. */
+/** `package.json` has the same id. */
 const walkthrough = 'minds.mcp-toolsets#firstMinute';
 
 type Action = 'start' | 'stop' | 'restart';
@@ -52,7 +45,7 @@ export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps)
     await Promise.all(chosen.map(({ id }) => withHost(`${actionNames[action]} ${id}`, (host) => host[action](id), id)));
   }
 
-  /** Returns the server of a row, those of several rows that fit, or the one that the person chooses. */
+  /** Returns the server of a row, the fitting servers of several rows, or the server that the person chooses. */
   async function chosen(subject: Subject, selected: unknown, fits: Fits): Promise<ServerStatus[]> {
     const rows = nodesOf(subject, selected).filter(({ kind }) => kind === 'server');
     const id = rows.length > 1 ? undefined : await chooseServer(subject, fits);
@@ -75,7 +68,7 @@ export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps)
     );
   }
 
-  /** Shows in the view that something runs, and in a message that it failed. */
+  /** Shows the progress in the sidebar, and a failure as a message. */
   async function withHost(title: string, run: (host: Host) => Promise<unknown>, server?: string): Promise<void> {
     const host = slot.engine?.host;
     if (!host) {
@@ -99,7 +92,6 @@ export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps)
     return undefined;
   }
 
-  /** Writes `enabled` into the file that has the server. */
   async function enable(enabled: boolean, subject: Subject, selected: unknown): Promise<void> {
     const servers = await chosen(subject, selected, ({ state }) => (state.kind === 'disabled') === enabled);
     const { writeEnabled } = await import('../authoring/serverChanges.js');
@@ -181,7 +173,7 @@ export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps)
   register('openSettings', async () => {
     await vscode.commands.executeCommand('workbench.action.openSettings', '@ext:minds.mcp-toolsets');
   });
-  register('createConfig', () => orShowFailure(createConfig));
+  register('createConfig', () => orShowFailure(async () => (await import('./openConfig.js')).createConfig()));
   register('addServer', () => orShowFailure(async () => (await import('./addServer.js')).addServer(secrets)));
   register('import', (subject) =>
     orShowFailure(async () =>
@@ -196,7 +188,7 @@ export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps)
       if (server !== undefined) await removeRivals(server, slot.state.snapshot.problems);
     }),
   );
-  register('openConfig', () => orShowFailure(openConfig));
+  register('openConfig', () => orShowFailure(async () => (await import('./openConfig.js')).openConfig()));
   return store;
 }
 
@@ -205,38 +197,4 @@ async function chooseTool(slot: EngineSlot): Promise<string | undefined> {
     tools.map(({ published }) => ({ label: inert`${published}`, description: inert`${id}`, published })),
   );
   return (await window.showQuickPick(tools, { placeHolder: inert`Choose the tool whose name to copy` }))?.published;
-}
-
-async function createConfig(): Promise<void> {
-  const folder = await chooseFolder();
-  if (!folder) return;
-  const uri = configUri(folder);
-  if (!existsSync(uri.fsPath)) writeInside(folder.uri.fsPath, uri.fsPath, { before: '', after: exampleConfig });
-  // The next document that opens would take the place of a preview.
-  await vscode.window.showTextDocument(await openDocument(uri), { preview: false });
-}
-
-async function openConfig(): Promise<void> {
-  const folders = localFolders();
-  const withFile = folders.filter((folder) => existsSync(configUri(folder).fsPath));
-  const folder = withFile.length > 1 ? await chooseFolder(withFile) : withFile[0];
-  if (folder) await vscode.window.showTextDocument(await openDocument(configUri(folder)));
-  else if (withFile.length === 0) await createConfig();
-}
-
-async function chooseFolder(folders = localFolders()): Promise<vscode.WorkspaceFolder | undefined> {
-  if (folders.length === 0) {
-    void window.showInformationMessage(inert`${whyNothingRuns('noFolder')}`);
-    return undefined;
-  }
-  if (folders.length === 1) return folders[0];
-  const choice = await window.showQuickPick(
-    folders.map((folder) => ({ label: inert`${folder.name}`, description: inert`${folder.uri.fsPath}`, folder })),
-    { placeHolder: inert`Choose a folder` },
-  );
-  return choice?.folder;
-}
-
-function configUri(folder: vscode.WorkspaceFolder): vscode.Uri {
-  return vscode.Uri.file(join(folder.uri.fsPath, configPath));
 }

@@ -1,4 +1,4 @@
-/** Edits config files and the files of other agents, and shows what was written. It is loaded when it is first needed. */
+/** Edits config files and the files of other agents, and shows the result. Loaded on demand. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { inert } from '../../core/base/inert.js';
@@ -9,7 +9,7 @@ import { openToEdit } from '../views/review/documents.js';
 import { fileLabel } from '../views/fileLabels.js';
 import type { Target } from './targets.js';
 
-/** Returns the text of the file as it is in the editor, with what a person has not saved, or undefined if there is no file. */
+/** Resolves to the file's text in the editor, with unsaved changes, or to undefined if there is no file. */
 export async function textOf(file: string): Promise<string | undefined> {
   if (!existsSync(file)) return undefined;
   return (await openToEdit(vscode.Uri.file(file))).getText();
@@ -35,7 +35,7 @@ export async function writeServers(
   }
 }
 
-/** Shows the file as it was changed and saves it if it had no other unsaved changes. */
+/** Changes and shows the file, and saves it if it had no other unsaved changes. */
 export async function writeEdits(
   change: FileChange,
 ): Promise<{ readonly editor: vscode.TextEditor; readonly isSaved: boolean }> {

@@ -1,4 +1,4 @@
-/** Implements *Copy Diagnostics*: gathers what the bug report needs from the editor. It is loaded when it is first needed. */
+/** *Copy Diagnostics*: collects the facts of the editor for a bug report. Loaded on demand. */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { inert } from '../../core/base/inert.js';

@@ -1,6 +1,6 @@
 /**
- * Implements *Import Servers* (C6): asks for a file of another program and for the target, and shows what would change. It is
- * written only when a person agreed to exactly that change. This module is loaded when it is first needed.
+ * *Import Servers* (C6): asks for a file of another program and for the target, and shows the change. A person must agree to
+ * exactly this change. Loaded on demand.
  */
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -8,8 +8,7 @@ import { basename } from 'node:path';
 import { Icon, inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { largestForeignFile, readTextFile } from '../../core/base/textFile.js';
-import { dialects, formatOfPath } from '../../core/import/dialects.js';
-import { isOfEditor, knownFiles } from '../../core/import/knownFiles.js';
+import { dialects, formatOfPath, isOfEditor, knownFiles } from '../../core/import/dialects.js';
 import { textOfBytes } from '../../core/import/readSource.js';
 import { planImport, type ImportPlan } from '../../core/import/plan.js';
 import { localFolders } from '../engine/configFiles.js';
@@ -23,7 +22,7 @@ import { targetItems, type Target } from './targets.js';
 
 type PlannedImport = Extract<ImportPlan, { kind: 'planned' }>;
 
-/** @param given The file, if the command names it. */
+/** @param given the file, if the command names it */
 export async function importServersInto(secrets: EnteredSecrets, given: string | undefined): Promise<void> {
   const file = given ?? (await chooseFile());
   if (file === undefined) return;

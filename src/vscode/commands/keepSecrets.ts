@@ -1,9 +1,9 @@
-/** Keeps secrets that a person had written out where the editor keeps entered secrets (C2, C6). Loaded when it is first needed. */
+/** Offers to keep the literal secrets of a file in the secret storage of the editor (C2, C6). Loaded on demand. */
 import { inert } from '../../core/base/inert.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import { window } from '../views/inertEditor.js';
 
-/** @param found the values by their names; a secret that has a value keeps it */
+/** @param found the values by name; a secret with a value keeps it */
 export async function offerToKeep(secrets: EnteredSecrets, found: ReadonlyMap<string, string>): Promise<void> {
   const unset = [...found].filter(([name]) => secrets.get(name) === undefined);
   if (unset.length === 0) return;

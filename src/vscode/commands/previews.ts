@@ -1,4 +1,4 @@
-/** Shows a change of a file side by side before it is written, with a report beside it, and asks whether to write it. */
+/** Shows the change of a file as a difference with a report, and asks whether to write it. */
 import * as vscode from 'vscode';
 import type { Inert } from '../../core/base/inert.js';
 import { applyEdits, type TextEdit } from '../../core/yaml/edits.js';
@@ -7,7 +7,6 @@ import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { answerBeside } from '../views/review/reviewQuestion.js';
 
 interface Preview {
-  /** The name of the file, without its folder. */
   readonly name: string;
   readonly before: string;
   readonly title: string;
@@ -15,19 +14,18 @@ interface Preview {
 }
 
 interface ProposedChange<Plan> {
-  /** No other documents may have this scheme. */
+  /** Must be unique among documents. */
   readonly scheme: string;
-  /** Rejects with a sentence for people when the change is impossible. */
+  /** Rejects with a sentence for a person if the change is impossible. */
   readonly plan: () => Promise<Plan>;
-  /** Undefined when the plan needs no agreement. */
+  /** Undefined if the plan needs no agreement. */
   readonly preview: (plan: Plan) => Promise<Preview | undefined>;
-  /** Undefined when the plan has nothing to write; the preview stays open. */
+  /** Undefined if the plan has nothing to write. The preview stays open. */
   readonly question: (plan: Plan) => Inert | undefined;
-  /** The label of the button that agrees. */
   readonly yes: 'Import' | 'Write' | 'Remove';
 }
 
-/** Resolves with the plan that the person agreed to, or undefined if they did not agree. */
+/** Resolves to the plan that the person agreed to, or to undefined. */
 export async function agreedChange<Plan extends { readonly after: string }>(
   change: ProposedChange<Plan>,
 ): Promise<Plan | undefined> {
@@ -35,7 +33,7 @@ export async function agreedChange<Plan extends { readonly after: string }>(
   try {
     for (let shown: string | undefined; ;) {
       const plan = await change.plan();
-      // If the files changed in the meantime, the new difference is shown before anything is written.
+      // If the files changed during the question, the person sees the new difference first.
       const preview = shown === plan.after ? undefined : await change.preview(plan);
       if (!preview) {
         await documents.closeTabs();
@@ -58,7 +56,7 @@ interface AgreedPlan {
   readonly after: string;
 }
 
-/** Makes the change that a person agreed to, and throws where the file is no longer the one they saw. */
+/** Returns the edits that a person agreed to. They throw if the file has changed since. */
 export function asAgreed(
   { edits, after }: AgreedPlan,
   name: string,

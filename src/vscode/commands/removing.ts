@@ -1,6 +1,6 @@
 /**
- * Offers to take servers out of an `mcp.json` that the editor reads itself, because the editor prefers them to toolsets of
- * the same name (G3i). This module is loaded when it is first needed.
+ * Offers to remove servers from an `mcp.json` of the editor, because the editor prefers them to toolsets of the same name (G3i).
+ * Loaded on demand.
  */
 import { dirname } from 'node:path';
 import { inert } from '../../core/base/inert.js';
@@ -12,14 +12,13 @@ import { fileLabel } from '../views/fileLabels.js';
 import { textOf, writeEdits } from './configEdits.js';
 import { agreedChange, asAgreed } from './previews.js';
 
-/** Takes the rivals of a toolset out of the files that its problem names. */
 export async function removeRivals(server: string, problems: readonly Problem[]): Promise<void> {
   const hidden = problems.find((problem) => problem.code === 'editor-toolset-hidden' && problem.server === server);
   const files = (hidden?.related ?? []).map(({ place }) => place.file);
   for (const file of new Set(files)) await removeServers(file, [server]);
 }
 
-/** Shows the change and asks before it writes. Does nothing if the file has none of the servers. */
+/** Shows the change and asks before writing. Does nothing if the file has none of the servers. */
 export async function removeServers(file: string, names: readonly string[]): Promise<void> {
   const name = fileLabel(file);
   const agreed = await agreedChange({

@@ -1,9 +1,9 @@
-/** Asks several questions one after the other in the place of the quick pick, each with a way back. */
+/** Asks several questions in a row as quick inputs, each with a way back. */
 import * as vscode from 'vscode';
 import { inert, type Inert } from '../../core/base/inert.js';
 import { createInputBox, createQuickPick, type InertItem } from '../views/inertEditor.js';
 
-/** How a step ended: with an answer, with a wish to go back, or because it was closed. */
+/** The end of a step: an answer, a step back, or a closed input. */
 export type Answer<Value> =
   | { readonly kind: 'answered'; readonly value: Value }
   | { readonly kind: 'back' }
@@ -19,7 +19,6 @@ interface TextStep extends Step {
   readonly prompt: Inert;
   readonly placeholder?: Inert;
   readonly value: string;
-  /** Returns a sentence that says what is wrong with a text. */
   readonly validate: (text: string) => string | undefined;
 }
 
@@ -33,7 +32,7 @@ export function askText(step: TextStep): Promise<Answer<string>> {
     return problem === undefined ? undefined : inert`${problem}`;
   };
   const answers = prepared<string>(input, step);
-  // An empty field shows no error until something was typed.
+  // An empty field shows no error before the first input.
   input.onDidChangeValue((text) => (input.validationMessage = problemOf(text)));
   input.onDidAccept(() => {
     input.validationMessage = problemOf(input.value);

@@ -1,7 +1,4 @@
-/**
- * Lists the config files that a new server can go to: those of the workspace folders and the user's own. This module is
- * loaded when it is first needed.
- */
+/** Lists the config files for a new server: of the workspace folders and of the user. Loaded on demand. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Icon, inert } from '../../core/base/inert.js';
@@ -13,7 +10,7 @@ export interface Target {
   readonly file: string;
   /** The folder that nothing written may leave. */
   readonly root: string;
-  /** The folder at which relative paths of the file begin. */
+  /** The base folder of relative paths in the file. */
   readonly folder: string;
 }
 
@@ -21,7 +18,6 @@ export interface TargetItem extends InertItem {
   readonly target: Target;
 }
 
-/** Returns the folders first. */
 export function targetItems(): TargetItem[] {
   const folders = localFolders().map(({ name, uri }) => ({
     label: inert`${new Icon('folder')} ${name}`,

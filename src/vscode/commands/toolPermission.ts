@@ -1,4 +1,4 @@
-/** *Ask Before Calls*, *Deny* and *Allow* of a tool: writes the person's own setting (S4). */
+/** *Ask Before Calls*, *Deny* and *Allow* of tools: writes the person's own setting (S4). Loaded on demand. */
 import { inert } from '../../core/base/inert.js';
 import { compilePermissions, permissionOf, withPermission, type ToolPermission } from '../../core/tools/permissions.js';
 import { setToolPermissions, toolPermissions } from '../engine/settings.js';

@@ -1,10 +1,9 @@
 /**
- * Asks a person before a server of the workspace starts (S1). There is one question for all servers that wait, a review that
- * shows what would run beside what was approved, and the commands to approve and to revoke.
+ * Asks a person before a server of the workspace starts (S1): one question for all waiting servers, a review beside the approved
+ * launch, and the commands to approve and to revoke.
  *
- * Invariant: what is approved is what was shown. A launch that changed after it was shown is another launch; it goes on
- * waiting, and the person is asked again. Other extensions can run a command that names a server, so it shows the launch
- * first.
+ * Invariant: a person approves exactly what the review showed. A launch with a later change waits, and causes another
+ * question. Other extensions can run the commands with the name of a server, so a command shows the launch first.
  */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
@@ -17,7 +16,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import {
   commandLine,
-  conversationDetail,
+  dialogDetail,
   question,
   reviewTexts,
   type PendingLaunch,
@@ -26,7 +25,8 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/fileLabels.js';
 import { onDidChangeSetting } from '../engine/settings.js';
 import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
-import { answerBeside, showReview } from '../views/review/reviewQuestion.js';
+import { agreedInReview } from '../views/review/reviewQuestion.js';
+import { whyNothingRuns } from '../views/phrases.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
 
 interface ApprovalDeps {
@@ -37,7 +37,7 @@ interface ApprovalDeps {
 export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
   const store = new DisposableStore('approvals');
   const reviews = store.add(new ReadOnlyDocuments({ scheme: 'mcp-toolsets-approval', gone: 'This review has ended.' }));
-  /** The fingerprints that the person was asked about and that still wait. */
+  /** The fingerprints of waiting launches after their question. */
   let asked = new Set<string>();
 
   store.add(
@@ -52,7 +52,7 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
   register('approve', async (subject) => {
     const pending = pendingFor(subject);
     const [only] = pending;
-    if (!only) void window.showInformationMessage(inert`No MCP server waits for approval.`);
+    if (!only) showNone();
     else if (pending.length === 1) await confirm(only);
     else await review(pending);
   });
@@ -80,51 +80,48 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
     return pendingOf(slot.state.snapshot).filter(({ launch }) => named === undefined || launch.server === named);
   }
 
+  function showNone(): void {
+    const { phase, snapshot } = slot.state;
+    const why = snapshot.servers.length === 0 ? whyNothingRuns(phase, snapshot) : 'No MCP server waits for approval.';
+    void window.showInformationMessage(inert`${why}`);
+  }
+
   async function ask(pending: readonly PendingLaunch[]): Promise<void> {
-    // A notification has no room for a launch, so the review is the only way to say yes.
+    // A notification has no room for a launch, so only the review can approve.
     const answer = await window.showInformationMessage(question(pending, fileLabel), 'Review…', 'Not Now');
-    // What waits may be another by the time of the answer.
+    // Other launches may wait by the time of the answer.
     if (answer === 'Review…') await reviewPending(undefined);
   }
 
   async function reviewPending(subject: Subject): Promise<void> {
     const pending = pendingFor(subject);
-    if (pending.length === 0) void window.showInformationMessage(inert`No MCP server waits for approval.`);
+    if (pending.length === 0) showNone();
     else await review(pending);
   }
 
   async function review(pending: readonly PendingLaunch[]): Promise<void> {
     reviews.clear();
-    const shown = await showReview(reviews, reviewTexts(pending, fileLabel), 'MCP servers', 'approved');
-    const several = pending.length > 1;
-    const text = several
-      ? inert`Let these ${pending.length} MCP servers start?`
-      : inert`Let “${pending[0]?.launch.server ?? ''}” start?`;
-    const asked = several
-      ? window.showInformationMessage(text, 'Approve All', 'Choose…', 'Not Now')
-      : window.showInformationMessage(text, 'Approve', 'Not Now');
-    const answer = await answerBeside(shown, asked, several ? 'Approve All' : 'Approve');
-    if (answer === 'Approve' || answer === 'Approve All') await approve(pending);
-    if (answer === 'Choose…') await choose(pending);
-    if (answer !== undefined) await reviews.closeTabs();
-  }
-
-  async function choose(pending: readonly PendingLaunch[]): Promise<void> {
-    const items = pending.map((each) => ({
-      label: inert`${each.launch.server}`,
-      description: each.before ? inert`changed` : inert``,
-      detail: inert`${commandLine(each.launch)}`,
-      each,
-    }));
-    const chosen = await window.showQuickPick(items, {
-      canPickMany: true,
-      placeHolder: inert`Choose the MCP servers that may start`,
+    const agreed = await agreedInReview(pending, {
+      ...reviewTexts(pending, fileLabel),
+      documents: reviews,
+      what: 'MCP servers',
+      yes: 'Approve',
+      question:
+        pending.length > 1
+          ? inert`Let these ${pending.length} MCP servers start?`
+          : inert`Let “${pending[0]?.launch.server ?? ''}” start?`,
+      item: ({ launch, before }) => ({
+        label: inert`${launch.server}`,
+        description: before ? inert`changed` : inert``,
+        detail: inert`${commandLine(launch)}`,
+      }),
+      pick: { placeHolder: inert`Choose the MCP servers that may start` },
     });
-    if (chosen) await approve(chosen.map(({ each }) => each));
+    if (agreed) await approve(agreed);
   }
 
   async function confirm(pending: PendingLaunch): Promise<void> {
-    const detail = conversationDetail(pending);
+    const detail = dialogDetail(pending);
     if (detail === undefined) {
       await review([pending]);
       return;
@@ -148,7 +145,7 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
 
   async function chooseApproved(named: string | undefined): Promise<ApprovedServer | undefined> {
     const source = slot.state.snapshot.servers.find(({ id }) => id === named)?.source;
-    // The ledger has the approvals of other folders too.
+    // The ledger also has the approvals of other folders.
     const files = source === undefined ? slot.sources.map(({ file }) => file) : [source];
     const approved = ledger.servers.filter(
       (each) => (named === undefined || each.server === named) && files.some((file) => samePath(file, each.source)),

@@ -1,7 +1,7 @@
 /**
- * Asks a person whether an agent may make a call (S4). The question is modal, because an agent would wait for a missed question;
- * a long call opens as a document instead. The editor closes neither a dialog nor a message for an extension, so what is
- * left of a withdrawn question has answers that mean nothing.
+ * Asks a person whether an agent may make a call (S4). The question is modal, because an agent would wait for a missed message. A
+ * long call opens as a document. An extension cannot close a dialog or a message of the editor. A withdrawn question may
+ * stay. Its answers mean nothing.
  */
 import { unlessAborted } from '../../core/base/events.js';
 import { inert } from '../../core/base/inert.js';
@@ -39,7 +39,7 @@ export async function askForCall(
   }
 }
 
-/** Resolves to the answer; to `no` as soon as the call is no longer waited for. */
+/** Resolves to the answer, or to `no` as soon as the question is withdrawn. */
 async function inTime(asked: Thenable<string | undefined>, signal: AbortSignal): Promise<CallAnswer> {
   const answer = Promise.resolve(asked);
   void answer.then((late) => {

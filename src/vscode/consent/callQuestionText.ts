@@ -1,7 +1,4 @@
-/**
- * Shows a person everything that a call is given before they allow it, and nothing of it is invisible. Everything here
- * is pure.
- */
+/** Writes the question about a call: all arguments, without invisible characters. Pure. */
 import { bothEnds, inertLines, quoted, visible, type Inert } from '../../core/base/inert.js';
 import type { CallQuestion } from '../../core/host/permission.js';
 import { conversationLabel } from '../../core/protocol/conversationLabel.js';
@@ -10,12 +7,11 @@ import { conversationLabel } from '../../core/protocol/conversationLabel.js';
 export type TitledQuestion = CallQuestion & { readonly conversationTitle?: string | undefined };
 type CallText = Pick<TitledQuestion, 'conversation' | 'conversationTitle' | 'title' | 'arguments'>;
 
-/** A conversation and a chat show so many lines at once. */
+/** The most visible lines of a dialog and of a chat. */
 const mostLines = 20;
-/** A name that a server gives its tool is cut behind so many characters. */
 const longestTitle = 100;
 
-/** Returns who asks, as the sidebar names it, and all arguments. What the server calls the tool stands behind them on one line, so that it cannot pass for them. */
+/** Returns the conversation and all arguments. The server's title is on the last line and cannot pass for an argument. */
 function callText({ conversation, conversationTitle, title, arguments: input }: CallText): string {
   const name = conversationTitle === undefined ? '' : ` ${quoted(conversationTitle)}`;
   const from =
@@ -31,14 +27,13 @@ export function argumentsText(question: CallText): Inert {
   return inertLines(callText(question));
 }
 
-/** Returns the document of a call that is too long for a question. */
+/** Returns the document of a long call. */
 export function callPage(question: TitledQuestion): string {
   const name = `${quoted(question.tool)} of ${quoted(question.toolset)}`;
   const head = bothEnds(`An agent wants to call ${name}.\nA line with | continues the line before it.`);
   return `${head}\n\n${callText(question)}\n`;
 }
 
-/** True if a question shows all of a text at once. */
 export function fitsQuestion(text: string): boolean {
   return text.split('\n').length <= mostLines;
 }

@@ -1,6 +1,6 @@
 /**
- * A document with all that a call is given, for a call that is too long for a question (S4). The answers are in its title.
- * Disposing of it withdraws the question: the document closes.
+ * A document with all arguments of a call, for a call too long for a dialog (S4). The answers are in its title. `dispose` withdraws
+ * the question and closes the document.
  */
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposables.js';
@@ -15,7 +15,6 @@ export class CallReview implements Disposable {
   private isOver = false;
   private onClosed: () => void = () => undefined;
   private readonly tabs: Disposable;
-  /** Resolves when the person closes the document. */
   readonly closed = new Promise<void>((resolve) => (this.onClosed = resolve));
 
   constructor(question: TitledQuestion) {
@@ -26,14 +25,14 @@ export class CallReview implements Disposable {
     });
   }
 
-  /** Never rejects: a question that nobody sees is answered by closing it. */
+  /** Never rejects. If the document cannot be shown, it counts as closed. */
   async show(): Promise<void> {
     const shown = vscode.window.showTextDocument(this.page, { preview: false });
     await Promise.resolve(shown).catch(() => this.onClosed());
     if (this.isOver) await this.close();
   }
 
-  /** Resolves to what the title of the document says, or to the answer that comes another way before that. */
+  /** Resolves to the answer in the document's title, or to an earlier one of `asked`. */
   async answer(asked: Thenable<CallAnswer>): Promise<CallAnswer> {
     const answers = { allowShown: 'once', allowAllShown: 'inConversation', refuseShown: 'no' } as const;
     return (await answerBeside([this.page], asked, answers)) ?? 'no';
@@ -42,7 +41,7 @@ export class CallReview implements Disposable {
   dispose(): void {
     this.isOver = true;
     this.tabs.dispose();
-    // The editor asks for the text of a document as long as it has a tab.
+    // While a document has a tab, the editor asks for its text.
     void this.close().finally(() => this.documents.dispose());
   }
 

@@ -1,6 +1,6 @@
 /**
- * Signs a person in to MCP servers and out again (X7). The browser is opened only by these commands, and by the button of the
- * message that says, once for each server, that it waits for a sign-in.
+ * Signs a person in to MCP servers and out again (X7). Only these commands open the browser, and the button of a message.
+ * The message appears once for each waiting server.
  */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
@@ -26,12 +26,12 @@ const returnPath = '/signed-in';
 export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
   const store = new DisposableStore('sign-in');
   const news = new SignInNews();
-  /** The sign-ins under way. Asking again ends the one before, because its page may have been closed. */
+  /** The present sign-ins. Another attempt ends the earlier one, because the person may have closed its page. */
   const running = new Map<string, AbortController>();
 
   const returns = store.add(new Returns());
   const waitForReturn: SignInBrowser['waitForReturn'] = (port, isFixed) =>
-    // In a web editor, ports of the extension host may not reach the person's browser. The address of the editor does.
+    // The browser of a web editor may not reach ports of the extension host, but it reaches the editor's address.
     vscode.env.uiKind === vscode.UIKind.Web && !isFixed ? returns.wait() : listen(port, isFixed);
 
   store.add(vscode.commands.registerCommand('mcpToolsets.signIn', (subject: Subject) => signIn(subject)));
@@ -111,7 +111,7 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
   }
 }
 
-/** Every address in it is an origin, or that of the entry, so that none pushes another out of sight. */
+/** Each address is an origin or the address of the entry. None is long enough to push another out of sight. */
 async function confirm(server: string, parties: SignInParties): Promise<boolean> {
   const { page, tokens, server: address, issuer, elsewhere } = parties;
   const detail = inert`You sign in at: ${page}
@@ -124,12 +124,12 @@ The authorization server ${issuer} names addresses of another site (${elsewhere.
 }
 
 async function show(url: URL): Promise<void> {
-  // The address is passed as text, because a `Uri` loses the escapes of its query on the way to the browser.
+  // As text, because a `Uri` loses the escapes of its query on the way to the browser.
   const opened = await vscode.env.openExternal(url.href as unknown as vscode.Uri);
   if (!opened) throw new Error('The sign-in page was not opened.');
 }
 
-/** Listens on a port of this machine. If the person's browser runs on another machine, the editor forwards the port. */
+/** Listens on a port of this machine. For a browser on another machine, the editor forwards the port. */
 async function listen(port: number | undefined, isFixed: boolean): Promise<Redirect> {
   const { listenForRedirect } = await import('../../core/connections/http/oauth/redirect.js');
   return listenForRedirect(port, isFixed, async (local) => new URL(await external(local.href)));
@@ -139,7 +139,6 @@ async function external(address: string): Promise<string> {
   return (await vscode.env.asExternalUri(vscode.Uri.parse(address))).toString(true);
 }
 
-/** Receives the redirects that come back through the editor's own address. */
 class Returns implements vscode.UriHandler, Disposable {
   private readonly waiting = new Map<string, (parameters: URLSearchParams) => void>();
   private readonly registration = vscode.window.registerUriHandler(this);

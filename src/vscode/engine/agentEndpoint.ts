@@ -1,10 +1,8 @@
-/**
- * Serves this window to agents outside the editor (G6) while the setting names a port. Does not import `vscode`.
- */
+/** Serves this window to agents outside the editor (G6) while the setting names a port. Does not import `vscode`. */
 import type { Disposable } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';
-import { secretInFile } from '../../core/gateway/endpointSecret.js';
-import { StableEndpoint, type EndpointState, type StableEndpointDeps } from '../../core/gateway/stableEndpoint.js';
+import { secretInFile } from '../../core/gateway/http/endpointSecret.js';
+import { StableEndpoint, type EndpointState, type StableEndpointDeps } from '../../core/gateway/http/stableEndpoint.js';
 
 export type AgentEndpointState = { readonly kind: 'off' } | EndpointState;
 
@@ -30,7 +28,7 @@ export class AgentEndpoint {
     return this.deps.tokenFile;
   }
 
-  /** Returns undefined while nothing listens. */
+  /** Returns the address of a toolset, or undefined while nothing listens. */
   urlOf(toolset: string): string | undefined {
     return this.open?.endpoint.urlOf(toolset);
   }
@@ -40,11 +38,10 @@ export class AgentEndpoint {
     this.wanted = port;
     if (port === (this.open?.port ?? 0)) return;
     this.close();
-    // The setting may return to a port that is just being closed, which has to be free first.
+    // The setting may return to a port that still closes.
     void this.closing.then(() => this.begin());
   }
 
-  /** Resolves when nothing listens anymore. */
   async dispose(): Promise<void> {
     this.wanted = 0;
     this.changes.dispose();

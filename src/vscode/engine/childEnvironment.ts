@@ -1,17 +1,16 @@
 /**
- * Makes the environment that servers inherit and that `{ env: NAME }` reads. It is what a terminal of this editor would have:
- * the environment of the extension host without what the editor put there for its own processes. Does not import `vscode`
- * and does not read `process.env` itself.
+ * Makes the environment that servers inherit and that `{ env: NAME }` reads: the environment of a terminal of this editor.
+ * Does not import `vscode` or read `process.env`.
  *
- * The patterns are those by which VS Code cleans the environment of its terminals (`sanitizeProcessEnvironment`):
+ * VS Code cleans the environment of its terminals by the same patterns (`sanitizeProcessEnvironment`):
  *
  * - `ELECTRON_*`: `ELECTRON_RUN_AS_NODE` turns every Electron program that a server starts into a bare Node.
- * - `VSCODE_*`: the editor's sockets and pipes (`VSCODE_IPC_HOOK`, `VSCODE_HANDLES_…`), its entry points
- *   (`VSCODE_ESM_ENTRYPOINT`), its messages (`VSCODE_NLS_CONFIG`), and `VSCODE_INSPECTOR_OPTIONS`, by which a Node server
- *   would attach itself to a debug session and wait there. What the editor's terminals keep is kept here too.
- * - `SNAP*`, `GDK_PIXBUF_*`: the libraries of the editor's own package, which break programs of the system.
+ * - `VSCODE_*`: sockets and pipes of the editor (`VSCODE_IPC_HOOK`, `VSCODE_HANDLES_…`), its entry points
+ *   (`VSCODE_ESM_ENTRYPOINT`) and its messages (`VSCODE_NLS_CONFIG`). With `VSCODE_INSPECTOR_OPTIONS`, a Node server would
+ *   attach to a debug session and wait there. The exceptions are the same as for terminals.
+ * - `SNAP*`, `GDK_PIXBUF_*`: libraries of the editor's package, which break programs of the system.
  *
- * `NODE_OPTIONS` stays, because it belongs to the person. The debugger's part of it does nothing without `VSCODE_INSPECTOR_OPTIONS`.
+ * `NODE_OPTIONS` stays, because it belongs to the person. Without `VSCODE_INSPECTOR_OPTIONS`, its debugger part does nothing.
  */
 const ownToTheEditor: readonly RegExp[] = [
   /^ELECTRON_/,

@@ -1,14 +1,17 @@
 /**
- * Follows the config files of the window (C5, R1). These are `.minds/mcp.yaml` and `.mcprc` of each workspace folder that is
- * on this machine's disk, in folder order, and then the user's own file. A file that cannot be read keeps its last text and
- * is reported as a problem.
+ * Follows the config files of the window (C5, R1): `.minds/mcp.yaml` and `.mcprc` of each workspace folder on a local disk, in
+ * folder order, and then the user's own file. A file that becomes unreadable keeps its last text and is a problem.
+ *
+ * If the editor's auto save writes a half-typed launch, the launch does not count yet. It counts after a manual save, or when
+ * the cursor leaves the entry.
  */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
-import { DisposableStore } from '../../core/base/disposables.js';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';
+import { samePath } from '../../core/base/paths.js';
 import type { Problem } from '../../core/base/problem.js';
 import type { SourceText } from '../../core/config/model.js';
 import { fileUnreadable } from '../../core/config/problems.js';
@@ -18,14 +21,12 @@ import { SharedFile } from '../../core/files/sharedFile.js';
 import type { WatchedFile } from '../../core/files/watchedFile.js';
 import type { ConfigFiles, ConfigFilesState } from './engineSlot.js';
 import { followFile } from './followedFile.js';
-import { Typing } from './typing.js';
 
 export const configPath = mindsPath;
 
 interface OpenFile {
   readonly file: WatchedFile;
   readonly store: DisposableStore;
-  /** The text that was read last; it stays when the file becomes unreadable. */
   text: string | undefined;
 }
 
@@ -33,34 +34,56 @@ export function openConfigFiles(clock: Clock): ConfigFiles {
   return new WindowConfigFiles(clock);
 }
 
-/** Returns what every window and command of the user shares (S1). */
+/** Returns the approvals file, which all windows and commands of the user share (S1). */
 export function approvalStore(clock: Clock): SharedFile {
   return new SharedFile(approvalsFile(homedir()), clock);
 }
 
-/** Returns the folders that are on the disk of the extension host. */
+/** Returns the workspace folders on the disk of the extension host. */
 export function localFolders(): vscode.WorkspaceFolder[] {
   return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
 }
 
-/** Returns what is the same in every window of this folder or workspace of this user, and nowhere else (G2). */
+/** Returns a name that only windows of this user with this folder or workspace share (G2). */
 export function workspaceName(): string {
   const { workspaceFile, workspaceFolders } = vscode.workspace;
   return `${homedir()}\n${(workspaceFile ?? workspaceFolders?.[0]?.uri)?.toString() ?? ''}`;
 }
 
-/** Returns whether a file is the user's own, and not one that the workspace brings along (S1). */
+/** True for the user's own file, unless the workspace brings it along (S1). */
 export function isUsersOwn(file: string): boolean {
   return isUserFile(file, folderPaths(), homedir());
 }
 
-/** Returns whether a folder is part of the workspace, so that what runs there is asked about (S1). */
+/** True for a folder in the workspace: starts in it need an approval (S1). */
 export function isInWorkspace(folder: string): boolean {
   return isInsideAny(folder, folderPaths());
 }
 
 function folderPaths(): string[] {
   return localFolders().map(({ uri }) => uri.fsPath);
+}
+
+/** Remembers the files with a last save by the editor, and reads the place of the cursor. */
+class Typing implements Disposable {
+  private readonly savedByEditor = new Set<string>();
+  private readonly listening = vscode.workspace.onWillSaveTextDocument(({ document, reason }) => {
+    const { fsPath } = document.uri;
+    if (reason === vscode.TextDocumentSaveReason.Manual) this.savedByEditor.delete(fsPath);
+    else this.savedByEditor.add(fsPath);
+  });
+
+  async isHalfTyped(path: string, before: string, now: string): Promise<boolean> {
+    const { document, selection } = vscode.window.activeTextEditor ?? {};
+    if (!document || !selection || !samePath(document.uri.fsPath, path)) return false;
+    if (!this.savedByEditor.has(document.uri.fsPath)) return false;
+    const { changesLaunchAt } = await import('../../core/config/edit/serverEdits.js');
+    return changesLaunchAt(before, now, document.offsetAt(selection.active));
+  }
+
+  dispose(): void {
+    this.listening.dispose();
+  }
 }
 
 class WindowConfigFiles implements ConfigFiles {
@@ -102,7 +125,7 @@ class WindowConfigFiles implements ConfigFiles {
 
   private open({ file: path, folder, origin }: SourceFile): OpenFile {
     const store = this.store.add(new DisposableStore(`config file ${path}`));
-    // Outside a workspace folder, the editor would watch the whole tree below the base of a pattern with folders in it.
+    // Outside the workspace, the editor watches the whole tree below the base if a pattern has folders in it.
     const pattern =
       origin === 'user'
         ? new vscode.RelativePattern(vscode.Uri.file(dirname(path)), basename(path))

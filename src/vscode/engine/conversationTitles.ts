@@ -1,6 +1,6 @@
 /**
- * Names conversations for a person. The editor's API gives no titles. The editor keeps each chat in a file beside our
- * storage, so the title or the first words are read there. What cannot be read is skipped. Does not import `vscode`.
+ * Names conversations for a person. The editor's API has no titles, but the editor keeps each chat in a file beside our
+ * storage. The title or the first words come from this file. An unreadable file is skipped. Does not import `vscode`.
  */
 import path from 'node:path';
 import { Emitter } from '../../core/base/events.js';
@@ -10,14 +10,13 @@ import { readTextFile } from '../../core/base/textFile.js';
 
 export interface ConversationTitle {
   readonly text: string;
-  /** The chat of the editor that it is, if it is one. */
+  /** The id of the editor's chat, if the conversation is one. */
   readonly chat?: string;
 }
 
-/** The file of a longer chat is not read. */
 const mostRead = 4 * 2 ** 20;
 const longest = 80;
-/** A chat may get another title, so it is read again after so many milliseconds. */
+/** The title of a chat may change, so a title is read again after this time, in milliseconds. */
 const lasts = 30_000;
 
 export class ConversationTitles {
@@ -27,22 +26,22 @@ export class ConversationTitles {
 
   readonly onDidChange = this.changes.event;
 
-  /** @param storage the folder of this extension for the workspace, if there is one */
+  /** @param storage the folder of this extension for the workspace; undefined if no folder is open */
   constructor(
     private readonly storage: string | undefined,
     private readonly now: () => number,
   ) {}
 
-  /** Returns what is known, and begins to read. */
+  /** Returns the known title and begins to read the present one. */
   readonly of = (conversation: string): ConversationTitle | undefined => {
     void this.find(conversation);
     return this.titles.get(conversation);
   };
 
-  /** Resolves when it was read. Never rejects. */
+  /** Resolves to the title after its file was read. Never rejects. */
   async find(conversation: string): Promise<ConversationTitle | undefined> {
     const readAt = this.readAt.get(conversation) ?? 0;
-    // Only a chat of the editor has such a name, and no other name becomes a path.
+    // Only a chat of the editor has an id of this form, so no other name becomes a path.
     if (this.storage !== undefined && /^[\w-]{36}$/.test(conversation) && this.now() - readAt > lasts) {
       this.readAt.set(conversation, this.now());
       const file = path.join(this.storage, '../chatSessions', `${conversation}.jsonl`);
@@ -53,13 +52,13 @@ export class ConversationTitles {
 
   private async read(file: string, conversation: string): Promise<void> {
     const content = await readTextFile(file, mostRead);
-    // The records set single fields of the first one. A title comes later than the question.
+    // Later records change single fields of the first one. A title is later than the question.
     const title = [...content.matchAll(/"customTitle"(?::|\],"v":)("(?:[^"\\]|\\.)*")/g)].at(-1);
     const found = title ?? /"message":\{"text":("(?:[^"\\]|\\.)*")/.exec(content);
     if (found) this.note(conversation, String(JSON.parse(found[1] ?? '""')), conversation);
   }
 
-  /** Notes the title or the first words of a conversation. @param chat the chat of the editor that it is */
+  /** Notes the title or the first words of a conversation. @param chat the id of the editor's chat */
   note(conversation: string, words: string, chat?: string): void {
     const title = clipped(words.trim().replace(/\s+/g, ' '), longest);
     if (title === '' || this.titles.get(conversation)?.text === title) return;

@@ -1,13 +1,12 @@
 /**
- * Predicts what the editor will declare as an MCP client. Servers are told at their start what their client can do, and the
- * first ones start before the editor connects to the gateway (G4, L4). The prediction is what the editor declared last or,
- * the first time, what VS Code is known to declare. A wrong prediction costs a conversation one more start of its server,
- * which is then told what was really declared. Does not import `vscode`.
+ * Predicts the capabilities that the editor will declare as an MCP client. A server receives the capabilities of its client
+ * when it starts, and the first servers start before the editor connects to the gateway (G4, L4). The prediction is the last
+ * declaration of the editor, or at first the usual one of VS Code. After a wrong prediction, the server of a conversation
+ * starts once more with the real capabilities. Does not import `vscode`.
  */
 import { isObject } from '../../core/base/isObject.js';
 import type { ExpectedClient, Fields } from '../../core/protocol/client.js';
 
-/** The part of VS Code's `Memento` that is used here. */
 interface CapabilityStore {
   get(key: string): unknown;
   update(key: string, value: unknown): PromiseLike<void>;
@@ -33,10 +32,10 @@ export class EditorClient {
     return { capabilities: this.kept ?? usual, roots };
   };
 
-  /** Keeps what the editor declared when it connected. */
+  /** Keeps the capabilities of the editor when it connects. */
   readonly note = (capabilities: Fields): void => {
     if (JSON.stringify(capabilities) === JSON.stringify(this.kept)) return;
-    // If it cannot be kept, the next window starts from the same prediction as this one.
+    // If they cannot be stored, the next window starts from the same prediction as this one.
     void Promise.resolve(this.store.update(key, capabilities)).catch(() => undefined);
   };
 

@@ -1,9 +1,9 @@
 /**
- * Keeps the address at which the editor and its agent-host sessions find the toolsets of a folder (G2): a random port and a token, which
- * the secret storage keeps together. Such sessions outlive the window and keep their address. Does not import `vscode`.
+ * Keeps the address at which the editor and its agent-host sessions find the toolsets of a folder (G2): a random port and a
+ * token, together in the secret storage. Agent-host sessions outlive the window and keep the address. Does not import `vscode`.
  *
- * Invariants: a stranger on the kept port costs both port and token, because sessions may have shown it the token. A secret
- * storage that does not answer costs the address its permanence, and nothing else.
+ * Invariants: if another program has the port, both port and token change, because sessions may have sent it the token. If the
+ * secret storage does not answer, this window has an address for itself, and everything else works.
  */
 import { createHash, randomInt } from 'node:crypto';
 import { delay, type Clock } from '../../core/base/clock.js';
@@ -14,19 +14,18 @@ import { messageOf } from '../../core/base/text.js';
 import { timelyAnswer, type SecretStore } from '../../core/connections/http/oauth/contract.js';
 import { knowsToken } from '../../core/files/proof.js';
 import { newToken } from '../../core/files/tokenFile.js';
-import type { EndpointSecret } from '../../core/gateway/endpointSecret.js';
+import type { EndpointSecret } from '../../core/gateway/http/endpointSecret.js';
 import {
   StableEndpoint,
   type NextAddress,
   type OtherPorts,
   type StableEndpointDeps,
-} from '../../core/gateway/stableEndpoint.js';
+} from '../../core/gateway/http/stableEndpoint.js';
 
-/** The parts of the window that decide about its address. */
 export interface EditorAddress {
-  /** The same for every window of the folder or workspace, and different for others. */
+  /** A name that only windows of the same folder or workspace share. */
   readonly workspace: string;
-  /** The name by which the editor calls itself as a client; absent where nobody else is expected. */
+  /** The client name of the editor; absent if no other client is expected. */
   readonly editor?: string;
   readonly secrets: SecretStore;
 }
@@ -35,11 +34,11 @@ interface EditorEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret' 
   readonly address: EditorAddress;
 }
 
-/** Below the ports that systems give to programs that ask for any. */
+/** Below the ports that systems assign. */
 const ports = { lowest: 20_000, end: 30_000 };
-/** If so many are taken, the system chooses one. */
+/** After this many taken ports, the system chooses one. */
 const mostAttempts = 8;
-/** How long a window, or a program that proves nothing, may keep the port, and the pause between two attempts, in ms. */
+/** How long to wait for a port that a window or another program has, and the pause between attempts, in milliseconds. */
 const patience = { window: 2_000, stranger: 500 };
 const pause = 100;
 
@@ -52,7 +51,7 @@ export class EditorEndpoint extends StableEndpoint {
     this.kept = kept;
   }
 
-  /** Cuts off whoever has the old token. Rejects when the new one cannot be stored. */
+  /** Makes a new token and disconnects clients with the old one. Rejects if the new token cannot be stored. */
   renew(): Promise<void> {
     return this.kept.renew();
   }
@@ -67,10 +66,10 @@ class KeptAddress implements EndpointSecret, OtherPorts {
   private readonly key: string;
   private readonly renewals = new Emitter<void>();
   private address: Address = { token: '', port: 0 };
-  /** The storage does not have `address`, which counts until the storage changes. */
+  /** `address` is not in the storage. It counts until the storage changes. */
   private isOwn = false;
   private attempts = 0;
-  /** The port that was found taken last, and when that was first found. */
+  /** The last port that was taken, and the time of the first attempt. */
   private taken: { readonly port: number; readonly since: number } | undefined;
 
   constructor(
@@ -117,12 +116,12 @@ class KeptAddress implements EndpointSecret, OtherPorts {
       return { port, token };
     };
     if (this.taken?.port !== port) {
-      // A window that is about to end proves nothing any more.
+      // A window that ends does not prove itself, so it gets a second attempt.
       this.taken = { port, since: this.clock.now() };
       return again();
     }
     const isWindow = await this.isWindow(port, token, this.clock);
-    // A window that is reloaded may still have it; so may one that is open beside this one.
+    // The port may belong to this window before its reload, or to a window that stays open.
     const limit = isWindow ? patience.window : patience.stranger;
     if (this.clock.now() - this.taken.since < limit) return again();
     this.taken = undefined;
@@ -135,7 +134,7 @@ class KeptAddress implements EndpointSecret, OtherPorts {
     return { ...this.address, instead: { port, by: 'program' } };
   }
 
-  /** Takes what the storage answers in time, or else an address for this window only. */
+  /** Takes the address of the storage if it answers in time, or else an address for this window only. */
   private async orOwn(stored: Promise<Address>, own: Address): Promise<void> {
     try {
       this.address = await timelyAnswer(this.clock, stored);
@@ -152,7 +151,7 @@ class KeptAddress implements EndpointSecret, OtherPorts {
     const kept = parsed(await secrets.get(this.key));
     if (kept) return kept;
     await this.store({ token: newToken(), port: randomPort() });
-    // Another window may have stored one at the same time: the later one counts for both.
+    // If another window stored an address at the same time, the later one counts for both.
     return parsed(await secrets.get(this.key)) ?? Promise.reject(new Error('The secret storage kept nothing.'));
   }
 

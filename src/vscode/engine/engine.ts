@@ -1,14 +1,10 @@
 /**
- * Joins host, connector and gateway into the working part of the extension. It is loaded only when a trusted workspace has a
- * config file, because it brings the YAML parser and much else with it (P1). Does not import `vscode`.
+ * Joins host, connector and gateway into the working part of the extension. The slot loads it only for a trusted workspace with
+ * a config file, because it brings the YAML parser and much else (P1). Does not import `vscode`.
  */
-import type { Approvals } from '../../core/approval/approvals.js';
-import type { OfferReview } from '../../core/approval/offerPrints.js';
-import type { Clock } from '../../core/base/clock.js';
 import { Emitter, type Event } from '../../core/base/events.js';
 import type { Log } from '../../core/base/log.js';
-import type { SecretStore } from '../../core/connections/http/oauth/contract.js';
-import type { StableAddress } from '../../core/gateway/gateway.js';
+import type { StableAddress } from '../../core/gateway/http/gateway.js';
 import { createConversationTools, type ConversationTools } from '../../core/host/conversationTools.js';
 import { configFileOf } from '../../core/files/configFile.js';
 import { tokenFileOf } from '../../core/files/tokenFile.js';
@@ -16,126 +12,72 @@ import { createRestBackend } from '../../core/host/restBackend.js';
 import { AgentEndpoint } from './agentEndpoint.js';
 import { EditorEndpoint, type EditorAddress } from './editorEndpoint.js';
 import { assemble } from '../../core/host/assemble.js';
-import type { Host, HostDeps, KeptOffers } from '../../core/host/hostContract.js';
+import type { Consent, Host, HostSettings, KeptOffers, Stores, Surroundings } from '../../core/host/hostContract.js';
 import type { OtherOutcome, ToolsetRequest } from '../../core/protocol/request.js';
-import type { KnownConversations } from '../../core/reconcile/remembered.js';
-import type { PermissionDeps } from '../../core/host/permission.js';
 import { nowhere, type ArtifactStore } from '../../core/results/artifacts.js';
 import { createDelivery, usualMaxResultBytes } from '../../core/results/delivery.js';
 import { createDiskArtifacts } from '../../core/results/diskArtifacts.js';
 import type { EditorClient } from './editorClient.js';
 
-export interface EngineDeps {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly serverLog: (server: string) => Log;
-  /** The environment that servers inherit. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The version of the extension. */
-  readonly version: string;
-  /** The path of the bundled guardian. */
-  readonly guardianScript: string;
-  readonly filteredTools: HostDeps['filteredTools'];
-  readonly trace: () => boolean;
-  /** Decides what may be started. If it is absent, everything may be. */
-  readonly approvals?: Approvals;
-  /** Tells which tools changed after their server was approved. If it is absent, no tool is compared. */
-  readonly offerReview?: OfferReview;
-  /** Decides what agents may do with tools. If it is absent, they may call all of them. */
-  readonly toolPermissions?: PermissionDeps;
-  /** Returns whether agents see the tools of `mcp_admin`. */
-  readonly offersAdmin?: () => boolean;
-  /** Returns when servers start whose entry does not say it. */
-  readonly usualStart?: () => 'window' | 'call';
-  /** Gives the host what the config files say by now. If it is absent, nothing is read at a reload. */
-  readonly readSources?: () => Promise<void>;
-  /** Keeps what servers listed for the next window. If it is absent, nothing is kept. */
+export interface EngineDeps extends Surroundings, HostSettings, Consent, Stores {
+  /** Keeps the lists of servers for the next window. By default nothing is kept. */
   readonly kept?: KeptOffers & { settled(): Promise<void> };
-  /** Knows which servers conversations use. If it is absent, no instance is started for one that has not called. */
-  readonly conversations?: KnownConversations;
-  /** Keeps the sign-ins to HTTP servers. If it is absent, nobody can sign in. */
-  readonly secrets?: SecretStore;
-  /** Returns a secret that the person has entered. */
-  readonly secret?: (name: string) => string | undefined;
-  /** Returns how many instances may live at once. */
-  readonly maxInstances: () => number;
-  /** Returns the lists by which an organisation bars servers; if this is absent, there are none. */
-  readonly serverLists?: () => { readonly allowed: unknown; readonly denied: unknown };
-  /** Predicts what the editor declares as a client, and is told what it declared. */
+  /** Gives the host the present text of the config files. By default nothing is read at a reload. */
+  readonly readSources?: () => Promise<void>;
+  /** Predicts the capabilities of the editor, and notes those it declares. */
   readonly editor?: Pick<EditorClient, 'expected' | 'note'>;
-  /** Says where the editor finds the toolsets again. */
   readonly address: EditorAddress;
-  /** Agents outside the editor. If this is absent, they are not served. */
-  readonly agents?: AgentsOptions;
-  /** If this is absent, results are never written to a disk. */
+  /** Agents outside the editor. By default they are not served. */
+  readonly others?: AgentsOptions;
+  /** Files for long results. By default results are never written to a disk. */
   readonly results?: {
-    /** The folder for files, which need not exist yet; undefined if there is none. */
+    /** The folder for files, existing or not; undefined without a workspace. */
     readonly folder: string | undefined;
-    /** Returns how many bytes all files may take together. */
     readonly quota: () => number;
-    /** Returns how many bytes of text one result may have. */
     readonly maxResultBytes: () => number;
   };
 }
 
 export interface AgentsOptions {
-  /** The folder whose toolsets are served and whose config file REST writes; undefined if no folder is open. */
+  /** The folder whose config file REST requests write; undefined if no folder is open. */
   readonly folder: string | undefined;
   readonly home: string;
-  /** Returns a sentence that says why the config file must not be written now. */
+  /** Returns the reason against writing the config file now. */
   readonly blocked: (file: string) => string | undefined;
 }
 
 export interface Engine {
   readonly host: Host;
-  /** Removes secrets from a text. */
   redact(text: string): string;
-  /** The endpoint of the editor. */
   readonly editorEndpoint: EditorEndpoint;
-  /** Whether a session of an agent host of the editor has begun here. */
+  /** True once an agent-host session of the editor has begun here. */
   readonly servesAgentHost: boolean;
-  /** Fires when the first one begins. */
   readonly onDidServeAgentHost: Event<void>;
   /** The endpoint for agents outside the editor. It is off until it is given a port. */
   readonly endpoint: AgentEndpoint | undefined;
   readonly conversationTools: ConversationTools;
-  /** Asks a server as its clients do, behind its filters and under published names. */
+  /** Sends a request to a server through its filters, under published names. */
   request(request: ToolsetRequest): Promise<OtherOutcome>;
-  /** Resolves when nothing runs and nothing listens anymore. */
+  /** Resolves when nothing runs and nothing listens. */
   dispose(): Promise<void>;
 }
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { clock, log, env, version } = deps;
-  const { secrets, approvals, offerReview, toolPermissions, editor } = deps;
+  const { clock, log, version } = deps;
+  const { readSources, editor, address, others, results } = deps;
   const core = assemble({
-    clock,
-    log,
-    serverLog: deps.serverLog,
-    env,
-    trace: deps.trace,
-    version,
-    guardianScript: deps.guardianScript,
-    filteredTools: deps.filteredTools,
-    maxInstances: deps.maxInstances,
-    ...(deps.readSources && { readSources: deps.readSources }),
-    ...(deps.kept && { kept: deps.kept }),
-    ...(deps.conversations && { conversations: deps.conversations }),
-    ...(deps.usualStart && { usualStart: deps.usualStart }),
-    ...(deps.serverLists && { serverLists: deps.serverLists }),
-    ...(deps.secret && { secret: deps.secret }),
-    ...(secrets && { secrets }),
+    surroundings: deps,
+    settings: deps,
+    consent: deps,
+    stores: deps,
+    ...(readSources && { readSources }),
     ...(editor && { expectedClient: editor.expected }),
-    ...(approvals && { approvals }),
-    ...(offerReview && { offerReview }),
-    ...(toolPermissions && { toolPermissions }),
-    ...(deps.offersAdmin && { offersAdmin: deps.offersAdmin }),
   });
   const { host, backend, redactor, log: hostLog } = core;
   const artifacts = artifactsOf(deps, hostLog);
-  const maxResultBytes = deps.results?.maxResultBytes ?? ((): number => usualMaxResultBytes);
+  const maxResultBytes = results?.maxResultBytes ?? ((): number => usualMaxResultBytes);
   const delivery = createDelivery({ artifacts, maxResultBytes });
-  const endpoint = deps.agents && agentEndpoint(deps.agents);
+  const endpoint = others && agentEndpoint(others);
 
   function agentEndpoint({ folder, home, blocked }: AgentsOptions): AgentEndpoint {
     const rest = createRestBackend(host, clock, () =>
@@ -147,7 +89,7 @@ export function createEngine(deps: EngineDeps): Engine {
       log: hostLog,
       keepSecret: (values) => redactor.register(values),
       createGateway: async (stable) => {
-        const { createGateway } = await import('../../core/gateway/gateway.js');
+        const { createGateway } = await import('../../core/gateway/http/gateway.js');
         return createGateway({ backend, clock, version, log: hostLog, delivery, stable, rest });
       },
     });
@@ -156,12 +98,12 @@ export function createEngine(deps: EngineDeps): Engine {
   let servesAgentHost = false;
   const agentHostBegan = new Emitter<void>();
   const editorEndpoint = new EditorEndpoint({
-    address: deps.address,
+    address,
     clock,
     log: hostLog,
     keepSecret: (values) => redactor.register(values),
     createGateway: async (stable: StableAddress) => {
-      const { createGateway } = await import('../../core/gateway/gateway.js');
+      const { createGateway } = await import('../../core/gateway/http/gateway.js');
       return createGateway({
         backend,
         clock,
@@ -169,9 +111,9 @@ export function createEngine(deps: EngineDeps): Engine {
         log: hostLog,
         delivery,
         stable: { ...stable, audience: 'editor' },
-        ...(deps.address.editor !== undefined && { editorName: deps.address.editor }),
+        ...(address.editor !== undefined && { editorName: address.editor }),
         onClient: (kind, capabilities) => {
-          if (kind === 'editor') deps.editor?.note(capabilities);
+          if (kind === 'editor') editor?.note(capabilities);
           if (kind !== 'agentHost' || servesAgentHost) return;
           servesAgentHost = true;
           agentHostBegan.fire();

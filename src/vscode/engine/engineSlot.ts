@@ -1,10 +1,10 @@
 /**
- * Holds the engine of a window. There is none until the workspace is trusted and has a config file; then there is one until
- * the window ends. The slot also keeps what every view reads: the phase, and the core's snapshot with the problems that only
- * the shell can see. Does not import `vscode`; what it needs of the editor is passed in.
+ * Holds the engine of a window. The engine exists once the workspace is trusted and has a config file, until the window ends.
+ * The slot also keeps what every view reads: the phase, and the core's snapshot with the problems that only the shell can see.
+ * Does not import `vscode`.
  *
- * Invariants: nothing is read, loaded or started in an untrusted workspace (S1). The engine is loaded at most once. After
- * `dispose`, nothing is started, and everything that was started is ended.
+ * Invariants: in an untrusted workspace, nothing is read, loaded or started (S1). The engine is loaded at most once. After
+ * `dispose`, nothing starts, and everything that has started ends.
  */
 import type { Disposable } from '../../core/base/disposables.js';
 import { delay, type Clock } from '../../core/base/clock.js';
@@ -18,28 +18,27 @@ import type { Engine } from './engine.js';
 
 export interface ConfigFilesState {
   readonly folders: number;
-  /** The sources, the highest first (C5). */
+  /** The sources by precedence (C5). */
   readonly sources: readonly SourceText[];
   /** One problem for each file that exists and cannot be read. */
   readonly problems: readonly Problem[];
 }
 
-/** The config files of the window. */
 export interface ConfigFiles extends Disposable {
   /** Undefined until each file has been read once. */
   readonly state: ConfigFilesState | undefined;
   readonly onDidChange: Event<ConfigFilesState>;
-  /** Resolves when `state` is what the files say by now. */
+  /** Resolves when `state` is up to date with the files. */
   readNow(): Promise<void>;
 }
 
 export interface WindowState {
-  /** `reading`: what is configured is not known yet, because files or code are still being read. */
+  /** `reading`: the servers are unknown, because files or code still load. */
   readonly phase: 'untrusted' | 'reading' | 'noFolder' | 'noFile' | 'serving';
   readonly snapshot: StatusSnapshot;
 }
 
-/** Problems that only the shell can see, in the phase that begins or lasts. */
+/** Returns problems that only the shell can see. @param phase the phase that begins or lasts */
 type ProblemsOfShell = (phase: WindowState['phase']) => readonly Problem[];
 
 interface EngineSlotDeps {
@@ -47,13 +46,13 @@ interface EngineSlotDeps {
   isTrusted(): boolean;
   openConfigFiles(): ConfigFiles;
   loadEngine(): Promise<Engine>;
-  /** Called when the engine could not be loaded, which is a defect of the product itself. */
+  /** Called if the engine cannot be loaded, which is a defect of the product. */
   onFailure(error: unknown): void;
 }
 
 /**
- * Resolves when `holds` returns true, which is asked whenever the window changes. It resolves in any case after `limit`
- * milliseconds or when the signal is aborted. Never rejects.
+ * Resolves when `holds` returns true. Each change of the window asks it again. Resolves at the latest after `limit`
+ * milliseconds or when the signal aborts. Never rejects.
  */
 export async function untilHolds(
   { slot, clock }: { readonly slot: Pick<EngineSlot, 'onDidChange'>; readonly clock: Clock },
@@ -69,6 +68,31 @@ export async function untilHolds(
   over.abort();
 }
 
+/** How long a question waits for servers that start, in milliseconds. Later tools take part from the next request. */
+const patience = 10_000;
+
+/**
+ * Resolves when the config files are read and no server without tools is starting, so that the first answer of a chat has
+ * tools. Never rejects.
+ * @param onWait called once, with the ids of the starting servers, if there is something to wait for
+ */
+export async function untilReady(
+  slot: EngineSlot,
+  clock: Clock,
+  signal: AbortSignal,
+  onWait: (starting: readonly string[]) => void,
+): Promise<void> {
+  // A server that restarts still serves its tools.
+  const starting = (): string[] =>
+    slot.state.snapshot.servers
+      .filter(({ state, tools }) => state.kind === 'starting' && tools.length === 0)
+      .map(({ id }) => id);
+  const isReady = (): boolean => slot.state.phase !== 'reading' && starting().length === 0;
+  if (isReady()) return;
+  onWait(starting());
+  await untilHolds({ slot, clock }, isReady, patience, signal);
+}
+
 function hasText({ sources }: ConfigFilesState): boolean {
   return sources.some(({ text }) => text !== undefined);
 }
@@ -82,13 +106,12 @@ export class EngineSlot {
   private current: WindowState;
   private files: ConfigFiles | undefined;
   private loading: Promise<Engine | undefined> | undefined;
-  /** The engine has told what is configured, or there will be none. */
+  /** The engine has read the config files, or there will be no engine. */
   private isKnown = false;
   private ended = false;
   private announced = false;
 
   readonly onDidChange: Event<WindowState> = this.changes.event;
-  /** Fires once, when the engine has been loaded. */
   readonly onDidLoad: Event<Engine> = this.arrivals.event;
   engine: Engine | undefined;
 
@@ -100,17 +123,16 @@ export class EngineSlot {
     return this.current;
   }
 
-  /** The config files as they were last read. */
   get sources(): readonly SourceText[] {
     return this.files?.state?.sources ?? [];
   }
 
-  /** Resolves when the engine has been given what the config files say by now. */
+  /** Resolves when the engine has the present text of the config files. */
   async readFiles(): Promise<void> {
     await this.files?.readNow();
   }
 
-  /** Begins if the workspace is trusted. It has to be called again when the workspace becomes trusted. */
+  /** Begins if the workspace is trusted. Call it again when the workspace becomes trusted. */
   start(): void {
     this.refresh();
     if (this.ended || this.files || !this.deps.isTrusted()) return;
@@ -124,7 +146,7 @@ export class EngineSlot {
     this.observers.push(problems);
   }
 
-  /** Computes the state again. Several requests within one turn of the event loop become one event. */
+  /** Computes the state again. Several calls within one turn of the event loop cause one event. */
   refresh(): void {
     if (this.announced || this.ended) return;
     this.announced = true;
@@ -137,7 +159,6 @@ export class EngineSlot {
     });
   }
 
-  /** Resolves when everything that the window started has ended. */
   async dispose(): Promise<void> {
     if (this.ended) return;
     this.ended = true;

@@ -1,9 +1,8 @@
 /**
- * Keeps the secrets that the person has entered (C2) in the secret storage of the editor, for all windows. They are also in
- * memory, because config files are read at once.
+ * Keeps the secrets that the person has entered (C2) in the secret storage of the editor, for all windows. Config files are
+ * read synchronously, so the secrets are in memory too.
  *
- * Invariant: a value is written nowhere else. A storage that cannot be read is one without secrets, and so is one that does not
- * answer, until it does.
+ * Invariants: a value is written nowhere else. While the storage is unreadable or does not answer, there are no secrets.
  */
 import type { Clock } from '../../core/base/clock.js';
 import type { Disposable } from '../../core/base/disposables.js';
@@ -23,7 +22,7 @@ export class EnteredSecrets implements Disposable {
   /** Fires when a value has changed, in this window or in another one. */
   readonly onDidChange: Event<void> = this.changes.event;
 
-  /** @param onFailure hears why the storage could not be read */
+  /** @param onFailure called with the error if the storage cannot be read */
   constructor(
     private readonly storage: SecretStore,
     private readonly clock: Clock,
@@ -39,16 +38,16 @@ export class EnteredSecrets implements Disposable {
     return this.values.get(name);
   }
 
-  /** Reads the storage. Never rejects, and resolves also where the storage does not answer in time; what it answers later is taken then. */
+  /** Reads the storage. Never rejects, and resolves even if the storage is late. A late answer still counts. */
   async load(): Promise<void> {
     const read = this.steps.add(storageKey, async () => this.take(this.read(await this.storage.get(storageKey))));
     await timelyAnswer(this.clock, read).catch(this.onFailure);
   }
 
-  /** Stores a value, or forgets it where it is undefined. Rejects when it could not be stored. */
+  /** Stores a value, or removes it if it is undefined. Rejects if the storage fails. */
   set(name: string, value: string | undefined): Promise<void> {
     return this.steps.add(storageKey, async () => {
-      // Another window may have stored a value in between.
+      // Another window may have stored a value since.
       const values = new Map(this.read(await this.storage.get(storageKey)));
       if (value === undefined) values.delete(name);
       else values.set(name, value);
@@ -62,7 +61,7 @@ export class EnteredSecrets implements Disposable {
     this.changes.dispose();
   }
 
-  /** A text that is not JSON holds no secret, so the next value replaces it. */
+  /** A text that is not JSON has no secrets, so the next value replaces it. */
   private read(text: string | undefined): ReadonlyMap<string, string> {
     try {
       return parsed(text);

@@ -1,10 +1,9 @@
-/** Follows the text of one file of the window. The core watches the file, and the editor's own events make it look at once. */
+/** Follows the text of one file. The core polls it, and events of the editor make the core look at once. */
 import * as vscode from 'vscode';
 import type { DisposableStore } from '../../core/base/disposables.js';
 import { samePath } from '../../core/base/paths.js';
 import { watchFile, type WatchedFile, type WatchedFileDeps } from '../../core/files/watchedFile.js';
 
-/** @param pattern A pattern that matches this file alone. */
 export function followFile(
   path: string,
   pattern: vscode.RelativePattern,

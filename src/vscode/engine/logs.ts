@@ -1,6 +1,6 @@
 /**
- * Implements the core's logs as output channels (E4). There is one for the host and one for each server, and each is created
- * when something is first written to it. What arrives here is already free of secrets.
+ * Implements the core's logs as output channels (E4): one for the host and one for each server. A channel is created with its
+ * first line. The core has removed all secrets.
  */
 import * as vscode from 'vscode';
 import { assertNever } from '../../core/base/assertNever.js';
@@ -13,16 +13,15 @@ const longestLine = 500;
 
 export class Logs implements Disposable {
   private readonly channels = new Map<string, vscode.LogOutputChannel>();
-  /** The channels that were closed. What their servers still write while they end goes to the log of the extension. */
+  /** Closed channels. While their servers end, their lines go to the log of the extension. */
   private readonly closed = new Set<string>();
-  /** The last lines of each log. They are kept here because the editor cannot return what was written to a channel. */
+  /** The last lines of each log, because an extension cannot read a channel. */
   private readonly last = new Map<string, RecentLines>();
   private ended = false;
 
-  /** The log of the extension itself. */
   readonly host: Log = { write: (level, message) => this.write(hostChannel, level, message) };
 
-  /** @param tracing Returns whether the messages exchanged with servers are shown. */
+  /** @param tracing true if the logs show the messages to and from servers */
   constructor(private readonly tracing: () => boolean) {}
 
   ofServer(server: string): Log {
@@ -45,7 +44,7 @@ export class Logs implements Disposable {
     return [...this.last].map(([name, { lines }]) => ({ name, lines })).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Closes the channels of servers that are no longer there. */
+  /** Closes the channels of all other servers. */
   keep(servers: readonly string[]): void {
     const wanted = new Set([hostChannel, ...servers.map(channelName)]);
     for (const [name, channel] of this.channels) {
@@ -64,7 +63,7 @@ export class Logs implements Disposable {
   }
 
   private write(name: string, level: LogLevel, message: string): void {
-    // Anyone who asks for the trace wants to see it whatever the level of the channel is, and channels hide `trace` by default.
+    // Channels hide `trace` by default, but the person asked for these lines in our setting.
     if (level === 'trace') {
       if (!this.tracing()) return;
       this.remember(name, level, message);
@@ -112,7 +111,6 @@ function writeTo(channel: vscode.LogOutputChannel, level: Exclude<LogLevel, 'tra
   }
 }
 
-/** Keeps the last lines of a log for a bug report, bounded in number and length. */
 class RecentLines {
   private readonly kept: string[] = [];
 

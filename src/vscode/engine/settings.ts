@@ -1,7 +1,12 @@
-/** Reads the settings `mcpToolsets.*`. They are read where they are used, so that a change counts at once. */
+/** Reads the settings `mcpToolsets.*`. Each use reads them again, so a change counts at once. */
 import * as vscode from 'vscode';
-import { effectiveLists } from './managedLists.js';
-import { endpointPortOf, permissionsByScope, type EndpointPort, type SettingValues } from './permissionScopes.js';
+import {
+  effectiveLists,
+  endpointPortOf,
+  permissionsByScope,
+  type EndpointPort,
+  type SettingValues,
+} from './settingScopes.js';
 import type { Disposable } from '../../core/base/disposables.js';
 
 const section = 'mcpToolsets';
@@ -22,18 +27,16 @@ export function onDidChangeSetting(setting: Setting, run: () => void): Disposabl
   });
 }
 
-/** Returns whether the messages exchanged with servers are written to their logs. */
 export function trace(): boolean {
   return vscode.workspace.getConfiguration(section).get('trace', false);
 }
 
-/** Returns how many instances may live at once (L2). */
 export function maxInstances(): number {
   const value = vscode.workspace.getConfiguration(section).get<number>('maxInstances', 32);
   return Number.isInteger(value) && value > 0 ? value : 32;
 }
 
-/** Returns when servers start whose entry does not say it (P8). */
+/** Returns when servers start by default (P8). */
 export function usualStart(): 'window' | 'call' {
   return vscode.workspace.getConfiguration(section).get('start') === 'call' ? 'call' : 'window';
 }
@@ -74,8 +77,8 @@ export function maxSteps(): number {
 }
 
 /**
- * Returns whether a person wants to be asked before a server of the workspace starts (S1). The setting has the scope of the
- * application, so that neither a workspace nor the dev container it describes can answer for the person.
+ * True if servers of the workspace need an approval (S1). The setting has the scope of the application, so neither a
+ * workspace nor its dev container can answer for the person.
  */
 export function asksForApproval(): boolean {
   return vscode.workspace.getConfiguration(section).get<string>('approval') !== 'trustedWorkspace';
@@ -83,15 +86,15 @@ export function asksForApproval(): boolean {
 
 const severities = ['hint', 'information', 'warning', 'off'] as const;
 
-/** Returns how tools that a list keeps out are reported (N2). */
+/** Returns the severity of problems about tools that a list keeps out (N2). */
 export function filteredTools(): (typeof severities)[number] {
   const value = vscode.workspace.getConfiguration(section).get<string>('problems.filteredTools');
   return severities.find((severity) => severity === value) ?? 'hint';
 }
 
 /**
- * Returns what agents may do with tools (S4). The value of every scope is returned, because the strictest one counts, and
- * the editor's own merging would let a workspace loosen what the person set.
+ * Returns what agents may do with tools (S4), one value for each scope, because the strictest counts. The editor's merged
+ * value would let a workspace loosen the person's setting.
  */
 export function toolPermissions(): readonly unknown[] {
   const valuesFor = (folder?: vscode.Uri): SettingValues | undefined =>
@@ -102,18 +105,18 @@ export function toolPermissions(): readonly unknown[] {
   );
 }
 
-/** Writes the person's own value of that setting. */
+/** Writes the person's own value of `toolPermissions`. */
 export async function setToolPermissions(value: unknown): Promise<void> {
   const { Global } = vscode.ConfigurationTarget;
   await vscode.workspace.getConfiguration(section).update('toolPermissions', value, Global);
 }
 
-/** Returns whether agents see the tools of `mcp_admin` (L5). */
+/** True if agents see the tools of `mcp_admin` (L5). */
 export function offersAdmin(): boolean {
   return vscode.workspace.getConfiguration(section).get('adminTools', true);
 }
 
-/** Returns whether a tool that changed after its server was approved is kept from agents (S3). */
+/** True if agents do not get tools that changed after the approval of their server (S3). */
 export function holdsChangedTools(): boolean {
   return vscode.workspace.getConfiguration(section).get<string>('changedTools') === 'hold';
 }

@@ -1,7 +1,4 @@
-/**
- * Names the conversations of *Try Tool*. Each panel is a conversation, so that trying a tool uses an instance of its own (L1).
- * Everything here is pure.
- */
+/** Names the conversations of *Try Tool*: each panel is a conversation and has an instance (L1). Pure. */
 import { randomUUID } from 'node:crypto';
 
 const prefix = 'try:';

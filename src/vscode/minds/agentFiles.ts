@@ -1,14 +1,13 @@
 /**
- * Keeps the custom agents of members in step with the team and with what is configured (D2). A file for a member is written on
- * request and then kept up to date. What a person wrote in it stays, and a file that cannot be read is left alone.
+ * Keeps the custom agents of members up to date with the team and the configured toolsets (D2). A command writes the files, which
+ * then follow. Text of a person stays, and unreadable files stay unchanged.
  */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
 import { inert } from '../../core/base/inert.js';
-import { shortList } from '../../core/base/shortList.js';
-import { asText, messageOf } from '../../core/base/text.js';
+import { shortList, asText, messageOf } from '../../core/base/text.js';
 import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Log } from '../../core/base/log.js';
@@ -34,7 +33,7 @@ interface AgentFilesDeps {
 export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): Disposable {
   const store = new DisposableStore('agent files');
   let wanted = false;
-  /** The files that were written since the command ran last. */
+  /** The files since the last command. */
   let written: string[] = [];
   const following = new SingleFlight(async () => {
     const create = wanted;
@@ -42,7 +41,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     for (const one of team.view.teams) await followTeam(one, create);
   });
   const follow = (): void => {
-    // As long as it is unknown what is configured, nothing would be granted.
+    // While the toolsets are unknown, no grant would count.
     if (slot.engine && slot.state.phase === 'serving') {
       following.request().catch((error: unknown) => log.write('error', `Agent files: ${asText(error)}`));
     }
@@ -72,7 +71,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
         void window.showWarningMessage(inert`${name} ${why}, so it stays unchanged.`);
       }
     }
-    // A member who left the team keeps the file but loses everything in it that was granted.
+    // A member who left the team keeps the file, but loses the grants in it.
     for (const [name, kind] of await list(vscode.Uri.file(folder))) {
       if (kind !== vscode.FileType.File || !name.endsWith('.agent.md')) continue;
       const uri = vscode.Uri.file(join(folder, name));
@@ -84,7 +83,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     }
   }
 
-  /** A file that cannot be written costs no other one. The editor itself writes it, so that its Explorer knows at once. */
+  /** A failure does not affect other files. The editor writes the file, so that its Explorer shows it at once. */
   async function write(root: string, uri: vscode.Uri, text: string, isAsked: boolean): Promise<void> {
     try {
       refuseOutside(root, uri.fsPath);

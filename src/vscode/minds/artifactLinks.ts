@@ -1,14 +1,19 @@
 /**
- * Makes links to files that calls left on disk (V2), under names that fit into a line. The chat shows the end of a link's path,
- * and the names of artifacts are long. `mcp-toolsets-file:/<server>/<tool>/<file>/<name>` is `<file>`, which can only be read.
+ * Makes links to result files of calls (V2) with short names. The chat shows the end of a link's path, and names of artifacts are
+ * long. `mcp-toolsets-file:/<server>/<tool>/<file>/<name>` is the read-only `<file>`.
  *
- * Invariants: nothing outside the folder of artifacts is read. A link needs no memory, so that it still opens after a reload.
+ * Invariants: links read nothing outside the folder of artifacts. They need no memory, so they open after a reload too.
  */
 import * as vscode from 'vscode';
 import { readFile, stat } from 'node:fs/promises';
-import { extname, join, relative, sep } from 'node:path';
+import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import { toDisposable, type Disposable } from '../../core/base/disposables.js';
-import { artifactsRoot } from '../../core/results/artifactName.js';
+import { Icon, inert } from '../../core/base/inert.js';
+import { artifactsRoot, timeOfArtifact } from '../../core/results/artifactName.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import { window } from '../views/inertEditor.js';
+import { timeOf } from '../views/phrases.js';
+import { nodeOf, type Subject } from '../views/rows/subject.js';
 import { artifactPath, linkName } from './artifactNames.js';
 
 const scheme = 'mcp-toolsets-file';
@@ -17,13 +22,13 @@ export class ArtifactLinks implements Disposable {
   private readonly root: string | undefined;
   private readonly registration: vscode.Disposable;
 
-  /** @param storage The storage folder of the workspace; undefined if no folder is open. */
+  /** @param storage the storage folder of the workspace; undefined if no folder is open */
   constructor(storage: string | undefined) {
     this.root = storage === undefined ? undefined : artifactsRoot(storage);
     this.registration = vscode.workspace.registerFileSystemProvider(scheme, this.provider(), { isReadonly: true });
   }
 
-  /** @param name What the chat shows. The extension of the file is added. */
+  /** @param name the name in the chat, without the extension */
   uriOf(file: string, name: string): vscode.Uri {
     const parts = this.root === undefined ? [] : relative(this.root, file).split(sep);
     if (parts.length !== 3 || parts[0] === '..') return vscode.Uri.file(file);
@@ -54,7 +59,7 @@ export class ArtifactLinks implements Disposable {
     };
   }
 
-  /** Uses a file, which the quota may have removed in the meantime. */
+  /** Uses a file, which the quota may have removed. */
   private async found<Result>(uri: vscode.Uri, use: (file: string) => Promise<Result>): Promise<Result> {
     const parts = artifactPath(uri.path);
     if (this.root === undefined || !parts) throw vscode.FileSystemError.FileNotFound(uri);
@@ -64,4 +69,26 @@ export class ArtifactLinks implements Disposable {
       throw vscode.FileSystemError.FileNotFound(uri);
     }
   }
+}
+
+/** *Show Files of This Chat* of an instance: lists the result files of its conversation (V2), whichever agent made the calls. */
+export function registerShownFiles(slot: EngineSlot, artifacts: ArtifactLinks): Disposable {
+  return vscode.commands.registerCommand('mcpToolsets.showConversationFiles', async (subject: Subject) => {
+    const conversation = nodeOf(subject)?.conversation;
+    const files = conversation === undefined ? [] : ((await slot.engine?.conversationTools.files(conversation)) ?? []);
+    if (files.length === 0) {
+      void window.showInformationMessage(inert`No files of this conversation are kept.`);
+      return;
+    }
+    const choice = await window.showQuickPick(
+      files.toReversed().map(({ path, isImage }) => ({
+        label: inert`${new Icon(isImage ? 'file-media' : 'file')} ${basename(dirname(path))}${extname(path)}`,
+        description: inert`${timeOf(timeOfArtifact(basename(path)), Date.now())}`,
+        path,
+      })),
+      { placeHolder: inert`Choose a file of this conversation (latest first)` },
+    );
+    if (!choice) return;
+    await vscode.commands.executeCommand('vscode.open', artifacts.uriOf(choice.path, basename(dirname(choice.path))));
+  });
 }

@@ -1,15 +1,12 @@
-/**
- * Writes and reads the paths of links to artifacts; see `artifactLinks.ts`. It is pure and does not import `vscode`.
- */
-
+/** Writes and reads the paths of links to artifacts; see `artifactLinks.ts`. Pure. */
 import { clipped } from '../../core/base/text.js';
 
 const longestName = 60;
 
-/** @param extension The extension with its dot. */
+/** @param extension with its dot */
 export function linkName(name: string, extension: string): string {
   const plain = name
-    // Half a character cannot stand in an address.
+    // Half a surrogate pair cannot be in an address.
     .replace(/\p{Cs}/gu, '\ufffd')
     .replace(/[\s/\\?#%*:|"<>[\]`]+/g, ' ')
     .trim()

@@ -1,14 +1,14 @@
-/** Appends what a person attached to their words (files, selections, tools) as text, and names what cannot be read. */
+/** Appends the attachments of a question (files, selections, tools) as text, and names unreadable ones. */
 import * as vscode from 'vscode';
 import type { Toolset } from '../../core/tools/catalogue.js';
 import { openDocument } from '../views/review/documents.js';
 
 const longestAttachment = 60_000;
 
-/** What the editor itself adds to every question. It concerns the tools of its own agent, which are not these. */
+/** The editor adds these to every question. They are about the tools of its own agent. */
 const ofTheEditor = /^vscode\.customizations\b/;
 
-/** @param words The prompt, or what follows a command in it. */
+/** @param words the prompt without a command */
 export async function questionOf(
   words: string,
   { references, toolReferences }: vscode.ChatRequest,

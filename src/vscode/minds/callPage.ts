@@ -1,13 +1,12 @@
-/** Writes the input and the output of a call as a page of Markdown. It is pure and does not import `vscode`. */
+/** Writes the input and the output of a call as a page of Markdown. Pure. */
 import { fenced, linkTarget, formatted, markdownList, type Markdown } from '../../core/base/inert.js';
 import type { ToolCall, ToolResult } from '../../core/minds/model.js';
 
 const longestText = 100_000;
 
 interface PageDeps {
-  /** Removes secrets from a text. A page is never redacted as a whole: what is masked may reach over the end of a fence. */
+  /** Removes secrets from a text. Not for a whole page, because a mask could cover the end of a fence. */
   readonly redact: (text: string) => string;
-  /** Returns the URI of a path on disk. */
   readonly uriOf: (path: string) => string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Keeps the input and the output of calls as documents that a line of the chat opens. They are kept while the window is open,
- * the oldest are dropped first, and nothing is written to a disk.
+ * Keeps the input and the output of calls as documents, which lines of the chat open. They stay in memory until the window closes.
+ * The oldest are dropped first.
  */
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposables.js';
@@ -16,10 +16,9 @@ export class CallPages implements Disposable {
     most: 500,
   });
 
-  /** @param redact Removes secrets from a text. */
   keep(call: ToolCall, result: ToolResult, redact: (text: string) => string): vscode.Uri {
     const page = callPage(call, result, { redact, uriOf: (file) => vscode.Uri.file(file).toString() });
-    // The chat shows the last segment of the path, so it is the name of the tool.
+    // The chat shows the last segment of the path, so this is the name of the tool.
     return this.documents.add(call.tool.replace(/[^\w-]/g, '_'), page.value);
   }
 

@@ -1,11 +1,11 @@
-/** Shows a turn in the chat: the answer as it comes, one line for each call, and what went wrong. */
+/** Shows a turn in the chat: the streamed answer, a line for each call, and errors. */
 import type * as vscode from 'vscode';
 import { inert, formatted } from '../../core/base/inert.js';
 import type { Audience } from '../../core/minds/conversation.js';
 import type { ToolCall, ToolResult } from '../../core/minds/model.js';
 import { mostRetries } from '../../core/minds/stopPolicy.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
-import { shortLine } from './shortLine.js';
+import { shortLine } from '../views/phrases.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 import type { CallPages } from './callPages.js';
 import { showImage, showPieces, type KnownFiles } from './savedFiles.js';
@@ -20,7 +20,7 @@ interface ChatAudienceDeps {
 }
 
 interface ChatAudience extends Audience {
-  /** Has to be called once, when nothing follows. */
+  /** Call it once, at the end. */
   end(): void;
 }
 
@@ -36,8 +36,8 @@ export function chatAudience({ stream, pages, artifacts, files, redact, now }: C
     }
   };
   const endText = (): void => showPieces(stream, artifacts, links.end());
-  const told = new Map<string, string>();
-  /** The app that each tool opened last. The chat folds what stands before the answer, so buttons follow it. */
+  const shownLines = new Map<string, string>();
+  /** The last app of each tool. The chat folds everything before the answer, so buttons follow it. */
   const apps = new Map<string, string>();
   return {
     end: () => {
@@ -63,8 +63,8 @@ export function chatAudience({ stream, pages, artifacts, files, redact, now }: C
     progress: ({ id, tool }, { progress, total, message }) => {
       const part = total !== undefined && total > 0 ? ` (${Math.round((progress / total) * 100)} %)` : '';
       const line = `${tool}: ${message === undefined ? 'working' : shortLine(redact(message))}${part}`;
-      if (told.get(id) === line) return;
-      told.set(id, line);
+      if (shownLines.get(id) === line) return;
+      shownLines.set(id, line);
       stream.progress(formatted`${line}`);
     },
     finished: (call, result) => {

@@ -1,16 +1,19 @@
-/** Answers the commands of `@minds` that need no model: `/mcp`, `/tools`, `/reload`, `/release`, and the members for `/as`. */
+/** Answers the commands of `@minds` that need no model, and offers follow-ups. Does not import `vscode` at run time. */
+import type * as vscode from 'vscode';
 import { code, inert, formatted, markdownList, unmarked, type Markdown } from '../../core/base/inert.js';
 import { needsAttention, type Problem } from '../../core/base/problem.js';
 import type { ModelSetup } from '../../core/minds/conversation.js';
+import { readRecord } from '../../core/minds/history.js';
 import type { Member } from '../../core/team/team.js';
 import { heldBy } from '../../core/host/conversationTools.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
-import type { WindowState } from '../engine/engineSlot.js';
+import type { EngineSlot, WindowState } from '../engine/engineSlot.js';
 import type { InertStream } from '../views/inertEditor.js';
 import { stateWord, timeOf, toolCount, whyNothingRuns } from '../views/phrases.js';
 import type { Engine } from '../engine/engine.js';
+import type { TeamView } from './teamFiles.js';
+import { recordIn } from './turnRecord.js';
 
-/** How many characters of a tool's description are shown. */
 const longestLine = 160;
 
 /** Answers `/mcp`. */
@@ -32,7 +35,7 @@ export function showServers(stream: InertStream, state: WindowState, conversatio
   stream.button({ command: 'mcpToolsets.servers.focus', title: inert`Show in Sidebar` });
 }
 
-/** @param id of the server that they are about; undefined for those of a file as a whole */
+/** @param id the server of the problems; undefined for problems of a whole file */
 function showProblems(stream: InertStream, problems: readonly Problem[], id: string | undefined): void {
   for (const { server, severity, message, fix } of problems.filter(needsAttention)) {
     if (server !== id) continue;
@@ -65,13 +68,12 @@ export function showTools(stream: InertStream, { tools }: ModelSetup, state: Win
   }
 }
 
-/** Shortens the first line to whole words. */
 function firstWords(description: string): string {
   const [line = ''] = description.split('\n');
   return line.length > longestLine ? `${line.slice(0, longestLine).replace(/\s+\S*$/, '')} …` : line;
 }
 
-/** Answers `/release`, for one server or for all that the chat holds. */
+/** Answers `/release` for one server, or for all instances of the chat. */
 export async function release(
   stream: InertStream,
   engine: Engine | undefined,
@@ -98,7 +100,7 @@ export async function release(
   }
 }
 
-/** Answers `/as` without a name, or with a name that nobody has. */
+/** Answers `/as` without a name or with an unknown name. */
 export function showMembers(
   stream: InertStream,
   members: readonly Member[],
@@ -124,4 +126,27 @@ export function showMembers(
     stream.markdown(formatted`- ${code(id)}${about === '' ? formatted`` : formatted` – ${about}`}: ${has}\n`);
   }
   stream.markdown(formatted`\n\`/as\` with an id chooses a member. \`/as nobody\` returns to all toolsets.`);
+}
+
+const mostFollowups = 3;
+
+/** Offers the next step: continue, release an instance, look at errors, or see the team. */
+export function followupsOf(result: vscode.ChatResult, slot: EngineSlot, team: TeamView): vscode.ChatFollowup[] {
+  const record = readRecord(recordIn(result));
+  if (!record) return [];
+  const { snapshot } = slot.state;
+  const found: vscode.ChatFollowup[] = [];
+  if (record.end === 'stopped' || record.end === 'stepLimit') {
+    found.push({ prompt: '', command: 'continue', label: 'Continue where it stopped' });
+  }
+  for (const id of heldBy(record.conversation, snapshot)) {
+    found.push({ prompt: id, command: 'release', label: `Release ${id}` });
+  }
+  if (snapshot.servers.some(({ state }) => state.kind === 'failed' || state.kind === 'invalid')) {
+    found.push({ prompt: '', command: 'mcp', label: 'What is wrong with the MCP servers?' });
+  }
+  if (record.member === undefined && team.members.length > 0) {
+    found.push({ prompt: '', command: 'as', label: 'Who is in the team?' });
+  }
+  return found.slice(0, mostFollowups);
 }

@@ -1,6 +1,6 @@
 /**
- * Adapts the model that the person chose in the chat to the seam of a conversation. What the stable API cannot express (system
- * messages, and images in older editors) becomes text. Nothing is decided here.
+ * Adapts the chat's model to a conversation. System messages, which the stable API cannot express, become text. This module
+ * decides nothing.
  */
 import * as vscode from 'vscode';
 import { assertNever } from '../../core/base/assertNever.js';
@@ -12,11 +12,8 @@ import type {
   ModelPart,
 } from '../../core/minds/model.js';
 
-/** The parts of the API that are newer than the types used here. They are absent in older editors. */
-interface NewerApi {
-  readonly LanguageModelDataPart?: { image(data: Uint8Array, mimeType: string): unknown };
-}
-interface NewerModel {
+/** The stable types lack this part of the API, which extensions may nevertheless read. */
+interface ModelCapabilities {
   readonly capabilities?: { readonly supportsImageToText?: boolean; readonly supportsToolCalling?: boolean };
 }
 
@@ -27,9 +24,9 @@ export interface ChatModel extends ConversationModel {
 }
 
 export function chatModel(model: vscode.LanguageModelChat): ChatModel {
-  const { capabilities } = model as NewerModel;
+  const { capabilities } = model as ModelCapabilities;
   const callsTools = capabilities?.supportsToolCalling !== false;
-  const seesImages = imagePart !== undefined && capabilities?.supportsImageToText === true;
+  const seesImages = capabilities?.supportsImageToText === true;
   return {
     vendor: model.vendor,
     name: model.name,
@@ -54,8 +51,6 @@ export function chatModel(model: vscode.LanguageModelChat): ChatModel {
     },
   };
 }
-
-const imagePart = (vscode as unknown as NewerApi).LanguageModelDataPart;
 
 function asChatTool({ name, description, inputSchema }: ConversationTool): vscode.LanguageModelChatTool {
   return { name, description, inputSchema };
@@ -97,11 +92,11 @@ function asChatMessage(message: ConversationMessage, seesImages: boolean): vscod
 
 function asChatPart(part: ContentPart, seesImages: boolean): unknown {
   if (part.kind === 'text') return new vscode.LanguageModelTextPart(part.text);
-  if (seesImages && imagePart) return imagePart.image(Buffer.from(part.base64, 'base64'), part.mimeType);
+  if (seesImages) return vscode.LanguageModelDataPart.image(Buffer.from(part.base64, 'base64'), part.mimeType);
   return new vscode.LanguageModelTextPart(`[An image (${part.mimeType}) that this model cannot see.]`);
 }
 
-/** Makes the editor's token for a signal. It has to be disposed of when the request has ended. */
+/** Returns the editor's token for a signal. Dispose of it after the request. */
 function cancelledBy(signal: AbortSignal): { token: vscode.CancellationToken; dispose(): void } {
   const source = new vscode.CancellationTokenSource();
   const cancel = (): void => source.cancel();

@@ -1,7 +1,6 @@
 /**
- * Reports what providers of models refuse (D3, D4). There is one problem for each conversation that stopped, until it continues or its
- * tool is gone, and one for each tool, of those that were sent last, that a provider is known to refuse. Does not import
- * `vscode`.
+ * Reports refusals of model providers (D3, D4): one problem for each stopped conversation, until it continues or its tool is gone,
+ * and one for each tool of the last request that the provider is known to refuse. Does not import `vscode`.
  */
 import type { Place, Problem } from '../../core/base/problem.js';
 import type { TurnEnd } from '../../core/minds/conversation.js';
@@ -26,14 +25,12 @@ interface Forecast {
   readonly problems: readonly ProjectionProblem[];
 }
 
-/** Returns where a problem of a server, or one of no server, stands. */
 type PlaceOf = (server: string | undefined) => Place | undefined;
 
 export class ModelProblems {
   private readonly refusals = new Map<string, Refusal>();
   private forecast: Forecast | undefined;
 
-  /** @param onChange Called when `problems()` has changed. */
   constructor(private readonly onChange: () => void) {}
 
   refused(refusal: Refusal): void {
@@ -51,7 +48,7 @@ export class ModelProblems {
     this.onChange();
   }
 
-  /** Returns the problems that hold now. If there is no file to point at, only the chat reports them. */
+  /** Returns the present problems. Without a config file, only the chat reports them. */
   problems(toolsets: readonly Toolset[], placeOf: PlaceOf): Problem[] {
     const isThere = (toolset: string, tool: string): boolean =>
       toolsets.some(({ id, tools }) => id === toolset && tools.some(({ published }) => published === tool));

@@ -1,7 +1,7 @@
 /**
- * Makes folders one after the other, each when the editor has told of the one that it is in. On Linux, the editor's watcher
- * (`@parcel/watcher`) never watches what is made in a new folder before it watches that one: nobody in the window hears of
- * what then changes there, until the window is reloaded.
+ * Makes folders one by one, and waits until the editor reports each. On Linux, the editor's watcher (`@parcel/watcher`) never
+ * watches a folder that was made inside a new folder before the watcher saw the outer one. Changes in it would stay unnoticed
+ * until a reload of the window.
  */
 import { dirname } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
@@ -11,22 +11,24 @@ export interface FolderMaker {
   readonly clock: Clock;
   exists(folder: string): boolean;
   make(folder: string): Promise<void>;
-  /** Calls `told` when the editor tells of this folder as new. */
-  listen(folder: string, told: () => void): Disposable;
+  /** Calls `reported` when the editor reports this folder as new. */
+  listen(folder: string, reported: () => void): Disposable;
 }
 
-/** How long the editor may take to tell of a folder; where nothing is watched, as in some network drives, it never does. */
-const toldLimitMs = 2_000;
+/** How long to wait for the report, in milliseconds. Some network drives never cause one. */
+const reportLimitMs = 2_000;
 
-/** Makes a folder and what it is in. Rejects as `make` does. */
 export async function makeFolders(folder: string, maker: FolderMaker): Promise<void> {
   if (maker.exists(folder)) return;
   await makeFolders(dirname(folder), maker);
   const store = new DisposableStore('new folder');
   try {
-    const told = new Promise<void>((resolve) => store.add(maker.listen(folder, resolve)));
+    const reported = new Promise<void>((resolve) => store.add(maker.listen(folder, resolve)));
     await maker.make(folder);
-    await Promise.race([told, new Promise<void>((resolve) => store.add(maker.clock.after(toldLimitMs, resolve)))]);
+    await Promise.race([
+      reported,
+      new Promise<void>((resolve) => store.add(maker.clock.after(reportLimitMs, resolve))),
+    ]);
   } finally {
     store.dispose();
   }

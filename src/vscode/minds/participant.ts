@@ -1,21 +1,21 @@
 /**
- * Answers a question to `@minds` by a conversation of its own with the model that was chosen in the chat (D1). It joins the conversation to
- * the chat; the turn itself is in `core/minds`. It is loaded with the first question (P1).
+ * Answers a question to `@minds` with the chat's model (D1): connects the chat to the turn in `core/minds`. Loaded with the first
+ * question (P1).
  */
-import type * as vscode from 'vscode';
+import * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
 import { code, inertLines, formatted, type Markdown } from '../../core/base/inert.js';
 import type { Clock } from '../../core/base/clock.js';
 import type { Log } from '../../core/base/log.js';
 import { runTurn, type ModelSetup, type TurnEnd } from '../../core/minds/conversation.js';
-import { filesIn, recordOf, type Past } from '../../core/minds/history.js';
+import { filesIn, pastOf, recordOf, type Past, type PastTurn } from '../../core/minds/history.js';
 import { instructionsOf } from '../../core/minds/instructions.js';
 import type { ConversationMessage } from '../../core/minds/model.js';
 import { projectToolsForProvider } from '../../core/minds/projection.js';
 import type { Member } from '../../core/team/team.js';
 import type { Speaker } from '../../core/host/conversationTools.js';
 import type { ConversationTitles } from '../engine/conversationTitles.js';
-import type { EngineSlot } from '../engine/engineSlot.js';
+import { untilReady, type EngineSlot } from '../engine/engineSlot.js';
 import { inertStream, type InertStream } from '../views/inertEditor.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 import { questionOf } from './attachments.js';
@@ -23,14 +23,12 @@ import type { CallPages } from './callPages.js';
 import { chatAudience } from './chatAudience.js';
 import { release, showMembers, showServers, showTools } from './chatCommands.js';
 import { chatModel, type ChatModel } from './chatModel.js';
-import { conversationOf } from './conversation.js';
 import type { ModelProblems } from './modelProblems.js';
 import type { ChatQuestions } from './questions.js';
-import { untilReady } from './readiness.js';
 import { KnownFiles, showFiles } from './savedFiles.js';
 import type { TeamFiles } from './teamFiles.js';
 import { tellEnd } from './turnEnds.js';
-import { metadataOf } from './turnRecord.js';
+import { metadataOf, recordIn } from './turnRecord.js';
 
 export interface MindsDeps {
   readonly slot: EngineSlot;
@@ -45,7 +43,7 @@ export interface MindsDeps {
   readonly maxSteps: () => number;
 }
 
-/** The name by which a person asks for no member of the team. */
+/** `/as nobody` chooses no member of the team. */
 const nobody = 'nobody';
 
 export async function answer(
@@ -64,12 +62,35 @@ export async function answer(
   }
 }
 
-/** Answers one request of the chat. */
+/**
+ * Finds the conversation of a question. The stable API has no id for it, so the metadata of each answer has the turn and the name
+ * of the conversation. The editor stores the metadata with the chat, so a reopened chat continues the conversation.
+ */
+function conversationOf({ history }: vscode.ChatContext): Past {
+  const turns: PastTurn[] = [];
+  let question = '';
+  for (const turn of history) {
+    if (turn instanceof vscode.ChatRequestTurn) {
+      question = turn.prompt;
+      continue;
+    }
+    turns.push({ question, record: recordIn(turn.result), shown: shownIn(turn) });
+    question = '';
+  }
+  return pastOf(turns);
+}
+
+function shownIn({ response }: vscode.ChatResponseTurn): string {
+  return response
+    .map((part) => (part instanceof vscode.ChatResponseMarkdownPart ? part.value.value : ''))
+    .join('')
+    .trim();
+}
+
 class ChatExchange {
   private readonly conversation: string;
-  /** The member who answers; undefined if it is nobody in particular, who has every toolset. */
+  /** The member who answers; undefined without one, and then every toolset counts. */
   private speaker: Speaker | undefined;
-  /** Whether this request chooses who answers. */
   private chose = false;
   private readonly controller = new AbortController();
   private readonly cancellation: vscode.Disposable;
@@ -143,7 +164,7 @@ class ChatExchange {
     return this.unchanged();
   }
 
-  /** Continues where the conversation stopped. If nothing is open, the model is told to go on. */
+  /** Continues the stopped conversation. If no turn is open, it sends "Go on." to the model. */
   private async goOn(prompt: string): Promise<vscode.ChatResult> {
     const open = this.past.messages.at(-1);
     const words = prompt.trim();
@@ -155,7 +176,6 @@ class ChatExchange {
     return await this.turn(open.kind === 'answer' ? [{ kind: 'user', text: 'Go on.' }] : []);
   }
 
-  /** Answers what a person said, with what they attached to it. */
   private async asked(words: string): Promise<vscode.ChatResult> {
     const toolsets = this.deps.slot.engine?.host.catalogue.toolsets ?? [];
     return await this.turn([{ kind: 'user', text: await questionOf(words, this.request, toolsets) }]);
@@ -208,7 +228,7 @@ class ChatExchange {
     return { ...setup, tools };
   }
 
-  /** Returns the tools of whoever answers, as the team file grants them now (D2). */
+  /** Returns the tools of the speaker by the present grants of the team file (D2). */
   private setup(): ModelSetup {
     const { speaker } = this;
     const tools = this.deps.slot.engine?.conversationTools;
@@ -223,7 +243,7 @@ class ChatExchange {
     const member = chosen === undefined ? spokesperson : members.find(({ id }) => id === chosen);
     if (member) return speakerFrom(member);
     if (chosen === undefined) return undefined;
-    // A member who was limited to some toolsets must not get the others by leaving the team.
+    // A member with some toolsets must not get the others by leaving the team.
     if (this.request.command !== 'as') {
       this.stream.markdown(
         formatted`*${code(chosen)} is no longer in the team and has no tools. \`/as\` chooses who answers.*\n\n`,
@@ -247,7 +267,7 @@ class ChatExchange {
   }
 
   private result(messages: readonly ConversationMessage[], end: TurnEnd['kind']): vscode.ChatResult {
-    // If nobody was ever chosen, this stays open, because the team may get another spokesperson.
+    // Without a choice, the member stays open, because the team may get another spokesperson.
     const member = this.chose || this.past.member !== undefined ? (this.speaker?.id ?? nobody) : undefined;
     return {
       metadata: metadataOf(

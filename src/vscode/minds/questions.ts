@@ -1,9 +1,9 @@
 /**
- * Asks a person in the chat before a tool is called that needs it (S4). The stable API has no such question, so the answer
- * shows buttons, and the call waits for a click.
+ * Asks a person in the chat before a call that needs a question (S4). The stable API has no such question, so the answer shows
+ * buttons, and the call waits for a click.
  *
- * Invariants: nothing is called without an answer, and the end of the turn counts as a no. What was allowed for the chat is
- * kept where what agents may do is decided, so that a changed setting counts for both.
+ * Invariants: no call without an answer. The end of the turn counts as a no. The host's permission keeps answers for a
+ * conversation, so a changed setting counts for the chat too.
  */
 import * as vscode from 'vscode';
 import { bothEnds, code, fenced, inert, formatted, type Inert } from '../../core/base/inert.js';
@@ -19,14 +19,14 @@ import type { CallAnswer } from '../../core/host/permission.js';
 
 const command = 'mcpToolsets.minds.answer';
 type Answer = CallAnswer | 'show';
-/** So many columns of code are in sight in a chat as narrow as the editor opens it. */
+/** The visible columns of code in a chat of the smallest width. */
 const chatWidth = 32;
 
 export class ChatQuestions implements Disposable {
   private readonly store = new DisposableStore('questions of @minds');
   private readonly open = new Map<string, (answer: Answer) => void>();
   private last = 0;
-  /** The calls of an answer come together, so a conversation is asked one question at a time. */
+  /** One question at a time for each conversation, because the calls of an answer arrive together. */
   private readonly queue = new OneByOne();
 
   constructor() {
@@ -39,7 +39,7 @@ export class ChatQuestions implements Disposable {
     );
   }
 
-  /** Resolves at once where nobody has to be asked. */
+  /** Resolves at once if the call needs no question. */
   async ask(...question: Parameters<ChatQuestions['askNow']>): Promise<Permit> {
     const [permission, , conversation, tool] = question;
     if (!permission.isAskedInChat(conversation, tool)) return { kind: 'allowed' };
@@ -54,7 +54,7 @@ export class ChatQuestions implements Disposable {
     call: ToolCall,
     signal: AbortSignal,
   ): Promise<Permit> {
-    // The question before may have been answered for all calls of the tool.
+    // The answer to the last question may count for all calls of the tool.
     if (!permission.isAskedInChat(conversation, tool)) return { kind: 'allowed' };
     if (signal.aborted) return refused(tool);
     const id = String(++this.last);
@@ -85,7 +85,7 @@ function reviewOf({ toolset, name, annotations }: ConversationTool, { input }: T
   return new CallReview({ toolset, tool: name, title: annotations?.title, arguments: input });
 }
 
-/** @param input is undefined if a document shows it */
+/** @param input undefined if a document shows it */
 function show(stream: InertStream, id: string, tool: ConversationTool, input: string | undefined): void {
   const destroys = tool.annotations?.destructiveHint === true ? ' Its server says that it may destroy data.' : '';
   const given = input === undefined ? formatted`The open document shows all of the input.` : fenced(input, 'json');

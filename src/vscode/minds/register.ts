@@ -1,10 +1,11 @@
 /**
- * Registers `@minds` and what belongs to it: its commands, the pages of calls, the questions, the follow-ups, and the problems
- * of team and models. The code that answers is loaded with the first question (P1).
+ * Registers `@minds`: its commands, pages of calls, questions and follow-ups, the team and its completion, and the problems of team
+ * and models. The code that answers is loaded with the first question (P1).
  */
 import * as vscode from 'vscode';
 import type { Clock } from '../../core/base/clock.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { inert } from '../../core/base/inert.js';
 import type { Log } from '../../core/base/log.js';
 import type { Place } from '../../core/base/problem.js';
 import { startOfFile } from '../../core/config/model.js';
@@ -13,22 +14,21 @@ import { maxSteps } from '../engine/settings.js';
 import type { ConversationTitles } from '../engine/conversationTitles.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { registerAgentFiles } from './agentFiles.js';
-import { ArtifactLinks } from './artifactLinks.js';
+import { CompletionItem } from '../views/inertEditor.js';
+import { toolCount } from '../views/phrases.js';
+import { ArtifactLinks, registerShownFiles } from './artifactLinks.js';
 import { CallPages } from './callPages.js';
-import { registerShownFiles } from './shownFiles.js';
 import { ModelProblems } from './modelProblems.js';
 import { ChatQuestions } from './questions.js';
-import { registerTeamAuthoring } from './teamAuthoring.js';
-import { TeamFiles } from './teamFiles.js';
+import { TeamFiles, teamPath } from './teamFiles.js';
 
-/** The same id stands in `package.json`. */
+/** `package.json` has the same id. */
 const participantId = 'mcpToolsets.minds';
 
 interface RegisterDeps {
   readonly slot: EngineSlot;
   readonly clock: Clock;
   readonly log: Log;
-  /** The storage folder of the workspace; undefined if no folder is open. */
   readonly storage: string | undefined;
   readonly titles: Pick<ConversationTitles, 'note'>;
 }
@@ -45,7 +45,7 @@ export function registerMinds({ slot, clock, log, storage, titles }: RegisterDep
   store.add(registerShownFiles(slot, artifacts));
   store.add(watchTeam(slot, team));
   store.add(registerAgentFiles({ slot, team, clock, log }));
-  store.add(registerTeamAuthoring(slot));
+  store.add(completeTeamFiles(slot));
   slot.observe(() => problems.problems(slot.engine?.host.catalogue.toolsets ?? [], (server) => placeIn(slot, server)));
   store.add(
     vscode.commands.registerCommand('mcpToolsets.minds.continue', () =>
@@ -61,7 +61,7 @@ export function registerMinds({ slot, clock, log, storage, titles }: RegisterDep
   participant.iconPath = new vscode.ThemeIcon('tools');
   participant.followupProvider = {
     provideFollowups: async (result) => {
-      const { followupsOf } = await import('./followups.js');
+      const { followupsOf } = await import('./chatCommands.js');
       return followupsOf(result, slot, team.view);
     },
   };
@@ -70,7 +70,6 @@ export function registerMinds({ slot, clock, log, storage, titles }: RegisterDep
   return store;
 }
 
-/** Returns the place of a server or, without one, the beginning of the first config file. */
 function placeIn({ state }: EngineSlot, server: string | undefined): Place | undefined {
   const { servers } = state.snapshot;
   if (server !== undefined) return servers.find(({ id }) => id === server)?.place;
@@ -78,12 +77,11 @@ function placeIn({ state }: EngineSlot, server: string | undefined): Place | und
   return first && { file: first.source, range: startOfFile };
 }
 
-/** Keeps the problems of the team among those of the window, as files and servers change. */
 function watchTeam(slot: EngineSlot, team: TeamFiles): Disposable {
   const store = new DisposableStore('problems of the team');
   store.add(team.onDidChange(() => slot.refresh()));
   slot.observe((phase) => {
-    // What is configured is not known then.
+    // The configured toolsets are unknown then.
     if (phase === 'reading' || phase === 'untrusted' || (phase === 'serving' && !slot.engine)) return [];
     const snapshot = slot.engine?.host.snapshot ?? slot.state.snapshot;
     const toolsets = slot.engine?.host.catalogue.toolsets ?? [];
@@ -91,4 +89,34 @@ function watchTeam(slot: EngineSlot, team: TeamFiles): Disposable {
     return team.problems(configuredToolsets(snapshot, toolsets), new Set(passing.map(({ id }) => id)));
   });
   return store;
+}
+
+/** Completes `.minds/team.yaml` (D2). */
+function completeTeamFiles(slot: EngineSlot): Disposable {
+  const files: vscode.DocumentSelector = { scheme: 'file', pattern: `**/${teamPath}` };
+  return vscode.languages.registerCompletionItemProvider(
+    files,
+    {
+      provideCompletionItems: async (document, position) => {
+        const { completeTeam } = await import('../../core/team/teamCompletion.js');
+        const toolsets = slot.engine?.host.catalogue.toolsets ?? [];
+        const known = configuredToolsets(slot.state.snapshot, toolsets).map(({ id, down }) => {
+          const count = toolsets.find((toolset) => toolset.id === id)?.tools.length ?? 0;
+          return { id, state: down ?? toolCount(count, count) };
+        });
+        return completeTeam(document.getText(), document.offsetAt(position), known).map((found, index) => {
+          const kind = found.insert.includes(':')
+            ? vscode.CompletionItemKind.Property
+            : vscode.CompletionItemKind.Value;
+          const item = new CompletionItem({ label: inert`${found.label}`, description: inert`${found.detail}` }, kind);
+          item.insertText = found.insert;
+          item.range = new vscode.Range(document.positionAt(found.span.start), document.positionAt(found.span.end));
+          item.filterText = document.getText(item.range).startsWith("'") ? found.insert : found.label;
+          item.sortText = String(index).padStart(4, '0');
+          return item;
+        });
+      },
+    },
+    ...[' ', ':', "'", '"', '[', ',', '!'],
+  );
 }

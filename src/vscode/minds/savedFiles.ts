@@ -1,8 +1,8 @@
 /**
- * Shows files that calls left on disk (V2) in the chat: each as a link, images as pictures, and all of them on `/files`.
+ * Shows result files of calls (V2) in the chat: as links, images as pictures, and all of them on `/files`.
  *
- * The editor joins neighbouring Markdown and then forgets where its files are, which may be on another machine, so that an
- * image stays empty. Therefore each image is a part that cannot be joined, and a link is an anchor.
+ * The editor joins adjacent Markdown and then loses the base of its files, which may be on another machine. Then an image stays
+ * empty. So each image is a part that the editor cannot join, and a link is an anchor.
  */
 import * as vscode from 'vscode';
 import { basename, dirname } from 'node:path';
@@ -12,19 +12,18 @@ import type { ResultFile } from '../../core/minds/model.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 
-/** How many images `/files` shows at once. The others are links. */
+/** The most pictures of `/files`. Other images are links. */
 const mostImages = 12;
 
 export function showImage(stream: InertStream, path: string, title: string): void {
   const uri = vscode.Uri.file(path);
-  // The editor joins only Markdown with the same base, and the Markdown around this has none.
+  // The editor joins only Markdown with the same base, and the adjacent Markdown has no base.
   const image = markdownString(formatted`![${title}](${linkTarget(uri.toString())})`, { baseUri: uri });
   stream.markdown(formatted`\n\n`);
   stream.markdown(image);
   stream.markdown(formatted`\n\n`);
 }
 
-/** Shows the pieces of a model's answer. */
 export function showPieces(stream: InertStream, links: ArtifactLinks, pieces: readonly AnswerPiece[]): void {
   for (const piece of pieces) {
     if (piece.kind === 'text') stream.markdown(asMarkdown(piece.text));
@@ -54,7 +53,7 @@ export function showFiles(stream: InertStream, links: ArtifactLinks, files: read
   }
 }
 
-/** Keeps the files that an answer may refer to. More may be added while the answer goes on. */
+/** The files that an answer may link to. The answer may add more. */
 export class KnownFiles {
   private readonly files = new Map<string, ResultFile>();
 
@@ -83,7 +82,6 @@ function pathOf(target: string): string {
   }
 }
 
-/** Returns the tool whose folder has the file. */
 function toolOf(path: string): string {
   return basename(dirname(path));
 }

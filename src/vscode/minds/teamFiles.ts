@@ -1,6 +1,6 @@
 /**
- * Follows and reads `.minds/team.yaml` of each workspace folder (D2). A file that is wrong as a whole keeps its last reading.
- * Nothing is read in an untrusted workspace, and the reader is loaded when there is something to read (P1).
+ * Follows and reads `.minds/team.yaml` of each workspace folder (D2). An invalid file keeps its last valid team. In an untrusted
+ * workspace, nothing is read. The reader is loaded with the first file (P1).
  */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
@@ -10,27 +10,25 @@ import { Emitter, nextEvent } from '../../core/base/events.js';
 import type { Problem } from '../../core/base/problem.js';
 import type { ConfiguredToolset } from '../../core/team/grants.js';
 import type { Member, Team } from '../../core/team/team.js';
+import type * as teamModule from '../../core/team/team.js';
 import { localFolders } from '../engine/configFiles.js';
 import { followFile } from '../engine/followedFile.js';
-import type * as TeamReader from './teamReader.js';
 
 export const teamPath = '.minds/team.yaml';
 
 export interface TeamView {
-  /** The teams as they were last valid, in the order of the folders. An id occurs once in all of them. */
+  /** The last valid teams in the order of the folders. An id occurs once in all of them. */
   readonly teams: readonly Team[];
   /** The members of all folders. An id occurs once. */
   readonly members: readonly Member[];
-  /** The member who answers if nobody was chosen. */
+  /** The member who answers without a choice. */
   readonly spokesperson: Member | undefined;
-  /** Whether there is a file. */
   readonly isThere: boolean;
 }
 
 interface FolderTeam {
   readonly folder: string;
   readonly store: DisposableStore;
-  /** The reading of the file when it was last valid as a whole. */
   team: Team | undefined;
   problems: readonly Problem[];
   isThere: boolean;
@@ -42,14 +40,14 @@ export class TeamFiles implements Disposable {
   private readonly store = new DisposableStore('team files');
   private readonly changes = this.store.add(new Emitter<TeamView>());
   private readonly files = new Map<string, FolderTeam>();
-  private reader: typeof TeamReader | undefined;
+  private reader: typeof teamModule | undefined;
   private begun = false;
   view: TeamView = { teams: [], members: [], spokesperson: undefined, isThere: false };
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly clock: Clock) {}
 
-  /** Begins if the workspace is trusted. It has to be called again when the workspace becomes trusted. */
+  /** Begins if the workspace is trusted. Call it again when the workspace becomes trusted. */
   start(): void {
     if (this.begun || !vscode.workspace.isTrusted) return;
     this.begun = true;
@@ -57,25 +55,19 @@ export class TeamFiles implements Disposable {
     this.follow();
   }
 
-  /** Resolves when each file has been read once, or the signal ends. Never rejects. */
+  /** Resolves when each file has been read once, or when the signal aborts. Never rejects. */
   async whenRead(signal: AbortSignal): Promise<void> {
     this.start();
     if (!this.isRead()) await nextEvent(this.onDidChange, () => this.isRead(), signal).catch(() => undefined);
   }
 
-  /** Returns the problems of the files themselves, and of what they grant compared with what is configured. */
+  /** Returns the problems of the files and of grants for unknown toolsets. */
   problems(configured: readonly ConfiguredToolset[], passing: ReadonlySet<string>): readonly Problem[] {
     const teams = this.opened();
     const own = teams.flatMap(({ problems }) => problems);
     if (!this.reader) return own;
-    return [
-      ...own,
-      ...this.reader.problemsOf(
-        teams.flatMap(({ team }) => team ?? []),
-        configured,
-        passing,
-      ),
-    ];
+    const merged = this.reader.mergedTeams(teams.flatMap(({ team }) => team ?? []));
+    return [...own, ...merged.problems, ...this.reader.grantProblems(merged.teams, configured, passing)];
   }
 
   dispose(): void {
@@ -112,7 +104,7 @@ export class TeamFiles implements Disposable {
     this.files.set(folder.uri.toString(), opened);
     store.add(
       file.onDidChange((content) => {
-        // A file that cannot be read keeps its last reading.
+        // An unreadable file keeps its last team.
         if (content.kind === 'unreadable') this.done(opened);
         else void this.read(opened, file.path, content.kind === 'text' ? content.text : undefined);
       }),
@@ -121,8 +113,8 @@ export class TeamFiles implements Disposable {
 
   private async read(opened: FolderTeam, file: string, text: string | undefined): Promise<void> {
     const reading = ++opened.reading;
-    if (text !== undefined) this.reader ??= await import('./teamReader.js');
-    if (reading !== opened.reading) return; // A later one is under way.
+    if (text !== undefined) this.reader ??= await import('../../core/team/team.js');
+    if (reading !== opened.reading) return; // A later one has begun.
     const parsed = text === undefined ? undefined : this.reader?.parseTeam({ file, folder: opened.folder, text });
     opened.isThere = text !== undefined;
     opened.problems = parsed?.problems ?? [];
@@ -139,7 +131,6 @@ export class TeamFiles implements Disposable {
     return !this.begun || [...this.files.values()].every(({ wasRead }) => wasRead);
   }
 
-  /** Returns the files in the order of the folders, which may differ from the order in which they were opened. */
   private opened(): FolderTeam[] {
     return localFolders().flatMap(({ uri }) => this.files.get(uri.toString()) ?? []);
   }

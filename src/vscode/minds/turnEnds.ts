@@ -1,4 +1,4 @@
-/** Tells a person how a turn ended: in the chat, in the Problems view and in the log (D4). */
+/** Reports the end of a turn in the chat, in the Problems view and in the log (D4). */
 import { assertNever } from '../../core/base/assertNever.js';
 import { inert, formatted } from '../../core/base/inert.js';
 import type { Log } from '../../core/base/log.js';
@@ -6,7 +6,7 @@ import type { TurnEnd, TurnOutcome } from '../../core/minds/conversation.js';
 import type { ConversationModel } from '../../core/minds/model.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
 import type { InertStream } from '../views/inertEditor.js';
-import { shortLine } from './shortLine.js';
+import { shortLine } from '../views/phrases.js';
 import type { ModelProblems } from './modelProblems.js';
 
 const continueCommand = 'mcpToolsets.minds.continue';

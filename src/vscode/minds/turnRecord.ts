@@ -1,7 +1,4 @@
-/**
- * Writes and reads the record of a turn in the metadata of its answer, which the editor stores with the chat. Does not
- * import `vscode` at run time.
- */
+/** Writes and reads the record of a turn in the metadata of its answer. Does not import `vscode` at run time. */
 import type * as vscode from 'vscode';
 import type { TurnRecord } from '../../core/minds/history.js';
 
@@ -11,7 +8,7 @@ export function metadataOf(record: TurnRecord): { readonly [key]: TurnRecord } {
   return { [key]: record };
 }
 
-/** Returns what the store gives back, which may be anything. */
+/** Returns the stored record, which may be any value. */
 export function recordIn({ metadata }: vscode.ChatResult): unknown {
   return (metadata as Record<string, unknown> | undefined)?.[key];
 }

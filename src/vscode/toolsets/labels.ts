@@ -1,13 +1,12 @@
-/** Decides which toolsets are announced to the editor (G3b, G5). Everything here is pure. */
+/** Decides which toolsets the editor is offered (G3b, G5). Pure. */
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 import type { EditorEndpoint } from '../engine/editorEndpoint.js';
 import type { WindowState } from '../engine/engineSlot.js';
 
 /**
- * Returns the toolsets of all servers that are not switched off, whatever state they are in. A definition that comes or goes
- * makes the editor's agent host end all sessions, so one must not do so because a server starts, fails or waits for a person.
- * The labels are in file order; built-in toolsets come last.
+ * Returns the toolsets of all servers that are not switched off, in file order, and then the built-in ones. The state of a
+ * server does not matter: when a definition comes or goes, the editor's agent host ends all sessions.
  */
 export function labelsOf({ servers }: StatusSnapshot, toolsets: readonly Toolset[]): string[] {
   const configured = new Set(servers.map(({ id }) => id));
@@ -15,10 +14,10 @@ export function labelsOf({ servers }: StatusSnapshot, toolsets: readonly Toolset
   return [...servers.filter(({ state }) => state.kind !== 'disabled'), ...builtIn].map(({ id }) => id);
 }
 
-/** Returns whether it is still unknown which toolsets there are, or at which address. */
+/** True while the toolsets or their address are unknown. */
 export function isBeginning(phase: WindowState['phase'], endpoint: EditorEndpoint['state'] | undefined): boolean {
   if (phase === 'reading') return endpoint === undefined || endpoint.kind === 'starting';
-  // A window that serves and has no engine has files that cannot be read, or a defect: nothing follows.
+  // A window that serves without an engine has unreadable files or a defect, so nothing follows.
   return phase === 'serving' && endpoint?.kind === 'starting';
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds the labels under which an `mcp.json` of the editor configures servers, and where they stand. A file that is
- * being written is read as far as it goes, and its mistakes are not reported here. Everything here is pure.
+ * Finds the labels of the servers in an `mcp.json` of the editor, with their places. A file with mistakes is read as far as
+ * possible, and nothing reports the mistakes. Pure.
  */
 import { visit } from 'jsonc-parser';
 import type { Range } from '../../core/base/problem.js';
@@ -10,7 +10,7 @@ interface ConfiguredLabel {
   readonly range: Range;
 }
 
-/** The editor's own form has `servers`; the form that other programs share has `mcpServers`. */
+/** The editor's form has `servers`. The form of other programs has `mcpServers`. */
 const containers = new Set<unknown>(['servers', 'mcpServers']);
 
 export function configuredLabels(text: string): ConfiguredLabel[] {
@@ -24,7 +24,7 @@ export function configuredLabels(text: string): ConfiguredLabel[] {
       key = isLabel ? { label, range } : undefined;
     },
     onSeparator: (separator) => {
-      // A key counts once its colon is written.
+      // A key without a colon is not complete.
       if (separator === ':' && key) labels.push(key);
       key = undefined;
     },

@@ -1,43 +1,38 @@
 /**
- * Offers each toolset to the editor as an MCP server of its own (G1, G3a, G3b, G5). The presenter sees that the editor shows
- * them. Cursor, which has another API for this, is offered them there, as a client like others (G6).
+ * Offers each toolset to the editor as an MCP server (G1, G3a, G3b, G5). The presenter makes the editor show them.
  *
- * Invariants: Definitions are in file order. The version of a definition does not change within a window, because that would
- * stop it, and it differs from that of any other window, because what the editor remembers of those may be outdated. The
- * provider never throws, because one failure takes all definitions away. In an untrusted workspace nothing is offered or
- * started, because starting would open a question to the person.
+ * Invariants: definitions are in file order. The version of a definition is the same within a window, because a new version
+ * stops the server. It differs between windows, because the editor may remember outdated tools. The provider never throws,
+ * because one failure removes all definitions. An untrusted workspace offers and starts nothing, because a start would ask the
+ * person.
  */
 import * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { inert } from '../../core/base/inert.js';
 import { asText } from '../../core/base/text.js';
+import { largestConfigFile, readTextFile } from '../../core/base/textFile.js';
 import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Clock } from '../../core/base/clock.js';
 import type { Log } from '../../core/base/log.js';
-import type { Gateway } from '../../core/gateway/gateway.js';
+import type { Gateway } from '../../core/gateway/http/gateway.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
+import { localFolders } from '../engine/configFiles.js';
 import type { Engine } from '../engine/engine.js';
 import { untilHolds, type EngineSlot } from '../engine/engineSlot.js';
-import { cursorMcpOf, CursorServers } from './cursorServers.js';
 import { isBeginning, isStarting, labelsOf } from './labels.js';
-import { findRivals } from './rivals.js';
+import type { Rival } from './presence.js';
 import { Presenter, type Stage } from './presenter.js';
 
-declare module 'vscode' {
-  /** Cursor alone has it. */
-  export const cursor: unknown;
-}
-
-/** The same id stands in `package.json`. */
+/** `package.json` has the same id. */
 const providerId = 'mcpToolsets';
 
 interface ProviderDeps {
   readonly slot: EngineSlot;
   readonly clock: Clock;
   readonly log: Log;
-  /** The id of the extension, `publisher.name`. */
   readonly extensionId: string;
 }
 
@@ -45,19 +40,19 @@ export function offerToolsets(deps: ProviderDeps): Disposable {
   return new ToolsetProvider(deps);
 }
 
-/** Changes that are closer to each other than this, in milliseconds, become one announcement. */
+/** Changes within this time, in milliseconds, become one announcement. */
 const together = 10;
 
 /**
- * The first answer to the editor waits this long for the gateway, in milliseconds. It usually listens within a second; an
- * answer without it would make agent-host sessions forget what they have (G3b).
+ * The longest wait of the first answer for the gateway, in milliseconds. The gateway usually listens within a second. Without
+ * it, the answer would make agent-host sessions forget their tools (G3b).
  */
 const firstAnswerLimit = 30_000;
 
-/** The editor looks at its definitions 500 ms after a change, so this long without one, in milliseconds, is noticed. */
+/** How long a definition is withheld, in milliseconds. The editor looks 500 ms after a change. */
 const absenceNoticed = 1500;
 
-/** How long the editor is kept waiting for a server that is still starting, in milliseconds. */
+/** How long the editor waits for a server that is starting, in milliseconds. */
 const connectPatience = 3000;
 
 class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition>, Disposable {
@@ -66,15 +61,13 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   private readonly changes = this.store.add(new vscode.EventEmitter<void>());
   private readonly version = randomUUID();
   private readonly presenter: Presenter;
-  private readonly cursor: CursorServers | undefined;
-  /** The gateway that is listened to. */
   private followed: { readonly gateway: Gateway; readonly listener: Disposable } | undefined;
   private saidFailure = false;
-  /** URL and headers of the definitions that the editor has. */
+  /** URL and headers of the editor's definitions. */
   private address: string | undefined;
-  /** The labels in file order; those that are leaving come last. */
+  /** The labels in file order, and then the leaving ones. */
   private announced: readonly string[] = [];
-  /** The labels that are kept only because calls are still in flight. */
+  /** Labels that stay only until their calls end. */
   private leaving: readonly string[] = [];
   private readonly withheld = new Set<string>();
   private announcement: Disposable | undefined;
@@ -85,8 +78,6 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     const { slot, clock, log } = deps;
     this.presenter = this.store.add(new Presenter({ clock, log, stage: this.stage(), onChange: () => slot.refresh() }));
     slot.observe(() => this.presenter.problems());
-    const mcp = cursorMcpOf(vscode.cursor);
-    this.cursor = mcp && this.store.add(new CursorServers(mcp, log));
     this.store.add(slot.onDidLoad((engine) => this.follow(engine)));
     this.store.add({ dispose: () => this.followed?.listener.dispose() });
     this.store.add(
@@ -94,12 +85,11 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
         if (change.affectsConfiguration('chat')) this.presenter.tryAgain();
       }),
     );
-    if (!this.cursor) this.register();
+    this.register();
   }
 
   async provideMcpServerDefinitions(): Promise<vscode.McpHttpServerDefinition[]> {
-    // The first answer replaces what the editor remembers of the last window; an empty one would take those tools away
-    // until the files are read.
+    // The first answer replaces the tools that the editor remembers. An empty answer would remove them for a while.
     await untilHolds(this.deps, () => !this.isBeginning(), firstAnswerLimit, this.ended.signal);
     const labels = this.announced.filter((label) => !this.withheld.has(label));
     const definitions = labels.flatMap((label) => this.definitionOf(label) ?? []);
@@ -107,7 +97,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     return definitions;
   }
 
-  /** Called before each connection, also for a definition that the editor remembers from another window. */
+  /** The editor calls this before each connection, even for a definition of another window. */
   async resolveMcpServerDefinition({
     label,
   }: vscode.McpHttpServerDefinition): Promise<vscode.McpHttpServerDefinition | undefined> {
@@ -117,7 +107,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
       return server ? isStarting(server) : this.isBeginning();
     };
     await untilHolds(this.deps, () => isThere() || !mayCome(), connectPatience, this.ended.signal);
-    // If nothing comes, the gateway says why, and the editor forgets the tools that it remembers.
+    // For a toolset without tools, the gateway says why, and the editor forgets the remembered tools.
     return isThere() || (this.announced.includes(label) && !mayCome()) ? this.definitionOf(label) : undefined;
   }
 
@@ -139,12 +129,12 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   private follow({ editorEndpoint, host }: Engine): void {
     const { slot } = this.deps;
     this.store.add(editorEndpoint.onDidChange(() => this.take()));
-    this.store.add(host.onDidChangeCatalogue(() => this.expect()));
+    this.store.add(host.onDidPublish(() => this.expect()));
     this.store.add(slot.onDidChange(() => this.announce()));
     this.take();
   }
 
-  /** Takes over the gateway that listens now: the first one, or the one that a renewed token has made. */
+  /** Follows the present gateway: the first one, or the next one after a renewed token. */
   private take(): void {
     const { slot, log } = this.deps;
     const { gateway, followed } = this;
@@ -166,42 +156,35 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     slot.refresh();
     this.expect();
     if (this.address !== undefined && this.address !== this.addressOf(gateway)) {
-      // The definitions are others now, so the editor ends what it has of the old ones.
-      this.tell();
+      // The definitions have changed, so the editor ends its connections.
+      this.changes.fire();
       this.presenter.beginAgain();
     }
     this.address = this.addressOf(gateway);
   }
 
-  /** Announces the toolsets that come and go. A change within a toolset reaches the editor over its session. */
+  /** Announces toolsets that come and go. Changes within a toolset reach the editor over its session. */
   private announce(): void {
     const { gateway, announced } = this;
     const { engine } = this.deps.slot;
     if (!engine || !gateway || !vscode.workspace.isTrusted) return;
     const labels = labelsOf(engine.host.snapshot, engine.host.catalogue.toolsets);
-    // Taking a definition away ends the editor's calls; those in flight finish first (R4). The gateway no longer
-    // lists tools for them.
+    // Without its definition, the editor ends its calls, so calls in flight finish first (R4). Until then, the gateway
+    // lists no tools for the label.
     this.leaving = announced.filter(
-      (label) =>
-        !labels.includes(label) && gateway.activityOf(label, this.cursor ? 'plain' : 'editor').callsInFlight > 0,
+      (label) => !labels.includes(label) && gateway.activityOf(label, 'editor').callsInFlight > 0,
     );
     this.announced = [...labels, ...this.leaving];
     if (isDeepStrictEqual(this.announced, announced)) return;
     this.deps.log.write('debug', `Announced to the editor: ${this.announced.join(', ') || 'nothing'}`);
     this.announcement ??= this.deps.clock.after(together, () => {
       this.announcement = undefined;
-      this.tell();
+      this.changes.fire();
     });
   }
 
-  private tell(): void {
-    const { gateway } = this;
-    this.changes.fire();
-    if (gateway) this.cursor?.offer(new Map(this.announced.map((label) => [label, gateway.endpoint(label, 'plain')])));
-  }
-
   private expect(): void {
-    if (!this.cursor) this.presenter.expect(this.presented());
+    this.presenter.expect(this.presented());
   }
 
   private isBeginning(): boolean {
@@ -240,19 +223,41 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
       },
       isConnected: (label) => (this.gateway?.activityOf(label, 'editor').listed ?? 0) > 0,
       switchedOff,
-      rivals: findRivals,
+      rivals: rivalsOf,
       renew: (label) => {
         this.withheld.add(label);
-        this.tell();
+        this.changes.fire();
         const offerAgain = (): void => {
           this.withheld.delete(label);
-          this.tell();
+          this.changes.fire();
         };
         this.store.add(this.deps.clock.after(absenceNoticed, offerAgain));
       },
       placeOf: (server) => slot.engine?.host.snapshot.servers.find(({ id }) => id === server)?.place,
     };
   }
+}
+
+/** The files in a workspace folder. An extension cannot read the person's own `mcp.json`. */
+const rivalFiles = ['.vscode/mcp.json', '.mcp.json'];
+
+/** Finds servers that the workspace configures for the editor itself under the name of a toolset (G3a). */
+async function rivalsOf(label: string): Promise<Rival[]> {
+  const { configuredLabels } = await import('./mcpJson.js');
+  const paths = localFolders().flatMap(({ uri }) => rivalFiles.map((file) => join(uri.fsPath, file)));
+  const found = await Promise.all(
+    paths.map(async (file) => {
+      const text = await readTextFile(file, largestConfigFile).catch(() => '');
+      return configuredLabels(text)
+        .filter((rival) => rival.label.toLowerCase() === label.toLowerCase()) // The editor ignores case.
+        .map((rival): Rival => ({
+          label: rival.label,
+          file: vscode.workspace.asRelativePath(file),
+          place: { file, range: rival.range },
+        }));
+    }),
+  );
+  return found.flat();
 }
 
 function switchedOff(): string | undefined {

@@ -1,16 +1,16 @@
 /**
- * Finds out what the editor made of a toolset: whether its tools are language-model tools under the expected ids, and
- * what it means when they are not (G3a: never a silent loss). Everything here is pure.
+ * Compares the editor's language-model tools with a toolset, and explains tools that are absent or have another id (G3a: never a
+ * silent loss). Pure.
  */
 import { assertNever } from '../../core/base/assertNever.js';
 import type { Place, Problem } from '../../core/base/problem.js';
-import { shortList } from '../../core/base/shortList.js';
+import { shortList } from '../../core/base/text.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 
 type Presence =
   | { readonly kind: 'shown' }
-  /** The editor gave it another prefix: another server has its name, or the editor makes prefixes of ids. */
-  | { readonly kind: 'renamed'; readonly prefix: string; readonly because: 'rival' | 'id' }
+  /** The editor gave its tools another prefix, because another server has its name. */
+  | { readonly kind: 'renamed'; readonly prefix: string }
   | { readonly kind: 'partly'; readonly missing: readonly string[] }
   | { readonly kind: 'hidden' };
 
@@ -27,43 +27,28 @@ export function presenceOf(toolset: Toolset, names: ReadonlySet<string>): Presen
   for (let number = 2; number <= 9; number++) {
     const prefix = `mcp_${toolset.shortName.slice(0, longestName - 1)}${number}_`;
     if (tools.every(({ editorName }) => names.has(prefix + editorName))) {
-      return { kind: 'renamed', prefix, because: 'rival' };
+      return { kind: 'renamed', prefix };
     }
-  }
-  const byId = prefixById(toolset.id);
-  if (tools.every(({ editorName }) => names.has(byId + editorName))) {
-    return { kind: 'renamed', prefix: byId, because: 'id' };
   }
   return { kind: 'hidden' };
 }
 
-/** The prefix that VS Code 1.103 gives: it does not read the name that a server gives itself. */
-function prefixById(id: string): string {
-  return `mcp_${id
-    .toLowerCase()
-    .replace(/[^a-z0-9_.-]+/g, '_')
-    .slice(0, longestName)}_`;
-}
-
-/** Another server that is configured in the editor under the same label. */
 export interface Rival {
   readonly label: string;
-  /** The file that configures it, in the form that is shown to a person. */
+  /** The file that configures it, as a person sees it. */
   readonly file: string;
   readonly place: Place;
 }
 
-/** What is known about tools that the editor does not show. */
 export interface Absence {
   readonly presence: Exclude<Presence, { readonly kind: 'shown' }>;
-  /** Whether the editor has an MCP session for the toolset. */
   readonly connected: boolean;
-  /** A phrase that names the setting of the editor which switches MCP off, such as `"chat.mcp.access" is "none"`. */
+  /** The setting of the editor that switches MCP off, such as `"chat.mcp.access" is "none"`. */
   readonly switchedOff: string | undefined;
   readonly rivals: readonly Rival[];
 }
 
-/** Returns how many tools the editor shows, if it does not show all. */
+/** Returns how many tools the editor shows; undefined if it shows all. */
 function shownOf(toolset: Toolset, presence: Absence['presence']): number | undefined {
   switch (presence.kind) {
     case 'hidden':
@@ -77,7 +62,6 @@ function shownOf(toolset: Toolset, presence: Absence['presence']): number | unde
   }
 }
 
-/** @param place The place of the server's key. */
 export function absenceProblem(toolset: Toolset, absence: Absence, place: Place): Problem {
   const { rivals } = absence;
   const inEditor = shownOf(toolset, absence.presence);
@@ -101,12 +85,6 @@ export function absenceText(toolset: Toolset, absence: Absence): Pick<Problem, '
     return {
       message: `The editor shows no tool of "${id}" to agents: ${switchedOff}.`,
       fix: 'Change this setting to let agents of this editor use MCP tools.',
-    };
-  }
-  if (presence.kind === 'renamed' && presence.because === 'id') {
-    return {
-      message: `This older version of the editor names the tools of "${id}" ${presence.prefix}… instead of mcp_${shortName}_….`,
-      fix: `Update the editor, or rename the server "${shortName}".`,
     };
   }
   if (presence.kind === 'renamed') {

@@ -1,11 +1,11 @@
 /**
- * Sees that the editor shows the toolsets. The editor does not start a server that an extension offers before somebody chats,
- * and does not say when it shows none of its tools. So each toolset is started until its tools are shown; tools that stay
- * away become a problem, which goes as soon as they are shown.
+ * Makes the editor show the toolsets. The editor does not start an offered server before a chat needs it, and does not report
+ * missing tools. So the presenter starts each toolset until the editor shows its tools. Tools that do not appear become a
+ * problem until they do.
  *
- * A toolset that was shown and then stopped is not started again, because the person stopped it. The presenter never rejects
- * and never throws, and it knows the editor only through `Stage`. Invariants: a toolset has at most one start at a time, and
- * each change leads to a bounded number of starts, however often the editor asks for definitions.
+ * If the editor showed a toolset and it stopped, the person stopped it, so the presenter does not start it again. The presenter
+ * never throws, and knows the editor only through `Stage`. Invariants: a toolset has at most one start at a time. Each change
+ * leads to a bounded number of starts, however often the editor asks for definitions.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../core/base/clock.js';
@@ -17,17 +17,15 @@ import type { Toolset } from '../../core/tools/catalogue.js';
 import { absenceProblem, absenceText, presenceOf, type Absence, type Rival } from './presence.js';
 
 export interface Stage {
-  /** Returns the names of the language-model tools that the editor has. */
   toolNames(): ReadonlySet<string>;
-  /** Asks the editor to connect. That it resolves does not mean that the editor connected. */
+  /** Asks the editor to connect. May resolve without a connection. */
   startServer(label: string): Promise<void>;
-  /** Returns whether the editor has an MCP session in which it has listed the toolset's tools. */
+  /** True if the editor has listed the toolset's tools in an MCP session. */
   isConnected(label: string): boolean;
-  /** Returns what `Absence.switchedOff` describes. */
   switchedOff(): string | undefined;
   rivals(label: string): Promise<readonly Rival[]>;
   placeOf(server: string): Place | undefined;
-  /** Takes the definition away for a moment, because the editor keeps the prefix of a definition as long as that is there. */
+  /** Removes the definition for a moment, because the editor keeps the prefix of a definition while it exists. */
   renew(label: string): void;
 }
 
@@ -35,19 +33,18 @@ interface PresenterDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly stage: Stage;
-  /** Called when `problems()` has changed. */
   readonly onChange: () => void;
 }
 
 /**
- * The milliseconds between looks. The editor takes over a new definition 500 ms after it was announced and does not say when
- * it has done so. Asking it to start a server that it does not know yet costs next to nothing.
+ * The milliseconds between looks. The editor takes a new definition 500 ms after its announcement, without an event. A start of
+ * a server that it does not know yet costs next to nothing.
  */
 const pace = [80, 80, 80, 80, 80, 80, 80, 100, 100, 200, 300, 500, 800, 1200, 2000, 3000, 5000] as const;
 const slowPace = 3_000;
 const mostStarts = 20;
 
-/** How many milliseconds tools may stay away before that is a problem: with a session, and in all. */
+/** Milliseconds until missing tools are a problem: with a session, and in any case. */
 const graceConnected = 3000;
 const graceInAll = 20_000;
 
@@ -60,7 +57,7 @@ export class Presenter implements Disposable {
 
   constructor(private readonly deps: PresenterDeps) {}
 
-  /** Takes note that exactly these toolsets were announced to the editor. */
+  /** Notes the toolsets that the editor has been offered. */
   expect(toolsets: readonly Toolset[]): void {
     const wanted = new Set(toolsets.map(({ id }) => id));
     let fewerProblems = false;
@@ -83,25 +80,25 @@ export class Presenter implements Disposable {
     for (const watch of this.watches.values()) watch.tryAgain();
   }
 
-  /** Starts every toolset anew, because the editor is offered all of them at another address. */
+  /** Starts every toolset again, because all of them have another address. */
   beginAgain(): void {
     for (const watch of this.watches.values()) watch.beginAgain();
   }
 
   /**
-   * Takes note that the editor was given the definitions of these toolsets. It may ask for them late, when all starts of what
-   * it did not know are spent; so what it takes for the first time has a new chance.
+   * Notes that the editor has taken the definitions of these toolsets. It may ask for them after all starts are spent, so a
+   * definition that it takes for the first time gets another chance.
    */
   noteTaken(ids: readonly string[]): void {
     for (const id of ids) this.watches.get(id)?.noteTaken();
   }
 
-  /** Looks sooner, because the editor did something with a toolset and may show its tools already. */
+  /** Looks at once, because the editor did something with a toolset and may show its tools already. */
   noteActivity(id: string): void {
     this.watches.get(id)?.hurry();
   }
 
-  /** Returns the absences that hold now, at the places where their servers stand now. */
+  /** Returns the present absences at the present places of their servers. */
   problems(): Problem[] {
     return [...this.watches.values()].flatMap(({ toolset, absence }) => {
       const place = this.deps.stage.placeOf(toolset.id);
@@ -122,10 +119,9 @@ class Watch implements Disposable {
   private phase: 'awaited' | 'shown' | 'vanished' = 'awaited';
   private since: number;
   private connectedSince: number | undefined;
-  /** Whether the editor was given the definition. */
   private taken = false;
   private timer: Disposable | undefined;
-  /** Whether the other server of its name was gone once, and the definition made anew. */
+  /** True once the definition was renewed, after the other server of its name had gone. */
   private isRenewed = false;
   private ended = false;
 
@@ -183,7 +179,7 @@ class Watch implements Disposable {
     const { stage, clock, log } = this.deps;
     const presence = presenceOf(this.toolset, stage.toolNames());
     const connected = stage.isConnected(this.toolset.id);
-    // Without a session these may be tools that the editor remembers from an earlier window.
+    // Without a session, the editor may remember these tools from an earlier window.
     if (presence.kind === 'shown' && (connected || this.phase !== 'awaited')) {
       if (this.phase !== 'shown') log.write('debug', `${this.toolset.id}: shown after ${clock.now() - this.since} ms`);
       this.phase = 'shown';
@@ -232,7 +228,7 @@ class Watch implements Disposable {
   private async explain(presence: Absence['presence'], connected: boolean): Promise<void> {
     const { stage } = this.deps;
     const { toolset } = this;
-    const hasOtherPrefix = presence.kind === 'renamed' && presence.because === 'rival';
+    const hasOtherPrefix = presence.kind === 'renamed';
     const rivals = presence.kind === 'hidden' || hasOtherPrefix ? await stage.rivals(toolset.id) : [];
     if (this.ended || this.phase === 'shown' || toolset !== this.toolset) return;
     if (hasOtherPrefix && rivals.length === 0 && !this.isRenewed) {

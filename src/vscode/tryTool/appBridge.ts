@@ -1,8 +1,8 @@
 /**
- * Answers the app in a panel as the host of it (G8, MCP Apps 2026-01-26). An app may call tools and read resources of its
- * own server, on the instance it was opened on; it can open no link, write nothing into a chat and get no more room.
- * Invariants: nothing is sent before the app has begun; each request is answered once; after the end nothing is sent.
- * Does not import `vscode`.
+ * The host side of an app in a panel (G8, MCP Apps 2026-01-26). An app may call tools and read resources of its server, on the
+ * instance that opened it. It cannot open links, write into a chat or get more space. Does not import `vscode`.
+ *
+ * Invariants: no notification before the app is initialized, one answer to each request, and no message after the end.
  */
 import { isObject } from '../../core/base/isObject.js';
 import { messageOf } from '../../core/base/text.js';
@@ -11,14 +11,13 @@ import type { Fields } from '../../core/protocol/client.js';
 import type { OtherOutcome, ToolOutcome } from '../../core/protocol/request.js';
 
 const version = '2026-01-26';
-/** Requests that an app may have in flight. */
 const mostRequests = 32;
 
 interface AppBridgeDeps {
-  /** The tool as its server gave it. */
+  /** The tool in the server's form. */
   readonly tool: Fields;
   readonly arguments: Fields;
-  /** The result as the server gave it. */
+  /** The result in the server's form. */
   readonly result: Fields;
   readonly productVersion: string;
   readonly theme: () => 'light' | 'dark';
@@ -36,7 +35,7 @@ export class AppBridge {
 
   constructor(private readonly deps: AppBridgeDeps) {}
 
-  /** Takes whatever the app says; never throws. */
+  /** Takes any message of the app. Never throws. */
   receive(message: unknown): void {
     if (this.ending.signal.aborted || !isObject(message)) return;
     const { id, method, params } = message;
@@ -48,7 +47,7 @@ export class AppBridge {
     void this.answer(id, method, given).finally(() => (this.inFlight -= 1));
   }
 
-  /** Has to be called when the theme of the editor changed. */
+  /** Call it when the theme of the editor has changed. */
   themeChanged(): void {
     if (this.hasBegun)
       this.send({ method: 'ui/notifications/host-context-changed', params: { theme: this.deps.theme() } });

@@ -1,7 +1,7 @@
 /**
- * Shows the app of a result beside it, in a tab of its own (G8). The tab is a webview without resources, and the app a frame
- * within it, which `framePage` shuts off; what the app asks is answered by `AppBridge`, on the instance that made the
- * result. Invariant: nothing of the app runs after the end.
+ * Shows the app of a result in a tab beside it (G8). The tab is a webview without resources, and the app is a frame in it, which
+ * `framePage` isolates. `AppBridge` answers the app on the instance of the result. Invariant: after the end, nothing of the app
+ * runs.
  */
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
@@ -18,7 +18,6 @@ import { AppBridge } from './appBridge.js';
 
 export interface AppPanelDeps {
   readonly slot: EngineSlot;
-  /** The version of the extension. */
   readonly version: string;
 }
 
@@ -28,7 +27,6 @@ export class AppPanel implements Disposable {
   private readonly ending = new AbortController();
   private bridge: AppBridge | undefined;
   private latest: OpenedApp | undefined;
-  /** Of the page that is shown. */
   private mark: string = randomUUID();
 
   constructor(
@@ -43,16 +41,13 @@ export class AppPanel implements Disposable {
     );
     this.panel.onDidDispose(() => this.dispose());
     this.panel.webview.onDidReceiveMessage((said: Partial<Marked> | undefined) => {
-      // A page that was replaced may have said something before it was gone.
+      // A message of a replaced page may arrive late.
       if (said?.page === this.mark) this.bridge?.receive(said.message);
     });
     this.store.add(vscode.window.onDidChangeActiveColorTheme(() => this.bridge?.themeChanged()));
   }
 
-  /**
-   * Shows the app in the place of the one before, also while that is read. Resolves with a phrase that says what is wrong
-   * with it, or undefined when it is shown. Never rejects.
-   */
+  /** Replaces the app. Resolves to undefined when it is shown, or to a phrase with the reason. Never rejects. */
   async show(app: OpenedApp): Promise<string | undefined> {
     this.bridge?.dispose();
     this.bridge = undefined;

@@ -1,6 +1,6 @@
 /**
- * Provides arguments as JSON documents that exist only in memory, each beside the schema it names, so that the editor's own
- * JSON support completes and checks them. They can be saved, and closing one asks nothing and leaves nothing on a disk.
+ * Provides arguments as JSON documents in memory, each with its schema, so that the editor's JSON support completes and checks
+ * them. A person can save them, and closes them without a question. They are never on a disk.
  */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
@@ -45,31 +45,28 @@ export class ArgumentDocuments implements Disposable {
     );
   }
 
-  /** Returns an address in a folder of its own, where the schema will be too. */
+  /** Returns an address in a new folder, which the schema shares. */
   newUri(tool: string): vscode.Uri {
     this.folders += 1;
     return vscode.Uri.from({ scheme, path: `/${this.folders}/${tool}.json` });
   }
 
-  /** Writes the document if there is none yet. What a person edited stays. */
+  /** Writes a missing document. An edited document stays. */
   prepare(uri: vscode.Uri, schema: unknown, given: Readonly<Record<string, unknown>>): void {
-    // No tool has a name with a point (N4), so no document of arguments is called so.
+    // Names of tools have no dot (N4), so no tool's document has this name.
     const schemaUri = uri.with({ path: `${uri.path.slice(0, uri.path.lastIndexOf('/'))}/arguments.schema.json` });
     this.write(schemaUri, encode(withSchemaKey(schema)));
-    // An argument of that name would name another schema, which the editor would fetch.
+    // An argument of this name would choose another schema, which the editor would fetch.
     const own = { $schema: './arguments.schema.json' };
     if (!this.files.has(uri.path)) this.write(uri, encode({ ...own, ...given, ...own }));
   }
 
-  /** Writes what the document said in an earlier window. */
+  /** Writes the text of the document of an earlier window. */
   restore(uri: vscode.Uri, text: string): void {
     this.write(uri, new TextEncoder().encode(text));
   }
 
-  /**
-   * Returns what the document holds, saved or not, without the key that names its schema. Rejects with a phrase that says
-   * what is wrong.
-   */
+  /** Resolves to the arguments in the document, saved or not. Rejects with the error as a phrase. */
   async read(uri: vscode.Uri): Promise<Record<string, unknown>> {
     const document = await vscode.workspace.openTextDocument(uri);
     const text = document.getText();
@@ -84,7 +81,7 @@ export class ArgumentDocuments implements Disposable {
     return given;
   }
 
-  /** Closes tabs of an earlier window whose documents are not here, which show an error. */
+  /** Closes tabs of an earlier window without a document, because they show an error. */
   async closeLost(): Promise<void> {
     const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
     const isLost = ({ input, isDirty }: vscode.Tab): boolean =>
@@ -122,7 +119,7 @@ function encode(value: unknown): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(value, undefined, 2)}\n`);
 }
 
-/** Allows the key that names the schema, which a closed schema would refuse. What the schema itself names is not fetched. */
+/** Allows the key `$schema`, which a closed schema would refuse, and removes references that the editor would fetch. */
 function withSchemaKey(given: unknown): unknown {
   const schema = withLocalReferences(given);
   if (!isObject(schema)) return schema;

@@ -1,4 +1,4 @@
-/** Holds the open panels of *Try Tool*, one for each tool, and the documents in which their arguments are edited. */
+/** Holds the open panels of *Try Tool*, one for each tool, and the documents of their arguments. */
 import type * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
@@ -24,7 +24,7 @@ export class Panels implements Disposable {
     else this.add({ server: id, published });
   }
 
-  /** Takes over a panel of the window before a reload. */
+  /** Restores a panel after a reload of the window. */
   async revive(panel: vscode.WebviewPanel, kept: KeptTrial | undefined): Promise<void> {
     await this.documents.closeLost();
     if (!kept || this.open.has(keyOf(kept.server, kept.published))) panel.dispose();
@@ -37,7 +37,7 @@ export class Panels implements Disposable {
     this.open.set(key, new TrialPanel({ ...this.deps, ...trial, documents: this.documents, onEnd }));
   }
 
-  /** Shows the app of a result from elsewhere; resolves as `AppPanel.show` does. */
+  /** Shows the app of a result in the chat. Resolves as `AppPanel.show` does. */
   showApp(app: OpenedApp): Promise<string | undefined> {
     const panel: AppPanel = new AppPanel(this.deps, () => this.apps.delete(panel));
     this.apps.add(panel);

@@ -1,4 +1,4 @@
-/** Registers *Try Tool* for the sidebar and the palette (E3). The panels are loaded when the first is asked for. */
+/** Registers *Try Tool* for the sidebar and the palette (E3). The first panel loads the code of panels. */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { firstLine } from '../../core/base/text.js';
@@ -7,6 +7,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
+import { whyNothingRuns } from '../views/phrases.js';
 import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
 import type { KeptTrial } from '../../webview/messages.js';
 import type { Panels, TryToolDeps } from './panels.js';
@@ -51,7 +52,7 @@ interface Found {
   readonly tool: ServedTool;
 }
 
-/** @param published The published name of a tool, which goes with a server's id. */
+/** @param published the published name of a tool, if `subject` is the id of a server */
 async function toolOf(slot: EngineSlot, subject: Subject, published: unknown): Promise<Found | undefined> {
   const all = slot.state.snapshot.servers.flatMap((server) => server.tools.map((tool): Found => ({ server, tool })));
   const name = nodeOf(subject)?.name ?? (typeof published === 'string' ? published : undefined);
@@ -60,7 +61,9 @@ async function toolOf(slot: EngineSlot, subject: Subject, published: unknown): P
   if (named || name !== undefined) return named;
   const choices = all.filter(({ server }) => id === undefined || server.id === id);
   if (choices.length === 0) {
-    void window.showInformationMessage(inert`No MCP server publishes a tool now.`);
+    const { phase, snapshot } = slot.state;
+    const why = snapshot.servers.length === 0 ? whyNothingRuns(phase, snapshot) : 'No MCP server publishes a tool now.';
+    void window.showInformationMessage(inert`${why}`);
     return undefined;
   }
   const choice = await window.showQuickPick(

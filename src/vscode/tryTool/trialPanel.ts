@@ -1,6 +1,6 @@
 /**
- * Shows one tool that is being tried: its page, its calls, and the conversation that holds what the calls leave behind. Invariants:
- * there is one call at a time, and the call and the lease end with the panel.
+ * The panel of *Try Tool* for one tool: its page, its calls and its conversation. Invariants: one call at a time; the call and the
+ * lease end with the panel.
  */
 import * as vscode from 'vscode';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -25,7 +25,7 @@ export interface TrialPanelDeps extends AppPanelDeps {
   readonly server: string;
   readonly published: string;
   readonly onEnd: () => void;
-  /** The panel and its arguments of the window before a reload. */
+  /** The panel and its arguments before a reload of the window. */
   readonly kept?: { readonly panel: vscode.WebviewPanel; readonly document: string | undefined };
 }
 
@@ -35,7 +35,6 @@ export class TrialPanel implements Disposable {
   private readonly panel: vscode.WebviewPanel;
   private readonly document: vscode.Uri;
   private shown: string | undefined;
-  /** The original name of the tool that the page shows. */
   private original: string | undefined;
   private call: AbortController | undefined;
   private last: Readonly<Record<string, unknown>> | undefined;
@@ -53,7 +52,7 @@ export class TrialPanel implements Disposable {
       kept?.panel ??
       window.createWebviewPanel('mcpToolsets.tryTool', inert`${published}`, vscode.ViewColumn.Active, {
         ...options,
-        // Input and result stay while another tab is in front.
+        // Keeps input and result while another tab is in front.
         retainContextWhenHidden: true,
       });
     this.panel.webview.options = options;
@@ -109,7 +108,7 @@ export class TrialPanel implements Disposable {
       case 'copy':
         return vscode.env.clipboard.writeText(message.text);
       case 'openResult': {
-        // The editor fetches what this key names.
+        // The editor would fetch the address in this key.
         const content = JSON.stringify({ ...this.last, $schema: undefined }, undefined, 2);
         const document = await vscode.workspace.openTextDocument({ language: 'json', content });
         await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside });
@@ -117,7 +116,7 @@ export class TrialPanel implements Disposable {
     }
   }
 
-  /** Shows the tool as it is now, and again when it has changed. */
+  /** Sends the tool to the page if it has changed. */
   private follow(): void {
     const found = this.find();
     if (!found) return;
@@ -162,7 +161,7 @@ export class TrialPanel implements Disposable {
         tool: published,
         arguments: given,
         conversation: this.conversation,
-        // Pressing *Run* answers `ask` for the tool that is shown. A denied tool is denied here too (S4).
+        // *Run* is the answer to `ask` for the shown tool. A denied tool stays denied (S4).
         ...(this.original !== undefined && { consented: this.original }),
         signal: call.signal,
         onProgress: (progress) => this.send({ kind: 'progress', ...progress }),
@@ -181,14 +180,14 @@ export class TrialPanel implements Disposable {
     if (result) await this.showApp(given, result);
   }
 
-  /** Shows the app of a result beside it, as the editor's chat does below it (G8). */
+  /** Shows the app of a result beside it (G8). */
   private async showApp(given: Readonly<Record<string, unknown>>, result: CallToolResult): Promise<void> {
     const tool = this.find()?.tool;
     if (!tool || appOf(tool.tool) === undefined || this.ended) return;
     this.app ??= new AppPanel(this.deps, () => (this.app = undefined));
     const { server: toolset } = this.deps;
     const wrong = await this.app.show({ toolset, tool, conversation: this.conversation, arguments: given, result });
-    // Another result may have come, or be on its way, whose app is told of then.
+    // After another call, the message would be about an older result.
     if (this.last === result && !this.call) this.send({ kind: 'app', ...(wrong !== undefined && { wrong }) });
   }
 

@@ -1,22 +1,21 @@
-/** Writes the names of files in the form that every view shows to a person. */
+/** Names files for a person. */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { isAbsolute, relative } from 'node:path';
 import { isBelow } from '../../core/base/paths.js';
 import { isUsersOwn } from '../engine/configFiles.js';
 
-/** Returns a config file relative to its workspace folder, with the folder's name if there are several, or `~/…` for the user's own. */
+/** Returns a config file relative to its workspace folder, with the folder's name if there are several, or `~/…` for the user's file. */
 export function fileLabel(file: string): string {
   if (isUsersOwn(file)) return `~/${relative(homedir(), file).replaceAll('\\', '/')}`;
   return vscode.workspace.asRelativePath(file);
 }
 
-/** Returns the name of the workspace folder that a file belongs to. */
 export function folderLabel(file: string): string {
   return vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file))?.name ?? fileLabel(file);
 }
 
-/** Returns any file relative to its workspace folder, or as `~/…` if it is below the home folder. */
+/** Returns a file relative to its workspace folder, or as `~/…` if it is below the home folder. */
 export function pathLabel(file: string): string {
   const home = homedir();
   const label = vscode.workspace.asRelativePath(file);

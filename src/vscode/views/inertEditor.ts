@@ -1,11 +1,12 @@
 /**
- * The door to everything in the editor that shows a text (S1a). What comes through it is `Inert` or `Markdown`, so that no
- * text of a server or a file can act as a link. `test/unit/inert.test.ts` refuses the editor's own functions elsewhere.
+ * The only way to editor functions that show a text (S1a). They take `Inert` or `Markdown`, so no text of a server or a file can
+ * act as a link. `test/unit/inert.test.ts` refuses the editor's own functions elsewhere.
  */
 import * as vscode from 'vscode';
-import type { Inert, Markdown } from '../../core/base/inert.js';
+import { inert, type Inert, type Markdown } from '../../core/base/inert.js';
+import { messageOf } from '../../core/base/text.js';
 
-/** A text that stands in our source as it is, such as the label of a button. */
+/** A text literal of our source, such as the label of a button. */
 type Literal<Text extends string> = string extends Text ? never : Text;
 
 interface MessageOptions {
@@ -81,6 +82,15 @@ interface InertWindow {
 }
 
 export const window: InertWindow = vscode.window as unknown as InertWindow;
+
+/** Runs a command of a person and shows its failure as an error message. Never rejects. */
+export async function orShowFailure(run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    void window.showErrorMessage(inert`${messageOf(error)}`);
+  }
+}
 
 interface StatusBarItem extends Omit<
   vscode.StatusBarItem,
@@ -159,12 +169,11 @@ export const Hover = vscode.Hover as unknown as new (
 ) => vscode.Hover;
 
 interface MarkdownOptions {
-  /** `$(name)` is an icon. */
   readonly icons?: boolean;
   readonly baseUri?: vscode.Uri;
 }
 
-/** The editor does not trust it: a link in it that names a command does nothing. */
+/** The editor does not trust this Markdown, so links to commands do nothing. */
 export function markdownString({ value }: Markdown, { icons, baseUri }: MarkdownOptions = {}): vscode.MarkdownString {
   const string = new vscode.MarkdownString(value, icons);
   if (baseUri) string.baseUri = baseUri;
@@ -197,7 +206,7 @@ export function createQuickPick<Item extends InertItem>(): Omit<
   return vscode.window.createQuickPick() as never;
 }
 
-/** The answer in a chat. Everything in it is read as Markdown. */
+/** The answer in a chat. The editor reads all of it as Markdown. */
 export interface InertStream {
   markdown(text: Markdown | vscode.MarkdownString): void;
   progress(text: Markdown): void;

@@ -1,7 +1,7 @@
-/**
- * Puts states, tools and reasons into words that are the same in every view. It is pure and does not import `vscode`.
- */
+/** The phrases for states, tools and reasons in every view. Pure; does not import `vscode`. */
 import { assertNever } from '../../core/base/assertNever.js';
+import { inert, type Inert } from '../../core/base/inert.js';
+import { clipped } from '../../core/base/text.js';
 import type { OfferedTool } from '../../core/tools/catalogue.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';
 import type { WindowState } from '../engine/engineSlot.js';
@@ -10,12 +10,12 @@ import { isTrial } from '../engine/trialConversation.js';
 import { heldChanges, serves, shortfallsOf } from '../../core/reconcile/shortfall.js';
 import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 
-/** Says why what serves is not what the file says (R3). */
+/** Says why an earlier definition serves (R3). */
 export function previousLine({ since, reason }: NonNullable<ServerStatus['previous']>, now: number): string {
   return `Its previous definition has served since ${timeOf(since, now)}: ${reason}`;
 }
 
-/** Returns `12 of 34 tools`, or `12 tools` if none is kept out. */
+/** Returns `12 of 34 tools`, or `12 tools` if all are published. */
 export function toolCount(published: number, offered: number): string {
   if (published === offered) return published === 1 ? '1 tool' : `${published} tools`;
   return `${published} of ${offered} tools`;
@@ -49,7 +49,7 @@ export function stateWord(state: ServerState): string {
   }
 }
 
-/** Returns why a window in this phase has no MCP servers. @param snapshot where it has read its files */
+/** Returns why a window in this phase has no MCP servers. @param snapshot if the files are read */
 export function whyNothingRuns(phase: WindowState['phase'], snapshot?: StatusSnapshot): string {
   switch (phase) {
     case 'untrusted':
@@ -67,7 +67,7 @@ export function whyNothingRuns(phase: WindowState['phase'], snapshot?: StatusSna
   }
 }
 
-/** Returns `~310 tokens` or `~3.1k tokens`. The number is an estimate and is rounded accordingly. */
+/** Returns the rounded estimate, such as `~310 tokens` or `~3.1k tokens`. */
 export function tokenPhrase(tokens: number): string {
   if (tokens < 1000) return `~${tokens} tokens`;
   return `~${tokens < 10_000 ? (tokens / 1000).toFixed(1) : Math.round(tokens / 1000)}k tokens`;
@@ -90,20 +90,20 @@ export function instancePhrase(use: InstanceStatus['use']): string {
   }
 }
 
-/** Returns a time of today as `10:32:05`, and a time of another day with its date. */
+/** Returns `10:32:05`, with the date if it is not today. */
 export function timeOf(at: number, now: number): string {
   const date = new Date(at);
   const time = date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
   return date.toDateString() === new Date(now).toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
 }
 
-/** Returns what the server says that a tool does. The editor asks before a call on that basis. */
+/** Returns the effects of a tool by its annotations. The editor uses these to ask before a call. */
 export function effects({ annotations }: OfferedTool): string[] {
   if (annotations?.readOnlyHint === true) return ['only reads'];
   return annotations?.destructiveHint === true ? ['may destroy data'] : [];
 }
 
-/** Returns how long something lasted, to the minute: `<1 min`, `4 min` or `2 h 5 min`. */
+/** Returns a duration to the minute: `<1 min`, `4 min` or `2 h 5 min`. */
 export function durationPhrase(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return '<1 min';
@@ -112,31 +112,28 @@ export function durationPhrase(ms: number): string {
   return `${Math.floor(minutes / 60)} h${rest > 0 ? ` ${rest} min` : ''}`;
 }
 
-/** Says that tools were listed in an earlier window, and how long ago. */
+/** Says how long ago an earlier window listed the tools. */
 export function rememberedPhrase(at: number, now: number): string {
   const days = Math.floor((now - at) / 86_400_000);
   return `remembered, ${days > 0 ? `${days} d` : durationPhrase(now - at)} old`;
 }
 
-/** Returns whether a person should look at a server. */
+/** True if a person should look at the server. */
 function isBroken(server: ServerStatus): boolean {
   if (['failed', 'invalid', 'signInNeeded'].includes(server.state.kind)) return true;
   return server.previous !== undefined && server.approval.kind !== 'pending';
 }
 
-/** A short form of what the Problems view says. */
-export const crowdedLine = 'Some models take at most 128 tools, and this window has more. See the Problems view.';
+/** A short form of the problem `too-many-tools`. */
+const crowdedLine = 'Some models take at most 128 tools, and this window has more. See the Problems view.';
 
 interface StatusSummary {
-  /** For example `MCP 3/4`: how many servers serve, and how many should. */
+  /** For example `MCP 3/4`: three of four enabled servers serve and need no attention. */
   readonly text: string;
   readonly tooltip: string;
   readonly severity: 'ok' | 'busy' | 'pending' | 'warning' | 'error';
-  /** How many servers and files a person should look at. */
   readonly broken: number;
-  /** How many servers wait for approval. */
   readonly pending: number;
-  /** How many servers have changes that are held back. */
   readonly changed: number;
 }
 
@@ -167,7 +164,9 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
   const failures = broken.length + fileLines.length;
   const isShort = crowded || [...lacks.values()].some(({ length }) => length > 0);
   const isOnlyFile = fileLines.length > 0 && broken.length === 0;
-  const served = isOnlyFile ? 'MCP: file has errors' : `MCP ${wanted.filter(serves).length}/${wanted.length}`;
+  const served = isOnlyFile
+    ? 'MCP: file has errors'
+    : `MCP ${wanted.filter((server) => serves(server) && !broken.includes(server)).length}/${wanted.length}`;
   return {
     text: `${served}${pending > 0 ? `, ${pending} to approve` : ''}`,
     tooltip: lines.length > 0 ? lines.join('\n') : 'No servers are configured.',
@@ -178,25 +177,65 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
   };
 }
 
-/** Says what runs of a file that is refused as a whole (C4). @param name The file as it is shown. */
-export function refusedLine(name: string, file: string, { servers }: StatusSnapshot): string {
+/** Says which servers of a refused file run (C4). @param name the file as a person sees it */
+function refusedLine(name: string, file: string, { servers }: StatusSnapshot): string {
   return servers.some(({ source }) => source === file)
     ? `${name} has an error. Its previous version still applies.`
     : `${name} has an error. None of its servers run.`;
 }
 
-/** Returns whether no server is known because a file has an error. */
-export function isUnreadable({ servers, problems }: StatusSnapshot): boolean {
+/** True if an error of a file hides all servers. */
+function isUnreadable({ servers, problems }: StatusSnapshot): boolean {
   return servers.length === 0 && problems.some(({ severity }) => severity === 'error');
 }
 
-/** Returns whether there are more tools than some models take. */
-export function isCrowded({ problems }: StatusSnapshot): boolean {
+/** True if there are more tools than some models take. */
+function isCrowded({ problems }: StatusSnapshot): boolean {
   return problems.some(({ code }) => code === 'too-many-tools');
 }
 
-/** Returns how many tools all toolsets have together. */
+/** Returns the number of all tools, with their tokens. */
 function totalPhrase({ servers }: StatusSnapshot): string {
   const tools = servers.flatMap((server) => server.tools);
   return `${toolCount(tools.length, tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;
+}
+
+interface Badge {
+  readonly value: number;
+  readonly tooltip: Inert;
+}
+
+export function badgeOf(snapshot: StatusSnapshot): Badge | undefined {
+  const { broken, pending, changed } = summary(snapshot);
+  const value = broken + pending + changed;
+  if (value === 0) return undefined;
+  const parts = [
+    ...(broken > 0 ? [broken === 1 ? '1 problem with MCP servers' : `${broken} problems with MCP servers`] : []),
+    ...(pending > 0 ? [pending === 1 ? '1 server waits for approval' : `${pending} servers wait for approval`] : []),
+    ...(changed > 0 ? [changed === 1 ? '1 server has changed tools' : `${changed} servers have changed tools`] : []),
+  ];
+  return { value, tooltip: inert`${parts.join(', ')}` };
+}
+
+/** Returns the line above the sidebar's rows, or an empty text. Without rows, the view shows its welcome. */
+export function sidebarMessage({ phase, snapshot }: WindowState, fileLabel: (file: string) => string): Inert {
+  if (phase !== 'serving' || snapshot.servers.length === 0) return inert``;
+  if (snapshot.refused.length > 0) {
+    const lines = snapshot.refused.map(({ file }) => refusedLine(fileLabel(file), file, snapshot));
+    return inert`${lines.join(' ')} See the Problems view.`;
+  }
+  if (snapshot.servers.every(({ state }) => state.kind === 'disabled')) {
+    return inert`Every server is disabled. To enable one, choose “Enable Server” in its menu.`;
+  }
+  return inert`${isCrowded(snapshot) ? crowdedLine : ''}`;
+}
+
+/** True if the sidebar has no rows because of an error of a file. A welcome depends on it. */
+export function hasBrokenFile({ phase, snapshot }: WindowState): boolean {
+  return phase === 'serving' && isUnreadable(snapshot);
+}
+
+/** Returns a text as one line of the chat, without its last full stop and cut if it is long. */
+export function shortLine(text: string): string {
+  return clipped(text.replace(/\s+/g, ' ').trim().replace(/\.$/, ''), 301);
 }

@@ -1,11 +1,10 @@
-/** Asks a person for one of several servers. */
 import { inert } from '../../core/base/inert.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { window } from './inertEditor.js';
 import { fileLabel } from './fileLabels.js';
 import { stateWord } from './phrases.js';
 
-/** Resolves with the id of the server that the person chose. */
+/** Asks a person for one of several servers. Resolves to its id. */
 export async function pickServer(servers: readonly ServerStatus[]): Promise<string | undefined> {
   const items = servers.map(({ id, state, source }) => ({
     label: inert`${id}`,

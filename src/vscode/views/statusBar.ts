@@ -1,4 +1,4 @@
-/** Shows the item `MCP 3/4` in the status bar while there is a config file. The item opens the sidebar. */
+/** Shows `MCP 3/4` in the status bar while there is a config file. A click opens the sidebar. */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { Icon, inert, inertLines } from '../../core/base/inert.js';

@@ -1,4 +1,4 @@
-/** What the agent host of VS Code asks of a model that it reaches through its bridge to models of extensions. */
+/** Requests of VS Code's agent host to a model through its bridge to models of extensions. */
 import { behindLast, listOf, sendJson, type ModelProtocol } from './protocol.js';
 
 export const agentHost: ModelProtocol = {

@@ -1,9 +1,9 @@
-/** What the protocols of models have in common: which tools a request offers, what came since the model spoke last, an answer. */
+/** The common parts of model protocols: the tools in a request, the messages since the model's last one, an answer. */
 import type { ServerResponse } from 'node:http';
 
 export interface OfferedTool {
   readonly name: string;
-  /** Codex offers the tools of a server below a name of their own. */
+  /** Codex offers the tools of a server below a separate name. */
   readonly namespace?: string | undefined;
 }
 
@@ -12,10 +12,10 @@ export type ModelAnswer =
   | { readonly kind: 'call'; readonly id: string; readonly tool: OfferedTool; readonly args: object };
 
 export interface ModelProtocol {
-  /** Whether a request at this path asks the model to speak. */
+  /** True if a request at this path asks the model for an answer. */
   speaksAt(path: string): boolean;
   tools(body: Fields): OfferedTool[];
-  /** The messages since the model spoke last, as the protocol has them. */
+  /** The messages since the model's last one, in the form of the protocol. */
   news(body: Fields): unknown[];
   answer(response: ServerResponse, answer: ModelAnswer, asked: { readonly body: Fields; readonly path: string }): void;
 }
@@ -26,7 +26,7 @@ export function listOf(value: unknown): Fields[] {
   return Array.isArray(value) ? (value as Fields[]) : [];
 }
 
-/** What stands behind the last for which this holds. */
+/** The items behind the last match. */
 export function behindLast<T>(items: readonly T[], isIt: (item: T) => boolean): T[] {
   return items.slice(items.findLastIndex(isIt) + 1);
 }

@@ -1,7 +1,7 @@
 /**
- * A model on the loopback interface that does what the harness says. A request of an agent waits until the harness has
- * decided what the model answers, so that each step of a check stands where it is written, one after the other. Which
- * conversation a request belongs to tells a tag in what the person asked.
+ * A model on the loopback interface, controlled by the test. A request of an agent waits for the test's decision
+ * about the answer. So each step of a check is written in order. A tag in the person's question assigns a request to
+ * its conversation.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -19,7 +19,7 @@ import { responses } from './responses.js';
 
 const protocols: readonly ModelProtocol[] = [messages, responses, chat, gemini, agentHost];
 
-/** How long an agent may take to start, and to bring a result. */
+/** The limit for an agent's start, and for a result. */
 const startMs = 180_000;
 
 interface Waiting {
@@ -29,11 +29,11 @@ interface Waiting {
   readonly response: ServerResponse;
 }
 
-/** What an agent gave its model of one result. */
+/** One result in an agent's request to its model. */
 export interface ModelResult {
-  /** Everything in words, images left out. */
+  /** Everything in text form, without images. */
   readonly text: string;
-  /** Images as the protocol has them. */
+  /** Images in the form of the protocol. */
   readonly images: number;
 }
 
@@ -41,7 +41,7 @@ export class ScriptedModel {
   private readonly talks = new Map<string, Talk>();
   private readonly server = createServer((request, response) => void this.receive(request, response));
 
-  /** @param record a file to which every request is appended, to see what an agent sent */
+  /** @param record a file that collects every request, for a person to read */
   private constructor(private readonly record: string | undefined) {}
 
   static async start(record?: string): Promise<ScriptedModel> {
@@ -54,7 +54,7 @@ export class ScriptedModel {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** A conversation that an agent is to begin with `talk.prompt`. */
+  /** A conversation that an agent begins with `talk.prompt`. */
   talk(): Talk {
     const tag = `talk-${randomBytes(6).toString('hex')}`;
     const talk = new Talk(tag);
@@ -76,7 +76,7 @@ export class ScriptedModel {
     if (!protocol) return sendJson(response, otherwise(path));
     const body = JSON.parse(text) as Fields;
     const talk = [...this.talks.values()].find(({ tag }) => text.includes(tag));
-    // Agents ask for titles, summaries and the like beside the conversation, and offer no tools then.
+    // Agents also request titles and summaries, and offer no tools then.
     if (!talk || protocol.tools(body).length === 0) {
       return protocol.answer(response, { kind: 'text', text: 'OK' }, { body, path });
     }
@@ -107,7 +107,7 @@ export class Talk {
     this.arrived.fire();
   }
 
-  /** The agent has ended: nothing comes any more. */
+  /** The agent has ended, so no more requests come. */
   gone(why: string): void {
     this.failure = why;
     this.arrived.fire();
@@ -118,13 +118,13 @@ export class Talk {
     await this.next(limitMs);
   }
 
-  /** What the model is offered now. */
+  /** The tools offered to the model now. */
   async tools(): Promise<OfferedTool[]> {
     const { protocol, body } = await this.next();
     return protocol.tools(body);
   }
 
-  /** The model calls a tool; resolves with what it is then given. @param tool its published name */
+  /** The model calls a tool. Resolves with the result in the next request. @param tool its published name */
   async call(tool: string, args: object = {}, limitMs = startMs): Promise<ModelResult> {
     const offered = await this.tools();
     const found = offered.find(({ name }) => name === tool || new RegExp(`[-_]${tool}$`).test(name));
@@ -138,7 +138,7 @@ export class Talk {
     return resultOf(protocol.news(body));
   }
 
-  /** The model says its last word. */
+  /** The model sends its last text. */
   async finish(): Promise<void> {
     await this.answer({ kind: 'text', text: 'DONE' });
   }

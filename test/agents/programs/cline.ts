@@ -14,7 +14,7 @@ export const cline: AgentProgram = {
   },
 };
 
-/** The same with one server for all toolsets, as a person writes it by hand. */
+/** The same with one handwritten server for all toolsets. */
 export const clineWithAll: AgentProgram = {
   ...cline,
   title: 'Cline with `connect` for all toolsets',

@@ -18,7 +18,7 @@ export const codex: AgentProgram = {
 const endsUnseen =
   'in that version nothing tells that a conversation is over, so that the idle limit ends the instance';
 
-/** The same in version 2026-07-28 of the protocol, which has no sessions: its threads alone tell conversations apart (G3). */
+/** The same in version 2026-07-28 of the protocol. It has no sessions, so only threads identify conversations (G3). */
 export const codexOf2026: AgentProgram = {
   ...codex,
   title: 'Codex with its feature `mcp_2026_07_28`',

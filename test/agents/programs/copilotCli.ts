@@ -23,7 +23,7 @@ export const copilotCli: AgentProgram = {
   limits: { image: 'it sends images only to models that it knows to see' },
 };
 
-/** The same by the entries that are written for Claude Code, which it reads too. */
+/** The same by the entries for Claude Code, because it reads them too. */
 export const copilotCliBesideClaudeCode: AgentProgram = {
   ...copilotCli,
   title: 'Copilot CLI by `.mcp.json`',

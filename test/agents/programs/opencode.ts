@@ -1,6 +1,6 @@
 import type { AgentProgram, Around } from '../agentProgram.js';
 
-/** Of opencode and of Kilo, which is made from it. */
+/** For opencode, and for Kilo, which is made from it. */
 export function scriptedProvider({ modelUrl }: Around): object {
   return {
     provider: {

@@ -1,4 +1,4 @@
-/** Medians and how figures are written. Pure. */
+/** Medians, and figures as text. Pure. */
 
 export function quantile(values: readonly number[], share: number): number {
   if (values.length === 0) return NaN;

@@ -1,7 +1,7 @@
 /**
- * Clients of a Streamable HTTP endpoint as the editor is one: every message a POST of its own, the answer an event or
- * JSON, a GET for what the server says by itself. `fetch` is what the editor uses; `node:http` costs a client least, so
- * that what is measured is the other side.
+ * Clients of a Streamable HTTP endpoint in the style of the editor. Every message is a separate POST, the answer is
+ * an event or JSON, and a GET receives the server's own messages. The editor uses `fetch`. `node:http` costs a client
+ * least, so its figures show the other side.
  */
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 
@@ -10,13 +10,16 @@ import { modernVersion, type Era } from './sdkClient.js';
 export interface Endpoint {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** It speaks the older HTTP+SSE: all answers come by the stream that a GET opens, which says where to POST. */
+  /**
+   * It speaks the older HTTP+SSE. All answers arrive on the stream of a GET, and its first event contains the address
+   * for POST.
+   */
   readonly isLegacy?: true;
 }
 
 export type Json = Record<string, unknown>;
 export type HttpKind = 'fetch' | 'node:http';
-/** Most agents are made with the client of the SDK. */
+/** Most agents use the client of the SDK. */
 export type ClientKind = HttpKind | 'SDK';
 
 interface Reply {
@@ -33,13 +36,13 @@ export class HttpClient {
   private nextId = 1;
   private listening: IncomingMessage | undefined;
   private url: string;
-  /** Requests whose answers come by the stream. */
+  /** Requests with answers on the stream. */
   private readonly waiting = new Map<unknown, (message: Json) => void>();
 
   constructor(
     private readonly endpoint: Endpoint,
     private readonly kind: HttpKind,
-    /** In the modern era each request says of itself what a session says else. */
+    /** In the modern era each request carries the data of a session. */
     private readonly era: Era = 'legacy',
   ) {
     this.url = endpoint.url;
@@ -85,7 +88,7 @@ export class HttpClient {
     return this.ask('tools/list');
   }
 
-  /** Hears what the server says by itself; resolves when the stream is open. Not every gateway has one. */
+  /** Listens to the server's own messages. Resolves when the stream is open. Some gateways have no such stream. */
   listen(onMessage: (message: Json) => void): Promise<boolean> {
     if (this.endpoint.isLegacy) return Promise.resolve(true);
     return new Promise((resolve, reject) => {
@@ -167,7 +170,7 @@ export class HttpClient {
     const response = await fetch(this.url, { method: 'POST', headers, body });
     let text = '';
     if (response.body) {
-      // Piece by piece, as the editor reads its answers.
+      // Piece by piece, like the editor.
       const decoder = new TextDecoder();
       const reader = response.body.getReader();
       for (let read = await reader.read(); !read.done; read = await reader.read()) {

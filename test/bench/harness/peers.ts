@@ -1,6 +1,6 @@
 /**
- * Other gateways in front of the same server, where the folder named by BENCH_PEERS has them in its `node_modules`. Each
- * is started as its own documentation says for one stdio server and Streamable HTTP.
+ * Other gateways in front of the same server, if the folder in BENCH_PEERS has them in its `node_modules`. Each
+ * starts as its documentation says for one stdio server and Streamable HTTP.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,13 +14,13 @@ import type { ServerCommand } from './servers.js';
 export interface Peer {
   readonly name: string;
   readonly endpoint: Endpoint;
-  /** The name it gives to `echo`. */
+  /** Its name for `echo`. */
   readonly tool: string;
 }
 
 export interface Peers {
   readonly ready: readonly Peer[];
-  /** What was not measured, and why. */
+  /** Skipped measurements, with reasons. */
   readonly notes: readonly string[];
   end(): Promise<void>;
 }
@@ -143,13 +143,13 @@ async function toolOf(endpoint: Endpoint, child: ChildProcess): Promise<string |
       return await client.ask('tools/list');
     };
     try {
-      // What is not up yet may take a request and never answer it.
+      // A gateway during its start may take a request and never answer it.
       const answer = await Promise.race([list(), pause(tryLimitMs, {}, { ref: false })]);
       const { tools = [] } = answer as { tools?: { name: string }[] };
       const tool = tools.find(({ name }) => /(?:^|_)echo$/.test(name));
       if (tool) return tool.name;
     } catch {
-      // Not up yet.
+      // Still starting.
     } finally {
       client.close();
     }

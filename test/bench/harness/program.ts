@@ -1,4 +1,4 @@
-/** The bench's side of a program in a process of its own: started, asked over Node's channel, ended. */
+/** The bench's side of a program in a separate process: start, requests over Node's channel, end. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Answer, Question } from './served.js';
@@ -58,7 +58,7 @@ export class Program {
     });
   }
 
-  /** Lets it clean up after itself, if it has something to. */
+  /** Lets it clean up after itself, if it has something to clean up. */
   async end(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const exited = once(this.child, 'exit');
@@ -80,7 +80,7 @@ function profiling({ options: { profile } }: Run, name: string): string[] {
   return ['--cpu-prof', `--cpu-prof-dir=${profile}`, `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`];
 }
 
-/** For the length of `use`. */
+/** For the duration of `use`. */
 export async function withProgram<T>(
   run: Run,
   name: string,

@@ -1,6 +1,6 @@
 /**
- * What a bench found, as rows of one table for each rule: ours beside the base it was run beside, the figure the rule is
- * about, the rule's target, and whether it was met. Pure but for `print`. Nothing fails because a figure missed its target.
+ * The findings of a bench, as rows of one table for each rule: our figure, the base of the same run, the measured
+ * value, the rule's target, and the verdict. Pure but for `print`. A missed target is not a failure.
  */
 import { times } from './figures.js';
 
@@ -8,7 +8,7 @@ export interface Row {
   readonly what: string;
   readonly ours: string;
   readonly base: string;
-  /** The figure that the target is about. */
+  /** The measured value for the target. */
   readonly measured: string;
   /** Empty: for comparison only. */
   readonly target: string;
@@ -20,7 +20,7 @@ export interface Findings {
   readonly rule: string;
   readonly title: string;
   readonly rows: readonly Row[];
-  /** How it was measured, and what could not be. */
+  /** The method, and skipped measurements. */
   readonly notes: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export interface Limit {
   readonly base?: string;
   readonly value: number;
   readonly limit: number;
-  /** `atMost` unless told. */
+  /** Default `atMost`. */
   readonly bound?: 'atMost' | 'atLeast';
   readonly write: (value: number) => string;
 }
@@ -46,7 +46,7 @@ export function limited({ what, ours, base = '', value, limit, bound = 'atMost',
   return { what, ours, base, measured: write(value), target: `${sign} ${write(limit)}`, met };
 }
 
-/** Ours against a base of the same run. */
+/** Our figure against a base of the same run. */
 export function ratio(
   what: string,
   { ours, base }: { readonly ours: number; readonly base: number },
@@ -55,7 +55,7 @@ export function ratio(
   return limited({ what, ours: write(ours), base: write(base), value: ours / base, limit, write: times });
 }
 
-/** A thing that must hold; `found` says what was seen. */
+/** A condition that must hold. `found` is the observation. */
 export function holds(what: string, found: string, target: string, met: boolean): Row {
   return { what, ours: found, base: '', measured: '', target, met };
 }

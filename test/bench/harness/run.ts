@@ -1,6 +1,7 @@
 /**
- * One run of the bench: its folder, the product built in it, and everything it started. Every process of a run carries the
- * run's mark in its environment, servers and their children included, so that what is left can be found and ended.
+ * One run of the bench: its folder, the product built in it, and all its processes. Every process of a run has the
+ * run's mark in its environment, servers and their children included. So the run can find the remaining processes and
+ * end them.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -15,19 +16,19 @@ export const root = resolve(__dirname, '../../..');
 export const markVariable = 'MCP_TOOLSETS_BENCH';
 
 export interface Product {
-  /** The production build, made by the product's own build script from the sources as they are. */
+  /** The production build, made by the product's own build script from the current sources. */
   readonly dist: string;
-  /** The part that `activate()` loads when there is a config file. */
+  /** The part that `activate()` loads if there is a config file. */
   readonly engine: string;
   readonly guardian: string;
 }
 
 export interface RunOptions {
   readonly quick: boolean;
-  /** Every bench for one short turn, to see that none is broken; its figures mean nothing. */
+  /** Runs every bench for one short turn, to see that each works. Its figures mean nothing. */
   readonly once: boolean;
   readonly full: boolean;
-  /** Where each program leaves its CPU profile; nothing is minified then. */
+  /** The folder for each program's CPU profile. Such a build is not minified. */
   readonly profile: string | undefined;
 }
 
@@ -50,7 +51,7 @@ export class Run {
     return this.options.profile !== undefined;
   }
 
-  /** How often something is done, or with how many: the usual number, or that of a run that is `quick`, or that of `once`. */
+  /** A number of repetitions or items, by the kind of run: usual, `quick` or `once`. */
   count(usual: number, quick: number, once = 1): number {
     if (this.options.once) return once;
     return this.options.quick ? quick : usual;
@@ -60,12 +61,12 @@ export class Run {
     return (this.product_ ??= this.buildProduct());
   }
 
-  /** Path of a program of `test/bench/programs`, bundled and minified as the product is. */
+  /** Path of a program of `test/bench/programs`, bundled and minified like the product. */
   async program(name: string): Promise<string> {
     return join(await (this.programs_ ??= this.buildPrograms()), `${name}.js`);
   }
 
-  /** Ended with the run; take it out when it has ended by itself. */
+  /** The run ends it. Release it after it has ended on its way. */
   track(process: { kill(): void }): { release(): void } {
     this.running.add(process);
     return { release: () => this.running.delete(process) };
@@ -76,12 +77,12 @@ export class Run {
     this.running.clear();
   }
 
-  /** Processes that carry the mark, this one not; undefined where the system does not tell. */
+  /** Processes with the mark, without this one. Undefined if the system does not list processes. */
   leftovers(): readonly Leftover[] | undefined {
     return marked(`${markVariable}=${this.mark}`);
   }
 
-  /** Ends what is left, and says what had to be ended. */
+  /** Ends the remaining processes and returns them. */
   async end(): Promise<readonly Leftover[]> {
     this.killAll();
     // The guardian of a killed engine takes up to 5 s for the worst servers.
@@ -91,14 +92,14 @@ export class Run {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // Gone by itself.
+        // Already gone.
       }
     }
     rmSync(this.folder, { recursive: true, force: true });
     return left;
   }
 
-  /** In a copy, so that `dist/` stays what whoever works in this folder has built. */
+  /** Builds in a copy, so that `dist/` of this folder stays unchanged. */
   private async buildProduct(): Promise<Product> {
     const copy = join(this.folder, 'product');
     for (const name of ['src', 'esbuild.mjs', 'native.mjs', 'package.json', 'package-lock.json', 'tsconfig.json']) {
@@ -132,7 +133,7 @@ export class Run {
   }
 }
 
-/** Whoever debugs the bench does not debug what it measures. */
+/** Debugging the bench does not debug the measured processes. */
 function withoutDebugging(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const rest = { ...env };
   delete rest['NODE_OPTIONS'];
@@ -149,10 +150,10 @@ export function marked(entry: string): readonly Leftover[] | undefined {
     try {
       if (!readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(entry)) continue;
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-      // One that has ended and waits for its parent has no command line.
+      // A zombie has no command line.
       if (command !== '') found.push({ pid, command });
     } catch {
-      // Gone while it was read, or another user's.
+      // It ended during the read, or belongs to another user.
     }
   }
   return found;

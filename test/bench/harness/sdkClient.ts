@@ -1,4 +1,4 @@
-/** The SDK's client on the stdio of a server, or on Streamable HTTP; only the SDK that is asked for is loaded. */
+/** The SDK's client on the stdio of a server, or on Streamable HTTP. Only the requested SDK is loaded. */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Endpoint, Json } from './httpClient.js';
 import type { ServerCommand } from './servers.js';
@@ -36,7 +36,7 @@ export async function connectSdk(era: Era, server: ServerCommand): Promise<SdkCl
   return connected(new StdioClientTransport(start));
 }
 
-/** The client of the older era, which most agents are made with. */
+/** The client of the older era, used by most agents. */
 export async function connectSdkByHttp({ url, headers }: Endpoint): Promise<SdkClient> {
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
   return connected(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as Transport);

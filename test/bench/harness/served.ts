@@ -1,4 +1,4 @@
-/** A program's side: answers the bench's questions, and ends when the bench is gone. */
+/** A program's side: answers the bench's requests, and ends when the bench is gone. */
 
 export interface Question {
   readonly id: number;
@@ -10,7 +10,7 @@ export type Answer = { readonly id: number; readonly value: unknown } | { readon
 
 export type Methods = Readonly<Record<string, (params: never) => unknown>>;
 
-/** `end`, if there is one, is asked last. */
+/** `end`, if there is one, is called last. */
 export function serve(methods: Methods): void {
   process.on('message', (message) => void answer(message as Question));
   process.on('disconnect', () => process.exit(0));
@@ -30,7 +30,7 @@ function reply(answer: Answer): void {
   if (process.connected) process.send?.(answer, undefined, undefined, () => {});
 }
 
-/** Milliseconds of the machine's own clock, which all processes share. */
+/** Milliseconds of the machine's own clock, common to all processes. */
 export function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -1,4 +1,4 @@
-/** The servers that are started, as commands for a bare client and as entries of a config file. */
+/** The measured servers, as commands for a bare client and as entries of a config file. */
 import { join } from 'node:path';
 import { root } from './run.js';
 
@@ -9,7 +9,7 @@ export interface ServerCommand {
 
 export interface ServerEntry extends ServerCommand {
   readonly id: string;
-  /** More of the entry, as values that JSON can write. */
+  /** More keys of the entry, as JSON values. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
@@ -23,17 +23,17 @@ function node(script: string, ...args: string[]): ServerCommand {
 
 const packages = join(root, 'node_modules/@modelcontextprotocol');
 
-/** From the registry, started by Node itself: `npx` would be the greater part of what is measured. */
+/** From the registry, started by Node itself, because `npx` would be the greater part of the measured time. */
 export const everything = node(join(packages, 'server-everything/dist/index.js'), 'stdio');
 
-/** @param folder what it may read */
+/** @param folder the folder it may read */
 export function filesystem(folder: string): ServerCommand {
   return node(join(packages, 'server-filesystem/dist/index.js'), folder);
 }
 
 export const memory = node(join(packages, 'server-memory/dist/index.js'));
 
-/** So many synthetic servers, whose tools have names of their own. */
+/** This number of synthetic servers with different tool names. */
 export function numbered(count: number, more: Readonly<Record<string, unknown>> = {}): ServerEntry[] {
   return Array.from({ length: count }, (_, index) => ({
     id: `s${index}`,

@@ -1,9 +1,9 @@
-/** Memory and processor time of the process it runs in. */
+/** Memory and processor time of its process. */
 
 export interface Memory {
-  /** Bytes. Read before anything is collected. */
+  /** Bytes, read before any collection. */
   readonly rss: number;
-  /** Bytes that are in use after collection; undefined unless asked for. */
+  /** Bytes in use after collection. Undefined unless requested. */
   readonly heap: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Loads and activates the built extension in a process that has loaded nothing else, with a stand-in for the editor. */
+/** Loads and activates the built extension in a fresh process, with a fake editor. */
 import { readdirSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { serve } from '../harness/served.js';
 type Extension = { activate(context: unknown): void };
 type Loader = { _load(request: string, ...rest: unknown[]): unknown };
 
-/** Whatever is asked of it is there, can be called, made and disposed of, and is empty. */
+/** Every property exists, can be called, constructed and disposed of, and is empty. */
 const anything: unknown = new Proxy(function () {}, {
   get: (_, key) => {
     if (key === 'then') return undefined;
@@ -30,7 +30,7 @@ function fileUri(path: string): unknown {
 
 function editor(folder: string): unknown {
   const uri = fileUri(folder);
-  // As the prototype: what loads it copies own properties and keeps the prototype.
+  // Used as the prototype, because a loader copies own properties and keeps the prototype.
   return Object.create(
     space({
       workspace: space({
@@ -44,7 +44,7 @@ function editor(folder: string): unknown {
 }
 
 serve({
-  /** Milliseconds that a file of any content costs. */
+  /** Milliseconds for a file of any content. */
   loadAlone({ file }: { file: string }) {
     const load = createRequire(__filename);
     const begun = performance.now();
@@ -52,7 +52,7 @@ serve({
     return performance.now() - begun;
   },
 
-  /** Milliseconds. `eager`: with every part of the product loaded first, as a bundle in one file would load them. */
+  /** Milliseconds. `eager`: with every part of the product loaded first, like a bundle in one file. */
   measure({ dist, folder, eager }: { dist: string; folder: string; eager: boolean }) {
     const stub = editor(folder);
     const loader = Module as unknown as Loader;
@@ -81,7 +81,7 @@ serve({
   },
 
   end() {
-    // Before it has read the config file and starts what stands there.
+    // Before it has read the config file and starts its servers.
     process.exit(0);
   },
 });

@@ -1,6 +1,6 @@
 /**
- * Clients without anything around them, loaded before the clock runs: the SDK's on stdio, and one that reads and writes
- * lines of JSON and looks at nothing in them. The base of P2, P5, P6 and P7.
+ * Bare clients, loaded before the clock runs: the SDK's on stdio, and one that reads and writes lines of JSON without
+ * checks. The base of P2, P5, P6 and P7.
  */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -35,7 +35,7 @@ async function listAll(client: Client): Promise<number> {
   return tools;
 }
 
-/** JSON-RPC by lines; the answer of each request is parsed once and given as it is. */
+/** JSON-RPC by lines. The answer of each request is parsed once and returned unchanged. */
 class LineClient {
   private readonly child: ChildProcess;
   private readonly waiting = new Map<number, (result: unknown) => void>();
@@ -72,7 +72,7 @@ class LineClient {
 }
 
 serve({
-  /** Milliseconds from the spawn until the tools of each are listed; those that never answer are not waited for. */
+  /** Milliseconds from the spawn until the tools of each are listed. It does not wait for servers that never answer. */
   async start({ commands, others = [] }: { commands: Command[]; others?: Command[] }) {
     const begun = performance.now();
     for (const other of others) connect(other).catch(() => undefined);
@@ -84,7 +84,7 @@ serve({
     );
   },
 
-  /** Milliseconds that each of several lists takes; `lines`: by the client that looks at nothing. */
+  /** Milliseconds of each of several lists. `lines`: by the client without checks. */
   async lists({ command, lines, times }: { command: Command; lines: boolean; times: number }) {
     const took: number[] = [];
     const measure = async (list: () => Promise<unknown>): Promise<void> => {

@@ -1,7 +1,7 @@
 /**
- * The base of P3 and P4: the least that can be called a gateway. JSON-RPC over HTTP by hand, one answer a request as
- * JSON, and an SDK client on a stdio server behind it. No sessions, no events, no limits, no token. In the modern era
- * it reads what each request says of itself no more than in the legacy one, and says that each result is complete.
+ * The base of P3 and P4: a minimal gateway. It is handwritten JSON-RPC over HTTP, one JSON answer a request, with an
+ * SDK client on a stdio server behind it. It has no sessions, no events, no limits and no token. In both eras it
+ * ignores the metadata of requests. In the modern era it marks each result as complete.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

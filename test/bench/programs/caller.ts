@@ -1,4 +1,6 @@
-/** The client's side of P3 and P4, alike on every way to a server: the SDK's on stdio, or HTTP as the editor speaks it. */
+/**
+ * The client's side of P3 and P4, equal on every way to a server: the SDK's on stdio, or HTTP in the editor's style.
+ */
 import { HttpClient, type ClientKind, type Endpoint, type Json } from '../harness/httpClient.js';
 import { connectSdk, connectSdkByHttp, type Era } from '../harness/sdkClient.js';
 import { now, serve } from '../harness/served.js';
@@ -41,19 +43,19 @@ serve({
     ways.set(name, client);
   },
 
-  /** The answer to one call, to see that it is one. */
+  /** The answer to one call, to check its kind. */
   async once({ way: name, tool, arguments: args }: Call) {
     return way(name).call(tool, args);
   },
 
-  /** One call, with the times in the machine's milliseconds. */
+  /** One call, with its times in the machine's milliseconds. */
   async timed({ way: name, tool, arguments: args }: Call) {
     const asked = now();
     const answer = await way(name).call(tool, args);
     return { asked, answered: now(), answer };
   },
 
-  /** Calls one after the other, and lists between them, until `quiet`; tells what went wrong. */
+  /** Calls one after the other, with lists between them, until `quiet`. Returns the errors. */
   traffic({ way: name, tool, arguments: args, list }: Call & { list: boolean }) {
     const running = { ended: false };
     const failures: string[] = [];
@@ -93,7 +95,7 @@ serve({
     return took;
   },
 
-  /** Calls a second with so many in flight, each by the next of these ways. */
+  /** Calls a second with this number in flight, each by the next of these ways. */
   async rateOver({ ways: names, tool, arguments: args, calls, inFlight }: Call & { ways: string[]; inFlight: number }) {
     const all = names.map((name) => bound(name).call);
     let left = calls;
@@ -105,7 +107,7 @@ serve({
     return (calls * 1000) / (performance.now() - begun);
   },
 
-  /** Calls a second with so many in flight. */
+  /** Calls a second with this number in flight. */
   async rate({ way: name, tool, arguments: args, calls, inFlight }: Call & { inFlight: number }) {
     const { call } = bound(name);
     let left = calls;

@@ -1,9 +1,12 @@
-/** Clients that watch their toolsets as the editor does: a session and a listening stream each, and a list after each change. */
+/**
+ * Clients that watch their toolsets like the editor: a session and a listening stream each, and a list after each
+ * change.
+ */
 import { HttpClient, type Endpoint } from '../harness/httpClient.js';
 import { now, serve } from '../harness/served.js';
 
 interface Seen {
-  /** When `list_changed` came and when the new list was there, in the machine's milliseconds. */
+  /** The times of `list_changed` and of the new list, in the machine's milliseconds. */
   readonly told: number;
   readonly listed: number;
   readonly tools: number;
@@ -11,7 +14,7 @@ interface Seen {
 
 interface Watch {
   readonly client: HttpClient;
-  /** Lists completed after a change, since they were last asked for. */
+  /** Lists completed after a change, since the last request for them. */
   seen: Seen[];
 }
 
@@ -39,7 +42,7 @@ serve({
     );
   },
 
-  /** Forgets what was seen, and tells how many changes there were that nobody asked for. */
+  /** Forgets the seen lists, and returns the number of unrequested changes. */
   forget() {
     let changes = 0;
     for (const watch of watches.values()) {

@@ -1,9 +1,9 @@
-/** The product's own engine (host, connector, gateway), from the production build, as the editor's extension host runs it. */
+/** The product's own engine (host, connector, gateway) from the production build, as in the editor's extension host. */
 import { threadTime } from '../../support/core/threadTime.js';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { ClientKind } from '../../../src/core/protocol/client.js';
-import type { GatewayEndpoint } from '../../../src/core/gateway/gateway.js';
+import type { GatewayEndpoint } from '../../../src/core/gateway/http/gateway.js';
 import type * as engineModule from '../../../src/vscode/engine/engine.js';
 import type { Clock } from '../../../src/core/base/clock.js';
 import { cpuTime, readMemory } from '../harness/usage.js';
@@ -13,7 +13,7 @@ import { OfferFiles } from '../../../src/core/remembered/offerFiles.js';
 import { Secrets } from '../../support/core/person.js';
 import { now, serve } from '../harness/served.js';
 
-/** As `systemClock`, which the build keeps to itself. */
+/** Same as `systemClock`, which the build does not export. */
 const clock: Clock = {
   now: () => Date.now(),
   after: (ms, run) => {
@@ -33,15 +33,15 @@ let engine: engineModule.Engine | undefined;
 interface Start {
   readonly product: Product;
   readonly text: string;
-  /** The servers whose tools are waited for. */
+  /** The servers whose tools are awaited. */
   readonly publishing: string[];
-  /** A folder that keeps what servers list for the next window; nothing is kept if it is absent. */
+  /** A folder that keeps the lists of servers for the next window. If absent, none are kept. */
   readonly kept?: string;
-  /** How many conversations each server has had in this workspace. */
+  /** The number of conversations of each server in this workspace. */
   readonly conversations?: Readonly<Record<string, number>>;
 }
 
-/** With what earlier windows left, which is read while the engine is loaded, as the extension does. */
+/** Reads the data of earlier windows while the engine loads, like the extension. */
 async function create({ product, kept, conversations }: Start): Promise<engineModule.Engine> {
   const reading = kept === undefined ? undefined : OfferFiles.open({ folder: kept, onFailure: fail });
   const load = createRequire(__filename);
@@ -61,7 +61,7 @@ async function create({ product, kept, conversations }: Start): Promise<engineMo
     filteredTools: () => 'information',
     trace: () => false,
     maxInstances: () => 128,
-    // The secret storage of a window that is the only one of its folder.
+    // The secret storage of the only window of its folder.
     address: { workspace: process.cwd(), secrets: new Secrets() },
     results: {
       folder: join(dirname(product.guardian), 'artifacts'),
@@ -84,7 +84,7 @@ function source(text: string): { file: string; folder: string; text: string } {
   return { file: `${process.cwd()}/.minds/mcp.yaml`, folder: process.cwd(), text };
 }
 
-/** Milliseconds from `from` until each of the servers publishes tools; settles when all do. */
+/** Milliseconds from `from` until each of the servers publishes tools. Settles when all do. */
 function untilPublished(ids: readonly string[], from: number): Promise<Record<string, number>> {
   const { host } = running();
   const published: Record<string, number> = {};
@@ -96,7 +96,7 @@ function untilPublished(ids: readonly string[], from: number): Promise<Record<st
       subscription.dispose();
       resolve(published);
     };
-    const subscription = host.onDidChangeCatalogue(look);
+    const subscription = host.onDidPublish(look);
     look();
   });
 }
@@ -111,7 +111,7 @@ function heldUp(): number {
 }
 
 serve({
-  /** Everything that the extension does once it knows there is a config file; loading the engine is part of the time. */
+  /** Does the extension's whole work for a known config file. The time includes loading the engine. */
   async start(given: Start) {
     const { text, publishing } = given;
     const begun = now();
@@ -128,7 +128,7 @@ serve({
     await running().host.setSources([source(text)]);
   },
 
-  /** Tells when an edit was handed over, and when the tools of `publishing` were there. */
+  /** Returns the time of the edit, and the time when the tools of `publishing` were there. */
   async edit({ text, publishing = [] }: { text: string; publishing?: string[] }) {
     const at = now();
     const settled = running().host.setSources([source(text)]);
@@ -184,7 +184,7 @@ serve({
     return running().host.snapshot.problems.map(({ code, message }) => `${code}: ${message}`);
   },
 
-  /** Looks from now on how long the event loop is held up at a time. */
+  /** Measures from now on how long the event loop is held up. */
   watchLoop() {
     heldUp();
     let [at, had] = [performance.now(), threadTime()];
@@ -195,7 +195,7 @@ serve({
     }, watchMs);
   },
 
-  /** Returns the longest since, in milliseconds of the thread's processor time. */
+  /** Returns the longest hold-up since then, in milliseconds of the thread's processor time. */
   heldUp,
 
   cpu: cpuTime,

@@ -1,4 +1,4 @@
-/** Starts a server and ends it again: through the product's connector, or by the SDK's client alone. */
+/** Starts a server and ends it again, through the product's connector or with only the SDK's client. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { systemClock } from '../../../src/core/base/clock.js';
@@ -8,7 +8,7 @@ import { serve } from '../harness/served.js';
 interface Case {
   readonly command: string;
   readonly args: string[];
-  /** By which its processes are found. */
+  /** The mark of its processes. */
   readonly mark: { readonly name: string; readonly value: string };
 }
 

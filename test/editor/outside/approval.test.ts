@@ -1,4 +1,4 @@
-/** What of approval (S1) needs more than a window: dialogs, which a window with tests in it does not show, and a reload. */
+/** Approval (S1) with dialogs and a reload. A window with tests in it shows no dialogs. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,9 @@ import { waitUntil, type ProcessEntry } from '../../support/editor/processes.ts'
 import type { EditorWindow } from '../../support/editor/window.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
 
-/** For a server to be up in a new window, and for that of the old one to be gone, on a busy machine; in milliseconds. */
+/**
+ * The limit for a server to start in a new window and for the old server to end, on a busy machine, in milliseconds.
+ */
 const startLimit = 60_000;
 
 describe('approval of a window', () => {
@@ -38,7 +40,7 @@ describe('approval of a window', () => {
   const approve = (server: string): Promise<void> =>
     window.evaluate((api, id) => void api.commands.executeCommand('mcpToolsets.approve', id), server);
 
-  it('shows what would run before a command that names a server approves it', async () => {
+  it('A command that names a server shows the launch before it approves it', async () => {
     const dialog = window.page.locator('.monaco-dialog-box');
     await approve('alpha');
     await dialog.getByText('Let the MCP server “alpha” of .minds/mcp.yaml start?').waitFor();
@@ -57,14 +59,14 @@ describe('approval of a window', () => {
     assert.equal(servers().length, 1);
   });
 
-  it('is remembered when the window is reloaded, as is what was not approved', async () => {
+  it('A reload of the window remembers approvals, and servers without one still wait', async () => {
     const file = join(editor.home, '.minds', 'approvals.json');
     assert.ok(await waitUntil(() => existsSync(file), startLimit), file);
     const [old] = servers();
     await window.reload();
     await untilTools(['mcp_alpha_echo', 'mcp_alpha_pid']);
     await window.page.getByText('1 to approve').waitFor();
-    // The tools are there before the new server is, and the old one may take a moment to end.
+    // The tools are there before the new server, and the old one may take a moment to end.
     const isOneNew = (): boolean => servers().length === 1 && servers().every(({ pid }) => pid !== old?.pid);
     assert.ok(await waitUntil(isOneNew, startLimit), JSON.stringify(servers()));
   });

@@ -1,4 +1,4 @@
-/** Nothing is left when a window closes, reloads, or its extension host is killed (X5). */
+/** No process is left when a window closes or reloads, or when its extension host is killed (X5). */
 import assert from 'node:assert/strict';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import { waitUntil } from '../../support/editor/processes.ts';
@@ -7,7 +7,7 @@ import { copyWorkspace } from '../../support/editor/workspaces.ts';
 
 /** The bound of X5, in milliseconds. */
 const endLimit = 5_000;
-/** For a window with four servers to be up, on a busy machine. */
+/** The limit for a window with four servers to start, on a busy machine. */
 const appearLimit = 60_000;
 const tools = ['mcp_deaf_echo', 'mcp_family_child', 'mcp_npx_echo', 'mcp_shell_echo'];
 
@@ -50,7 +50,7 @@ describe('the end of a window', () => {
     assert.fail(`left after ${limitMs} ms: ${JSON.stringify(editor.processes())}`);
   }
 
-  it('leaves no old instance when it is reloaded, and no process when it is closed', async () => {
+  it('A reload leaves no old instance, and a closed window leaves no process', async () => {
     const window = await open();
     const old = servers();
     assert.ok(old.length >= 4);
@@ -62,7 +62,7 @@ describe('the end of a window', () => {
     await within(endLimit, () => editor.processes().length === 0);
   });
 
-  it('leaves nothing 5 s after its extension host was killed', async () => {
+  it('A killed extension host leaves no process after 5 s', async () => {
     const window = await open();
     await window.killExtensionHost();
     await within(endLimit, () => editor.processes().length === 0);

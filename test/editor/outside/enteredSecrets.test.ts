@@ -1,4 +1,6 @@
-/** `{ secret: NAME }` in a real window (C2, E4): who is asked for it, who gets it, and that nothing writes it down in clear. */
+/**
+ * `{ secret: NAME }` in a real window (C2, E4): the question, the receiver of the value, and no clear text anywhere.
+ */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +13,7 @@ const limit = 60_000;
 const [first, second, made] = ['canary-first-5ca1ab1e', 'canary-second-5ca1ab1e', 'canary-made-5ca1ab1e'];
 const canary = /canary-[a-z]+-5ca1ab1e/;
 
-describe('secrets that a person enters', () => {
+describe('secrets entered by a person', () => {
   let editor: Editor;
   let window: EditorWindow;
   const copy = copyWorkspace('enteredSecrets');
@@ -43,7 +45,7 @@ describe('secrets that a person enters', () => {
       (codes) => JSON.stringify(codes.filter((code) => code.endsWith('-unset')).sort()) === JSON.stringify(expected),
     );
 
-  /** Takes the quick fix of a problem, as a click on the light bulb does: its edit first, and then its command. */
+  /** Applies the quick fix of a problem like a click on the light bulb: its edit first, and then its command. */
   const enterByQuickFix = (code: string): Promise<void> =>
     window.evaluate(
       async (api, [path, wanted]) => {
@@ -81,7 +83,7 @@ describe('secrets that a person enters', () => {
       (names) => names.includes(name),
     );
 
-  /** A window that has just been opened knows tools whose server has not started yet. */
+  /** A new window has tools before their server has started. */
   async function untilGiven(tool: string, value: string): Promise<void> {
     const end = Date.now() + limit;
     let given = '';
@@ -94,12 +96,12 @@ describe('secrets that a person enters', () => {
   const servers = (): number =>
     editor.processes().filter(({ command }) => command.includes('fixtures/servers/raw.mjs')).length;
 
-  it('hold their servers back, with a problem for each', async () => {
+  it('Missing secrets hold their servers back, with a problem for each', async () => {
     await problems(['env-unset', 'secret-unset']);
     assert.equal(servers(), 0);
   });
 
-  it('are asked for by the quick fix, and reach the process', async () => {
+  it('A quick fix asks for a secret, and the value reaches the process', async () => {
     await enterByQuickFix('secret-unset');
     await answer(first);
     await untilTool('mcp_kept_env');
@@ -108,7 +110,7 @@ describe('secrets that a person enters', () => {
     await window.invokeTool('mcp_kept_stderr', { text: `the key is ${first}` });
   });
 
-  it('are written into the file only when the person has entered a value', async () => {
+  it('A secret is written into the file only after the person has entered a value', async () => {
     const before = readFileSync(file, 'utf8');
     await enterByQuickFix('env-unset');
     const box = window.page.locator('.quick-input-widget input[type="password"]');
@@ -119,7 +121,7 @@ describe('secrets that a person enters', () => {
     await problems(['env-unset']);
   });
 
-  it('take the place of a variable that is not set, and comments stay', async () => {
+  it('A secret replaces an unset variable, and comments stay', async () => {
     await enterByQuickFix('env-unset');
     await answer(made);
     await untilTool('mcp_unset_env');
@@ -130,7 +132,7 @@ describe('secrets that a person enters', () => {
     await problems([]);
   });
 
-  it('are exchanged by Set Secret…, which restarts what uses them and nothing else', async () => {
+  it('Set Secret… replaces a secret and restarts only the servers that use it', async () => {
     const [kept, unset] = [await window.invokeTool('mcp_kept_pid'), servers()];
     await window.evaluate(({ commands }) => void commands.executeCommand('mcpToolsets.setSecret', 'KEPT_TOKEN'));
     await answer(second);
@@ -139,7 +141,7 @@ describe('secrets that a person enters', () => {
     assert.ok(unset >= 2);
   });
 
-  it('survive a reload of the window, and nobody is asked again', async () => {
+  it('A secret survives a reload of the window without a question', async () => {
     await window.reload();
     await window.approveCalls();
     await untilGiven('mcp_kept_env', `key ${second}`);
@@ -148,8 +150,8 @@ describe('secrets that a person enters', () => {
     assert.equal(await window.page.locator('.quick-input-widget input[type="password"]').isVisible(), false);
   });
 
-  // What the log of a server says of them is tested with the core: this form of the editor writes no log files.
-  it('stand in no file, problem or row in clear (E4)', async () => {
+  // The core tests cover server logs, because this form of the editor writes no log files.
+  it('A secret is in no file, problem or row in clear (E4)', async () => {
     await window.evaluate(({ commands }) => void commands.executeCommand('mcpToolsets.servers.focus'));
     await window.page.locator('.part.sidebar .monaco-list-row', { hasText: 'kept' }).first().waitFor();
     assert.doesNotMatch(await window.page.content(), canary);

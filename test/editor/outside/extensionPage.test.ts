@@ -1,4 +1,4 @@
-/** What a person reads in the editor: the page of the installed extension, and the pages that it brings along. */
+/** The pages a person reads in the editor: the page of the installed extension, and its documentation. */
 import assert from 'node:assert/strict';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import { inWebview } from '../../support/editor/webviews.ts';
@@ -24,7 +24,7 @@ describe('the pages of the installed extension', () => {
   const heading = async (text: string): Promise<void> =>
     await window.page.locator(inWebview(`h1:text-is("${text}")`)).waitFor();
 
-  it('the extension page shows no broken picture, no dead link and no step of the repository', async () => {
+  it('The extension page shows no broken picture, no dead link and no instruction for developers', async () => {
     await run('workbench.extensions.search', '@installed MCP Toolsets');
     await window.page.locator('.extensions-list .monaco-list-row[aria-label^="MCP Toolsets"]').click();
     await heading('MCP Toolsets');
@@ -44,7 +44,7 @@ describe('the pages of the installed extension', () => {
     await window.screenshot('documentation');
   });
 
-  it('the page of a problem code has its meaning and its remedy, and leads to the other pages', async () => {
+  it('The page of a problem code has its meaning and its remedy, and leads to the other pages', async () => {
     const page = 'mcp-toolsets-problem:/env-unset.md';
     await window.evaluate(async (api, uri) => {
       await api.commands.executeCommand('vscode.open', api.Uri.parse(uri));

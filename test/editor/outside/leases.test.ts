@@ -1,6 +1,6 @@
 /**
- * Leases of real conversations over a reload of the window (L2): the conversation keeps its id, its instance ends with the
- * window, and the next call has a new one.
+ * Leases of real conversations over a reload of the window (L2). The conversation keeps its id, its instance ends
+ * with the window, and the next call has a new one.
  */
 import assert from 'node:assert/strict';
 import { AgentWindow } from '../../support/editor/agentWindow.ts';
@@ -36,7 +36,7 @@ describe('leases over a reload', () => {
   const count = (): Promise<string> => call('mcp_counter_count');
   const show = (): Promise<string> => call('mcp_shown_show');
 
-  /** Presses a button of the app that is the last in sight. */
+  /** Presses a button of the last visible app. */
   async function bump(): Promise<string> {
     await window.page.locator(inWebview('#bump', -1)).click();
     const answer = window.page.locator(inWebview('#answer', -1)).filter({ hasText: /^bump/ });
@@ -47,7 +47,7 @@ describe('leases over a reload', () => {
   const instances = (): number[] =>
     editor.processes().flatMap(({ pid, command }) => (command.includes('raw.mjs') ? [pid] : []));
 
-  /** The one conversation that holds leases, as the sidebar shows it. */
+  /** The only conversation with leases, from the sidebar. */
   async function leaseholder(): Promise<string> {
     await agent.run('mcpToolsets.servers.focus');
     const rows = window.page.locator('.part.sidebar .monaco-list-row');
@@ -65,7 +65,7 @@ describe('leases over a reload', () => {
     return /conversation [0-9a-f-]{36}/.exec(text)?.[0] ?? assert.fail('no conversation');
   }
 
-  it('end with the window; the same conversation has a new one, and learns that the old one is gone (X4)', async function () {
+  it('A lease ends with the window, and the same conversation gets a new one with a notice about the old (X4)', async function () {
     this.timeout(240_000);
     assert.match(await count(), /: 1\b[^]*its own instance/);
     assert.match(await count(), /: 2\b/);
@@ -85,7 +85,7 @@ describe('leases over a reload', () => {
     for (const pid of instances()) assert.ok(!before.includes(pid), 'an instance outlived its window');
   });
 
-  it('what an app asks that was opened before is refused, and one that the chat opens now works (G8)', async () => {
+  it('A request of an app from before the reload is refused, and an app opened now works (G8)', async () => {
     assert.match(
       await bump(),
       /^bump failed: .*"shown" does not know which conversation opened this app.*Ask for the app again/,

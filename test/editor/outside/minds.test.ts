@@ -1,6 +1,6 @@
 /**
- * A chat with `@minds` that is opened again after the window was reloaded (D1, L2, L3, V2): the same conversation with what was
- * said and found in it, its images and files; its instances ended with the window.
+ * A chat with `@minds` after a reload of the window (D1, L2, L3, V2). It is the same conversation with its texts,
+ * results, images and files. Its instances ended with the window.
  */
 import assert from 'node:assert/strict';
 import { AgentWindow, type AgentAnswer } from '../../support/editor/agentWindow.ts';
@@ -37,7 +37,7 @@ describe('a chat with @minds over a reload', () => {
   const lastWords = ({ metadata }: AgentAnswer = {}): string =>
     metadata?.mcpToolsets?.messages.findLast(({ kind }) => kind === 'answer')?.text ?? '';
 
-  /** Pixels across of the images in the chat. */
+  /** The widths of the images in the chat, in pixels. */
   const widths = (): Promise<number[]> =>
     window.page
       .locator('.interactive-response img')
@@ -49,7 +49,7 @@ describe('a chat with @minds over a reload', () => {
     return (await line.first().getAttribute('data-href')) ?? '';
   };
 
-  it('goes on as the same conversation, with a new instance, its history, images and files', async function () {
+  it('A chat with @minds goes on as the same conversation, with a new instance, its history, images and files', async function () {
     this.timeout(240_000);
     const first = await agent.ask(`@minds ${call('count')} THEN ${call('chart')}`);
     const conversation = first?.metadata?.mcpToolsets?.conversation;

@@ -1,4 +1,4 @@
-/** A window without a folder (C5): the user's own servers work there, and what is missing for others is said. */
+/** A window without a folder (C5): the user's own servers work there, and other features report the missing folder. */
 import { join } from 'node:path';
 import { repoRoot } from '../../support/npm.mjs';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
@@ -13,7 +13,7 @@ describe('a window without a folder', () => {
 
   after(() => editor.close());
 
-  it("has the user's own servers, without a question", async () => {
+  it("A window without a folder has the user's own servers, without a question", async () => {
     editor = await startEditor({
       settings: { 'mcpToolsets.approval': 'ask' },
       homeFiles: { '.minds/mcp.yaml': users },

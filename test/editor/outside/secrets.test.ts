@@ -1,4 +1,4 @@
-/** Everything the extension shows and stores in a real window, searched for secrets (E4). */
+/** Searches all texts and stores of the extension in a real window for secrets (E4). */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import type { EditorWindow } from '../../support/editor/window.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
 import { freePort } from '../../support/freePort.ts';
 
-/** In the page: every value of every store of the browser. As text, because the page has no types of ours. */
+/** Runs in the page: every value of every store of the browser. It is text, because the page lacks our types. */
 const readStores = `(async () => {
   const databases = await indexedDB.databases();
   const settled = (request) => new Promise((resolve, reject) => {
@@ -66,7 +66,7 @@ describe('secrets in a window (E4)', () => {
   const row = (name: string): ReturnType<EditorWindow['page']['locator']> =>
     window.page.locator('.part.sidebar .monaco-list-row', { hasText: name });
 
-  /** In the notification centre: an editor that is driven shows no toasts. */
+  /** Looks in the notification centre, because a controlled editor shows no toasts. */
   async function untilQuestion(text: string): Promise<ReturnType<EditorWindow['page']['locator']>> {
     const question = window.page.locator('.notifications-center .notification-list-item', { hasText: text });
     await window.waitFor(
@@ -84,7 +84,7 @@ describe('secrets in a window (E4)', () => {
     return [...new Set(text.match(canary) ?? [])];
   }
 
-  it('do not show where a person is asked to approve', async () => {
+  it('Secrets do not show in the question for approval', async () => {
     await window.page.getByText('3 to approve').waitFor();
     await untilQuestion('3 MCP servers');
     assert.deepEqual(found(await shown()), []);
@@ -100,7 +100,7 @@ describe('secrets in a window (E4)', () => {
     await question.locator('.monaco-button', { hasText: 'Approve All' }).click();
   });
 
-  it('do not show in rows, tooltips, problems and status, though servers quote them', async () => {
+  it('Secrets do not show in rows, tooltips, problems and status, though servers quote them', async () => {
     await row('quotes').filter({ hasText: '4 tools' }).waitFor();
     await row('exits').filter({ hasText: 'exited with code' }).first().waitFor();
     await row('far')
@@ -132,7 +132,7 @@ describe('secrets in a window (E4)', () => {
     assert.deepEqual(found(problems), []);
   });
 
-  it('of the endpoint for other agents: it takes the one in the file, and says nothing of it', async () => {
+  it('The endpoint for other agents takes its token from the file and does not show it', async () => {
     const ask = async (path: string, bearer: string): Promise<[number, string]> => {
       const body = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}';
       const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
@@ -154,7 +154,7 @@ describe('secrets in a window (E4)', () => {
     assert.deepEqual(found(upstreams), []);
   });
 
-  it('are not copied', async () => {
+  it('Secrets are not copied', async () => {
     for (const server of ['quotes', 'exits', 'far']) {
       const copied = await window.evaluate(async ({ commands, env }, id) => {
         await commands.executeCommand('mcpToolsets.copyName', id);
@@ -171,8 +171,8 @@ describe('secrets in a window (E4)', () => {
     assert.deepEqual(found(diagnostics), []);
   });
 
-  it('are not in what the editor and the extension store', async () => {
-    // As state of an extension is written with a delay, ask for what is written last.
+  it('Secrets are not in the stores of the editor and the extension', async () => {
+    // The state of an extension is written with a delay, so this waits for its last value.
     const stored = async (): Promise<string> => window.page.evaluate<string>(readStores);
     let state = await stored();
     while (!state.includes('mcpToolsets.tools')) state = await stored();

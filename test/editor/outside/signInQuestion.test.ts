@@ -1,4 +1,4 @@
-/** The question before a sign-in at another site (X7): a dialog, which a window with tests in it does not show. */
+/** The question before a sign-in at another site (X7). It is a dialog, and a window with tests in it shows none. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -51,7 +51,7 @@ describe('a sign-in at another site', () => {
     await copy.remove();
   });
 
-  it('begins when a person agrees, who sees the page and the server that gets the token', async () => {
+  it('A sign-in at another site begins after a person agrees, and the question names the page and the server', async () => {
     await window.page.getByText('The MCP server “other” wants you to sign in.').first().waitFor();
     await window.evaluate((api) => void api.commands.executeCommand('mcpToolsets.signIn', 'other'));
     const dialog = window.page.locator('.monaco-dialog-box');

@@ -30,7 +30,7 @@ describe('the panel of Try Tool', () => {
     inPage(`.field:has(label:text-matches("^${name}( required)?$")) >> css=input, textarea, select`);
   const button = (name: string) => inPage(`button:text-is("${name}")`);
 
-  /** The editor keeps what panels hold when it reloads by itself, and not when its page goes away. */
+  /** The editor keeps the state of panels over its own reload, but not over a navigation of its page. */
   const reload = () =>
     window.reload(async () => {
       const loaded = window.page.waitForEvent('load', { timeout: 120_000 });
@@ -38,7 +38,7 @@ describe('the panel of Try Tool', () => {
       await loaded;
     });
 
-  it('keeps its arguments over a reload, right or wrong, and no result', async () => {
+  it('Try Tool keeps its arguments over a reload, right or wrong, and no result', async () => {
     await field('name').fill('Ann');
     await button('Run').click();
     await inPage('.result pre:has-text("Ann")').first().waitFor();
@@ -52,7 +52,7 @@ describe('the panel of Try Tool', () => {
     assert.equal(await inPage('.result').textContent(), '');
   });
 
-  it('keeps the document of its arguments over a reload', async () => {
+  it('Try Tool keeps the document of its arguments over a reload', async () => {
     await button('Edit as JSON').click();
     await window.waitFor(
       ({ window: { activeTextEditor } }) => activeTextEditor?.document.uri.scheme ?? '',

@@ -1,4 +1,4 @@
-/** The editor's own agent mode calls our tools; only the language model is scripted. */
+/** The editor's own agent mode calls our tools. Only the language model is scripted. */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { ask, calls, enableAgentMode, modelRequests, newChat } from '../../support/editor/agentMode.ts';
@@ -13,12 +13,12 @@ describe('agent mode', () => {
     await enableAgentMode();
   });
 
-  it('calls a tool and gets its answer', async () => {
+  it('The agent calls a tool and gets its answer', async () => {
     const { text } = await ask(calls({ tool: 'mcp_counter_echo', input: { text: 'hello from the agent' } }));
     assert.match(text, /RESULT mcp_counter_echo: .*hello from the agent/);
   });
 
-  it('keeps one instance for a conversation, and has another for another (G3, L1)', async () => {
+  it('The agent keeps one instance per conversation (G3, L1)', async () => {
     assert.match((await ask(count)).text, /: 1\b/);
     assert.match((await ask(count)).text, /: 2\b/);
     await newChat();
@@ -27,13 +27,13 @@ describe('agent mode', () => {
     await page.screenshot('agent-mode').catch(() => undefined);
   });
 
-  it('names its instance in the sidebar, and a click opens the conversation (E3)', async () => {
+  it("The sidebar names the agent's instance, and a click opens the conversation (E3)", async () => {
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
     const rows = '.part.sidebar .monaco-list-row';
     await page.click(`${rows}[aria-label^="counter, server"]`);
     await page.click(`${rows}[aria-label^="Instances"]`);
     const instance = `${rows}[aria-label*=", instance, mcp_counter"], ${rows}[aria-label*=", instance, count"]`;
-    // The editor keeps a chat in its file some time after the answer, so the other may have no title yet.
+    // The editor writes a chat to its file some time after the answer, so the other may have no title yet.
     await page.waitFor(instance);
     await page.screenshot('conversations');
     await page.click(`${instance} >> nth=0`);
@@ -46,7 +46,7 @@ describe('agent mode', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
-  it('is told once that it has an instance of its own, and can release it (L3, L5)', async () => {
+  it('The agent is notified once of its leased instance and can release it (L3, L5)', async () => {
     await newChat();
     assert.match((await ask(count)).text, /: 1\b[^]*its own instance of "counter"[^]*mcp_admin_release/);
     assert.doesNotMatch((await ask(count)).text, /its own instance/);
@@ -55,7 +55,7 @@ describe('agent mode', () => {
     assert.match((await ask(count)).text, /: 1\b/, 'the next call has a fresh one');
   });
 
-  it('runs the calls of a turn in parallel on one instance', async () => {
+  it("The calls of an agent's turn run in parallel on one instance", async () => {
     await newChat();
     const { text } = await ask(
       calls([{ tool: 'mcp_counter_count' }, { tool: 'mcp_counter_count' }, { tool: 'mcp_counter_pid' }]),
@@ -64,7 +64,7 @@ describe('agent mode', () => {
     assert.match(text, /: 2\b/);
   });
 
-  it('is told that what it held is gone when its instance died (X4)', async () => {
+  it('The agent is notified that its state is lost after the death of its instance (X4)', async () => {
     await newChat();
     const pid = Number(/RESULT mcp_counter_pid: (\d+)/.exec((await ask(calls({ tool: 'mcp_counter_pid' }))).text)?.[1]);
     process.kill(pid, 'SIGKILL');
@@ -73,7 +73,7 @@ describe('agent mode', () => {
     assert.doesNotMatch((await ask(count)).text, /is gone/);
   });
 
-  it('has a fresh instance after a change of its server, and none is left of before (L2, R4)', async () => {
+  it('The agent has a fresh instance after a change of its server, and the old one ends (L2, R4)', async () => {
     await newChat();
     await ask(count);
     const before = (await servers()).map(({ pid }) => pid);
@@ -82,7 +82,7 @@ describe('agent mode', () => {
     assert.match((await ask(count)).text, /: 1\b/);
   });
 
-  it('ends the longest idle instance where too many live, and the next call of its conversation has another (L2)', async () => {
+  it('Beyond the limit the longest idle instance ends, and the next call of its conversation gets another (L2)', async () => {
     const settings = vscode.workspace.getConfiguration('mcpToolsets');
     await settings.update('maxInstances', 2, vscode.ConfigurationTarget.Global);
     for (let chat = 0; chat < 4; chat++) {
@@ -94,12 +94,12 @@ describe('agent mode', () => {
     await settings.update('maxInstances', undefined, vscode.ConfigurationTarget.Global);
   });
 
-  it('is offered the tools under their ids', async () => {
+  it('The agent gets the tools under their ids', async () => {
     const requests = await modelRequests();
     assert.ok(requests.at(-1)?.tools.some(({ name }) => name === 'mcp_counter_count'));
   });
 
-  it('reads both kinds of content, and an error as an error (V1)', async () => {
+  it('The agent reads both kinds of content, and an error as an error (V1)', async () => {
     assert.match((await ask(calls({ tool: 'mcp_counter_structured' }))).text, /RESULT mcp_counter_structured: .+/);
     assert.match((await ask(calls({ tool: 'mcp_counter_fail', input: { text: 'no luck' } }))).text, /Error: ?no luck/);
   });

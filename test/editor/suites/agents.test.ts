@@ -1,4 +1,4 @@
-/** Agents outside the editor (G6, G7): the endpoint by its setting, and the entries that other programs are given. */
+/** Agents outside the editor (G6, G7): the endpoint by its setting, and the entries for other programs. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -48,7 +48,7 @@ async function listen(): Promise<{ server: Server; port: number }> {
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-/** What a command prints. The endpoint that it asks is in this process, which must not wait for it idly. */
+/** The output of a command. The command calls the endpoint in this process, so this process must not block. */
 async function printed(command: string): Promise<string> {
   const { stdout } = await promisify(execFile)('sh', ['-c', command]);
   return stdout;
@@ -102,11 +102,11 @@ describe('other agents', () => {
   const pidOf = async (client: Client): Promise<string> =>
     ((await client.callTool({ name: 'pid' })).content as { text: string }[])[0]?.text ?? '';
 
-  it('by default nobody is served, and there is no token', () => {
+  it('By default no endpoint listens and no token exists', () => {
     assert.ok(!existsSync(endpoints));
   });
 
-  it('with a port, each session of another agent is a conversation with an instance of its own', async () => {
+  it('With a port, each session of another agent is a conversation with a separate instance', async () => {
     await setPort(port);
     await until(answers, Boolean, 'the port');
     assert.equal(statSync(tokenFile()).mode & 0o777, 0o600);
@@ -121,7 +121,7 @@ describe('other agents', () => {
     assert.deepEqual((await status('/editor/mine', { method: 'POST', body: '{}' }))[0], 404);
   });
 
-  it('REST adds a server to the folder’s file; a person is asked before it starts', async () => {
+  it('REST adds a server to the folder’s file, and a person is asked before it starts', async () => {
     const [command, ...args] = ['node', 'x.mjs'];
     const body = JSON.stringify({ id: 'gamma', transport: 'stdio', command, args });
     const [created, text] = await status('/api/v1/users/mcp/upstreams', { method: 'POST', body });
@@ -132,7 +132,7 @@ describe('other agents', () => {
     await until(codes, (shown) => shown.includes('approval-pending'), 'the question about it');
   });
 
-  it('REST leaves a file alone that has unsaved changes in the editor', async () => {
+  it('REST does not change a file with unsaved changes in the editor', async () => {
     const document = await vscode.workspace.openTextDocument(configFile());
     const edit = new vscode.WorkspaceEdit();
     edit.insert(document.uri, new vscode.Position(0, 0), '# unsaved\n');
@@ -145,7 +145,7 @@ describe('other agents', () => {
     assert.ok((await readConfig()).startsWith('# unsaved\n'));
   });
 
-  it('a port that another program has is a problem, until it is free; the former port is closed', async () => {
+  it('A port of another program is a problem until it is free, and the former port is closed', async () => {
     const { server, port: taken } = await listen();
     await setPort(taken);
     await until(codes, (shown) => shown.includes('endpoint-port-taken'), 'the problem');
@@ -156,14 +156,14 @@ describe('other agents', () => {
     assert.equal(await answers(), true);
   });
 
-  it('switched off, nothing listens and sessions are over', async () => {
+  it('After the setting is switched off, the port is closed and sessions are over', async () => {
     const client = await connect('mine');
     await setPort(0);
     await until(answers, (found) => !found, 'the end');
     await assert.rejects(client.listTools());
   });
 
-  it('a port in the settings of the workspace opens nothing until the person chooses it (G6)', async () => {
+  it('A port in the settings of the workspace has no effect until the person chooses it (G6)', async () => {
     await update(port, vscode.ConfigurationTarget.Workspace);
     await until(codes, (shown) => shown.includes('endpoint-port-unconfirmed'), 'the problem');
     assert.equal(await answers(), false);
@@ -210,14 +210,19 @@ describe('other agents', () => {
         (texts) => texts.some((text) => text.includes(question)),
         question,
       );
+      // The hover of a tab would cover the button.
+      await page.hover('.part.statusbar');
       await page.click(`.notifications-center .monaco-button:text-is("${button}")`);
     }
+
+    // Old messages would cover the buttons of the next one.
+    beforeEach(() => vscode.commands.executeCommand('notifications.clearAll'));
 
     after(async () => {
       for (const file of [codex, gemini]) await rm(dirname(file), { recursive: true, force: true });
     });
 
-    it('asks for the agent and then for a port, shows what it would write and writes it; the editor keeps its toolsets', async () => {
+    it('“Set Up Another Agent” asks for agent and port, shows and writes the entry, and the editor keeps its toolsets', async () => {
       await writeFile(mcpJson, '{\n  "mcpServers": {\n    "own": { "command": "npx" } // by hand\n  }\n}\n');
       port = await freePort();
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
@@ -257,7 +262,7 @@ describe('other agents', () => {
       await page.screenshot('written');
     });
 
-    it('Codex: the file of the folder, comments kept; the command in the entry reads the token', async () => {
+    it("“Set Up Another Agent” for Codex edits the folder's file, keeps comments, and its command reads the token", async () => {
       await mkdir(dirname(codex), { recursive: true });
       await writeFile(codex, 'model = "x" # by hand\n');
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
@@ -276,7 +281,7 @@ describe('other agents', () => {
       assert.deepEqual(JSON.parse(headers), { Authorization: `Bearer ${token()}` });
     });
 
-    it('Gemini CLI: the command on the clipboard gives its variable the token, and has none itself', async () => {
+    it("“Set Up Another Agent” for Gemini CLI copies a command that sets the token's variable without containing the token", async () => {
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
       await choose('Gemini CLI');
       await answer('Write these 2 entries to .gemini/settings.json?', 'Write');
@@ -291,7 +296,7 @@ describe('other agents', () => {
       assert.equal(said, token());
     });
 
-    it('what starts here with no question is shown, and approved by writing: `connect` asks nobody (S1)', async () => {
+    it('“Set Up Another Agent” shows and approves launches without a question here, because `connect` cannot ask (S1)', async () => {
       const file = join(minds, 'approvals.json');
       const approved = (): boolean => existsSync(file) && readFileSync(file, 'utf8').includes('"theirs"');
       const asks = (value: string): Thenable<void> =>
@@ -319,7 +324,7 @@ describe('other agents', () => {
       }
     });
 
-    it('Cline: a file that is not there yet is made where Cline looks for it', async () => {
+    it("“Set Up Another Agent” for Cline creates a missing file at Cline's place", async () => {
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
       await choose('Cline');
       await page.waitFor('.view-lines :text("connect")');
@@ -339,15 +344,15 @@ describe('other agents', () => {
       assert.ok(existsSync(args[0] ?? ''), args[0]);
     });
 
-    it('what another program has written since is read, though the editor still has what was there', async () => {
+    it('“Set Up Another Agent” reads a newer file of another program, despite an older copy in the editor', async () => {
       const where = vscode.window.activeTextEditor?.document.uri.fsPath ?? assert.fail();
-      // What is not shown, and in no folder of the window, is watched by nobody.
+      // The editor does not watch a file outside the folders unless it is shown.
       await vscode.commands.executeCommand('workbench.action.closeAllEditors');
       await writeFile(where, '{ "theirs": 1 }\n');
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
       await choose('Cline');
       await answer('Write these 2 entries to', 'Write');
-      // It is shown when it has been saved; a picker that is opened before that loses the focus.
+      // It is shown after its save. An earlier picker would lose the focus.
       const document = await until(
         () => vscode.window.activeTextEditor?.document,
         (shown) => shown?.uri.fsPath === where && !shown.isDirty && shown.getText().includes('mcpServers'),
@@ -358,7 +363,7 @@ describe('other agents', () => {
       assert.ok('theirs' in (JSON.parse(text) as object), text);
     });
 
-    it('an entry has the port that is set when it is written, and is shown again where that has changed', async () => {
+    it('“Set Up Another Agent” writes the port set at that time, and shows the entry again after a change of the port', async () => {
       await writeFile(codex, 'model = "x"\n');
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
       await choose('Codex');
@@ -377,7 +382,7 @@ describe('other agents', () => {
       );
     });
 
-    it('the toolsets of the editor are what they were', async () => {
+    it('The toolsets of the editor are unchanged', async () => {
       assert.deepEqual(toolIds(), ['mcp_mine_add', 'mcp_mine_pid']);
       assert.ok(!(await codes()).includes('editor-toolset-hidden'));
     });

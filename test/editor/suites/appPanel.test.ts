@@ -1,4 +1,7 @@
-/** The app of a result beside *Try Tool* and from `@minds` (G8): it works on the instance of the result, and a hostile one gets nowhere. */
+/**
+ * The app of a result beside *Try Tool* and from `@minds` (G8). It works on the instance of the result, and a hostile
+ * app has no effect.
+ */
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -40,7 +43,7 @@ describe('the app of a result', () => {
     await until(servers, (all) => all.length <= 5, 'the instances of the panels have ended');
   });
 
-  it('is shown beside Try Tool and calls its own tools on the panel’s instance, by their names', async () => {
+  it('An app beside Try Tool calls its own tools on the panel’s instance, by their names', async () => {
     await tryApp('counter', 'my_show');
     const text = await untilShown(inPanelApp('#text'), /^text Counted 0 times/);
     const pid = /by (\d+)/.exec(text)?.[1];
@@ -58,7 +61,7 @@ describe('the app of a result', () => {
     await page.screenshot('app-panel');
   });
 
-  it('gets nowhere where it is hostile', async () => {
+  it('A hostile app has no effect', async () => {
     await tryApp('hostile', 'bad_show');
     const said = JSON.parse(await untilShown(inPanelApp('#said'), /^\{/)) as Record<string, string>;
     await page.screenshot('app-hostile');
@@ -82,7 +85,7 @@ describe('the app of a result', () => {
     await untilShown(inWebview('body', 1), /The app left its page, so it was closed/);
   });
 
-  it('says nothing any more once another is in its place, and hears nothing that the other asked', async () => {
+  it('A replaced app sends nothing, and does not see answers for its successor', async () => {
     const notes = async (): Promise<string[]> => JSON.parse(await invoke('mcp_chatter_c_notes')) as string[];
     await vscode.commands.executeCommand('mcpToolsets.tryTool', 'chatter', 'c_count');
     await untilShown(inWebview('h1'), /^c_count$/);
@@ -96,7 +99,7 @@ describe('the app of a result', () => {
     assert.equal(new Set(said).size, times);
   });
 
-  describe('whose page is read while a person goes on', () => {
+  describe('apps with a slow page', () => {
     const run = inWebview('button:text-is("Run")');
     const result = inWebview('.result');
     const give = (): Promise<string> => invoke('mcp_held_give');
@@ -120,7 +123,7 @@ describe('the app of a result', () => {
       await untilWaiting(1);
     });
 
-    it('gives way to the app of a later result, whichever page comes first', async () => {
+    it('An app gives way to the app of a later result, whichever page comes first', async () => {
       await page.click(run);
       await untilWaiting(2);
       assert.doesNotMatch((await page.texts(result)).join(), /app/);
@@ -131,12 +134,12 @@ describe('the app of a result', () => {
       assert.match(structure, new RegExp(`"count":${counted},`));
       await give();
       await untilWaiting(0);
-      // What the server answers comes after the page.
+      // The answer of the server comes after the page.
       await press(inPanelApp('#bump'), inPanelApp('#answer'), new RegExp(`^bump \\{"count":${Number(counted) + 1},`));
       assert.deepEqual(await page.texts(inPanelApp('#structure')), [structure]);
     });
 
-    it('is not shown where its tab was closed, and the next one is', async () => {
+    it('An app is not shown after its tab was closed, and the next one is', async () => {
       await vscode.window.tabGroups.close(vscode.window.tabGroups.all[1]?.tabs ?? []);
       await give();
       await untilShown(result, /its tab was closed/);
@@ -146,7 +149,7 @@ describe('the app of a result', () => {
       await untilShown(inPanelApp('#structure'), /^structure \{/);
     });
 
-    it('leaves nothing where Try Tool was closed', async () => {
+    it('An app leaves nothing after Try Tool was closed', async () => {
       await vscode.window.tabGroups.close(vscode.window.tabGroups.all[0]?.tabs ?? []);
       const tabs = (): readonly vscode.Tab[] => vscode.window.tabGroups.all.flatMap((group) => group.tabs);
       await until(tabs, ({ length }) => length === 0, 'no tab');
@@ -156,7 +159,7 @@ describe('the app of a result', () => {
     });
   });
 
-  it('has no WebRTC in its page, nor in any frame that its page can make', async () => {
+  it('The page of an app has no WebRTC, nor has any frame in it', async () => {
     const listener = createSocket('udp4');
     let packets = 0;
     listener.on('message', () => (packets += 1));
@@ -179,7 +182,7 @@ describe('the app of a result', () => {
     }
   });
 
-  it('reaches a program of this machine where its page declares it, as in the chat', async () => {
+  it('An app reaches a program of this machine if its page declares the program, as in the chat', async () => {
     const program = createServer((_, response) => {
       response.writeHead(200, { 'Access-Control-Allow-Origin': '*' }).end('reached');
     });
@@ -214,7 +217,7 @@ describe('the app of a result', () => {
       await vscode.commands.executeCommand('workbench.action.closeAllEditors');
       await newChat();
       await ask(calls({ tool: 'mcp_local_show' }));
-      // The editor asks first where the port of the machine leads on which a remote window runs.
+      // In a remote window the editor first looks up the forwarding of the machine's port.
       assert.equal(await untilShown(inWebview('#blocked'), /^blocked/), `blocked ${addresses[1]}`);
     } finally {
       program.closeAllConnections();
@@ -224,7 +227,7 @@ describe('the app of a result', () => {
     }
   });
 
-  it('opens from @minds, on the instance of its conversation', async () => {
+  it('An app opens from @minds, on the instance of its conversation', async () => {
     await newChat();
     const { text } = await askMinds(calls({ tool: 'my_show' }));
     const pid = /by (\d+)/.exec(text)?.[1];
@@ -237,8 +240,8 @@ describe('the app of a result', () => {
 });
 
 /**
- * A page that asks a STUN server of this machine, itself and from each frame that a page can give a text to. Each frame
- * that runs is counted. A frame whose address is refused loads no sooner than those that were made before it.
+ * A page that asks a STUN server of this machine, also from each kind of frame with a text from the page. It counts
+ * each running frame. A frame with a refused address loads no sooner than earlier frames.
  */
 function webRtcPage(port: number): string {
   const ask = `try {

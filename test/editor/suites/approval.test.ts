@@ -1,4 +1,4 @@
-/** Approval (S1) as a person meets it: nothing starts before they said so, and they see what they say yes to. */
+/** Approval (S1) for a person: no server starts before a yes, and the person sees the launches first. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -17,9 +17,9 @@ import {
 } from '../../support/editor/product.ts';
 
 const rows = '.part.sidebar .monaco-list-row';
-/** Questions are looked for in the notification centre, because an editor under test shows no toasts. */
+/** Questions are in the notification centre, because an editor under test shows no toasts. */
 const question = '.notifications-center .notification-list-item';
-/** The servers of which something is approved. */
+/** The servers with an approval. */
 const stored = (): string[] => {
   const file = join(homedir(), '.minds', 'approvals.json');
   if (!existsSync(file)) return [];
@@ -44,7 +44,7 @@ async function untilQuestion(pattern: RegExp): Promise<string[]> {
   return until(
     async () => {
       const texts = await page.texts(question);
-      // It closes when it has nothing more to show.
+      // It closes when it is empty.
       if (texts.length === 0) await vscode.commands.executeCommand('notifications.showList');
       return texts;
     },
@@ -60,7 +60,7 @@ const untilNoQuestion = (): Promise<string[]> =>
     'no question',
   );
 
-/** Joins the lines that continue one. */
+/** Joins continued lines. */
 const unfolded = (text: string): string => text.replace(/\n {2}… /g, '');
 
 function shownDocuments(): vscode.Uri[] {
@@ -82,9 +82,9 @@ describe('approval', () => {
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
   });
 
-  it('starts nothing in a fresh workspace and asks once, whatever the workspace’s settings say', async () => {
+  it('A fresh workspace starts nothing and asks once, whatever the workspace’s settings say', async () => {
     await untilQuestion(/2 MCP servers of \.minds\/mcp\.yaml want to start: “alpha”, “beta”\./);
-    // The editor has notifications of its own while it starts.
+    // The editor shows its own notifications during its start.
     const asked = (await page.texts(question)).filter((text) => /wants? to start/.test(text));
     assert.equal(asked.length, 1, asked.join('\n'));
     assert.deepEqual(await page.texts(`${question} .monaco-text-button`), ['Review…', 'Not Now'], 'nothing unseen');
@@ -103,14 +103,14 @@ describe('approval', () => {
     await page.screenshot('question');
   });
 
-  it('cannot be talked into starting by the commands that start', async () => {
+  it('Commands that start servers do not bypass approval', async () => {
     await vscode.commands.executeCommand('mcpToolsets.start', 'alpha');
     await vscode.commands.executeCommand('mcpToolsets.restart', 'alpha');
     await vscode.commands.executeCommand('mcpToolsets.reload');
     assert.deepEqual(await servers(), []);
   });
 
-  it('shows exactly what would run, and no secret', async () => {
+  it('The review shows exactly the launches, and no secret', async () => {
     await page.click(button(question, 'Review…'));
     const [text = '', ...others] = await untilReview();
     assert.deepEqual(others, []);
@@ -124,7 +124,7 @@ describe('approval', () => {
     await page.screenshot('review');
   });
 
-  it('starts them when they are approved', async () => {
+  it('Servers start after their approval', async () => {
     await page.click(button(question, 'Approve All'));
     await untilTools(all);
     await untilProblems([]);
@@ -134,7 +134,7 @@ describe('approval', () => {
     await until(stored, (names) => names.join() === 'alpha,beta', 'the approvals that every command reads');
   });
 
-  it('asks again when what it starts changes, and what was approved serves on', async () => {
+  it('A changed launch asks again, and the approved one serves on', async () => {
     const pid = await invoke('mcp_alpha_pid');
     await writeConfig(original.replace('echo,pid', 'echo,pid,count').replace('not-for-everyone', 'another-one'));
     await untilQuestion(/The MCP server “alpha” of \.minds\/mcp\.yaml has changed/);
@@ -145,7 +145,7 @@ describe('approval', () => {
     await page.screenshot('changed');
   });
 
-  it('shows the difference to what was approved', async () => {
+  it('The review shows the difference to the approved launch', async () => {
     await page.click(button(question, 'Review…'));
     const [before = '', now = ''] = await untilReview();
     assert.match(before, /argument +echo,pid\n/);
@@ -163,7 +163,7 @@ describe('approval', () => {
     await untilTools(all);
   });
 
-  it('approves in the title of the review, as the editor hides the question while a person reads', async () => {
+  it('The title of the review has the approval, because the editor hides the question while a person reads', async () => {
     const was = await servers();
     await writeConfig(original.replace('echo,pid', 'pid,echo'));
     await untilQuestion(/The MCP server “alpha” of .* has changed/);
@@ -188,7 +188,7 @@ describe('approval', () => {
     await untilNoQuestion();
   });
 
-  it('approves a single server that was reviewed from the sidebar', async () => {
+  it('A single server is approved from a review in the sidebar', async () => {
     await page.hover(`${rows}[aria-label^="alpha"]`);
     await page.screenshot('row-actions');
     await page.click(`${rows}[aria-label^="alpha"] .action-label[aria-label*="Review"]`);
@@ -198,13 +198,13 @@ describe('approval', () => {
     await untilProblems([]);
   });
 
-  it('goes back to what was approved before without a question', async () => {
+  it('A return to an earlier approved launch needs no question', async () => {
     await writeConfig(original);
     await untilTools(all);
     await untilNoQuestion();
   });
 
-  it('lets a filter change without a question', async () => {
+  it('A change of a filter needs no question', async () => {
     await writeConfig(original.replace('  beta:', '    tools: { whitelist: [echo] }\n  beta:'));
     await untilTools(['mcp_alpha_echo', 'mcp_beta_add']);
     assert.deepEqual(await page.texts(question), []);
@@ -212,7 +212,7 @@ describe('approval', () => {
     await untilTools(all);
   });
 
-  it('an earlier question leads to what waits by now', async () => {
+  it('An earlier question leads to the servers that wait now', async () => {
     await writeConfig(original.replace('echo,pid', 'echo,pid,quiet'));
     await untilQuestion(/The MCP server “alpha” of .* has changed/);
     await writeConfig(original.replace("'add'", "'add', '--verbose'"));
@@ -228,7 +228,7 @@ describe('approval', () => {
     await untilNoQuestion();
   });
 
-  it('stops a server whose approval is revoked, and asks before it starts again', async () => {
+  it('A server with a revoked approval stops, and asks before it starts again', async () => {
     await vscode.commands.executeCommand('mcpToolsets.revoke', 'alpha');
     await untilTools(['mcp_beta_add']);
     await until(stored, (names) => names.join() === 'beta', 'the approval that is left');

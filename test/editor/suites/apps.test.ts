@@ -1,6 +1,6 @@
 /**
- * An app in the editor's own chat (G8): under other names, behind a whitelist, on the instance of the conversation that
- * opened it. Only the language model is scripted.
+ * An app in the editor's own chat (G8): under other names, behind a whitelist, on the instance of its conversation.
+ * Only the language model is scripted.
  */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
@@ -23,7 +23,7 @@ describe('apps', () => {
     await enableAgentMode();
   });
 
-  it('gives the app the structure, and the model the text with our note (V1, L3)', async () => {
+  it('An app gets the structured content, and the model gets the text with our note (V1, L3)', async () => {
     const { text } = await ask(show);
     assert.match(text, /Counted 0 times by \d+\.[^]*its own instance of "counter"/);
     const sent = (await modelRequests()).at(-1)?.messages.flatMap(({ results }) => results.map((one) => one.text));
@@ -36,7 +36,7 @@ describe('apps', () => {
     await page.screenshot('app');
   });
 
-  it('lets the app call tools by their original names, on the instance of its conversation', async () => {
+  it('An app calls tools by their original names, on the instance of its conversation', async () => {
     const pid = pidIn(await untilShown(inWebview('#text'), /^text /));
     assert.equal(await pressed('bump', /^bump/), `bump {"count":1,"pid":${pid}}`);
     assert.equal(await pressed('count', /^count/), `count {"count":2,"pid":${pid}}`);
@@ -50,7 +50,7 @@ describe('apps', () => {
     );
   });
 
-  it('keeps two conversations side by side apart, and says so where one has given its instance back', async () => {
+  it('Apps of two conversations stay separate, and an app reports the release of its instance', async () => {
     const first = pidIn(await untilShown(inWebview('#text'), /^text /));
     await vscode.commands.executeCommand('workbench.action.openChat');
     const second = pidIn((await ask(show)).text);
@@ -60,7 +60,7 @@ describe('apps', () => {
       (all) => all.includes(first) && all.includes(second),
       'the apps of both conversations',
     );
-    // The last of a conversation is the one in sight.
+    // The last app of a conversation is the visible one.
     const [inFirst, inSecond] = [pids.lastIndexOf(first), pids.lastIndexOf(second)];
     assert.equal(await pressed('bump', /^bump/, inSecond), `bump {"count":1,"pid":${second}}`);
     assert.equal(await pressed('bump', /^bump \{"count":4/, inFirst), `bump {"count":4,"pid":${first}}`);
@@ -73,7 +73,7 @@ describe('apps', () => {
     await page.screenshot('released');
   });
 
-  it('reaches its own instance from an older turn while another conversation calls', async () => {
+  it('An app in an older turn reaches its own instance while another conversation calls', async () => {
     const [first] = await servers();
     const inFirst = await until(
       async () => {

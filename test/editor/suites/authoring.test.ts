@@ -1,4 +1,4 @@
-/** Writing the config file with nothing but this extension: completion, hover, lenses, outline, quick fixes (E1, E2, E3). */
+/** Writing the config file with only this extension: completion, hover, lenses, outline, quick fixes (E1, E2, E3). */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { needsPage, page } from '../../support/editor/bridge.ts';
@@ -8,7 +8,7 @@ const uri = (): vscode.Uri => vscode.Uri.file(configFile());
 const start = ['mcp_alpha_echo', 'mcp_alpha_count', 'mcp_alpha_count_up', 'mcp_beta_echo', 'mcp_beta_add'];
 const kept = 'filtered-tools whitelist';
 
-/** The file in an editor, with another text that is not saved; `¦` marks where the cursor goes. */
+/** The file in an editor, with another unsaved text. `¦` marks the cursor. */
 async function typed(marked: string): Promise<vscode.TextEditor> {
   const editor = await vscode.window.showTextDocument(uri());
   const cursor = marked.indexOf('¦');
@@ -20,7 +20,7 @@ async function typed(marked: string): Promise<vscode.TextEditor> {
   return editor;
 }
 
-/** As a person changes the file: in the editor, saved. While another save is under way, the editor declines one. */
+/** Changes the file as a person does, in the editor, and saves it. During another save, the editor declines one. */
 async function saved(text: string): Promise<void> {
   const { document } = await typed(text);
   await until(() => document.save(), Boolean, 'the save');
@@ -92,7 +92,7 @@ describe('authoring', () => {
     await untilProblems([kept]);
   });
 
-  it('completes keys, values, live names of tools, variables and folders', async () => {
+  it('Completion offers keys, values, live names of tools, variables and folders', async () => {
     const files = ['config file: stdio', 'config file: streamable_http', 'config file: streamable_http with a token'];
     assert.deepEqual((await completions('¦')).sort(), [...files, 'servers', 'version']);
     assert.ok((await completions('version: 1\nservers:\n  a:\n    tra¦\n    command: npx\n')).includes('transport'));
@@ -107,7 +107,7 @@ describe('authoring', () => {
     assert.ok((await completions(original.replace("'echo,add']", "'echo,add', './¦']"))).includes('./notes'));
   });
 
-  it('takes a completion as the editor writes it, with its indentation', async () => {
+  it("A completion keeps the editor's indentation", async () => {
     const editor = await typed('version: 1\nservers:\n  search¦');
     await vscode.commands.executeCommand('editor.action.triggerSuggest');
     // The command does nothing until the list shows a suggestion.
@@ -122,7 +122,7 @@ describe('authoring', () => {
     assert.match(text, /^version: 1\nservers:\n {2}search:\n {4}transport: stdio\n {4}command: npx\n/);
   });
 
-  it('explains keys, patterns, transforms and references', async () => {
+  it('Hovers explain keys, patterns, transforms and references', async () => {
     assert.match(await hovers(original.replace('command: node', 'comm¦and: node')), /The program to start/);
     assert.match(
       await hovers(original.replace("'count*'", "'cou¦nt*'")),
@@ -135,7 +135,7 @@ describe('authoring', () => {
     assert.match(await hovers(original.replace('  alpha:', '  al¦pha:')), /running, 3 of 4 tools/);
   });
 
-  it('shows state and actions above each server, and follows it', async () => {
+  it('Lenses show state and actions above each server, and follow it', async () => {
     assert.deepEqual(await lensTitles(), [
       ...['$(pass) Running · 3 of 4 tools', 'Restart', 'Show Log', 'Stop'].map((title) => `4 ${title}`),
       ...['$(pass) Running · 2 tools', 'Restart', 'Show Log', 'Stop'].map((title) => `13 ${title}`),
@@ -147,7 +147,7 @@ describe('authoring', () => {
     assert.equal((await lensTitles()).length, 8, 'while the YAML is broken');
   });
 
-  it('has an outline', async () => {
+  it('The config file has an outline', async () => {
     const found = await vscode.commands.executeCommand<vscode.DocumentSymbol[]>(
       'vscode.executeDocumentSymbolProvider',
       uri(),
@@ -161,7 +161,7 @@ describe('authoring', () => {
     );
   });
 
-  it('renames a server wherever its folder names it', async () => {
+  it('A rename of a server changes every mention in its folder', async () => {
     const [root] = vscode.workspace.workspaceFolders ?? [];
     assert.ok(root);
     const at = (path: string): vscode.Uri => vscode.Uri.joinPath(root.uri, path);
@@ -195,7 +195,7 @@ describe('authoring', () => {
       );
       assert.ok(await vscode.workspace.applyEdit(edit));
       await until(() => vscode.workspace.saveAll(), Boolean, 'the save');
-      // The prefix stays, and now it is not the id of the server.
+      // The prefix stays, and now differs from the id of the server.
       await untilTools(start.map((tool) => tool.replace('mcp_alpha', 'mcp_gamma_alpha')));
       assert.equal(await readConfig(), original.replace('  alpha:', '  gamma:'));
       assert.equal(await read(team), 'members:\n  ann: { toolsets: [gamma, beta] }\n');
@@ -212,7 +212,7 @@ describe('authoring', () => {
     }
   });
 
-  it('mends a misspelt key at one click, and leaves the rest as it was', async () => {
+  it('A quick fix mends a misspelt key and leaves the rest unchanged', async () => {
     await saved(original.replace('transform:', 'transfrom:'));
     await untilProblems([kept, 'unknown-key transfrom', 'name-taken beta']);
     await apply(await actionsFor('unknown-key'), "Rename to 'transform'");
@@ -220,7 +220,7 @@ describe('authoring', () => {
     await untilProblems([kept]);
   });
 
-  it('gives a prefix to a server whose name is taken', async () => {
+  it('A quick fix gives a prefix to a server with a taken name', async () => {
     await saved(original.replace("    transform:\n      - prefix: 'alpha_'\n", ''));
     await untilProblems([kept, 'name-taken beta']);
     await apply(await actionsFor('name-taken'), "Add the prefix 'beta_'");
@@ -228,7 +228,7 @@ describe('authoring', () => {
     await untilProblems([kept]);
   });
 
-  it('fixes all that is safe when asked to', async () => {
+  it('Fix all applies every safe fix', async () => {
     const broken = original.replace('version: 1\n', '');
     await saved(broken);
     await until(problems, (all) => all.some(({ code }) => code === 'version-missing'), 'the problem');
@@ -242,7 +242,7 @@ describe('authoring', () => {
     assert.equal(await readConfig(), original);
   });
 
-  it('writes the command that was meant (E1, X3)', async () => {
+  it('A quick fix writes the intended command (E1, X3)', async () => {
     await saved(original.replace('command: node', 'command: nodee'));
     await until(problems, (all) => all.some(({ code }) => code === 'command-not-found'), 'the problem');
     const actions = await actionsFor('command-not-found');
@@ -253,7 +253,7 @@ describe('authoring', () => {
     await untilProblems([kept]);
   });
 
-  it('offers to restart, to look at the log and to disable what does not start', async () => {
+  it('A failed server offers restart, log and disable', async () => {
     await saved(original.replace('    command: node\n    args', '    command: no-such-command\n    args'));
     await until(problems, (all) => all.some(({ code }) => code === 'command-not-found'), 'the problem');
     const actions = await actionsFor('command-not-found');
@@ -265,7 +265,7 @@ describe('authoring', () => {
     await untilProblems([]);
   });
 
-  it('disables and enables a server in the file, comments kept (E3)', async () => {
+  it('A server is disabled and enabled in the file, with comments kept (E3)', async () => {
     await vscode.commands.executeCommand('mcpToolsets.disable', 'alpha');
     await untilTools(['mcp_beta_echo', 'mcp_beta_add']);
     assert.equal(await readConfig(), original.replace('  alpha:\n', '  alpha:\n    enabled: false\n'));
@@ -274,7 +274,7 @@ describe('authoring', () => {
     assert.equal(await readConfig(), original.replace('  alpha:\n', '  alpha:\n    enabled: true\n'));
   });
 
-  it('makes each of several changes that are asked for at once, and saves it', async () => {
+  it('Several concurrent changes of the file are all made and saved', async () => {
     const { document } = await typed(original);
     await saved(original);
     await Promise.all(['alpha', 'beta'].map((server) => vscode.commands.executeCommand('mcpToolsets.disable', server)));
@@ -286,18 +286,18 @@ describe('authoring', () => {
     await untilTools(start);
   });
 
-  describe('as a person sees it', () => {
+  describe('authoring on the screen', () => {
     before(async function () {
       await needsPage(this);
       await vscode.commands.executeCommand('workbench.action.closeSidebar');
     });
 
-    it('the lenses', async () => {
+    it('The lenses are visible', async () => {
       await page.waitFor('.codelens-decoration >> text=Restart');
       await page.screenshot('lenses');
     });
 
-    it('the completion of keys, with documentation', async () => {
+    it('The completion of keys is visible, with documentation', async () => {
       await typed(original.replace('    tools:\n', '    ¦\n    tools:\n'));
       await vscode.commands.executeCommand('editor.action.triggerSuggest');
       await page.waitFor('.suggest-widget .monaco-list-row');
@@ -307,7 +307,7 @@ describe('authoring', () => {
       await page.press('Escape');
     });
 
-    it('the completion of tool names', async () => {
+    it('The completion of tool names is visible', async () => {
       await typed(original.replace("'count*', 'echo'", "'count*', ¦"));
       await vscode.commands.executeCommand('editor.action.triggerSuggest');
       await page.waitFor('.suggest-widget .monaco-list-row >> text=count_up');
@@ -315,7 +315,7 @@ describe('authoring', () => {
       await page.press('Escape');
     });
 
-    it('the hover of a transform', async () => {
+    it('The hover of a transform is visible', async () => {
       await typed(original.replace("prefix: 'alpha_'", "prefix: 'al¦pha_'"));
       await vscode.commands.executeCommand('editor.action.showHover');
       await page.waitFor('.monaco-hover table');
@@ -323,7 +323,7 @@ describe('authoring', () => {
       await page.press('Escape');
     });
 
-    it('the hover of a pattern', async () => {
+    it('The hover of a pattern is visible', async () => {
       await typed(original.replace("'count*'", "'cou¦nt*'"));
       await vscode.commands.executeCommand('editor.action.showHover');
       await page.waitFor('.monaco-hover >> text=Matches');
@@ -331,13 +331,13 @@ describe('authoring', () => {
       await page.press('Escape');
     });
 
-    it('the quick fixes of a problem', async () => {
+    it('The quick fixes of a problem are visible', async () => {
       await saved(original.replace('transform:', 'transfrom:'));
       await untilProblems([kept, 'unknown-key transfrom', 'name-taken beta']);
       const editor = await vscode.window.showTextDocument(uri());
       const at = editor.document.positionAt(editor.document.getText().indexOf('transfrom') + 2);
       editor.selection = new vscode.Selection(at, at);
-      // A problem that reaches the page later takes an open question for fixes back, so both warnings are there first.
+      // A later problem would close the list of quick fixes, so both warnings must be there first.
       await page.waitFor('.squiggly-warning >> nth=1');
       await vscode.commands.executeCommand('editor.action.quickFix');
       await page.waitFor('.action-widget >> text=Rename to');

@@ -1,4 +1,4 @@
-/** Auto save: a launch that a person is still typing does not count yet (R1). */
+/** Auto save: an unfinished launch does not count while a person types (R1). */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,10 +32,10 @@ describe('auto save', () => {
     });
   }
 
-  it('holds a launch while the caret is in its entry; it counts when the caret leaves', async () => {
+  it('Auto save holds a launch while the caret is in its entry, until the caret leaves', async () => {
     await type('"echo', ',pid');
     assert.match(await readConfig(), /echo,pid/);
-    // What is written later counts, and by then the launch would have counted too.
+    // If this later change counts, the launch would have counted too.
     const args = [join(repoRoot, 'test/fixtures/servers/raw.mjs'), '--tools', 'crash'];
     await writeFile(join(folder(), '.mcprc'), JSON.stringify({ late: { command: 'node', args } }));
     await untilTools(['mcp_late_crash', 'mcp_other_env', 'mcp_typed_echo']);
@@ -44,7 +44,7 @@ describe('auto save', () => {
     await untilTools(['mcp_late_crash', 'mcp_other_env', 'mcp_typed_echo', 'mcp_typed_pid']);
   });
 
-  it('holds nothing that a person saves by hand', async () => {
+  it('Auto save holds nothing that a person saves by hand', async () => {
     await type('echo,pid', ',add');
     await vscode.commands.executeCommand('workbench.action.files.save');
     await untilTools(['mcp_late_crash', 'mcp_other_env', 'mcp_typed_add', 'mcp_typed_echo', 'mcp_typed_pid']);

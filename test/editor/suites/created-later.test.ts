@@ -1,4 +1,4 @@
-/** A folder without a config file: one that is created later counts at once (G5), and the command that creates one works. */
+/** A folder without a config file: a new file counts at once (G5), and the command that creates one works. */
 import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -15,13 +15,13 @@ import {
 } from '../../support/editor/product.ts';
 
 describe('a config file that is created later', () => {
-  it('counts at once', async () => {
+  it('A new config file counts at once', async () => {
     assert.deepEqual(toolIds(), []);
     await writeConfig(`version: 1\nservers:\n  late: ${entry('raw.mjs', ['--tools', 'echo'])}\n`);
     await untilTools(['mcp_late_echo']);
   });
 
-  it('is followed when its folder goes and comes back', async () => {
+  it('A config file is followed when its folder is removed and restored', async () => {
     const text = await readConfig();
     await rm(dirname(configFile()), { recursive: true });
     await untilTools([]);
@@ -30,7 +30,7 @@ describe('a config file that is created later', () => {
     await untilTools(['mcp_later_echo']);
   });
 
-  it('can be created by command, with an example that has no problem of its own', async () => {
+  it('A command creates a config file with an example without problems', async () => {
     await rm(dirname(configFile()), { recursive: true });
     await untilTools([]);
     await vscode.commands.executeCommand('mcpToolsets.createConfig');

@@ -1,4 +1,4 @@
-/** The main job in the real editor: what the file says becomes tools, an edit changes them, a mistake is a problem. */
+/** The main job in the real editor: the file becomes tools, an edit changes them, a mistake is a problem. */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import {
@@ -38,30 +38,30 @@ describe('curation', () => {
     await untilProblems([]);
   });
 
-  it('shows the tools with no click, no chat message and no reload (G5)', () => {
+  it('Tools appear without a click, a chat message or a reload (G5)', () => {
     const set = vscode.lm.tools.find((tool) => tool.name === 'mcp_alpha_echo');
     assert.ok(set);
     assert.equal((set.inputSchema as { type?: string }).type, 'object');
   });
 
-  it('runs a tool for `lm.invokeTool`', async () => {
+  it('`lm.invokeTool` runs a tool', async () => {
     assert.equal(await invoke('mcp_beta_echo', { text: 'hello' }), 'hello');
     assert.equal(await invoke('mcp_beta_add', { a: 2, b: 3 }), '5');
   });
 
-  it('changes the tools by a filter or transform without restarting a process (R2)', async () => {
+  it('A change of a filter or transform changes the tools without a restart (R2)', async () => {
     const pid = await invoke('mcp_alpha_pid');
     await writeConfig(original.replace("[{ prefix: 'alpha_' }]", '[{ suffix: _v2 }]\n    tools: { whitelist: [pid] }'));
     await untilTools(['mcp_alpha_pid_v2', 'mcp_beta_echo', 'mcp_beta_add']);
     assert.equal(await invoke('mcp_alpha_pid_v2'), pid);
   });
 
-  it('follows a file that is replaced by a rename', async () => {
+  it('A file replaced by a rename is followed', async () => {
     await replaceConfig(original.replace('beta:', 'gamma:'));
     await untilTools(start.map((id) => id.replace('beta', 'gamma')));
   });
 
-  it('follows a file that is deleted and created again', async () => {
+  it('A deleted and restored file is followed', async () => {
     await removeConfig();
     await untilTools([]);
     await until(servers, (all) => all.length === 0, 'no server’s process');
@@ -69,16 +69,16 @@ describe('curation', () => {
     await untilTools(start);
   });
 
-  it('finishes a call whose server is removed meanwhile (R4)', async () => {
+  it('A call finishes after the removal of its server (R4)', async () => {
     const call = invoke('mcp_alpha_quiet', { ms: 3000 });
-    // The call has reached the server when a second one on the same instance is answered.
+    // An answer to a second call on the same instance proves that the first has reached the server.
     await invoke('mcp_alpha_pid');
     await writeConfig(`version: 1\nservers:\n  beta: ${entry('raw.mjs', ['--tools', 'echo,add'])}\n`);
     await untilTools(['mcp_beta_echo', 'mcp_beta_add']);
     assert.equal(await call, 'done');
   });
 
-  it('cancels a call for the server when its token is cancelled (X6)', async () => {
+  it('A cancelled token cancels the call at the server (X6)', async () => {
     const source = new vscode.CancellationTokenSource();
     const call = invoke('mcp_alpha_quiet', { ms: 60_000 }, source.token);
     await invoke('mcp_alpha_pid');
@@ -86,10 +86,10 @@ describe('curation', () => {
     await assert.rejects(Promise.resolve(call));
   });
 
-  describe('a mistake', () => {
+  describe('mistakes in the file', () => {
     const keep = (text: string): string => `${original.trimEnd()}\n${text}`;
 
-    it('in the YAML refuses the file, at the place, and everything runs on', async () => {
+    it('A YAML mistake refuses the file, at its place, and every server runs on', async () => {
       await writeConfig(original.replace('servers:', 'servers: {'));
       const [problem] = await until(problems, (all) => all.length > 0, 'a problem');
       assert.equal(problem?.code, 'yaml-syntax');
@@ -97,28 +97,28 @@ describe('curation', () => {
       assert.equal(await invoke('mcp_beta_echo', { text: 'still' }), 'still');
     });
 
-    it('in a command is a problem at the command, and costs only its server', async () => {
+    it('A mistake in a command is a problem at the command, and costs only its server', async () => {
       await writeConfig(keep('  broken:\n    transport: stdio\n    command: no-such-command-anywhere\n'));
       const [problem] = await untilProblems(['command-not-found no-such-command-anywhere']);
       assert.match(problem?.message ?? '', /PATH/);
       await untilTools(start);
     });
 
-    it('that ends a server at once quotes what it said', async () => {
+    it("A mistake that ends a server at once is a problem with the server's last output", async () => {
       await writeConfig(keep(`  broken: ${entry('exits.mjs')}\n`));
       const [problem] = await untilProblems(['server-exited broken']);
       assert.match(problem?.message ?? '', /exit/i);
       await untilTools(start);
     });
 
-    it('in a new definition of a server keeps the last-known-good (R3)', async () => {
+    it('A mistake in a new definition keeps the last-known-good server (R3)', async () => {
       const pid = await invoke('mcp_alpha_pid');
       await writeConfig(original.replace('command: node', 'command: nodee'));
       await untilProblems(['command-not-found nodee']);
       assert.equal(await invoke('mcp_alpha_pid'), pid);
     });
 
-    it('in an environment variable’s name is a problem at that node (C2)', async () => {
+    it('A mistake in an environment variable’s name is a problem at that node (C2)', async () => {
       await writeConfig(keep('  broken: { transport: stdio, command: node, env: { T: { env: NOT_SET_ANYWHERE } } }\n'));
       const [problem] = await until(problems, (all) => all.length > 0, 'a problem');
       assert.equal(problem?.code, 'env-unset');
@@ -126,26 +126,26 @@ describe('curation', () => {
       await untilTools(start);
     });
 
-    it('`transport: sse` is a problem at the value that says what to write (C3)', async () => {
+    it('`transport: sse` is a problem at the value and names the right value (C3)', async () => {
       await writeConfig(keep('  broken: { transport: sse, url: "http://127.0.0.1:9/sse" }\n'));
       const [problem] = await untilProblems(['transport-sse sse']);
       assert.match(problem?.message ?? '', /streamable_http/);
     });
 
-    it('in the spelling of a key is a warning that names the key (C3)', async () => {
+    it('A misspelt key is a warning that names the key (C3)', async () => {
       await writeConfig(original.replace('truely-stateless', 'truly-stateless'));
       const [problem] = await untilProblems(['unknown-key truly-stateless']);
       assert.equal(problem?.severity, 'Warning');
       assert.match(problem.message, /truely-stateless/);
     });
 
-    it('in a name drops that tool alone (N4)', async () => {
+    it('A mistake in a name drops only this tool (N4)', async () => {
       await writeConfig(keep(`  odd: ${entry('raw.mjs', ['--tools', `fine,bad.name,${'x'.repeat(65)}`])}\n`));
       await untilTools([...start, 'mcp_odd_fine']);
       await untilProblems(['tool-name-invalid odd', 'tool-name-invalid odd']);
     });
 
-    it('that gives two toolsets one name is a warning on the later, with the place of the first (N5)', async () => {
+    it('A name of two toolsets is a warning on the later one, with the place of the first (N5)', async () => {
       await writeConfig(keep(`  gamma: ${entry('raw.mjs', ['--tools', 'add,own'])}\n`));
       await untilTools([...start, 'mcp_gamma_own']);
       await untilProblems(['name-taken gamma']);
@@ -157,7 +157,7 @@ describe('curation', () => {
       assert.equal(related?.location.range.start.line, (await readConfig()).split('\n').indexOf('  beta:'));
     });
 
-    it('in a pattern is a warning on the pattern (N2)', async () => {
+    it('A mistake in a pattern is a warning on the pattern (N2)', async () => {
       await writeConfig(keep("    tools: { blacklist: ['ad*', 'nothing_*'] }\n"));
       await untilTools(start.filter((id) => id !== 'mcp_beta_add'));
       await untilProblems(["pattern-matches-nothing 'nothing_*'", 'filtered-tools blacklist']);

@@ -1,4 +1,4 @@
-/** The example workspace: three servers from the registry, as `npm start` opens it. Its picture is the one in the README. */
+/** The example workspace of `npm start` with three servers from the registry. The README shows its picture. */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { ask, calls, enableAgentMode } from '../../support/editor/agentMode.ts';
@@ -36,12 +36,12 @@ describe('the example', function () {
     await enableAgentMode();
   });
 
-  it('publishes the curated tools of three servers from the registry', async () => {
+  it('The example publishes the curated tools of three servers from the registry', async () => {
     assert.equal(await invoke('mcp_everything_sum', { a: 2, b: 40 }), 'The sum of 2 and 40 is 42.');
     await untilProblems(['filtered-tools whitelist', 'filtered-tools blacklist', 'filtered-tools whitelist']);
   });
 
-  it('answers an agent, shows an edit while one looks, and a mistake on its line', async function () {
+  it('The example answers an agent, and shows an edit live and a mistake on its line', async function () {
     await needsPage(this);
     const path = vscode.Uri.joinPath(vscode.Uri.file(configFile()), '../../notes/welcome.md').fsPath;
     const { text } = await ask(calls({ tool: 'mcp_notes_read_text_file', input: { path } }));

@@ -1,6 +1,6 @@
 /**
- * The apps of example servers that come with MCP Apps (G8), written by others with the SDK of apps: under other names and behind
- * a whitelist, in the editor's chat and beside *Try Tool*, a button in their frames has its effect.
+ * The apps of example servers from the MCP Apps project (G8), written with the SDK of apps. Tools have other names
+ * and a whitelist. A button in the frames works in the editor's chat and beside *Try Tool*.
  */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
@@ -12,7 +12,7 @@ import { inPanelApp, inWebview } from '../../support/editor/webviews.ts';
 
 const published = ['mcp_clock_my_get-time', 'mcp_monitor_my_get-system-info'];
 const isoTime = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
-/** When it was answered last. */
+/** The time of the last answer. */
 const time = /^\d\d:\d\d:\d\d$/;
 type Find = (selector: string) => string;
 
@@ -26,7 +26,7 @@ describe('the example servers of MCP Apps', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
-  /** The button asks the server by the tool's original name. */
+  /** The button calls the server by the tool's original name. */
   async function usesClock(find: Find, picture: string): Promise<void> {
     const first = await untilShown(find('#server-time'), isoTime);
     await page.click(find('#get-time-btn'));
@@ -39,7 +39,7 @@ describe('the example servers of MCP Apps', () => {
     await page.screenshot(picture);
   }
 
-  /** It polls by a tool that it alone uses, until its button is pressed and when it is pressed again. */
+  /** It polls with an app-only tool until its button is pressed, and again after the next press. */
   async function usesMonitor(find: Find, picture: string): Promise<void> {
     assert.equal(await untilShown(find('#info-platform'), /\w/), `${process.platform} ${process.arch}`);
     await untilShown(find('#status-text'), time);
@@ -48,7 +48,7 @@ describe('the example servers of MCP Apps', () => {
     await press(find('#poll-toggle-btn'), find('#status-text'), time);
   }
 
-  it('work in the editor’s chat', async () => {
+  it('Example apps work in the editor’s chat', async () => {
     await vscode.commands.executeCommand('workbench.action.openChat');
     await ask(calls({ tool: 'mcp_clock_my_get-time' }));
     await usesClock(inWebview, 'chat-clock');
@@ -57,13 +57,13 @@ describe('the example servers of MCP Apps', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     await vscode.commands.executeCommand('workbench.action.openChat');
     await ask(calls({ tool: 'mcp_monitor_my_get-system-info' }));
-    // Its button is above the part of the answer that the chat shows.
+    // Its button is above the visible part of the answer.
     await untilShown(inWebview('#status-text'), time);
     await page.scroll('.part.editor .interactive-response :text("RESULT")', -2_000);
     await usesMonitor(inWebview, 'chat-monitor');
   });
 
-  it('work beside Try Tool', async () => {
+  it('Example apps work beside Try Tool', async () => {
     await tryApp('clock', 'my_get-time');
     await usesClock(inPanelApp, 'panel-clock');
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');

@@ -1,10 +1,10 @@
-/** A person who has never seen the product, in an empty folder: what is offered, and what one click gives (E5, C1). */
+/** A new user in an empty folder: the offers, and the effect of one click (E5, C1). */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { page } from '../../support/editor/bridge.ts';
-import { configFile, isOldEditor, readConfig, servers, until } from '../../support/editor/product.ts';
+import { configFile, readConfig, removeConfig, servers, until } from '../../support/editor/product.ts';
 
-/** Whether the palette lists a command: asked by its title, because it shows only as many rows as there is room for. */
+/** True if the palette lists a command. It searches the title, because the palette shows only as many rows as fit. */
 async function offers(title: string): Promise<boolean> {
   await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
   await vscode.commands.executeCommand('workbench.action.quickOpen', `>MCP Toolsets: ${title}`);
@@ -15,30 +15,24 @@ async function offers(title: string): Promise<boolean> {
 }
 
 describe('first minute', () => {
-  it('begins with a sidebar that says how', async () => {
+  it('An empty folder shows a sidebar with first steps', async () => {
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
     await page.waitFor('.part.sidebar .monaco-button >> text=Create Config File');
     await page.waitFor('.part.sidebar a:text-is("Get started")');
     await page.screenshot('empty');
   });
 
-  it('hides from the palette what does not apply', async () => {
+  it('The palette hides commands without a use', async () => {
     assert.ok(await offers('Create Config File'));
     for (const title of ['Restart Server', 'Try Tool', 'Approve Server', 'Release Instance']) {
       assert.ok(!(await offers(title)), title);
     }
   });
 
-  it('has a walkthrough', async () => {
-    // The pictures are there where there is room for them.
+  it('There is a walkthrough', async () => {
+    // The pictures are shown only if there is room.
     await vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');
-    const open = (): Promise<unknown> => page.click('.part.sidebar a:text-is("Get started")');
-    await open();
-    if (isOldEditor) {
-      // It shows its own walkthrough when one is opened for the first time.
-      await page.waitFor('.getting-started-step');
-      await open();
-    }
+    await page.click('.part.sidebar a:text-is("Get started")');
     await page.waitFor('.getting-started-step >> text=Add a server');
     await page.screenshot('walkthrough');
     const steps = await page.texts('.getting-started-step .step-title');
@@ -59,6 +53,45 @@ describe('first minute', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
+  it('offers commands in the walkthrough that work without a file', async () => {
+    const press = async (step: string, button: string): Promise<void> => {
+      await vscode.commands.executeCommand('notifications.clearAll');
+      await vscode.commands.executeCommand('mcpToolsets.openWalkthrough');
+      await page.click(`.getting-started-step >> text=${step}`);
+      await page.click(`.getting-started-step .monaco-button:has-text("${button}")`);
+    };
+    const untilMessage = async (text: string): Promise<void> => {
+      await until(
+        async () => {
+          await vscode.commands.executeCommand('notifications.showList');
+          return page.texts('.notifications-center .notification-list-item');
+        },
+        (texts) => texts.some((one) => one.includes(text)),
+        text,
+      );
+      await vscode.commands.executeCommand('notifications.hideList');
+    };
+    for (const [step, button] of [
+      ['Let the servers start', 'Review Servers'],
+      ['Try a tool', 'Try Tool'],
+    ] as const) {
+      await press(step, button);
+      await untilMessage('This workspace has no .minds/mcp.yaml');
+    }
+    await press('See what agents see', 'Show Sidebar');
+    await page.waitFor('.part.sidebar .monaco-button >> text=Create Config File');
+    await press('Write with completion', 'Open Config File');
+    await until(
+      () => vscode.window.activeTextEditor?.document.uri.fsPath,
+      (path) => path === configFile(),
+      'the file in an editor',
+    );
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await vscode.commands.executeCommand('notifications.clearAll');
+    await removeConfig();
+    await page.waitFor('.part.sidebar .monaco-button >> text=Create Config File');
+  });
+
   it('writes a commented example at one click, valid as it is, and starts nothing unasked', async () => {
     await page.click('.part.sidebar .monaco-button >> text=Create Config File');
     await until(
@@ -77,7 +110,7 @@ describe('first minute', () => {
     await page.screenshot('created');
   });
 
-  it('offers then what applies', async () => {
+  it('The palette then offers the useful commands', async () => {
     assert.ok(await offers('Approve Server'));
     assert.ok(!(await offers('Release Instance')));
   });

@@ -1,4 +1,6 @@
-/** Text from outside acts nowhere in the editor (S1a): what would be a link that runs a command is shown as its letters. */
+/**
+ * Text from outside has no effect in the editor (S1a). A link that would run a command is shown as plain characters.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -10,7 +12,7 @@ import { until, writeConfig } from '../../support/editor/product.ts';
 const notification = '.notifications-center .notification-list-item';
 const action = 'hostile.act';
 
-/** The texts of notifications, in one line each. */
+/** The texts of notifications, one line each. */
 async function notifications(pattern: RegExp): Promise<string[]> {
   return until(
     async () => {
@@ -38,14 +40,14 @@ describe('text from outside', () => {
     assert.equal(acted, 0);
   });
 
-  it('is no link in a message: the editor does make links of such a text', async () => {
+  it('Foreign text in a message is not a link, although the editor makes links of such a text', async () => {
     void vscode.window.showInformationMessage(`A control: [this text](command:${action}).`);
     await notifications(/A control/);
     assert.deepEqual(await linksOf('this text'), ['this text'], 'else the tests below prove nothing');
     await vscode.commands.executeCommand('notifications.clearAll');
   });
 
-  it('is no link in the question before a start: the name of a folder in a .code-workspace', async () => {
+  it('A folder name in a .code-workspace is not a link in the question before a start', async () => {
     await vscode.commands.executeCommand('mcpToolsets.revoke', 'alpha');
     await writeConfig((await config()).replace("'echo'", "'echo,pid'"));
     await notifications(/“alpha” of .*wants to start/);
@@ -53,7 +55,7 @@ describe('text from outside', () => {
     await page.screenshot('folder-name');
   });
 
-  it('is no link in a sign-in that failed: what the authorization server says', async () => {
+  it('A text of the authorization server is not a link in the message of a failed sign-in', async () => {
     const server = hostileAuthority();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -90,7 +92,7 @@ async function approve(server: string): Promise<void> {
   await page.click(`${notification} .monaco-button:text-is("Approve")`);
 }
 
-/** An MCP server that wants a sign-in, and an authorization server that refuses to register clients, with a link. */
+/** An MCP server that needs a sign-in, with an authorization server that refuses registration with a link. */
 function hostileAuthority(): Server {
   return createServer((request, response) => {
     const origin = `http://${request.headers.host}`;

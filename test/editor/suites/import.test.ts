@@ -1,4 +1,4 @@
-/** “Add Server” and “Import Servers” (C6, E5) as a person goes through them, with the keyboard. */
+/** “Add Server” and “Import Servers” (C6, E5) with the keyboard. */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -39,13 +39,13 @@ function cursorLine(): string {
 }
 
 describe('import and add', () => {
-  it('an empty view offers both', async () => {
+  it('An empty view offers “Add Server” and “Import Servers”', async () => {
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
     await page.waitFor('.part.sidebar a:text-is("add a server")');
     await page.screenshot('welcome');
   });
 
-  it('“Add Server” asks what, checks it, goes back, and writes the entry into a new file', async () => {
+  it('“Add Server” asks for a command, checks it, goes back, and writes the entry into a new file', async () => {
     await page.click('.part.sidebar a:text-is("add a server")');
     await untilStep(/Add MCP Server \(1\/4\)/);
     await page.screenshot('add-kind');
@@ -68,7 +68,7 @@ describe('import and add', () => {
     await page.screenshot('added');
   });
 
-  it('“Import Servers” shows what it would change, and what to know, before it writes', async () => {
+  it('“Import Servers” shows its changes and notes before it writes', async () => {
     const before = await readConfig();
     void vscode.commands.executeCommand('mcpToolsets.import');
     await page.waitFor(`${input} .quick-input-list-row:has-text("Cursor")`);
@@ -110,14 +110,14 @@ describe('import and add', () => {
     await page.screenshot('imported');
   });
 
-  it('an import can be undone', async () => {
+  it('An import can be undone', async () => {
     await vscode.commands.executeCommand('undo');
     await vscode.commands.executeCommand('workbench.action.files.save');
     await untilTools(['mcp_plain_add']);
     assert.doesNotMatch(await readConfig(), /figma/);
   });
 
-  it('an import from a file of the editor offers to take the servers out of it, with a preview and undo', async () => {
+  it('An import from a file of the editor offers to remove the servers there, with a preview and undo', async () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     const before = await readConfig();
     const file = join(folder(), '.vscode', 'mcp.json');
@@ -152,7 +152,7 @@ describe('import and add', () => {
     await untilTools(['mcp_plain_add']);
   });
 
-  it('what is shown again beside another import is there to be read', async () => {
+  it('A preview that is shown again beside another import has its text', async () => {
     const before = await readConfig();
     const other = join(folder(), 'one', '.mcp.json');
     await mkdir(dirname(other));
@@ -196,7 +196,7 @@ describe('import and add', () => {
     await untilTools(['mcp_plain_add']);
   });
 
-  it('a server that is added where the file was deleted is shown in the new file, not in what the editor still has', async () => {
+  it("A server that is added to a deleted file appears in the new file, without the editor's old text", async () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     await removeConfig();
     await untilTools([]);

@@ -1,6 +1,6 @@
 /**
- * A repository whose config file is a link that leads out of it (S1a): nothing that the extension does for a person writes
- * there, neither a command, nor a quick fix, nor an import.
+ * A repository whose config file is a link that leads out of it (S1a). The extension never writes there: no command,
+ * no quick fix and no import.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -23,7 +23,7 @@ import { configFile, folder, problems, until } from '../../support/editor/produc
 
 const input = '.quick-input-widget';
 const minds = (): string => join(folder(), '.minds');
-/** One mistake that has a quick fix, and one server that can be switched off. */
+/** One mistake with a quick fix, and one server to disable. */
 const text =
   'version: 1\nservers:\n  a:\n    transport: stdio\n    command: node\n    enabled: false\n    comand: node\n  b:\n    transport: stdio\n    command: no-such-program\n';
 const team = 'members:\n  ada:\n    name: Ada\n    toolsets: ["*"]\n';
@@ -31,7 +31,7 @@ const team = 'members:\n  ada:\n    name: Ada\n    toolsets: ["*"]\n';
 describe('links that lead out of the folder', () => {
   let outside: string;
 
-  /** Everything in the folder outside, as text. */
+  /** The text of every file in the outside folder. */
   const there = (): Record<string, string> =>
     Object.fromEntries(readdirSync(outside).map((name) => [name, readFileSync(join(outside, name), 'utf8')]));
 
@@ -57,8 +57,8 @@ describe('links that lead out of the folder', () => {
   };
 
   /**
-   * Waits for the message that says why nothing was written, and takes it away.
-   * @param yes pressed where it is offered before
+   * Waits for the message with the reason for the refusal, and closes it.
+   * @param yes a button pressed before, if it is offered
    */
   const untilRefused = async (yes?: string): Promise<void> => {
     await until(
@@ -95,9 +95,9 @@ describe('links that lead out of the folder', () => {
 
       afterEach(() => assert.deepEqual(there(), { 'mcp.yaml': text }));
 
-      it('no quick fix is offered that edits, and none for all', async () => {
+      it('No quick fix edits through a link, not even the fix for all', async () => {
         const { document } = await vscode.window.showTextDocument(vscode.Uri.file(configFile()));
-        // The editor cancels what it is asked of a document that changes meanwhile, as it does when it reads the file anew.
+        // The editor cancels requests about a document that changes, also when it reads the file again.
         await until(
           () => document.getText(),
           (shown) => shown === text,
@@ -119,19 +119,19 @@ describe('links that lead out of the folder', () => {
         );
       });
 
-      it('a server is not switched off', async () => {
+      it('A server behind a link cannot be disabled', async () => {
         await until(problems, (found) => found.some(({ code }) => code === 'unknown-key'), 'the servers');
         await vscode.commands.executeCommand('mcpToolsets.disable', 'b');
         await untilRefused();
       });
 
-      it('“Add Server” writes nothing', async () => {
+      it('“Add Server” writes nothing through a link', async () => {
         await addServer();
         await press('Enter', '.quick-input-title:has-text("(4/4)")');
         await untilRefused();
       });
 
-      it('an import writes nothing', async () => {
+      it('An import writes nothing through a link', async () => {
         void vscode.commands.executeCommand('mcpToolsets.import', join(folder(), '.mcp.json'));
         await press('Enter', '.quick-input-list-row:has-text("For everyone")');
         await untilRefused('Import');
@@ -139,7 +139,7 @@ describe('links that lead out of the folder', () => {
     });
   }
 
-  /** Those of the problems at the config file, which is not read for that. */
+  /** The codes of the problems of the config file, without reading the file. */
   const codes = (): string[] =>
     vscode.languages
       .getDiagnostics(vscode.Uri.file(configFile()))
@@ -158,7 +158,7 @@ describe('links that lead out of the folder', () => {
     ['a device without an end', () => '/dev/zero', () => {}],
     ['a pipe that nobody writes to', (to: string) => join(to, 'pipe'), (at: string) => execFileSync('mkfifo', [at])],
   ] as const) {
-    describe(`${what} in the place of a file`, () => {
+    describe(`${what} instead of a file`, () => {
       beforeEach(() =>
         put(undefined, (to) => {
           mkdirSync(minds());
@@ -169,7 +169,7 @@ describe('links that lead out of the folder', () => {
 
       afterEach(() => rmSync(join(folder(), '.github'), { recursive: true, force: true }));
 
-      it('is a problem of the file, and nothing opens it or writes to it', async () => {
+      it('A special file in place of the config file is a problem, and the extension neither opens nor writes it', async () => {
         await until(codes, (found) => found.includes('file-unreadable'), 'the problem');
         await addServer();
         await untilRefused();
@@ -183,7 +183,7 @@ describe('links that lead out of the folder', () => {
         assert.ok(lstatSync(configFile()).isSymbolicLink());
       });
 
-      it('is not read where the agent of a member is looked for', async () => {
+      it("A special file is not read in place of a member's agent", async () => {
         rmSync(minds(), { recursive: true });
         mkdirSync(minds());
         writeFileSync(configFile(), text);
@@ -208,7 +208,7 @@ describe('links that lead out of the folder', () => {
   }
 
   for (const [layout, link] of layouts) {
-    it(`a file is not created where ${layout} and leads to nothing`, async () => {
+    it(`A file is not created if ${layout} and has no target`, async () => {
       await put(undefined, link);
       void vscode.commands.executeCommand('mcpToolsets.createConfig');
       await untilRefused();

@@ -1,4 +1,4 @@
-/** `@minds` in the real chat: everything a person and a model see of it; only the language model is scripted (D1, D4, L3). */
+/** `@minds` in the real chat, for the person and for the model. Only the language model is scripted (D1, D4, L3). */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
@@ -54,7 +54,7 @@ describe('@minds', () => {
   const resultsIn = ({ messages }: ModelRequest): string[] =>
     messages.flatMap(({ results }) => results.map(({ text }) => text));
 
-  it('calls tools under their exact published names, in parallel, and shows what it called (D1)', async () => {
+  it('@minds calls tools under their exact published names, in parallel, and shows its calls (D1)', async () => {
     const { text, record } = await askMinds(
       calls([{ tool: 'counter_count' }, { tool: 'my_echo', input: { text: 'hello there' } }], {
         tool: 'my_fail',
@@ -80,7 +80,7 @@ describe('@minds', () => {
     await page.screenshot('calls');
   });
 
-  it('opens what went in and what came out of a call', async () => {
+  it('@minds opens input and output of a call', async () => {
     await askMinds(calls({ tool: 'my_structured' }));
     await page.click('.interactive-response .chat-inline-anchor-widget');
     const document = await until(
@@ -97,7 +97,7 @@ describe('@minds', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
-  it('is one conversation over its turns, with an instance of its own and a reminder of it in every turn (L3, G3)', async () => {
+  it('@minds is one conversation over its turns, with a leased instance and a reminder of it in every turn (L3, G3)', async () => {
     const first = await askMinds(count);
     assert.match(first.text, /: 1\b[^]*its own instance of "counter"[^]*mcp_release/, 'told with the result');
     assert.match((await lastRequest()).messages[0]?.text ?? '', reminder);
@@ -116,13 +116,13 @@ describe('@minds', () => {
     assert.equal((await servers()).filter(({ command }) => command.includes('count,pid')).length >= 2, true);
   });
 
-  it('releases: the agent by mcp_release, the person by /release; the reminder goes with the instance', async () => {
+  it('In @minds the agent releases by mcp_release, the person by /release, and the reminder goes with the instance', async () => {
     await askMinds(count);
     const { text } = await askMinds(calls({ tool: 'mcp_release', input: { serverId: 'counter' } }));
     assert.match(text, /has ended/);
     assert.doesNotMatch((await lastRequest()).messages[0]?.text ?? '', reminder);
     assert.match((await askMinds(count)).text, /: 1\b/, 'a fresh one');
-    // The way that is offered below the answer.
+    // The link below the answer.
     await page.click('.interactive-session :text("Release counter")');
     await sees(/instance of counter has ended/);
     await askMinds('/release');
@@ -130,7 +130,7 @@ describe('@minds', () => {
     await page.screenshot('released');
   });
 
-  it('shows images, keeps their files, and gives them to models that see (V2)', async () => {
+  it('@minds shows images, keeps their files, and gives them to models with vision (V2)', async () => {
     await askMinds(calls({ tool: 'my_content' }));
     const [seen = ''] = resultsIn(await lastRequest());
     assert.match(seen, /\[image\/png, 70 bytes\]/);
@@ -148,7 +148,7 @@ describe('@minds', () => {
     assert.doesNotMatch(unseen, /\[image\/png, 70 bytes\]/);
   });
 
-  it('shows the pixels of images; an answer links to files and shows them, and a link opens its file (V2)', async () => {
+  it('@minds shows images, and answers show files and link to them (V2)', async () => {
     const images = (): Promise<PageImage[]> => page.images('.interactive-response img');
     const isChart = ({ width, height }: PageImage): boolean => width === 240 && height === 120;
     const { text } = await askMinds(
@@ -177,7 +177,7 @@ describe('@minds', () => {
     await sees(/No files of this conversation are kept/);
   });
 
-  it('a result that is too long is a file, which an answer can link to as well (V3)', async () => {
+  it('A long result in @minds is a file, and an answer can link to it (V3)', async () => {
     const settings = vscode.workspace.getConfiguration('mcpToolsets');
     await settings.update('maxResultBytes', 2_048, vscode.ConfigurationTarget.Global);
     const echo = calls({ tool: 'my_echo', input: { text: 'long '.repeat(1_000) } });
@@ -210,7 +210,7 @@ describe('@minds', () => {
     assert.equal((await modelRequests()).length, 0);
   });
 
-  it('stops at a rejection, with a problem that names vendor, conversation and tool; /continue goes on from there (D4)', async () => {
+  it('@minds stops at a rejection with a problem that names vendor, conversation and tool, and /continue goes on (D4)', async () => {
     await askMinds(count);
     await failNext({
       message: `Request Failed: 400 {"error":{"message":"Invalid schema for function 'my_echo': no"}}`,
@@ -239,7 +239,7 @@ describe('@minds', () => {
     await untilProblems([]);
   });
 
-  it('retries what passes: a limit of rate, a connection that drops in the middle of an answer (D4)', async () => {
+  it('@minds retries after temporary errors: a rate limit, a connection lost during an answer (D4)', async () => {
     await failNext({ message: '429 Too Many Requests' }, { message: 'socket hang up', after: 'The answer i' });
     const asked = askMinds(calls({ tool: 'my_echo', input: { text: 'at last' } }));
     await sees(/429 Too Many Requests\. Attempt 1 of 3/);
@@ -251,7 +251,7 @@ describe('@minds', () => {
     await untilProblems([]);
   });
 
-  it('gives up after three retries, says so, and goes on when it is asked to (D4)', async () => {
+  it('@minds gives up after three retries, says so, and goes on when asked (D4)', async () => {
     await failNext(...Array.from({ length: 4 }, () => ({ message: 'read ECONNRESET' })));
     const { error, record } = await askMinds(calls({ tool: 'my_echo', input: { text: 'after all' } }));
     assert.match(error ?? '', /The provider "scripted" of Scripted did not answer, after 4 attempts: .*ECONNRESET/);
@@ -261,7 +261,7 @@ describe('@minds', () => {
     assert.match((await askMinds('/continue')).text, /RESULT my_echo: after all/);
   });
 
-  it('says in the Problems view what a provider is known to refuse, and sends it all the same (D3)', async () => {
+  it('The Problems view lists the known refusals of a provider, and @minds sends the request all the same (D3)', async () => {
     const config = await readConfig();
     await writeConfig(config.replace("prefix: 'my_'", "prefix: '1_'"));
     await until(toolIds, (ids) => ids.includes('mcp_shop_1_echo'), 'names that begin with a digit');
@@ -273,7 +273,7 @@ describe('@minds', () => {
     );
     const { text } = await askMinds(calls({ tool: '1_echo', input: { text: 'sent' } }), 'scripted-gemini');
     assert.match(text, /RESULT 1_echo: sent/);
-    // That server has six tools; `large` is not denied under this name.
+    // That server has six tools. `large` is not denied under this name.
     const [problem] = await untilProblems(Array.from({ length: 6 }, () => 'model-may-refuse shop'));
     assert.match(problem?.message ?? '', /Gemini accepts only tool names that begin with a letter[^]*sent anyway/);
     await vscode.commands.executeCommand('workbench.actions.view.problems');
@@ -287,7 +287,7 @@ describe('@minds', () => {
     await until(toolIds, (ids) => ids.includes('mcp_shop_my_echo'), 'the names as they were');
   });
 
-  it('says what a person can do where the model may not be used', async () => {
+  it('@minds says what a person can do if the model may not be used', async () => {
     await failNext({ code: 'NoPermissions', message: 'You are not signed in.' });
     const { error, record } = await askMinds(count);
     assert.match(error ?? '', /Scripted cannot be used: You are not signed in\. Choose another model, or sign in\./);
@@ -296,7 +296,7 @@ describe('@minds', () => {
     await untilProblems([]);
   });
 
-  it('is cancelled while the model speaks, and the chat goes on as the same conversation', async () => {
+  it('@minds can be cancelled while the model writes, and the chat goes on as the same conversation', async () => {
     const before = await askMinds(count);
     await holdNext();
     const held = askMinds('Tell me a long story.');
@@ -308,7 +308,7 @@ describe('@minds', () => {
     assert.equal(record?.conversation, before.record?.conversation);
   });
 
-  it('cancelling reaches the server of a running call', async () => {
+  it('Cancelling @minds cancels a running call at the server', async () => {
     await askMinds(count);
     const slow = askMinds(calls({ tool: 'counter_slow', input: { ms: 60_000, steps: 600 } }));
     await until(shown, (words) => words.includes('counter_slow:'), 'its progress');
@@ -317,7 +317,7 @@ describe('@minds', () => {
     assert.match((await askMinds(calls({ tool: 'counter_cancelled' }))).text, /RESULT counter_cancelled: \["slow"\]/);
   });
 
-  it('stops at the limit of steps, and /continue goes on', async () => {
+  it('@minds stops at the limit of steps, and /continue goes on', async () => {
     const settings = vscode.workspace.getConfiguration('mcpToolsets');
     await settings.update('minds.maxSteps', 2, vscode.ConfigurationTarget.Global);
     const echo = (text: string): { tool: string; input: { text: string } } => ({ tool: 'my_echo', input: { text } });
@@ -330,7 +330,7 @@ describe('@minds', () => {
     await settings.update('minds.maxSteps', undefined, vscode.ConfigurationTarget.Global);
   });
 
-  it('shortens the oldest results where a conversation does not fit the model, and says so', async () => {
+  it('@minds shortens the oldest results if a conversation does not fit the model, and says so', async () => {
     const long = (letter: string): { tool: string; input: { text: string } } => ({
       tool: 'my_echo',
       input: { text: letter.repeat(6_000) },

@@ -1,4 +1,4 @@
-/** What `@minds` asks a person in the real chat before it calls a tool (S4). */
+/** Questions of `@minds` to a person in the real chat before it calls a tool (S4). */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { calls, enableAgentMode, newChat, stop } from '../../support/editor/agentMode.ts';
@@ -17,7 +17,7 @@ describe('questions of @minds', () => {
 
   beforeEach(newChat);
 
-  it('opens a document with all that a long call is given, and closes it with the turn (S4)', async () => {
+  it('@minds opens a document with all arguments of a long call, and closes it with the turn (S4)', async () => {
     const pid = {
       tool: 'counter_pid',
       input: { before: 'x'.repeat(2_000), middle: 'evil.example', after: 'x'.repeat(2_000) },
@@ -48,7 +48,7 @@ describe('questions of @minds', () => {
     await untilShown(false);
   });
 
-  it('asks before a call that needs it, and the answer counts (S4)', async () => {
+  it('@minds asks before a call if necessary, and obeys the answer (S4)', async () => {
     const asked = askMinds(calls({ tool: 'counter_pid' }));
     await page.waitFor('.interactive-response .monaco-button:has-text("Do Not Allow")');
     await page.screenshot('question');

@@ -1,4 +1,4 @@
-/** The facts on the editor's ids that G3a rests on, and that no tool is lost in silence. */
+/** Facts about the editor's ids behind G3a. No tool is lost silently. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,31 +31,31 @@ const shown = [
 ];
 
 describe('names in the editor (G3a)', () => {
-  it('are mcp_<short name>_<tool>, and none is lost', async () => {
+  it('Ids are mcp_<short name>_<tool>, and none is lost', async () => {
     await untilTools(shown);
   });
 
-  it('group a toolset under its id', async () => {
+  it('Tools of a toolset are grouped under its id', async () => {
     const names = vscode.lm.tools.map((tool) => (tool as { fullReferenceName?: string }).fullReferenceName);
-    // Proposed API: present at run time in some builds only.
+    // Proposed API, present at run time in some builds only.
     if (names.some((name) => name !== undefined)) assert.ok(names.includes('playwright/browser_click'), String(names));
     assert.equal(await invoke('mcp_averyveryvery_two', { text: 'x' }).then(() => 'ran'), 'ran');
   });
 
-  it('are problems where an id is too long, or the user’s own mcp.json has the label', async () => {
+  it('A name is a problem if its id is too long, or if the user’s own mcp.json has the label', async () => {
     const all = await untilProblems(['editor-id-too-long limits', 'editor-toolset-hidden taken']);
     const hidden = all.find(({ code }) => code === 'editor-toolset-hidden');
     assert.match(hidden?.message ?? '', /mcp\.json/);
   });
 
-  it('are a warning in the row of a server that mcp.json hides', async () => {
+  it('A server hidden by mcp.json has a warning in its row', async () => {
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
     await page.waitFor('.part.sidebar [role="treeitem"][aria-label*="taken, server, running, warning, "]');
     await page.waitFor('.part.sidebar [role="treeitem"][aria-label*="0 tools in the editor"]');
     await page.screenshot('hidden');
   });
 
-  it('come back when a quick fix takes the other server out of mcp.json', async () => {
+  it('A hidden name returns when a quick fix removes the other server from mcp.json', async () => {
     const file = join(folder(), '.vscode', 'mcp.json');
     const document = await vscode.workspace.openTextDocument(configFile());
     const at = vscode.languages
@@ -87,13 +87,13 @@ describe('names in the editor (G3a)', () => {
     await untilProblems(['editor-id-too-long limits', 'editor-toolset-hidden taken']);
   });
 
-  it('come back when the collision is resolved', async () => {
+  it('A colliding name returns when the collision is resolved', async () => {
     await writeConfig((await readConfig()).replace('  taken:', '  free:'));
     await untilTools([...shown, 'mcp_free_five']);
     await untilProblems(['editor-id-too-long limits']);
   });
 
-  it('follow a rename of the toolset', async () => {
+  it('Names follow a rename of the toolset', async () => {
     await writeConfig((await readConfig()).replace('  free:', '  free2:'));
     await until(
       () => vscode.lm.tools.map((tool) => tool.name),

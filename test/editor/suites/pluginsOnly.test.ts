@@ -1,9 +1,9 @@
-/** The policy by which plugins alone bring tools into an editor; no person can set it in a window (E1, G3a). */
+/** The policy that allows tools of plugins only. No person can set it in a window (E1, G3a). */
 import assert from 'node:assert/strict';
 import { toolIds, untilProblems } from '../../support/editor/product.ts';
 
-describe('an organisation that lets plugins alone bring tools', () => {
-  it('is named by the problem of each toolset that the editor keeps out (E1, G3a)', async () => {
+describe('an organisation that allows only tools of plugins', () => {
+  it('The policy is named in the problem of each toolset that the editor keeps out (E1, G3a)', async () => {
     const [problem] = await untilProblems(['editor-toolset-hidden alpha']);
     assert.match(problem?.message ?? '', /"chat\.customizations\.strictPluginOnlyCustomization" is true/);
     assert.deepEqual(toolIds(), []);

@@ -1,4 +1,4 @@
-/** What servers have besides tools, and what they ask, in the real editor (G4). */
+/** Prompts, resources and questions of servers in the real editor (G4). */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { ask, calls, enableAgentMode, newChat } from '../../support/editor/agentMode.ts';
@@ -22,9 +22,9 @@ const tools = [
   ],
 ].map((name) => `mcp_asks_${name}`);
 
-/** Has the agent call a tool that asks for a colour, and answers as the person. Returns the chat with the result. */
+/** Makes the agent call a tool that asks for a colour, and answers as the person. Returns the chat with the result. */
 async function answeredInChat(tool: string, answer: string): Promise<string> {
-  // The command ends when the question is shown, as the agent waits then.
+  // The command ends with the question, because the agent waits from then on.
   const asked = ask(calls({ tool, input: { message: 'Which colour?' } })).catch(() => undefined);
   await page.waitFor('.interactive-session >> text="Which colour?"');
   await page.screenshot('elicitation');
@@ -36,7 +36,7 @@ async function answeredInChat(tool: string, answer: string): Promise<string> {
   return await until(chat, (text) => text.includes(`RESULT ${tool}: `), 'the answer in the chat');
 }
 
-/** Everything here is seen in the page, with the agent of the editor. */
+/** Tests that use the page with the agent of the editor. */
 function withAgent(): void {
   before(async function () {
     await needsPage(this);
@@ -45,10 +45,10 @@ function withAgent(): void {
   });
 }
 
-describe('what goes through besides tools (G4)', () => {
+describe('features besides tools (G4)', () => {
   withAgent();
 
-  it('what the server was told at its start is what the editor announces: the first conversation has the warm instance (L4)', async () => {
+  it("The warm server got the editor's real capabilities at its start, so the first conversation gets this instance (L4)", async () => {
     const [warm] = await servers();
     const { text } = await ask(calls({ tool: 'mcp_asks_capabilities' }, { tool: 'mcp_asks_pid' }));
     assert.match(text, /"roots":\{"listChanged":true\}/);
@@ -58,21 +58,21 @@ describe('what goes through besides tools (G4)', () => {
     assert.equal((await servers()).length, 1);
   });
 
-  it('roots are the folders of the window', async () => {
+  it('Roots are the folders of the window', async () => {
     const { text } = await ask(calls({ tool: 'mcp_asks_roots' }));
     assert.ok(text.includes(vscode.Uri.file(folder()).toString()), text);
   });
 
-  it('an elicitation of a leased instance is answered in the chat of its call', async () => {
+  it('An elicitation of a leased instance is answered in the chat of its call', async () => {
     await newChat();
     const text = await answeredInChat('mcp_asks_elicit', 'blue');
     assert.match(text, /RESULT mcp_asks_elicit: .*"answer":"blue"/);
   });
 
-  it('sampling asks the person, and is done with their consent', async () => {
+  it('Sampling asks the person and needs consent', async () => {
     await newChat();
     const sample = calls({ tool: 'mcp_asks_sample', input: { prompt: 'Say hello' } });
-    // Under test the editor shows no dialog and says which one it would have shown.
+    // Under test the editor shows no dialog and describes it instead.
     assert.match(
       (await ask(sample)).text,
       /The MCP server .*asks.* has issued a request to make a language model call/,
@@ -84,7 +84,7 @@ describe('what goes through besides tools (G4)', () => {
     assert.match((await ask(sample)).text, /"model":"scripted[^]*"text":"OK"/);
   });
 
-  it('prompts are slash commands, under their transformed names', async () => {
+  it('Prompts are slash commands under their transformed names', async () => {
     await newChat();
     await vscode.commands.executeCommand('workbench.action.chat.focusInput');
     await page.type('/mcp.');
@@ -98,7 +98,7 @@ describe('what goes through besides tools (G4)', () => {
     await page.press('Escape');
   });
 
-  it('resources and templates are offered as context, less what is kept out', async () => {
+  it('Resources and templates are offered as context without the filtered ones', async () => {
     void vscode.commands.executeCommand('workbench.mcp.browseResources');
     const offered = (): Promise<string[]> => page.texts('.quick-input-widget .monaco-list-row');
     const rows = await until(offered, (all) => all.some((row) => row.includes('note://one')), 'the resources');
@@ -110,7 +110,7 @@ describe('what goes through besides tools (G4)', () => {
 });
 
 /** Neither the editor's client nor this server knows the era of the other. */
-describe('a server that speaks 2026-07-28 alone (X8)', () => {
+describe('a server of 2026-07-28 only (X8)', () => {
   withAgent();
 
   const own = ['add', 'echo', 'elicit', 'elicit_url', 'end', 'endless', 'pid'].map((name) => `mcp_modern_${name}`);
@@ -126,7 +126,7 @@ describe('a server that speaks 2026-07-28 alone (X8)', () => {
     await newChat();
   });
 
-  it('is called by the agent, on an instance of the conversation', async () => {
+  it('The agent calls a modern server on an instance of the conversation', async () => {
     const { text } = await ask(calls({ tool: 'mcp_modern_echo', input: { text: 'hello from the agent' } }));
     assert.match(text, /RESULT mcp_modern_echo: .*hello from the agent/);
     const pid = await pidOf();
@@ -135,13 +135,13 @@ describe('a server that speaks 2026-07-28 alone (X8)', () => {
     assert.notEqual(await pidOf(), pid);
   });
 
-  it('asks in mid-call what the person answers in the chat', async () => {
+  it('A modern server asks during a call, and the person answers in the chat', async () => {
     await newChat();
     const text = await answeredInChat('mcp_modern_elicit', 'green');
     assert.match(text, /RESULT mcp_modern_elicit: .*"answer":"green"/);
   });
 
-  it('gains a tool, which the agent calls', async () => {
+  it('A modern server gains a tool, and the agent calls it', async () => {
     await newChat();
     const { text: added } = await ask(calls({ tool: 'mcp_modern_add', input: { name: 'extra' } }));
     assert.match(added, /RESULT mcp_modern_add: .*added/);
@@ -152,7 +152,7 @@ describe('a server that speaks 2026-07-28 alone (X8)', () => {
     assert.match(text, /RESULT mcp_modern_extra: .*extra/);
   });
 
-  it('dies, and the next call has a fresh instance and is told so', async () => {
+  it('A modern server dies, and the next call has a fresh instance and a notice', async () => {
     await newChat();
     const pid = await pidOf();
     process.kill(pid, 'SIGKILL');
@@ -162,7 +162,7 @@ describe('a server that speaks 2026-07-28 alone (X8)', () => {
     assert.notEqual(await pidOf(), pid);
   });
 
-  it('is restarted by the person, and none is left of before', async () => {
+  it('The person restarts a modern server, and the old instance ends', async () => {
     const of = (running: readonly { command: string; pid: number }[]): number[] =>
       running.filter(({ command }) => command.includes('modern.mjs')).map(({ pid }) => pid);
     const before = of(await servers());

@@ -1,4 +1,7 @@
-/** The editor's proxy settings and certificates count for HTTP servers (X2): it routes what the extension sends. */
+/**
+ * The editor's proxy settings and certificates apply to HTTP servers (X2), because the editor routes the extension's
+ * requests.
+ */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -48,7 +51,7 @@ describe('network of the editor', () => {
 
   const far = 'version: 1\nservers:\n  far:\n    transport: streamable_http\n    url: http://tools.test/mcp\n';
 
-  it('http.proxy leads to a server that only the proxy knows, with its credentials', async () => {
+  it('http.proxy leads to a server known only to the proxy, with its credentials', async () => {
     await set('proxy', proxy.url.replace('//', '//me:mine@'));
     await writeConfig(far);
     await untilTools(['mcp_far_echo']);
@@ -57,7 +60,7 @@ describe('network of the editor', () => {
     assert.deepEqual(new Set(proxy.seen), new Set(['POST http://tools.test/mcp', 'GET http://tools.test/mcp']));
   });
 
-  it('what NODE_EXTRA_CA_CERTS names is trusted, and no more than that', async () => {
+  it('Certificates in NODE_EXTRA_CA_CERTS are trusted, and no others', async () => {
     const configOf = (url: string): string =>
       `version: 1\nservers:\n  near:\n    transport: streamable_http\n    url: ${url}\n`;
     await writeConfig(configOf(await serve('--tls', 'trusted')));
@@ -71,7 +74,7 @@ describe('network of the editor', () => {
     ['noProxy', ['tools.test']],
     ['proxySupport', 'off'],
   ] as const) {
-    it(`http.${key} says which do without it`, async () => {
+    it(`http.${key} names hosts without the proxy`, async () => {
       await writeConfig('version: 1\nservers: {}\n');
       await untilTools([]);
       await set(key, value);

@@ -1,6 +1,6 @@
 /**
- * What the model is sent of results, asked by the editor's own agent: each kind of content, a mix, long texts, and the
- * files they name (V1–V3). The agent writes texts over 8 KiB to files of its own; what we shorten has to stay below that.
+ * Results as the model gets them from the editor's own agent: each kind of content, a mix, long texts, and their
+ * files (V1–V3). The agent itself writes texts over 8 KiB to files, so our shortened texts have to stay below that.
  */
 import assert from 'node:assert/strict';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -34,7 +34,7 @@ describe('results in agent mode', () => {
     await vscode.workspace.getConfiguration('mcpToolsets').update(name, value, vscode.ConfigurationTarget.Global);
   }
 
-  /** The results that the model was sent with its last request, in the order of the calls. */
+  /** The results in the last request to the model, in the order of the calls. */
   async function seen(...asked: { tool: string; input?: unknown }[]): Promise<string[]> {
     await ask(calls(asked));
     const last = (await modelRequests()).at(-1);
@@ -47,7 +47,7 @@ describe('results in agent mode', () => {
     return found;
   };
 
-  it('each kind of content can be read, and its files are there (V1, V2)', async () => {
+  it('Each kind of content is readable, and its files exist (V1, V2)', async () => {
     const [text = ''] = await seen({ tool: 'mcp_shop_content' });
     assert.doesNotMatch(text, /some text/, 'what is for the user alone');
     assert.match(text, /\[image\/png, 70 bytes\]/, 'the image itself');
@@ -67,7 +67,7 @@ describe('results in agent mode', () => {
       );
     }
     assert.equal((await readdir(dirname(png))).length, 3, 'nothing unfinished is left');
-    // The first two groups of the UUID stand for the conversation.
+    // The first two groups of the UUID identify the conversation.
     const marks = (file: string): string => /Z-([\da-f]{8}-[\da-f]{4}-8)[\da-f]{3}-/.exec(file)?.[1] ?? file;
     assert.equal(marks(wav), marks(png));
     const [again = ''] = await seen({ tool: 'mcp_shop_content' });
@@ -80,7 +80,7 @@ describe('results in agent mode', () => {
     assert.notEqual(marks(elsewhere), marks(png), 'of another');
   });
 
-  it('the files of a conversation are found at the instance that it holds (V2)', async function () {
+  it('The files of a conversation are found at its leased instance (V2)', async function () {
     await needsPage(this);
     const [text = ''] = await seen({ tool: 'mcp_own_content' });
     const png = fileIn(text, '\\[Image: image/png, 70 bytes\\. Saved as');
@@ -116,7 +116,7 @@ describe('results in agent mode', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
-  it('structured content and errors, beside each other (V1)', async () => {
+  it('Structured content and errors arrive beside each other (V1)', async () => {
     const [weather = '', failed = ''] = await seen(
       { tool: 'mcp_shop_structured' },
       { tool: 'mcp_shop_fail', input: { text: 'no luck' } },
@@ -125,7 +125,7 @@ describe('results in agent mode', () => {
     assert.equal(failed, 'Error: no luck');
   });
 
-  it('of a text over the limit: head, tail, sizes, and the path of all of it (V3)', async () => {
+  it('A text over the limit becomes head, tail, sizes and the path of the whole (V3)', async () => {
     const bytes = 3_000_000;
     const [text = ''] = await seen({ tool: 'mcp_shop_large', input: { bytes } });
     assert.match(
@@ -135,7 +135,7 @@ describe('results in agent mode', () => {
     assert.equal((await stat(fileIn(text, 'All of it is in'))).size, bytes);
   });
 
-  it('both settings count at once', async () => {
+  it('Both settings apply at once', async () => {
     await set('maxResultBytes', 2_048);
     const [first = ''] = await seen({ tool: 'mcp_shop_large', input: { bytes: 4_000 } });
     assert.match(first, /over the limit of 2\.0 kB\. All of it is in /);
@@ -150,7 +150,7 @@ describe('results in agent mode', () => {
     assert.match(content, /\[image\/png, 70 bytes\]/, 'the model still sees the image');
   });
 
-  it('a long error is an error, and shortened', async () => {
+  it('A long error is an error, and shortened', async () => {
     await set('maxResultBytes', 2_048);
     const [text = ''] = await seen({ tool: 'mcp_shop_fail', input: { text: 'no '.repeat(1_000) } });
     assert.match(text, /^Error: no no [^]+ All of it is in .+\.txt\]/);

@@ -1,4 +1,4 @@
-/** The sidebar and the status bar, as a person sees and uses them (E3); logs (E4). */
+/** The sidebar and the status bar for a person (E3), and logs (E4). */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { needsPage, page } from '../../support/editor/bridge.ts';
@@ -20,7 +20,7 @@ const rows = '.part.sidebar .monaco-list-row';
 const tick = (label: string): string => `${rows}[aria-label^="${label}"] .custom-view-tree-node-item-checkbox`;
 const alpha = ['echo', 'pid', 'count', 'quiet'].map((name) => `mcp_alpha_${name}`);
 
-/** The rows of the view that are visible, each as one line. */
+/** The visible rows of the view, each as one line. */
 async function view(): Promise<string[]> {
   return (await page.texts(rows)).map((text) => text.replace(/\s+/g, ' ').trim());
 }
@@ -28,7 +28,7 @@ async function view(): Promise<string[]> {
 const untilRow = (pattern: RegExp): Promise<string[]> =>
   until(view, (lines) => lines.some((line) => pattern.test(line)), `a row ${String(pattern)}`);
 
-/** Chooses an item in the menu of the focused row, which is so far down. */
+/** Chooses an item in the menu of the focused row, this far down. */
 async function choose(title: string, down: number): Promise<void> {
   await page.press('Shift+F10');
   await page.waitFor(`.context-view .action-label >> text=${title}`);
@@ -44,7 +44,7 @@ describe('sidebar', () => {
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
   });
 
-  it('shows every server with its state and tools', async () => {
+  it('The sidebar shows every server with its state and tools', async () => {
     await untilRow(/^alpha ?4 tools/);
     await untilRow(/^beta ?1 of 2/);
     await untilRow(/^gone ?did not start/);
@@ -54,7 +54,7 @@ describe('sidebar', () => {
     await page.screenshot('sidebar');
   });
 
-  it('opens a server: its tools, those left out with the reason', async () => {
+  it('A server in the sidebar opens to its tools and the excluded ones with the reason', async () => {
     await page.click(`${rows}[aria-label^="beta"]`);
     await untilRow(/^echo/);
     await untilRow(/^add ?.*whitelist/);
@@ -63,13 +63,13 @@ describe('sidebar', () => {
     await page.screenshot('server-open');
   });
 
-  it('says the state to a screen reader, not by colour alone', async () => {
+  it('A screen reader gets the state as text, not only as colour', async () => {
     await page.waitFor(`${rows}[aria-label^="gone, server, failed, did not start"]`);
     await page.waitFor(`${rows}[aria-label^="alpha, server, running, 4 tools"]`);
     await page.waitFor(`${rows}[aria-label^="add, kept out: not in the whitelist"]`);
   });
 
-  it('keeps what is unfolded and selected while servers change', async () => {
+  it('The sidebar keeps expanded and selected rows while servers change', async () => {
     await page.click(`${rows}[aria-label^="shared by all"]`);
     await invoke('mcp_beta_echo', { text: 'x' });
     await untilRow(/^shared ?idle <1 min/);
@@ -77,7 +77,7 @@ describe('sidebar', () => {
     await page.waitFor(`${rows}[aria-label^="add, kept out"]`);
   });
 
-  it('is used with the keyboard alone', async () => {
+  it('The sidebar works with only the keyboard', async () => {
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
     await page.press('Home');
     await page.waitFor(`${rows}.focused[aria-label^="alpha"]`);
@@ -91,7 +91,7 @@ describe('sidebar', () => {
     await page.waitFor(`${rows}[aria-label^="alpha"][aria-expanded="false"]`);
   });
 
-  it('explains a row when the pointer rests on it', async () => {
+  it('The sidebar explains a row under the pointer', async () => {
     await page.hover(`${rows}[aria-label^="alpha"]`);
     await page.waitFor('.workbench-hover >> text=one instance for each conversation');
     await page.screenshot('tooltip-server');
@@ -100,7 +100,7 @@ describe('sidebar', () => {
     await page.screenshot('tooltip-excluded');
   });
 
-  it('publishes a tool that is ticked, and keeps it out again when that is undone (N2)', async () => {
+  it('A ticked tool is published, and undo keeps it out again (N2)', async () => {
     const before = await readConfig();
     await page.click(`${tick('add')}`);
     await untilTools([...alpha, 'mcp_beta_add', 'mcp_beta_echo']);
@@ -115,7 +115,7 @@ describe('sidebar', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
-  it('keeps a tool out and publishes it with the keyboard', async () => {
+  it('The keyboard keeps a tool out and publishes it', async () => {
     const before = await readConfig();
     await page.click(`${rows}[aria-label^="alpha"]`);
     await page.waitFor(tick('alpha_quiet'));
@@ -134,7 +134,7 @@ describe('sidebar', () => {
     assert.equal(await readConfig(), before);
   });
 
-  it('keeps several tools out in one edit', async () => {
+  it('Several tools are kept out in one edit', async () => {
     const before = await readConfig();
     const row = (original: string): unknown => ({ node: { server: 'alpha', original, ticked: true } });
     const chosen = [row('pid'), row('quiet')];
@@ -149,7 +149,7 @@ describe('sidebar', () => {
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
   });
 
-  it('opens “Try Tool” with the Enter key', async () => {
+  it('The Enter key opens “Try Tool”', async () => {
     await page.waitFor(`${rows}.focused[aria-label^="alpha_pid"]`);
     await page.press('Enter');
     await until(
@@ -160,7 +160,7 @@ describe('sidebar', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
-  it('goes to the pattern that decides about a tool', async () => {
+  it('A tool leads to the pattern that decides about it', async () => {
     const selected = async (original: string): Promise<string | undefined> => {
       await vscode.commands.executeCommand('mcpToolsets.goToPattern', { node: { server: 'beta', original } });
       const editor = vscode.window.activeTextEditor;
@@ -170,7 +170,7 @@ describe('sidebar', () => {
     assert.equal(await selected('add'), 'whitelist');
   });
 
-  it('writes what agents may do with a tool into the settings of the person (S4)', async () => {
+  it('The sidebar writes tool permissions of agents into the settings of the person (S4)', async () => {
     const node = { kind: 'tool', server: 'alpha', original: 'pid', published: 'alpha_pid' };
     const own = (): unknown =>
       vscode.workspace.getConfiguration('mcpToolsets').inspect('toolPermissions')?.globalValue ?? {};
@@ -187,7 +187,7 @@ describe('sidebar', () => {
       .update('toolPermissions', undefined, vscode.ConfigurationTarget.Global);
   });
 
-  it('shows the built-in toolset unless the setting switches it off (L5)', async () => {
+  it('The sidebar shows the built-in toolset unless the setting switches it off (L5)', async () => {
     const settings = vscode.workspace.getConfiguration('mcpToolsets');
     const hasAdmin = (): boolean => vscode.lm.tools.some(({ name }) => name.startsWith('mcp_admin_'));
     assert.ok(hasAdmin());
@@ -198,13 +198,13 @@ describe('sidebar', () => {
     await until(hasAdmin, Boolean, 'mcp_admin');
   });
 
-  it('copies an error', async () => {
+  it('An error can be copied', async () => {
     const node = { kind: 'problem', name: 'It failed. Do this.' };
     await vscode.commands.executeCommand('mcpToolsets.copyError', { node });
     assert.equal(await vscode.env.clipboard.readText(), 'It failed. Do this.');
   });
 
-  it('stops and starts the servers of several rows, and restarts or stops all', async () => {
+  it('The sidebar stops and starts the servers of several rows, and restarts or stops all', async () => {
     const both = ['alpha', 'beta'].map((server) => ({ node: { kind: 'server', server } }));
     await vscode.commands.executeCommand('mcpToolsets.stop', both[0], both);
     await untilTools([]);
@@ -221,7 +221,7 @@ describe('sidebar', () => {
     await untilTools([...alpha, 'mcp_beta_echo']);
   });
 
-  it('stops, starts and restarts a server', async () => {
+  it('The sidebar stops, starts and restarts a server', async () => {
     await vscode.commands.executeCommand('mcpToolsets.stop', 'alpha');
     await untilTools(['mcp_beta_echo']);
     await untilRow(/^alpha ?stopped/);
@@ -237,7 +237,7 @@ describe('sidebar', () => {
     );
   });
 
-  it('has the actions on the row, and goes to the definition', async () => {
+  it('A row has its actions, and leads to the definition', async () => {
     await page.hover(`${rows}[aria-label^="alpha"]`);
     await page.waitFor(`${rows}[aria-label^="alpha"] .action-label[aria-label*="Restart"]`);
     await page.hover(`${rows}[aria-label^="gone"]`);
@@ -249,7 +249,7 @@ describe('sidebar', () => {
     assert.match(editor.document.lineAt(editor.selection.active.line).text, /^ {2}beta:/);
   });
 
-  it('counts the servers in the status bar', async () => {
+  it('The status bar counts the servers', async () => {
     const bar = await until(
       () => page.texts('.statusbar-item'),
       (all) => all.some((text) => /MCP \d\/\d/.test(text)),
@@ -261,13 +261,13 @@ describe('sidebar', () => {
     );
   });
 
-  it('shows a server’s log, with its stderr', async () => {
+  it('A server’s log opens, with its stderr', async () => {
     await vscode.commands.executeCommand('mcpToolsets.showServerLog', 'alpha');
     await page.waitFor('.part.panel');
     await page.screenshot('log');
   });
 
-  it('copies diagnostics for a bug report, without secrets (E4)', async () => {
+  it('Diagnostics for a bug report are copied without secrets (E4)', async () => {
     await vscode.commands.executeCommand('mcpToolsets.copyDiagnostics');
     const text = await until(
       () => vscode.env.clipboard.readText(),
@@ -281,7 +281,7 @@ describe('sidebar', () => {
     assert.doesNotMatch(text, /canary/);
   });
 
-  it('shows the problems of the file', async () => {
+  it('The problems of the file open', async () => {
     await vscode.commands.executeCommand('workbench.actions.view.problems');
     await until(
       () => page.texts('.markers-panel .monaco-list-row'),
@@ -291,7 +291,7 @@ describe('sidebar', () => {
     await page.screenshot('problems');
   });
 
-  it('warns where there are more tools than some models take', async () => {
+  it('More tools than some models take cause a warning', async () => {
     const original = await readConfig();
     const many = entry('pages.mjs', ['--pages', '1', '--tools-per-page', '130']);
     await writeConfig(`version: 1\nservers:\n  few: ${entry('raw.mjs', ['--tools', 'echo'])}\n  many: ${many}\n`);
@@ -305,7 +305,7 @@ describe('sidebar', () => {
     await untilProblems(['command-not-found no-such-command', 'filtered-tools whitelist']);
   });
 
-  describe('says how to go on where it is empty', () => {
+  describe('an empty sidebar names the next step', () => {
     const untilText = (pattern: RegExp): Promise<string[]> =>
       until(
         () => page.texts('.part.sidebar .pane-body'),
@@ -313,26 +313,26 @@ describe('sidebar', () => {
         String(pattern),
       );
 
-    it('all disabled', async () => {
+    it('The sidebar names the next step if all servers are disabled', async () => {
       const off = entry('raw.mjs', [], 'enabled: false');
       await writeConfig(`version: 1\nservers:\n  a: ${off}\n  b: ${off}\n`);
       await untilText(/Every server is disabled/);
       await page.screenshot('all-disabled');
     });
 
-    it('no server', async () => {
+    it('The sidebar names the next step without a server', async () => {
       await writeConfig('version: 1\nservers: {}\n');
       await untilText(/has no servers yet/);
       await page.screenshot('no-server');
     });
 
-    it('no file', async () => {
+    it('The sidebar names the next step without a file', async () => {
       await removeConfig();
       await untilText(/Create Config File/);
       await page.screenshot('no-file');
     });
 
-    it('a file that was never right', async () => {
+    it('The sidebar names the next step for a file that was never valid', async () => {
       await writeConfig('version: 1\nservers: [\n');
       await untilText(/has an error/);
       await page.screenshot('broken');

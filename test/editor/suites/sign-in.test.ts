@@ -1,4 +1,4 @@
-/** Signing in to a server (X7) as a person does it: the editor says what it wants, a click opens the browser, tools come. */
+/** Signing in to a server (X7) as a person does it: the editor says so, a click opens the browser, tools come. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -8,7 +8,6 @@ import { page, repoRoot } from '../../support/editor/bridge.ts';
 import {
   configFile,
   invoke,
-  isOldEditor,
   problems,
   until,
   untilProblems,
@@ -24,7 +23,7 @@ describe('sign-in', () => {
   let url: string;
 
   before(async () => {
-    // To 127.0.0.1 the editor in a browser would send the person through a port forwarding that is not there.
+    // An editor in a browser would send 127.0.0.1 through a port forwarding that does not exist.
     server = spawn(process.execPath, [join(repoRoot, 'test/fixtures/servers/oauth.mjs'), '--host', '::1'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -51,7 +50,7 @@ describe('sign-in', () => {
       `a row with ${String(pattern)}`,
     );
 
-  it('a server that wants it says so in the sidebar, above its entry, and as a problem with the action; no page opens', async () => {
+  it('A required sign-in shows in the sidebar, above the entry, and as a problem with the action, and no page opens', async () => {
     await writeConfig(`version: 1\nservers:\n  files:\n    transport: streamable_http\n    url: ${url}\n`);
     await row(/files ?needs sign-in/);
     await untilTools([]);
@@ -77,10 +76,7 @@ describe('sign-in', () => {
     await page.screenshot('needed');
   });
 
-  // Before it opens a page of this machine under `::1`, the old editor asks, which it does not do in tests.
-  const itOpensPages = isOldEditor ? it.skip : it;
-
-  itOpensPages('a click opens the browser, which comes back; the tools are there', async () => {
+  it('a click opens the browser, which comes back; the tools are there', async () => {
     await page.click('.codelens-decoration a:has-text("Sign In…")');
     await untilTools(tools);
     await untilProblems([]);
@@ -89,14 +85,14 @@ describe('sign-in', () => {
     await page.screenshot('signed-in');
   });
 
-  itOpensPages('signing out withdraws the tools', async () => {
+  it('signing out withdraws the tools', async () => {
     await vscode.commands.executeCommand('mcpToolsets.signOut', 'files');
     await untilTools([]);
     await row(/files ?needs sign-in/);
     await page.screenshot('signed-out');
   });
 
-  itOpensPages('the sidebar has the action too', async () => {
+  it('the sidebar has the action too', async () => {
     await page.hover(`${rows}:has-text("files")`);
     await page.click(`${rows}:has-text("files") .action-label.codicon-key`);
     await untilTools(tools);

@@ -1,4 +1,4 @@
-/** Where servers come from (C5), as a person sees it: three files, created, changed and deleted while the window is open. */
+/** Sources of servers (C5) for a person: three files, created, changed and deleted while the window is open. */
 import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -39,14 +39,14 @@ describe('sources', () => {
 
   after(() => rm(dirname(usersFile), { recursive: true, force: true }));
 
-  it("the user's own file, created later: its server starts without a question, the workspace's wait", async () => {
+  it("A server in a new file of the user starts without a question, and the workspace's servers wait", async () => {
     await write(usersFile, `version: 1\nservers:\n  mine: ${entry('raw.mjs', ['--tools', 'add,count'])}\n`);
     await untilTools(['mcp_mine_add', 'mcp_mine_count']);
     await untilRow(/^mine ?2 tools .*· user$/);
     await untilRow(/^alpha ?waits for approval/);
   });
 
-  it('.mcprc, created later: its servers wait for approval, and start when it is given', async () => {
+  it('Servers in a new .mcprc wait for approval, and then start', async () => {
     await write(mcprc(), `{\n  "mcpServers": {\n    "kode": ${kode('pid')}\n  }\n}\n`);
     await untilRow(/^kode ?waits for approval .*· \.mcprc$/);
     await page.screenshot('three-sources');
@@ -66,7 +66,7 @@ describe('sources', () => {
     await untilRow(/^kode ?1 tool .*· \.mcprc$/);
   });
 
-  it('an id of a higher source shadows it in a lower one: said at its place and in the sidebar', async () => {
+  it('An id of a higher source shadows the same id in a lower one, reported at its place and in the sidebar', async () => {
     const text = `version: 1\nservers:\n  mine: ${entry('raw.mjs', ['--tools', 'count'])}\n  alpha: ${entry('raw.mjs', ['--tools', 'add'])}\n`;
     await write(usersFile, text);
     await untilTools(['mcp_alpha_echo', 'mcp_kode_pid', 'mcp_mine_count']);
@@ -75,12 +75,12 @@ describe('sources', () => {
       (found) => found.includes('server-shadowed 4'),
       'the information entry',
     );
-    // It is open since it waited for approval.
+    // It is open because it waited for approval.
     await untilRow(/^also in ~\/\.minds\/mcp\.yaml ?shadowed/);
     await page.screenshot('shadowed');
   });
 
-  it('goes to the definition in .mcprc, and says a mistake in it at its place; what ran goes on', async () => {
+  it('The definition in .mcprc opens, and a mistake in it is reported at its place while the servers go on', async () => {
     await vscode.commands.executeCommand('mcpToolsets.goToDefinition', 'kode');
     const editor = vscode.window.activeTextEditor;
     assert.equal(editor?.document.uri.fsPath, mcprc());
@@ -103,7 +103,7 @@ describe('sources', () => {
     assert.ok(toolIds().includes('mcp_kode_pid'), 'flat is the same launch');
   });
 
-  it('deleted files take their servers along; a shadowed one would count again', async () => {
+  it('Servers go with their deleted file, and a shadowed one would count again', async () => {
     await rm(mcprc());
     await untilTools(['mcp_alpha_echo', 'mcp_mine_count']);
     await rm(join(folder(), '.minds', 'mcp.yaml'));

@@ -1,4 +1,4 @@
-/** A switch of the editor that takes toolsets away and gives them back (E1, G3a): the Problems view names it. */
+/** A switch of the editor that removes toolsets and restores them (E1, G3a). The Problems view names it. */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { untilProblems, untilTools } from '../../support/editor/product.ts';
@@ -9,10 +9,10 @@ async function setAccess(value: unknown): Promise<void> {
   await vscode.workspace.getConfiguration('chat').update('mcp.access', value, vscode.ConfigurationTarget.Global);
 }
 
-describe('toolsets that a switch of the editor takes away', () => {
+describe('toolsets behind a switch of the editor', () => {
   before(() => untilTools(shown));
 
-  it('are a problem that names it, and come back with it', async () => {
+  it('Toolsets removed by a switch are a problem with its name, and come back with the switch', async () => {
     await setAccess('none');
     await untilTools([]);
     const [problem] = await untilProblems(['editor-toolset-hidden alpha']);

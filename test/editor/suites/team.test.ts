@@ -18,7 +18,7 @@ import { folder, until, untilTools } from '../../support/editor/product.ts';
 const teamFile = (): string => join(folder(), '.minds', 'team.yaml');
 const agentFile = (id: string): string => join(folder(), '.github', 'agents', `${id}.agent.md`);
 
-/** How often an agent is asked that the editor may not have found yet. */
+/** The most questions to an agent that the editor may not have found yet. */
 const mostAttempts = 60;
 const attemptsBeforeSaving = 5;
 
@@ -42,7 +42,7 @@ describe('team', () => {
     await writeFile(teamFile(), text.replace(from, to));
   }
 
-  /** `code text` of what the Problems view shows for the team file. */
+  /** `code text` of each problem of the team file in the Problems view. */
   async function problems(): Promise<string[]> {
     const lines = (await readFile(teamFile(), 'utf8')).split('\n');
     return vscode.languages.getDiagnostics(vscode.Uri.file(teamFile())).map(({ code, range }) => {
@@ -58,7 +58,7 @@ describe('team', () => {
     return (await modelRequests()).at(-1)?.tools.map(({ name }) => name) ?? [];
   }
 
-  it('/as gives a chat the toolsets of a member, from then on', async () => {
+  it('/as gives a chat the toolsets of a member from then on', async () => {
     await askMinds('/as');
     await until(shown, (words) => /alice[^]*counter[^]*bob[^]*\*/.test(words), 'who there is');
     await askMinds('/as alice');
@@ -83,7 +83,7 @@ describe('team', () => {
     assert.equal((await offered()).length, 8);
   });
 
-  it('what is attached to a question is part of it, also where a command stands before it', async () => {
+  it('An attachment is part of a question, also behind a command', async () => {
     const note = vscode.Uri.file(join(folder(), 'note.txt'));
     await writeFile(note.fsPath, 'Seven.\n');
     for (const command of ['', '/as bob ', '/continue ']) {
@@ -95,7 +95,7 @@ describe('team', () => {
     await rm(note.fsPath);
   });
 
-  it('shows what is wrong with grants at its place; what is configured and not up is deferred', async () => {
+  it('Wrong grants are problems at their place, and a configured server that is not up is deferred', async () => {
     await untilProblems(['toolset-deferred later']);
     await edit('[counter, later]', '[countr, later]');
     await untilProblems(['toolset-unknown countr', 'toolset-deferred later']);
@@ -106,7 +106,7 @@ describe('team', () => {
     await untilProblems(['toolset-deferred later']);
   });
 
-  it('a change of grants counts with the next turn; a file that is broken keeps what it said', async () => {
+  it('A change of grants applies from the next turn on, and a broken file keeps its last valid grants', async () => {
     await askMinds('/as alice');
     await edit('[counter, later]', '[shop]');
     await untilProblems([]);
@@ -120,7 +120,7 @@ describe('team', () => {
     await untilProblems(['toolset-deferred later']);
   });
 
-  it('a member who leaves during a chat has no tools, and the chat says what to do', async () => {
+  it('A member who leaves during a chat has no tools, and the chat names the next step', async () => {
     await askMinds('/as alice');
     const before = await askMinds(calls({ tool: 'counter_count' }));
     assert.match(before.text, /RESULT counter_count: 1/);
@@ -146,7 +146,7 @@ describe('team', () => {
     await untilProblems(['toolset-deferred later']);
   });
 
-  it('completes toolset ids', async () => {
+  it('Completion offers toolset ids', async () => {
     const document = await vscode.workspace.openTextDocument(vscode.Uri.file(teamFile()));
     const at = document.positionAt(document.getText().indexOf('counter, later') + 'counter, '.length);
     const list = await vscode.commands.executeCommand<vscode.CompletionList>(
@@ -158,7 +158,7 @@ describe('team', () => {
     for (const label of ['counter', 'shop', 'later', '*', '!shop']) assert.ok(labels.includes(label), label);
   });
 
-  it('members are custom agents of the editor: what is not granted is not offered there either', async function () {
+  it('Members are custom agents of the editor without tools beyond their grants', async function () {
     this.timeout(150_000);
     await vscode.commands.executeCommand('mcpToolsets.writeAgents');
     assert.match(await readFile(agentFile('alice'), 'utf8'), /tools: \['counter\/\*', 'later\/\*'\]/);
@@ -175,8 +175,8 @@ describe('team', () => {
       });
       return (await offered()).filter((name) => name.startsWith('mcp_')).sort();
     };
-    // The editor finds agents when it gets to it, and asks another one until then. Where a chat is left while it looks, 1.139
-    // keeps the empty list of that, until a file of an agent is saved.
+    // The editor finds agents with a delay, and asks another one until then. If a chat is left during the search,
+    // 1.139 keeps its empty list until a file of an agent is saved.
     const untilOffered = async (expected: readonly string[]): Promise<void> => {
       await newChat();
       for (let attempt = 1; JSON.stringify(await ask('alice')) !== JSON.stringify(expected); attempt++) {
@@ -197,7 +197,7 @@ describe('team', () => {
     await untilOffered(['mcp_shop_echo', 'mcp_shop_fail']);
   });
 
-  it('what stands where an agent of a member belongs and cannot be read is left as it is', async () => {
+  it("An unreadable file in place of a member's agent stays unchanged", async () => {
     const large = `# Notes\n${'x'.repeat(1024 * 1024)}`;
     await mkdir(dirname(agentFile('alice')), { recursive: true });
     await writeFile(agentFile('alice'), large);

@@ -1,4 +1,4 @@
-/** Two workspace folders, each with servers and a team of its own (C5, D2): one team in the chat, a file for each folder. */
+/** Two workspace folders, each with its servers and its team (C5, D2): one team in the chat, a file for each folder. */
 import assert from 'node:assert/strict';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ describe('teams of two folders', () => {
       .getDiagnostics(vscode.Uri.file(join(folder, '.minds', 'team.yaml')))
       .map(({ code, range }) => `${String(typeof code === 'object' ? code.value : code)} ${range.start.line + 1}`);
 
-  it('are one team: an id counts once, in the first folder, and the second says so', async () => {
+  it('Two folders form one team: an id counts in the first folder, and the second reports the duplicate', async () => {
     await until(
       () => [problems(one), problems(two)],
       (found) => JSON.stringify(found) === '[[],["member-in-other-folder 3"]]',
@@ -44,7 +44,7 @@ describe('teams of two folders', () => {
     await page.screenshot('who');
   });
 
-  it('grant toolsets of either folder', async () => {
+  it('Members of one team get toolsets of either folder', async () => {
     await askMinds('Hello.');
     assert.deepEqual(await offered(), ['shop_echo'], 'whoever is named to answer');
     await askMinds('/as alice');
@@ -55,7 +55,7 @@ describe('teams of two folders', () => {
     assert.deepEqual(await offered(), ['counter_count', 'shop_echo']);
   });
 
-  it('the agents of each folder are written there', async () => {
+  it('The agents of each folder are written there', async () => {
     await vscode.commands.executeCommand('mcpToolsets.writeAgents');
     const agents = (folder: string): Promise<string[]> => readdir(join(folder, '.github', 'agents')).catch(() => []);
     assert.deepEqual(
@@ -68,7 +68,7 @@ describe('teams of two folders', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
-  it('without the file of the first folder the second one’s members are all there are', async () => {
+  it('Without the file of the first folder only the second one’s members remain', async () => {
     await rm(join(one, '.minds', 'team.yaml'));
     await until(
       () => problems(two),

@@ -1,4 +1,4 @@
-/** Trying a tool from the sidebar, as a person does: its form, its result, its lease (E3, L1). */
+/** Trying a tool from the sidebar: its form, its result, its lease (E3, L1). */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -27,7 +27,7 @@ async function tryTool(server: string, tool: string): Promise<void> {
 
 const closeAll = (): Thenable<unknown> => vscode.commands.executeCommand('workbench.action.closeAllEditors');
 
-/** Resolves with the document of arguments that is opened. */
+/** Resolves with the opened document of arguments. */
 async function editAsJson(): Promise<vscode.TextDocument> {
   await page.click(button('Edit as JSON'));
   const { document } = (await until(
@@ -49,7 +49,7 @@ describe('try tool', () => {
 
   afterEach(closeAll);
 
-  it('opens with a click in the sidebar', async () => {
+  it('Try Tool opens with a click in the sidebar', async () => {
     await page.click(`${rows}[aria-label^="shop"]`);
     await page.hover(`${rows}[aria-label^="order, tool"]`);
     await page.click(`${rows}[aria-label^="order, tool"] .action-label[aria-label*="Try Tool"]`);
@@ -58,12 +58,13 @@ describe('try tool', () => {
     await page.screenshot('form');
   });
 
-  it('makes a form of the schema, tells what is wrong and sends what was entered', async () => {
+  it('Try Tool makes a form of the schema, reports wrong values and sends the entered ones', async () => {
     await tryTool('shop', 'order');
     await page.click(button('Run'));
     await untilShown('.error', /This is required/);
     await page.screenshot('form-with-faults');
-    // What is missing has the focus. Nothing is selected first: the editor tells a page to do so with a delay.
+    // The missing field has the focus. The test selects no field first, because the editor moves the focus into a
+    // page with a delay.
     await page.type('Ann');
     await page.click(button('Add to tags'));
     await page.type('red');
@@ -95,7 +96,7 @@ describe('try tool', () => {
     await untilShown('.status', /Some fields are not valid yet/);
   });
 
-  it('has names and states for a screen reader', async () => {
+  it('Try Tool has names and states for a screen reader', async () => {
     await tryTool('shop', 'order');
     await page.click(button('Run'));
     await page.waitFor(inWebview('textarea[aria-required="true"][aria-invalid="true"]:focus'));
@@ -104,7 +105,7 @@ describe('try tool', () => {
     assert.deepEqual(unnamed, []);
   });
 
-  it('has no violation that axe finds, in a light and a dark theme', async () => {
+  it('Try Tool has no violation that axe finds, in a light and a dark theme', async () => {
     const themes = vscode.workspace.getConfiguration('workbench');
     for (const theme of ['Default Light Modern', 'Default Dark Modern', 'Default High Contrast']) {
       await themes.update('colorTheme', theme, vscode.ConfigurationTarget.Global);
@@ -125,7 +126,7 @@ describe('try tool', () => {
     await themes.update('colorTheme', undefined, vscode.ConfigurationTarget.Global);
   });
 
-  it('edits the arguments as JSON, with the completion of the schema', async () => {
+  it('Try Tool edits the arguments as JSON, with the completion of the schema', async () => {
     await tryTool('shop', 'order');
     const document = await editAsJson();
     const complaints = (): string[] =>
@@ -156,7 +157,7 @@ describe('try tool', () => {
     await document.save();
   });
 
-  it('fetches nothing that a schema, arguments or a result name, and completes and checks by the rest', async () => {
+  it('Try Tool fetches no address from a schema, arguments or a result, and completes and checks by the rest', async () => {
     const asked: string[] = [];
     const listener = createServer(({ url }, response) => {
       asked.push(url ?? '');
@@ -186,7 +187,7 @@ describe('try tool', () => {
     try {
       await untilTools([...tools, 'mcp_far_order']);
       await tryTool('far', 'far_order');
-      // The editor itself looks at the "$schema" of each tool that it is given, before anybody tries it.
+      // The editor itself reads the "$schema" of each new tool before any use.
       asked.length = 0;
       const document = await editAsJson();
       const { $schema } = JSON.parse(document.getText()) as { readonly $schema: string };
@@ -215,7 +216,7 @@ describe('try tool', () => {
         (now) => now !== undefined && now.getText().includes('content'),
         'the result in an editor',
       );
-      // The editor answers when it knows which schema the document has.
+      // The editor answers once it knows the schema of the document.
       await vscode.commands.executeCommand('vscode.executeDocumentSymbolProvider', opened?.uri);
       await vscode.commands.executeCommand('vscode.executeHoverProvider', opened?.uri, new vscode.Position(1, 4));
       assert.deepEqual(asked, []);
@@ -227,7 +228,7 @@ describe('try tool', () => {
     }
   });
 
-  it('edits the arguments of a tool whose name is schema, and not its schema', async () => {
+  it('Try Tool edits the arguments of a tool named schema, not its schema', async () => {
     await tryTool('plain', 'schema');
     const document = await editAsJson();
     assert.deepEqual(Object.keys(JSON.parse(document.getText()) as object), ['$schema']);
@@ -236,7 +237,7 @@ describe('try tool', () => {
     assert.deepEqual(JSON.parse(await shown('.result figure pre')), {});
   });
 
-  it('has inputs for dates, e-mail and URIs, and tells what is not one', async () => {
+  it('Try Tool has inputs for dates, e-mail and URIs, and reports invalid ones', async () => {
     const before = await readConfig();
     const text = (format: string): object => ({ type: 'string', format });
     const schema = {
@@ -276,7 +277,7 @@ describe('try tool', () => {
     }
   });
 
-  it('numbers the items of a list so that no two are called alike', async () => {
+  it('Try Tool numbers the items of a list so that labels are unique', async () => {
     await tryTool('shop', 'order');
     for (let count = 0; count < 3; count++) await page.click(button('Add to tags'));
     await page.click(inWebview('button[aria-label="Remove tags 1"]'));
@@ -289,7 +290,7 @@ describe('try tool', () => {
     assert.deepEqual(await page.texts(inWebview('.item label')), ['tags 2', 'tags 3']);
   });
 
-  it('shows every kind of content', async () => {
+  it('Try Tool shows every kind of content', async () => {
     await tryTool('plain', 'content');
     await page.click(button('Run'));
     await untilShown('.status', /^Done after/);
@@ -312,7 +313,7 @@ describe('try tool', () => {
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
   });
 
-  it('shows errors of the tool and of the protocol', async () => {
+  it('Try Tool shows errors of the tool and of the protocol', async () => {
     await tryTool('plain', 'fail');
     await page.click(button('Run'));
     await untilShown('.status.error', /^The tool reports an error/);
@@ -327,7 +328,7 @@ describe('try tool', () => {
     await untilShown('.result pre.error', /^result unknown/);
   });
 
-  it('shows progress, and cancels', async () => {
+  it('Try Tool shows progress, and cancels', async () => {
     await tryTool('plain', 'slow');
     await page.click(field('ms'));
     await page.type('60000');
@@ -340,7 +341,7 @@ describe('try tool', () => {
     await untilShown('.status', /^Cancelled after/);
   });
 
-  it('has an instance of its own, which ends with the panel', async () => {
+  it('Try Tool has a separate instance, which ends with the panel', async () => {
     assert.equal(await invoke('mcp_plain_count'), '1');
     const before = (await servers()).length;
     await tryTool('plain', 'count');
@@ -355,7 +356,7 @@ describe('try tool', () => {
     await until(servers, (all) => all.length === before, 'the instance has ended');
   });
 
-  it('leaves no error on the console', async () => {
+  it('Try Tool leaves no error on the console', async () => {
     const own = (await page.consoleErrors()).filter((error) => /Content.Security|tryTool|webview/i.test(error));
     assert.deepEqual(own, []);
   });

@@ -1,4 +1,4 @@
-/** A workspace that is not trusted starts and reads nothing (S1). */
+/** An untrusted workspace starts and reads nothing (S1). */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -8,14 +8,14 @@ import { processes } from '../../support/editor/bridge.ts';
 import { problems, toolIds } from '../../support/editor/product.ts';
 
 describe('an untrusted workspace', () => {
-  it('starts nothing, publishes nothing, reports nothing', async () => {
+  it('An untrusted workspace starts nothing, publishes nothing, reports nothing', async () => {
     assert.equal(vscode.workspace.isTrusted, false);
     const extension = vscode.extensions.getExtension('minds.mcp-toolsets');
     await extension?.activate();
     assert.deepEqual(await processes(), []);
     assert.deepEqual(toolIds(), []);
     assert.deepEqual(await problems(), []);
-    // Nor is it there for other agents, whatever the settings say.
+    // It is not available to other agents either, whatever the settings say.
     await assert.rejects(fetch('http://127.0.0.1:47427/'));
     assert.ok(!existsSync(join(homedir(), '.minds')));
   });

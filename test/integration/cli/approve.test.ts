@@ -1,4 +1,4 @@
-/** Approval on the command line (S1): who is shown what, who is asked, and what starts without a question. */
+/** Approval on the command line (S1): shown launches, questions, and starts without a question. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,7 +20,7 @@ describe('approval on the command line (S1)', () => {
   afterEach(() => stage.close());
 
   describe('`approve`', () => {
-    it('shows what would run whole and inert, and approves nothing without a terminal or --yes', async () => {
+    it('`approve` shows the launch whole and inert, and approves nothing without a terminal or --yes', async () => {
       const long = 'x'.repeat(5000);
       cli.save({ a: stage.server('a', { args: ['-e', `1;${long};2`, '\u001b[2Jowned\u202e'] }), b: stage.server('b') });
       const { code, stdout, stderr } = await cli.run('approve', 'a');
@@ -33,7 +33,7 @@ describe('approval on the command line (S1)', () => {
       assert.deepEqual(stage.stored, []);
     });
 
-    it('approves what is named, or all that waits, and says what is left', async () => {
+    it('`approve` approves the named servers or all waiting ones, and reports the rest', async () => {
       cli.save({ a: stage.server('a'), b: stage.server('b'), off: stage.server('off', { enabled: false }) });
       assert.match((await cli.run('approve', '--yes', 'a')).stdout, /Approved: a\./);
       assert.match((await cli.run('approve', '--yes')).stdout, /Approved: b\./);
@@ -42,7 +42,7 @@ describe('approval on the command line (S1)', () => {
       assert.deepEqual(stage.ran, [], 'it starts none');
     });
 
-    it('says what it does not know, and of `--json` what waits', async () => {
+    it('`approve` reports unknown names and, with `--json`, the waiting servers', async () => {
       cli.save({ a: stage.server('a') });
       const unknown = await cli.run('approve', '--yes', 'zeta', 'a');
       assert.deepEqual([unknown.code, stage.stored], [1, []]);
@@ -56,7 +56,7 @@ describe('approval on the command line (S1)', () => {
       assert.equal((await cli.run('approve', '--json')).stdout, '[]\n');
     });
 
-    it('never stores the value of a secret', async () => {
+    it('`approve` never stores the value of a secret', async () => {
       const secret = 'sk-canary-5ca1ab1e5ca1ab1e';
       cli.env['FROM_HOST'] = secret;
       writeFileSync(path.join(cli.folder, '.env'), `API_TOKEN=${secret}\n`);
@@ -66,7 +66,7 @@ describe('approval on the command line (S1)', () => {
     });
   });
 
-  it('a command without a terminal starts for its run what was never approved; a server that changed since its approval waits', async () => {
+  it('A command without a terminal starts new servers for its run, and a server changed after its approval waits', async () => {
     cli.save({ a: stage.server('a') });
     assert.match((await cli.run('call', 'a_echo', '{"text":"hello"}')).stdout, /hello/);
     assert.deepEqual(stage.stored, [], 'nothing is kept of it');
@@ -84,7 +84,7 @@ describe('approval on the command line (S1)', () => {
     assert.equal((await cli.run('connect', 'a', '--approve')).code, 2);
   });
 
-  it('`serve` without a terminal starts what the files say at that moment; what comes later waits until it is approved', async () => {
+  it('`serve` without a terminal starts the current files, and later changes wait for approval', async () => {
     cli.save({ a: stage.server('a') });
     const serving = await Serving.begin(cli, ['a', 'mcp_admin']);
     try {
@@ -99,7 +99,7 @@ describe('approval on the command line (S1)', () => {
     }
   });
 
-  it('what changed since the approval is told at each start, until it was shown and accepted (S3)', async () => {
+  it('Changes since the approval are reported at each start until they are shown and accepted (S3)', async () => {
     cli.save({ a: stage.server('a') });
     await stage.approve();
     assert.deepEqual(await stage.namesFor('a'), ['a_echo']);
@@ -116,7 +116,7 @@ describe('approval on the command line (S1)', () => {
     assert.match((await cli.run('approve', 'a')).stdout, /nothing that was offered has changed/);
   }).timeout(180_000);
 
-  it('writing entries approves what they start, once it was shown', async () => {
+  it('Writing entries approves their launches after it has shown them', async () => {
     cli.save({ a: stage.server('a'), off: stage.server('off', { enabled: false }) });
     const shown = await cli.run('entries', 'windsurf');
     assert.match(shown.stderr, /These entries start what you have not approved\.[^]*argument {5}a\n/);
@@ -133,7 +133,7 @@ describe('approval on the command line (S1)', () => {
     assert.equal(stage.stored.length, 1);
   });
 
-  describe('at a terminal', function () {
+  describe('approval at a terminal', function () {
     suiteNotHere(this, terminalsMissing.here, terminalsMissing.reason);
     let terminal: Terminal | undefined;
 
@@ -146,7 +146,7 @@ describe('approval on the command line (S1)', () => {
       [['approve'], /Let "a" start\? \[y\]es, \[N\]o: $/],
       [['call', 'a_echo', '{"text":"hello"}'], /Let "a" start\? \[y\]es, \[N\]o: $/],
     ] as const) {
-      it(`\`${args[0]}\` shows what would start and asks; only a yes approves it`, async () => {
+      it(`\`${args[0]}\` shows the launches and asks, and only a yes approves`, async () => {
         cli.save({ a: stage.server('a') });
         for (const [typed, count] of [
           ['\n', 0],
@@ -164,7 +164,7 @@ describe('approval on the command line (S1)', () => {
       });
     }
 
-    it('`serve` asks before it listens, and starts what was agreed to', async () => {
+    it('`serve` asks before it listens, and starts the approved servers', async () => {
       cli.save({ a: stage.server('a'), b: stage.server('b') });
       terminal = new Terminal(cli.commandOf('serve', '--port', '0'), cli.folder, 100);
       await terminal.until(/Let these 2 servers start\? \[y\]es, \[N\]o: $/);
@@ -176,7 +176,7 @@ describe('approval on the command line (S1)', () => {
       assert.equal(stage.stored.length, 2);
     });
 
-    it('an interruption of the question starts nothing', async () => {
+    it('An interrupted question starts nothing', async () => {
       cli.save({ a: stage.server('a') });
       terminal = new Terminal(cli.commandOf('status'), cli.folder, 100);
       await terminal.until(/Let "a" start\?/);

@@ -1,4 +1,4 @@
-/** The command line as a process (H1, C4, E4, X5): what it prints, its exit code, and that it leaves nothing. */
+/** The command line as a process (H1, C4, E4, X5): its output, its exit code and no leftovers. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,8 +21,8 @@ describe('command line', () => {
 
   after(() => cli.close());
 
-  describe('itself', () => {
-    it('says what it can, and its version', async () => {
+  describe('help and usage', () => {
+    it('The command line prints its help and its version', async () => {
       const help = await cli.run('--help');
       assert.deepEqual([help.code, help.stderr], [0, '']);
       for (const command of ['check', 'status', 'tools', 'call', 'serve', 'entries', 'import'])
@@ -40,7 +40,7 @@ describe('command line', () => {
       [['call', 'x', '{}', '--answers', 'no'], /answers are not JSON/],
       [['check', '-C', 'no/such/folder'], /The folder .*no[\\/]such[\\/]folder does not exist/],
     ] as const) {
-      it(`used wrongly it exits with 2: ${args.join(' ') || 'nothing'}`, async () => {
+      it(`Wrong usage exits with 2: ${args.join(' ') || 'nothing'}`, async () => {
         const { code, stdout, stderr } = await cli.run(...args);
         assert.deepEqual([code, stdout], [2, '']);
         assert.match(stderr, /^Usage: /);
@@ -49,7 +49,7 @@ describe('command line', () => {
     }
   });
 
-  describe('what it was not asked for', () => {
+  describe('unsuitable options', () => {
     for (const args of [
       ['check', '../other/.minds/mcp.yaml'],
       ['status', 'a'],
@@ -62,7 +62,7 @@ describe('command line', () => {
       ['call', 'a', '{}', 'b'],
       ['secret', 'list', 'a'],
     ]) {
-      it(`is refused: ${args.join(' ')}`, async () => {
+      it(`An unsuitable option is refused: ${args.join(' ')}`, async () => {
         const { code, stdout, stderr } = await cli.runWith({}, ...args);
         assert.deepEqual([code, stdout], [2, '']);
         assert.match(stderr, /^`[^`]+` does not take the argument "[^"]*"\.$/m);
@@ -71,7 +71,7 @@ describe('command line', () => {
     }
   });
 
-  it('says of a token file what is wrong with it, and changes no file of somebody else', async () => {
+  it('A bad token file is reported, and a foreign file is not changed', async () => {
     const cli = await CommandLine.open({});
     try {
       const notes = path.join(cli.folder, 'notes');
@@ -102,18 +102,18 @@ describe('command line', () => {
   });
 
   describe('check', () => {
-    it('of a good file: no problems', async () => {
+    it('`check` of a good file reports no problems', async () => {
       const { code, stdout, stderr } = await cli.runWith({ a: rawWith(['echo']) }, 'check');
       assert.deepEqual([code, stdout, stderr], [0, 'No problems.\n', '']);
     });
 
-    it('without a file: nothing wrong, and it says that there is none', async () => {
+    it('`check` without a file succeeds and says so', async () => {
       const { code, stdout } = await cli.runWith(undefined, 'check');
       assert.equal(code, 0);
       assert.match(stdout, /The file .*mcp\.yaml does not exist/);
     });
 
-    it('of a file that cannot be read: an error', async () => {
+    it('`check` of an unreadable file is an error', async () => {
       mkdirSync(cli.file);
       const { code, stdout, stderr } = await cli.runWith(undefined, 'check');
       assert.equal(code, 1);
@@ -121,7 +121,7 @@ describe('command line', () => {
       assert.equal(stderr, '');
     });
 
-    it('names each problem as file:line:column, and exits with 1', async () => {
+    it('`check` names each problem as file:line:column and exits with 1', async () => {
       const text = [
         'version: 1',
         'servers:',
@@ -149,7 +149,7 @@ describe('command line', () => {
       );
     });
 
-    it('of a syntax error: its line; of warnings alone: 0', async () => {
+    it('`check` reports the line of a syntax error, and exits with 0 if there are only warnings', async () => {
       const wrong = await cli.runWith('version: 1\nservers:\n  a: [\n', 'check');
       assert.equal(wrong.code, 1);
       assert.match(wrong.stdout, /mcp\.yaml:\d+:\d+: error yaml-syntax: /);
@@ -158,7 +158,7 @@ describe('command line', () => {
       assert.match(warned.stdout, /mcp\.yaml:3:1: warning unknown-key: /);
     });
 
-    it('of mistakes in an entry that is switched off: information, and 0 (C1)', async () => {
+    it('`check` reports mistakes in a disabled entry as information and exits with 0 (C1)', async () => {
       const off = { a: { enabled: false, transport: 'sse', comand: 'x' }, b: rawWith(['echo']) };
       const { code, stdout } = await cli.runWith(off, 'check');
       assert.equal(code, 0);
@@ -169,7 +169,7 @@ describe('command line', () => {
       assert.match(status.stdout, /^a .* disabled$/m);
     });
 
-    it('in another folder, and as JSON', async () => {
+    it('`check` works in another folder and prints JSON', async () => {
       cli.save('version: 2\n');
       const { code, stdout } = await cli.run('check', '--json', '-C', path.join(cli.folder, '.minds', '..'));
       assert.equal(code, 1);
@@ -179,7 +179,7 @@ describe('command line', () => {
       assert.deepEqual(JSON.parse((await cli.runWith({}, 'check', '--json')).stdout), []);
     });
 
-    it('--start also finds what only servers tell', async () => {
+    it('`check --start` also finds problems only a running server has', async () => {
       const config = {
         a: rawWith(['echo', 'add'], { tools: { blacklist: ['nothing_of_it'] } }),
         b: rawWith(['echo']),
@@ -196,7 +196,7 @@ describe('command line', () => {
   });
 
   describe('status', () => {
-    it('is a table of servers; 1 if one of them failed', async () => {
+    it('`status` prints a table of servers and exits with 1 if one failed', async () => {
       const { code, stdout } = await cli.runWith(several, 'status');
       assert.equal(code, 1);
       assert.match(stdout, /^server +transport +tools +source +state$/m);
@@ -205,14 +205,14 @@ describe('command line', () => {
       assert.match(stdout, /^bad +stdio +0 of 0 +\.minds\/mcp\.yaml +failed: .*exited with code 3/m);
     });
 
-    it('says what is wrong with a file whose servers are unknown for it', async () => {
+    it('`status` reports the error of a file with unknown servers', async () => {
       cli.save('version: 1\nservers: [\n');
       const { code, stdout, stderr } = await cli.run('status');
       assert.deepEqual([code, stdout], [1, 'No servers are known, because a config file has an error.\n']);
       assert.match(stderr, /mcp\.yaml:\d+:\d+: error yaml-syntax: /);
     });
 
-    it('says what is wrong with an entry that has an error', async () => {
+    it('`status` reports the error of an entry', async () => {
       const { code, stdout } = await cli.runWith({ a: { ...rawWith(['echo']), timeouts: { call: '1h' } } }, 'status');
       assert.equal(code, 1);
       assert.match(
@@ -221,7 +221,7 @@ describe('command line', () => {
       );
     });
 
-    it('names the source of each server: the file of the folder, its .mcprc, the file of the user', async () => {
+    it("`status` names the source of each server: the folder's file, its .mcprc, the user's file", async () => {
       const mcprc = path.join(cli.folder, '.mcprc');
       const users = path.join(cli.home, '.minds', 'mcp.yaml');
       mkdirSync(path.dirname(users), { recursive: true });
@@ -244,24 +244,24 @@ describe('command line', () => {
       }
     });
 
-    it('as JSON it is the snapshot', async () => {
+    it('`status --json` prints the snapshot', async () => {
       const { code, stdout } = await cli.runWith({ good: several['good'] ?? {} }, 'status', '--json');
       assert.equal(code, 0);
       const { servers } = JSON.parse(stdout) as StatusSnapshot;
       assert.deepEqual([servers[0]?.id, servers[0]?.state.kind, servers[0]?.offered], ['good', 'running', 5]);
     });
 
-    it('of no servers says so', async () => {
+    it('`status` without servers says so', async () => {
       const { code, stdout } = await cli.runWith({}, 'status');
       assert.deepEqual([code, stdout], [0, 'No servers are configured.\n']);
     });
   });
 
-  describe('a file that is refused as a whole (C4)', () => {
+  describe('a file refused as a whole (C4)', () => {
     const refused = 'version: 1\nservers:\n  a: [\n';
 
     for (const args of [['status'], ['status', '--json'], ['tools'], ['tools', 'a'], ['resources'], ['prompts', 'a']]) {
-      it(`is said on stderr, and the exit code is 1: ${args.join(' ')}`, async () => {
+      it(`A refused file is reported on stderr with exit code 1: ${args.join(' ')}`, async () => {
         const { code, stdout, stderr } = await cli.runWith(refused, ...args);
         assert.equal(code, 1);
         assert.match(stderr, /^\S+mcp\.yaml:3:\d+: error yaml-syntax: /);
@@ -269,7 +269,7 @@ describe('command line', () => {
       });
     }
 
-    it('lets no entries be written, because its toolsets are not known', async () => {
+    it('A refused file prevents writing of entries, because its toolsets are unknown', async () => {
       const { code, stdout, stderr } = await cli.runWith(refused, 'entries', 'codex', '--write');
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(stderr, /^\S+mcp\.yaml:3:\d+: error yaml-syntax: .*\nNothing was written: .*not known.*\n$/);
@@ -287,7 +287,7 @@ describe('command line', () => {
     afterEach(() => rmSync(theirs()));
 
     itNotHere(process.platform !== 'linux', 'folders that nobody can write to are in /sys')(
-      'and `entries` say in a line why they cannot write',
+      '`import` and `entries` say in a line why they cannot write',
       async () => {
         const runs = [
           ['import', theirs(), '--write'],
@@ -301,7 +301,7 @@ describe('command line', () => {
       },
     );
 
-    it('shows what it would change and what is to do, and writes nothing', async () => {
+    it('`import` shows its changes and the next steps, and writes nothing', async () => {
       const { code, stdout, stderr } = await cli.runWith(kept, 'import', '.mcp.json');
       assert.equal(code, 0);
       assert.match(stdout, /^\+ {2}github:$/m);
@@ -312,7 +312,7 @@ describe('command line', () => {
       assert.equal(readFileSync(cli.file, 'utf8'), kept);
     });
 
-    it('--write writes it, comments kept; once more there is nothing to import', async () => {
+    it('`import --write` writes, keeps comments, and finds nothing to import the second time', async () => {
       assert.equal((await cli.runWith(kept, 'import', '.mcp.json', '--write')).code, 0);
       const text = readFileSync(cli.file, 'utf8');
       assert.ok(text.startsWith(kept));
@@ -326,7 +326,7 @@ describe('command line', () => {
       assert.equal(readFileSync(cli.file, 'utf8'), text);
     });
 
-    it('and `entries` keep the mark at the beginning of a file, and leave alone what is not UTF-8', async () => {
+    it('`import` and `entries` keep a byte order mark and do not change invalid UTF-8', async () => {
       assert.equal((await cli.runWith(`\ufeff${kept}`, 'import', '.mcp.json', '--write')).code, 0);
       assert.ok(readFileSync(cli.file, 'utf8').startsWith(`\ufeff${kept}`));
       cli.save(kept);
@@ -347,7 +347,7 @@ describe('command line', () => {
       rmSync(entries);
     });
 
-    posixIt('Windows has no such limit.')('to a disk that is full leaves the file as it was', async () => {
+    posixIt('Windows has no such limit.')('`import` to a full disk leaves the file unchanged', async () => {
       const many = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`s${index}`, { command: 'x' }]));
       writeFileSync(theirs(), JSON.stringify({ mcpServers: many }));
       cli.save(kept);
@@ -359,7 +359,7 @@ describe('command line', () => {
       assert.equal(readFileSync(cli.file, 'utf8'), kept);
     });
 
-    it('makes the file where there is none; --format says what a name does not', async () => {
+    it('`import` creates a missing file, and --format replaces an unclear file name', async () => {
       const file = path.join(cli.folder, 'servers.txt');
       writeFileSync(file, '[[mcp_servers]]\nname = "otter"\nurl = "http://127.0.0.1:1/sse"\n');
       const { code } = await cli.runWith(undefined, 'import', 'servers.txt', '--format', 'otter', '--write');
@@ -371,7 +371,7 @@ describe('command line', () => {
       rmSync(file);
     });
 
-    it('says what it cannot read', async () => {
+    it('`import` reports files that it cannot read', async () => {
       writeFileSync(theirs(), '{ "mcpServers": ');
       const { code, stderr } = await cli.runWith(undefined, 'import', '.mcp.json');
       assert.equal(code, 1);

@@ -1,4 +1,4 @@
-/** The command line as a process (H1, G4, S4, X5): the tools, resources and prompts of servers, and calls of tools. */
+/** The command line as a process (H1, G4, S4, X5): tools, resources and prompts of servers, and calls of tools. */
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { fixture, officialServer, rawWith, several, type Servers } from '../../s
 import { within } from '../../support/core/within.js';
 import { posixIt } from '../../support/notHere.js';
 
-describe('command line: what servers have', () => {
+describe('command line: tools, resources, prompts', () => {
   let cli: CommandLine;
 
   before(async () => {
@@ -21,7 +21,7 @@ describe('command line: what servers have', () => {
   after(() => cli.close());
 
   describe('tools', () => {
-    it('lists what is published with its original name, and what is left out with the reason', async () => {
+    it('`tools` lists published tools with original names, and excluded tools with reasons', async () => {
       const { code, stdout } = await cli.runWith(several, 'tools');
       assert.equal(code, 0);
       assert.match(stdout, /^good +good_echo +echo$/m);
@@ -29,7 +29,7 @@ describe('command line: what servers have', () => {
       assert.doesNotMatch(stdout, /count/);
     });
 
-    it('of one server, as JSON; an unknown one is an error', async () => {
+    it('`tools` lists one server as JSON, and an unknown server is an error', async () => {
       const { code, stdout } = await cli.runWith({ ...several, other: rawWith(['pid']) }, 'tools', 'other', '--json');
       assert.equal(code, 0);
       const listed = JSON.parse(stdout) as { id: string; tools: { published: string }[] }[];
@@ -42,7 +42,7 @@ describe('command line: what servers have', () => {
       assert.match(unknown.stderr, /no server "nobody"/);
     });
 
-    it('of a server from the registry', async () => {
+    it('`tools` lists a server from the registry', async () => {
       const { code, stdout } = await cli.runWith({ memory: officialServer('memory') }, 'tools');
       assert.equal(code, 0);
       assert.match(stdout, /^memory +read_graph$/m);
@@ -55,7 +55,7 @@ describe('command line: what servers have', () => {
       two: fixture('features', [], { prompts: { transform: [{ prefix: 'two_' }] } }),
     };
 
-    it('are listed under the names and rules of the file, of all servers or one', async () => {
+    it('Resources and prompts are listed under the names and rules of the file, for all servers or one', async () => {
       const all = await cli.runWith(features, 'resources');
       assert.equal(all.code, 0, all.stderr);
       assert.match(all.stdout, /^one +note:\/\/one /m);
@@ -74,7 +74,7 @@ describe('command line: what servers have', () => {
       assert.equal((await cli.run('resources', 'nobody')).code, 1);
     });
 
-    it('are read and got; what is filtered out is not there', async () => {
+    it('Resources are read and prompts are got, and filtered ones do not exist', async () => {
       const read = await cli.runWith(features, 'read', 'note://one');
       assert.equal(read.code, 0, read.stderr);
       assert.notEqual(read.stdout.trim(), '');
@@ -89,7 +89,7 @@ describe('command line: what servers have', () => {
       assert.equal((await cli.run('prompt')).code, 2);
     });
 
-    it('with a name that two servers have want --server', async () => {
+    it('A resource or prompt name of two servers requires --server', async () => {
       const both: Servers = { one: fixture('features'), two: fixture('features') };
       const { code, stderr } = await cli.runWith(both, 'prompt', 'greet', '{"name":"Ada"}');
       assert.equal(code, 1);
@@ -110,7 +110,7 @@ describe('command line: what servers have', () => {
       writeFileSync(permissions(), typeof rules === 'string' ? rules : JSON.stringify(rules));
     };
 
-    it('of the user’s file and of options hold, whatever a tool was renamed to', async () => {
+    it("Permissions of the user’s file and of options hold, whatever the tool's new name", async () => {
       allow({ 'echo*': 'deny' });
       const listed = await cli.runWith(renamed, 'tools', '--deny', 'a_add');
       assert.match(listed.stdout, /^a +\(echo\) +denied .*: echo\*$/m);
@@ -124,13 +124,13 @@ describe('command line: what servers have', () => {
       );
     });
 
-    it('that ask are refused where there is no terminal', async () => {
+    it('A permission to ask is refused without a terminal', async () => {
       const { code, stdout } = await cli.runWith(renamed, 'call', 'a_pid', '{}', '--ask', 'pid');
       assert.equal(code, 1);
       assert.match(stdout, /did not allow this call/);
     });
 
-    it('that cannot be read let nothing start', async () => {
+    it('Unreadable permissions let nothing start', async () => {
       allow('{ not json');
       const { code, stdout, stderr } = await cli.runWith(renamed, 'tools');
       assert.deepEqual([code, stdout], [1, '']);
@@ -139,26 +139,26 @@ describe('command line: what servers have', () => {
   });
 
   describe('call', () => {
-    it('prints the text of the result', async () => {
+    it('`call` prints the text of the result', async () => {
       const { code, stdout, stderr } = await cli.runWith(several, 'call', 'good_echo', '{"text":"hello\\nthere"}');
       assert.deepEqual([code, stdout, stderr], [0, 'hello\nthere\n', '']);
     });
 
-    it('prints progress on stderr, and the result as JSON', async () => {
+    it('`call` prints progress on stderr, and the result as JSON', async () => {
       const { code, stdout, stderr } = await cli.runWith(several, 'call', 'good_slow', '{"ms":20,"steps":2}', '--json');
       assert.equal(code, 0);
       assert.deepEqual(JSON.parse(stdout), { content: [{ type: 'text', text: 'done' }] });
       assert.equal(stderr, '1 of 2 step 1\n2 of 2 step 2\n');
     });
 
-    it('prints structured content and other parts', async () => {
+    it('`call` prints structured content and other parts', async () => {
       const { code, stdout } = await cli.runWith({ a: fixture('raw') }, 'call', 'content');
       assert.equal(code, 0);
       assert.match(stdout, /^some text\n/);
       assert.match(stdout, /"type":"resource_link"/);
     });
 
-    it('answers what a tool asks: what is given, and for the rest the defaults of the form', async () => {
+    it("`call` answers questions of a tool with given values and with the form's defaults", async () => {
       const asks = { s: fixture('features') };
       const answered = await cli.runWith(asks, 'call', 'order', '{}', '--answers', '{"name":"Ada","more":1}');
       assert.deepEqual(
@@ -175,7 +175,7 @@ describe('command line: what servers have', () => {
       assert.match(nobody.stdout, /has not declared/);
     });
 
-    it('of a tool that fails, or a server that answers with an error: 1, with the reason', async () => {
+    it('`call` of a failing tool or server exits with 1 and the reason', async () => {
       const failed = await cli.runWith(several, 'call', 'good_fail', '{"text":"no disk"}');
       assert.deepEqual([failed.code, failed.stdout], [1, 'no disk\n']);
       const refused = await cli.runWith(several, 'call', 'good_throw', '{"text":"not now"}');
@@ -186,7 +186,7 @@ describe('command line: what servers have', () => {
       assert.match(died.stdout, /result unknown.*exited with code 70/);
     });
 
-    it('of a tool that nobody publishes: 1, with the problems that may be the cause', async () => {
+    it('`call` of an unpublished tool exits with 1 and lists problems as possible causes', async () => {
       const { code, stderr } = await cli.runWith(several, 'call', 'good_add', '{}');
       assert.equal(code, 1);
       assert.match(stderr, /No toolset publishes a tool "good_add"/);
@@ -194,20 +194,20 @@ describe('command line: what servers have', () => {
     });
 
     for (const json of ['{not json', '[1]', '"text"', 'null', '7']) {
-      it(`with arguments that are no JSON object: 2, and nothing is started: ${json}`, async () => {
+      it(`\`call\` with arguments other than a JSON object exits with 2 and starts nothing: ${json}`, async () => {
         const { code, stderr } = await cli.runWith(several, 'call', 'good_echo', json);
         assert.equal(code, 2);
         assert.match(stderr, /arguments are not (JSON|a JSON object)/);
       });
     }
 
-    it('does not wait for servers that hang', async () => {
+    it('`call` does not wait for hanging servers', async () => {
       const config = { good: several['good'] ?? {}, hanging: fixture('never-initialises') };
       const { code, stdout } = await cli.runWith(config, 'call', 'good_echo', '{"text":"hi"}');
       assert.deepEqual([code, stdout], [0, 'hi\n']);
     });
 
-    it('waits for those that may have the first right to the name', async () => {
+    it('`call` waits for servers with a prior right to the name', async () => {
       const config = {
         slow: fixture('slow-start', ['--delay', '400', '--tools', 'count']),
         quick: rawWith(['echo', 'count']),
@@ -218,23 +218,26 @@ describe('command line: what servers have', () => {
     });
   });
 
-  describe('interrupted', () => {
+  describe('interrupted commands', () => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      posixIt('Windows has no signals')(`by ${signal} in a call it cancels it and ends everything`, async () => {
-        cli.save({ a: fixture('hangs-on-call', [], { env: { X: 'y' } }) });
-        const child = cli.begin('call', 'trickle', '--debug');
-        const begun = new Promise<void>((resolve) => {
-          child.stderr?.on('data', (chunk) => /^\d+$/m.test(String(chunk)) && resolve());
-        });
-        await within(begun, 'progress');
-        child.kill(signal);
-        const { code, stderr } = await cli.finish(child);
-        assert.equal(code, signal === 'SIGINT' ? 130 : 143);
-        assert.match(stderr, /notifications\/cancelled/);
-      });
+      posixIt('Windows has no signals')(
+        `An interruption by ${signal} in a call cancels the call and ends everything`,
+        async () => {
+          cli.save({ a: fixture('hangs-on-call', [], { env: { X: 'y' } }) });
+          const child = cli.begin('call', 'trickle', '--debug');
+          const begun = new Promise<void>((resolve) => {
+            child.stderr?.on('data', (chunk) => /^\d+$/m.test(String(chunk)) && resolve());
+          });
+          await within(begun, 'progress');
+          child.kill(signal);
+          const { code, stderr } = await cli.finish(child);
+          assert.equal(code, signal === 'SIGINT' ? 130 : 143);
+          assert.match(stderr, /notifications\/cancelled/);
+        },
+      );
     }
 
-    posixIt('Windows has no signals')('while servers start it ends them', async () => {
+    posixIt('Windows has no signals')('An interruption while servers start ends them', async () => {
       cli.save({ a: fixture('never-initialises'), b: fixture('stubborn') });
       const child = cli.begin('status');
       await cli.untilRuns('never-initialises');
@@ -243,7 +246,7 @@ describe('command line: what servers have', () => {
       assert.deepEqual([code, stdout], [130, '']);
     });
 
-    it('a reader that goes away is no error', async () => {
+    it('A reader that closes the pipe is not an error', async () => {
       cli.save({ a: fixture('pages', ['--pages', '10', '--tools-per-page', '1000']) });
       const child = cli.begin('tools');
       child.stdout?.once('data', () => child.stdout?.destroy());
@@ -253,7 +256,7 @@ describe('command line: what servers have', () => {
   });
 
   describe('--debug', () => {
-    it('shows logs and traffic on stderr, secrets removed, and leaves stdout as it is', async () => {
+    it('`--debug` shows logs and traffic on stderr without secrets, and leaves stdout unchanged', async () => {
       cli.env['CLI_SECRET'] = 'canary-of-the-host';
       const env = { TOKEN: { env: 'CLI_SECRET' }, OTHER: 'canary-in-the-file' };
       cli.save({ a: fixture('raw', [], { env }) });
@@ -271,7 +274,7 @@ describe('command line: what servers have', () => {
       assert.doesNotMatch(stderr, /canary/);
     });
 
-    it('without it stderr is silent', async () => {
+    it('Without `--debug` stderr is silent', async () => {
       const { stderr } = await cli.runWith({ a: fixture('noisy-stdout') }, 'status');
       assert.equal(stderr, '');
     });

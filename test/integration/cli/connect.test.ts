@@ -1,4 +1,4 @@
-/** `mcp-toolsets connect` (G6): an MCP server over stdio, joined to the gateway of the folder. */
+/** `mcp-toolsets connect` (G6): an MCP server over stdio, connected to the gateway of the folder. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -39,7 +39,7 @@ describe('mcp-toolsets connect', () => {
 
   afterEach(async () => {
     for (const client of [...clients.splice(0), ...modern.splice(0)]) await client.close();
-    // A client that was refused closes its transport by itself, and does not say when that is done.
+    // A refused client closes its transport without an event for the end.
     await untilNone(() => cli.processes().filter(({ command }) => command.includes('cli.js connect')), 10_000);
     await serving?.end();
     serving = undefined;
@@ -77,10 +77,10 @@ describe('mcp-toolsets connect', () => {
     args: Record<string, unknown> = {},
   ): Promise<string> => textOf(await client.callTool({ name, arguments: args }));
 
-  /** How many processes host servers: each has a guardian. */
+  /** The number of processes that host servers. Each has a guardian. */
   const hosts = (): number => cli.processes().filter(({ command }) => command.includes('guardian.js')).length;
 
-  /** The names of its tools, once these are among them: each server joins when it has listed its own. */
+  /** The names of its tools, once they include these. Each server joins after it has listed its tools. */
   async function untilNames(client: Client, wanted: readonly string[]): Promise<string[]> {
     const names = async (): Promise<string[]> => {
       for (;;) {
@@ -91,7 +91,7 @@ describe('mcp-toolsets connect', () => {
     return await within(names(), `tools ${wanted.join()}`);
   }
 
-  it('each client is a conversation of `serve`, which ends with it', async () => {
+  it('Each `connect` client is a conversation of `serve`, and the conversation ends with the client', async () => {
     await serve();
     const [one, two] = [await connect(['alpha']), await connect(['alpha'])];
     assert.ok((await one.listTools()).tools.some(({ name }) => name === 'alpha_count'));
@@ -103,7 +103,7 @@ describe('mcp-toolsets connect', () => {
     assert.equal(instances(), before);
   });
 
-  it('a client of 2026-07-28 is a conversation too, is asked, hears of changes, and gives its instance back', async () => {
+  it('A `connect` client of 2026-07-28 is a conversation with questions, notifications and a release of its instance', async () => {
     await serve();
     const [one, two] = [await connectModern(['alpha']), await connectModern(['alpha'])];
     assert.equal(one.getProtocolEra(), 'modern');
@@ -128,14 +128,14 @@ describe('mcp-toolsets connect', () => {
     assert.match(await call(asked, 'elicit', { message: 'Who?' }), /"answer":"me"/);
   });
 
-  it('a client of 2026-07-28 mirrors no parameters over stdio, and need not', async () => {
+  it('A `connect` client of 2026-07-28 mirrors no parameters over stdio, and need not', async () => {
     cli.save({ ...servers, mirroring: fixture('modern', [], { tools: { whitelist: ['region'] } }) });
     await serve();
     await serving?.until('mirroring  http');
     assert.equal(await call(await connectModern(['mirroring']), 'region', { region: 'north' }), '{}');
   });
 
-  it('a client of 2026-07-28 goes on at the gateway that is there next, and is told that its state is gone', async () => {
+  it('A `connect` client of 2026-07-28 goes on at the next gateway and is notified that its state is lost', async () => {
     const first = await serve('--port', '0');
     const client = await connectModern(['alpha']);
     assert.equal(await call(client, 'alpha_count'), '1');
@@ -147,7 +147,7 @@ describe('mcp-toolsets connect', () => {
     });
     const told = new Promise<void>((resolve) => (heard = resolve));
     await client.listen({ toolsListChanged: true });
-    // Nothing asks for it, and yet the subscription goes on at a gateway of its own.
+    // The client sends nothing, yet the subscription goes on at a new gateway.
     const ended = once(first.process, 'close');
     first.process.kill('SIGTERM');
     await ended;
@@ -159,14 +159,14 @@ describe('mcp-toolsets connect', () => {
     assert.match(JSON.stringify(after.content), /is gone/);
   });
 
-  it('without `serve` it serves the folder itself, and leaves nothing', async () => {
+  it('Without `serve`, `connect` serves the folder itself and leaves nothing', async () => {
     const client = await connect(['alpha']);
     assert.equal(await call(client, 'alpha_count'), '1');
     await client.close();
     await untilNone(() => cli.processes(), 10_000);
   });
 
-  it('with permissions of its own (S4) or `--hold-changed` (S3) it serves the folder itself, as `serve` does not know of them', async () => {
+  it('With own permissions (S4) or `--hold-changed` (S3), `connect` serves the folder itself, because `serve` lacks them', async () => {
     await serve();
     const offered = async (...args: string[]): Promise<string[]> =>
       (await (await connect(['alpha', ...args])).listTools()).tools.map(({ name }) => name);
@@ -179,7 +179,7 @@ describe('mcp-toolsets connect', () => {
     assert.equal(hosts(), before + 4);
   });
 
-  it('serves what wants secrets and files of variables, which are read before it is judged what the folder said', async () => {
+  it('`connect` serves servers with secrets and files of variables, which it reads before it judges the folder', async () => {
     const values = { GIVEN: { secret: 'KEPT_TOKEN', suffix: '!' } };
     cli.save({ alpha: fixture('raw', ['--tools', 'env'], { env: values, envFile: '.env' }) });
     await writeFile(path.join(cli.folder, '.env'), 'OF_FILE=in-the-file\n');
@@ -190,7 +190,7 @@ describe('mcp-toolsets connect', () => {
     assert.equal(await call(client, 'env', { name: 'OF_FILE' }), 'in-the-file');
   });
 
-  it('without a toolset it offers all of them under their published names, as one conversation', async () => {
+  it('Without a toolset, `connect` is one conversation with all toolsets under their published names', async () => {
     const onlyFolder = await connect([]);
     await serve();
     for (const client of [onlyFolder, await connect([])]) {
@@ -207,12 +207,12 @@ describe('mcp-toolsets connect', () => {
     }
   });
 
-  it('shows its token to nobody who cannot prove to know it, a relay included', async () => {
+  it('`connect` shows its token only to a listener that proves to know it, never to a relay', async () => {
     const tokenFile = path.join(cli.folder, 'own.token');
     const served = await serve('--token-file', tokenFile);
     const noted = JSON.parse(await readFile(addressOf(tokenFile), 'utf8')) as { port: number };
     const seen: string[] = [];
-    // Passes the challenge on to the gateway, which proves itself for its own port.
+    // Passes the challenge on to the gateway, whose proof is for the gateway's port.
     const impostor = createServer((request, response) => {
       seen.push(
         `${request.method} ${new URL(request.url ?? '', 'http://here').pathname} ${request.headers.authorization}`,
@@ -245,7 +245,7 @@ describe('mcp-toolsets connect', () => {
     assert.notEqual(await readFile(tokenFile, 'utf8'), before);
   });
 
-  it('follows a token that was renewed, beside `serve` that goes on', async () => {
+  it('`connect` follows a renewed token beside a running `serve`', async () => {
     const tokenFile = path.join(cli.folder, 'own.token');
     const served = await serve('--token-file', tokenFile);
     const client = await connect(['alpha', '--token-file', tokenFile]);
@@ -254,7 +254,7 @@ describe('mcp-toolsets connect', () => {
     assert.equal(code, 0);
     await served.until(/The token was renewed[^]*Listening on/);
     const others = cli.processes().filter(({ command }) => command.includes('raw.mjs')).length;
-    // The session ended with the old token, so that the conversation goes on with an instance of its own.
+    // The session ended with the old token, so the conversation goes on with a new instance.
     const after = await call(client, 'alpha_pid');
     assert.match(after, /^\d+$/);
     assert.notEqual(after, pid);
@@ -265,13 +265,13 @@ describe('mcp-toolsets connect', () => {
     );
   });
 
-  it('progress, cancellation and changes of the tools pass through', async () => {
+  it('Progress, cancellation and changes of tools pass through `connect`', async () => {
     await serve();
     const client = await connect(['alpha']);
     const steps: number[] = [];
     const onprogress = ({ progress }: { progress: number }): void => void steps.push(progress);
     await client.callTool({ name: 'alpha_slow', arguments: { ms: 600, steps: 3 } }, undefined, { onprogress });
-    // The SDK's client drops a progress that comes in one piece with the result, as the last may.
+    // The SDK's client drops a progress that arrives in one chunk with the result. The last one may.
     assert.deepEqual(steps.slice(0, 2), [1, 2]);
     const controller = new AbortController();
     const begun = client.callTool({ name: 'alpha_quiet', arguments: { ms: 60_000 } }, undefined, {
@@ -293,7 +293,7 @@ describe('mcp-toolsets connect', () => {
     await within(changed, 'list_changed');
   });
 
-  it('what a server asks of the client reaches it', async () => {
+  it('A question of a server reaches the client through `connect`', async () => {
     await serve();
     const client = await connect(['forms'], { elicitation: { form: {} } });
     client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'decline' }));
@@ -301,7 +301,7 @@ describe('mcp-toolsets connect', () => {
     assert.match(await call(client, 'capabilities'), /elicitation/);
   });
 
-  it('finds `serve` again on another port, with the same chat', async () => {
+  it('`connect` finds `serve` on a new port and keeps the conversation', async () => {
     await serve();
     const client = await connect(['alpha']);
     assert.equal(await call(client, 'alpha_count'), '1');
@@ -313,7 +313,7 @@ describe('mcp-toolsets connect', () => {
     assert.match(JSON.stringify(after.content), /is gone/);
   });
 
-  it('the package that npm packs has what the command needs, and runs by npx', async () => {
+  it('The npm package contains everything for the command and runs by npx', async () => {
     await serve();
     const { folder } = cli;
     const packed = await cli.packed();
@@ -330,12 +330,12 @@ describe('mcp-toolsets connect', () => {
     assert.equal(await call(client, 'alpha_count'), '1');
   }).timeout(180_000);
 
-  it('a toolset that is not there is said', async () => {
+  it('`connect` reports an unknown toolset', async () => {
     await serve();
     await assert.rejects(connect(['omega']), /There is no toolset/);
   });
 
-  it('a config file that cannot be read is said on stderr and as the answer, never on stdout', async () => {
+  it('An unreadable config file is reported on stderr and in the answer, never on stdout', async () => {
     cli.save('servers: [');
     const client = await connect(['alpha']).catch((error: Error) => error);
     assert.ok(client instanceof Error, 'it connected');

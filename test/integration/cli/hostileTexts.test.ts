@@ -1,6 +1,7 @@
 /**
- * Every command against a server and files whose texts would steer a terminal (S1a): nothing but printable text and ends of
- * lines reaches stdout and stderr, into a pipe as on a terminal. Only content that was asked for goes raw into a pipe.
+ * Every command against hostile texts in files and from a server (S1a). The texts would control a terminal.
+ * Only printable text and line ends reach stdout and stderr, in a pipe and on a terminal. Only requested content goes
+ * raw into a pipe.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -14,7 +15,7 @@ import { itNotHere } from '../../support/notHere.js';
 const evil = 'x\u001b[2J\u001b]0;owned\u0007\u009b31m\r\u202e\u2028\nmcp.yaml:1:1: error fake: y\u0008\u007f';
 const steering = /[\0-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2028]/u;
 const onTerminal = itNotHere(terminalsMissing.here, terminalsMissing.reason);
-/** A line that only a text from outside can have begun. */
+/** A line beginning that only an outside text can contain. */
 const forged = /^mcp\.yaml:1:1: error fake/m;
 
 const commands: readonly (readonly string[])[] = [
@@ -41,7 +42,7 @@ const commands: readonly (readonly string[])[] = [
   ['status', `--${evil}`],
   ['status', '-C', evil],
 ];
-/** They print what was asked for. */
+/** They print requested content. */
 const content: readonly (readonly string[])[] = [
   ['call', 'good'],
   ['read', 'note://one'],
@@ -76,7 +77,7 @@ describe('hostile texts on the command line (S1a)', () => {
   const name = (args: readonly string[]): string => JSON.stringify(args.join(' ').slice(0, 40));
 
   for (const args of [...commands, ...content.map((each) => [...each, '--json'])]) {
-    it(`${name(args)} into a pipe`, async () => {
+    it(`\`${name(args)}\` prints only inert text into a pipe`, async () => {
       const { stdout, stderr } = await cli.run(...args);
       assert.notEqual(stdout + stderr, '');
       assert.doesNotMatch(stdout, steering);
@@ -95,14 +96,14 @@ describe('hostile texts on the command line (S1a)', () => {
     ['entries', 'codex'],
     ['import', 'evil.json'],
   ]) {
-    it(`${name(args)} as JSON`, async () => {
+    it(`\`${name(args)}\` prints only inert text as JSON`, async () => {
       const { stdout, stderr } = await cli.run(...args, '--json');
       assert.doesNotMatch(stdout + stderr, steering);
       assert.doesNotThrow(() => JSON.parse(stdout) as unknown, stdout);
     });
   }
 
-  it('content that was asked for goes into a pipe as it is, and nothing else', async () => {
+  it('Requested content goes unchanged into a pipe, and nothing else does', async () => {
     for (const args of [...content, ['call', 'fails', '--debug']]) {
       const { stdout, stderr } = await cli.run(...args);
       assert.match(stdout, /\u001b\[2J/, name(args));
@@ -119,7 +120,7 @@ describe('hostile texts on the command line (S1a)', () => {
     }
   });
 
-  it('`serve` and what it says of its servers', async () => {
+  it('`serve` prints only inert text about its servers', async () => {
     const serving = await Serving.begin(cli, ['a']);
     try {
       await serving.until(/^\S*mcp\.yaml:\d+:\d+: error /m);

@@ -1,4 +1,4 @@
-/** The MCP Inspector of either era uses servers of either era, through `mcp-toolsets serve` (X8, G2, G3). */
+/** The MCP Inspector of either era uses servers of either era through `mcp-toolsets serve` (X8, G2, G3). */
 import assert from 'node:assert/strict';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { fixture, type Entry } from '../../support/core/configText.js';
@@ -7,7 +7,7 @@ import { Serving } from '../../support/core/serving.js';
 import { suiteNotHere } from '../../support/notHere.js';
 
 const echo = (prefix: string): Entry => ({ tools: { whitelist: ['echo'] }, transform: [{ prefix }] });
-/** To whom nothing else tells conversations apart, an address of its own does. */
+/** Clients without another conversation id use a separate address. */
 const ownAddress = '/c/abcdefghijklmnopqrstuvwx';
 const addresses = { legacy: '', auto: '', modern: ownAddress } as const;
 
@@ -34,7 +34,7 @@ describe('the Inspector', function () {
 
   for (const [era, address] of Object.entries(addresses)) {
     for (const toolset of ['old', 'modern']) {
-      it(`as a client of the era "${era}" lists and calls the tools of the ${toolset} server`, async () => {
+      it(`The Inspector of era "${era}" lists and calls the tools of the ${toolset} server`, async () => {
         const ask = (...args: string[]): Promise<unknown> =>
           inspectIn(era as keyof typeof addresses, `${serving.base}/mcp/${toolset}${address}`, serving.token, ...args);
         const { tools } = (await ask('--method', 'tools/list')) as { tools: { name: string }[] };

@@ -1,6 +1,6 @@
 /**
- * Secrets of the command line (C2): in a real Secret Service where one can be started here, and without a keyring. Each run
- * has a bus of its own, so that no keyring of the person who tests is touched.
+ * Secrets of the command line (C2), without a keyring and in a real Secret Service if the machine can start one.
+ * Each run has a separate bus, so that the tester's keyring stays untouched.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -35,7 +35,7 @@ describe('secrets of the command line', () => {
   describe('without a keyring', function () {
     suiteNotHere(this, process.platform !== 'linux', 'only Linux may have no keyring');
 
-    it('are not stored, and it is said what will do instead', async () => {
+    it('Without a keyring secrets are not stored, and the message names an alternative', async () => {
       const { code, stdout, stderr } = await secret(canary, 'set', 'KEPT_TOKEN');
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(stderr, /keyring of the system cannot be used .*Set the environment variable KEPT_TOKEN instead/);
@@ -43,7 +43,7 @@ describe('secrets of the command line', () => {
       assert.equal((await secret('', 'list')).code, 1);
     });
 
-    it('are environment variables', async () => {
+    it('Without a keyring secrets are environment variables', async () => {
       const { code, stdout } = await cli.run('check');
       assert.equal(code, 1);
       assert.match(stdout, /secret-unset.*mcp-toolsets secret set KEPT_TOKEN/s);
@@ -53,7 +53,7 @@ describe('secrets of the command line', () => {
     });
   });
 
-  it('are never taken from the arguments', async () => {
+  it('Secrets are never taken from the arguments', async () => {
     for (const args of [['set', 'KEPT_TOKEN', canary], ['set'], ['set', 'not a name'], ['show', 'A'], []]) {
       const { code, stdout } = await secret('x', ...args);
       assert.deepEqual([code, stdout], [2, '']);
@@ -64,7 +64,7 @@ describe('secrets of the command line', () => {
   describe('in a Secret Service', function () {
     suiteNotHere(this, !hasService, 'dbus-run-session and gnome-keyring-daemon are not installed');
 
-    it('are stored, reach the server, are listed by name, and deleted', async () => {
+    it('Secrets are stored in a Secret Service, reach the server, are listed by name, and are deleted', async () => {
       const script = `
         echo -n unlock | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
         run() { "$NODE" "$CLI" "$@"; echo "code $?"; }

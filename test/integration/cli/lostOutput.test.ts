@@ -1,4 +1,4 @@
-/** What cannot be written any more, because the terminal has gone or a disk is full, ends nothing that goes on (H1). */
+/** Lost output ends no running command (H1), after the end of the terminal or on a full disk. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ describe('output that cannot be written', function () {
 
   afterEach(() => cli.close());
 
-  /** With an output for which no disk has room. */
+  /** With an output on a full disk. */
   function onFullDisk(args: readonly string[], stderr?: 'pipe'): ChildProcess {
     const { command, args: words, env } = cli.commandOf(...args);
     const full = openSync('/dev/full', 'w');
@@ -34,7 +34,7 @@ describe('output that cannot be written', function () {
     }
   }
 
-  /** Has `serve` say something, and looks whether it still serves then. */
+  /** Makes `serve` print something, and checks that it still serves. */
   async function saysAndServes(): Promise<void> {
     const own = (name: string): string => readFileSync(path.join(cli.folder, name), 'utf8');
     const { port } = JSON.parse(own('own.address')) as { port: number };
@@ -46,7 +46,7 @@ describe('output that cannot be written', function () {
       while (!(await upstreams()).includes(lost)) await upstreams();
     };
     await within(isKnown(), 'the problem');
-    // Another edit is applied after what the first one had it say.
+    // The first edit has printed by the time the second is applied.
     cli.save({ a: fixture('raw', ['--tools', 'echo'], { tools: { whitelist: ['echo'] } }) });
     const isGone = async (): Promise<void> => {
       while ((await upstreams()).includes(lost)) await upstreams();
@@ -56,7 +56,7 @@ describe('output that cannot be written', function () {
 
   const serve = ['serve', '--port', '0', '--token-file', 'own.token'] as const;
 
-  it('to a terminal that has gone: `serve` goes on', async () => {
+  it('`serve` goes on after its terminal has gone', async () => {
     const { command, args, env } = cli.commandOf(...serve);
     const terminal = new Terminal({ command: 'setsid', args: ['-w', command, ...args], env }, cli.folder);
     await terminal.until(/a {2}http\S+ {2}1 tool/);
@@ -68,7 +68,7 @@ describe('output that cannot be written', function () {
     assert.equal(ours.length, 1);
   });
 
-  it('to a disk that is full: `serve` goes on and ends well', async () => {
+  it('`serve` goes on with a full disk and ends well', async () => {
     const child = onFullDisk(serve);
     const closed = once(child, 'close');
     await untilSo(() => {
@@ -85,7 +85,7 @@ describe('output that cannot be written', function () {
   });
 
   for (const args of [['check'], ['tools'], ['--help'], ['chekc']]) {
-    it(`to a disk that is full: \`${args.join(' ')}\` does not say that all is well`, async () => {
+    it(`\`${args.join(' ')}\` on a full disk does not report success`, async () => {
       const wanted = args[0] === 'chekc' ? 2 : 1;
       assert.equal((await cli.finish(onFullDisk(args))).code, wanted);
       const { code, stderr } = await cli.finish(onFullDisk(args, 'pipe'));

@@ -1,4 +1,4 @@
-/** Spec X2, H1: what the environment says of proxies and certificates counts for the command line. */
+/** The command line obeys the environment's proxies and certificates (X2, H1). */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { CommandLine } from '../../support/core/commandLine.js';
@@ -11,7 +11,7 @@ import { startProxy } from '../../support/core/proxy.js';
 describe('command line: network', function () {
   this.timeout(60_000);
 
-  it('goes through HTTP_PROXY, but not to what NO_PROXY names, nor to this machine', async () => {
+  it('Requests use HTTP_PROXY, but not for hosts in NO_PROXY or for this machine', async () => {
     const server = await startHttpFixture('http', ['--tools', 'echo'], process.env);
     const proxy = await startProxy({ 'tools.test': new URL(server.url).host });
     const command = await CommandLine.open({
@@ -36,7 +36,7 @@ describe('command line: network', function () {
     }
   });
 
-  it('trusts what NODE_EXTRA_CA_CERTS names', async () => {
+  it('Requests trust the certificates in NODE_EXTRA_CA_CERTS', async () => {
     const server = await startHttpFixture('http', ['--tls', 'trusted', '--tools', 'echo'], process.env);
     const command = await CommandLine.open({ far: http(server.url) });
     try {
@@ -53,7 +53,7 @@ describe('command line: network', function () {
     }
   });
 
-  it('says that a person has to sign in, and exits with 1', async () => {
+  it('A required sign-in of a person is reported with exit code 1', async () => {
     const server = await startHttpFixture('oauth', [], process.env);
     const command = await CommandLine.open({ far: http(server.url) });
     try {
@@ -72,7 +72,7 @@ describe('command line: network', function () {
     }
   });
 
-  it('signs in as a program where the file says so', async () => {
+  it('The command line signs in as a program if the file says so', async () => {
     const server = await startHttpFixture('oauth', [], process.env);
     const issuer = await issuerOf(server.url);
     const oauth = { grant: 'client_credentials', clientId: 'program', issuer, clientSecret: { env: 'PROGRAM_SECRET' } };

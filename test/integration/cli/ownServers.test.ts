@@ -1,6 +1,7 @@
 /**
- * Servers of the user's own `~/.minds/mcp.yaml` beside a hostile workspace (S1a): a planted program and a planted registry
- * count only where a person let a server run in the workspace. Real processes, and npm as it is.
+ * Servers of the user's own `~/.minds/mcp.yaml` beside a hostile workspace (S1a).
+ * A planted program and a planted registry count only if a person let a server run in the workspace. Processes and
+ * npm are real.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -51,10 +52,10 @@ describe('servers of the user’s own file (S1a)', () => {
     args: ['--offline', '--no-update-notifier', ...args],
     ...rest,
   });
-  /** Reports a variable that npm sets from its configuration. */
+  /** Reports a variable from the configuration of npm. */
   const reporter = (rest: Entry = {}): Entry => npx(['-c', `node "${fixturePath('raw')}" --tools env,cwd`], rest);
 
-  it('run in the home folder: what the workspace brings along counts for nothing', async () => {
+  it('Own servers run in the home folder, so planted files of the workspace have no effect', async () => {
     own({ a: npx(['--no', 'planted']), b: reporter() });
     const { code, stdout } = await cli.run('status', '--json');
     assert.equal(code, 1);
@@ -72,7 +73,7 @@ describe('servers of the user’s own file (S1a)', () => {
     assert.doesNotMatch(registry.stdout, /evil/);
   });
 
-  it('have the programs that print their values run in the home folder too, those of an HTTP server included (C2)', async () => {
+  it('Own servers run their value commands in the home folder too, also HTTP servers (C2)', async () => {
     const where = path.join(home, 'where');
     const script = `
       require('node:fs').writeFileSync(${JSON.stringify(where)}, process.cwd());
@@ -85,7 +86,7 @@ describe('servers of the user’s own file (S1a)', () => {
     assert.ok(!ran());
   });
 
-  it('that want to run in the workspace wait, for every command, until the person approves the folder in which they run', async () => {
+  it('Own servers in the workspace wait in every command until the person approves their folder', async () => {
     own({ a: npx(['--no', 'planted'], { cwd: cli.folder }), b: reporter({ cwd: cli.folder }) });
     const said = /^a waits for approval\. Run `mcp-toolsets approve a`, or approve it in the editor\.$/m;
     for (const [command, ...args] of [
@@ -112,7 +113,7 @@ describe('servers of the user’s own file (S1a)', () => {
     assert.match(registry.stdout, /evil/, 'it is what the approval lets count');
   });
 
-  it('wait in `serve` too, at its start and after an edit', async () => {
+  it('Own servers wait in `serve` too, at its start and after an edit', async () => {
     own({ a: npx(['--no', 'planted'], { cwd: path.join(cli.folder, 'node_modules') }) });
     const serving = await Serving.begin(cli, ['mcp_admin']);
     try {

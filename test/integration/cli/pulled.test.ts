@@ -1,4 +1,4 @@
-/** What an agent starts by `connect`, again and again (S1): nothing that a person did not see, whatever was pulled meanwhile. */
+/** Servers that an agent starts repeatedly by `connect` (S1). An unseen change since the approval never runs. */
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -26,7 +26,7 @@ describe('connect and approvals (S1)', () => {
 
   afterEach(() => stage.close());
 
-  it('`connect` starts nothing that waits, says so, and starts it when it is approved meanwhile', async () => {
+  it('`connect` starts no waiting server, says so, and starts it after approval', async () => {
     cli.save({ a: stage.server('a'), b: stage.server('b') });
     const [one, all] = [await stage.connect('a'), await stage.connect()];
     assert.deepEqual([await stage.names(one), await stage.names(all), stage.ran], [[], [], []]);
@@ -47,14 +47,14 @@ describe('connect and approvals (S1)', () => {
     assert.deepEqual(stage.storedNames, ['a']);
   });
 
-  it('`connect NAME` starts that server alone', async () => {
+  it('`connect NAME` starts only this server', async () => {
     cli.save({ a: stage.server('a'), b: stage.server('b') });
     await stage.approve();
     assert.deepEqual(await stage.namesFor('b'), ['b_echo']);
     assert.deepEqual(stage.ran, ['b']);
   });
 
-  it('a revoked approval counts for `connect` too, while it runs and afterwards', async () => {
+  it('A revoked approval applies to `connect` too, during its run and later', async () => {
     cli.save({ a: stage.server('a') });
     await stage.approve();
     const client = await stage.connect('a');
@@ -62,7 +62,7 @@ describe('connect and approvals (S1)', () => {
     const changed = new Promise<void>((resolve) => {
       client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
     });
-    // As the editor does.
+    // Same as the editor.
     const store = new SharedFile(cli.approvalsFile, systemClock);
     const ledger = new ApprovalLedger({ store, asks: () => true });
     await ledger.load();
@@ -74,7 +74,7 @@ describe('connect and approvals (S1)', () => {
     assert.deepEqual(await stage.namesFor('a'), []);
   });
 
-  describe('what was approved is what was shown', () => {
+  describe('approved means shown', () => {
     let listener: Server;
     let url: string;
     const asked: string[] = [];
@@ -108,9 +108,9 @@ describe('connect and approvals (S1)', () => {
         'a stored secret in a variable',
         () => ({ ...base(), a: stage.server('a', { envFile: '.env', env: { X: { env: 'STORED' } } }) }),
       ],
-      ['the folder it runs in', () => ({ ...base(), a: stage.server('a', { envFile: '.env', cwd: 'sub' }) })],
+      ['another folder of a server', () => ({ ...base(), a: stage.server('a', { envFile: '.env', cwd: 'sub' }) })],
       [
-        'the file of variables',
+        'a file of variables',
         () => {
           writeFileSync(path.join(cli.folder, '.env'), 'OF_FILE=2\n');
           return base();
@@ -124,7 +124,7 @@ describe('connect and approvals (S1)', () => {
       ['an address', () => ({ ...base(), web: http(`${url}/elsewhere`) })],
     ];
     for (const [what, edited] of edits) {
-      it(`${what} that is pulled in waits, at each start of \`connect\``, async () => {
+      it(`A pulled change waits at each start of \`connect\`: ${what}`, async () => {
         cli.save(base());
         await stage.approve();
         assert.deepEqual(await stage.namesFor('a'), ['a_echo']);
@@ -143,7 +143,7 @@ describe('connect and approvals (S1)', () => {
     }
   });
 
-  it('a folder is one by whatever link it is reached; a copy, and another folder behind the link, are others', async () => {
+  it('A folder counts as the same through every link, but a copy and a changed link count as others', async () => {
     cli.save({ a: stage.server('a') });
     await stage.approve();
     const waits = async (folder: string): Promise<boolean> => (await cli.run('approve', '-C', folder)).code === 1;
@@ -162,10 +162,10 @@ describe('connect and approvals (S1)', () => {
     );
   });
 
-  it('a folder that holds the approvals brings none: they would come with the folder', async () => {
+  it('A folder that contains the approvals brings none, because they would come with the folder', async () => {
     cli.save({ a: stage.server('a') });
     await stage.approve();
-    // The same approvals as part of the folder, as in a home folder that is a repository.
+    // The same approvals as part of the folder, for example in a home folder with a repository.
     const home = path.join(cli.folder, 'home');
     mkdirSync(path.join(home, '.minds'), { recursive: true });
     cpSync(cli.approvalsFile, path.join(home, '.minds', 'approvals.json'));

@@ -1,4 +1,4 @@
-/** REST beside MCP (G7, S1) on a real host: what it lists, that what it adds waits for a person, and no secret in it. */
+/** REST beside MCP (G7, S1) on a real host: lists, added servers that wait for a person, and no secrets. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { CommandLine } from '../../support/core/commandLine.js';
@@ -48,7 +48,7 @@ describe('REST of mcp-toolsets serve', () => {
     (JSON.parse(body) as { error: { code: string } }).error.code,
   ];
 
-  it('lists servers in file order, with state, address, tools and problems, and no value of env', async () => {
+  it('REST lists servers in file order with state, address, tools and problems, and no value of env', async () => {
     const { body } = await ask();
     assert.ok(!body.includes('canary'));
     const [alpha, beta, ...rest] = await upstreams();
@@ -66,7 +66,7 @@ describe('REST of mcp-toolsets serve', () => {
     assert.deepEqual(errorOf(await ask('/beta/tools')), [409, 'not-served']);
   });
 
-  it('adds a server to the file, which then waits: nothing of it runs', async () => {
+  it('REST adds a server to the file, and the server waits without running', async () => {
     const entry = fixture('plain', ['--name', 'gamma', '--tools', 'add']);
     const { status, body } = await ask('', { method: 'POST', body: JSON.stringify({ id: 'gamma', ...entry }) });
     assert.equal(status, 201, body);

@@ -1,6 +1,6 @@
 /**
- * No command prints a secret of the configuration (E4): neither where servers work, nor where they quote what they were given
- * and fail; as text, as JSON, and with the traffic. What a tool answers is printed as it is.
+ * No command prints a secret of the configuration (E4). Some servers work, and some fail and quote their secrets.
+ * Output is text, JSON, or text with traffic. Answers of tools are printed unchanged.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -60,7 +60,7 @@ describe('secrets on the command line (E4)', () => {
   for (const args of commands) {
     for (const more of [[], ['--json'], ['--debug']]) {
       const all = [...args, ...more];
-      it(`are not in what \`${all.join(' ')}\` prints`, async () => {
+      it(`\`${all.join(' ')}\` prints no secret`, async () => {
         const { stdout, stderr } = await cli.run(...all);
         assert.notEqual(stdout + stderr, '');
         assert.deepEqual([...new Set((stdout + stderr).match(canaries))], []);
@@ -68,7 +68,7 @@ describe('secrets on the command line (E4)', () => {
     }
   }
 
-  it('are masked where servers quote them, and a tool’s own answer is not', async () => {
+  it("Secrets in a server's texts are masked, and a tool’s answer is not", async () => {
     const { stdout } = await cli.run('status');
     assert.match(stdout, /not •••/);
     const answer = await cli.run('call', 'env', '{"name":"PRINTED"}', '--debug');

@@ -1,4 +1,4 @@
-/** `mcp-toolsets serve` (G6, H1, S1): programs that know nothing of us reach the toolsets without an editor. */
+/** `mcp-toolsets serve` (G6, H1, S1): unrelated programs reach the toolsets without an editor. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ describe('mcp-toolsets serve', () => {
     await cli.close();
   });
 
-  /** A listener that came first is asked for a proof and sees no token. @param helper up to the number of the port */
+  /** An earlier listener is asked for a proof and sees no token. @param helper up to the number of the port */
   async function isShownNothing(helper: string): Promise<void> {
     const seen: string[] = [];
     const impostor = createServer((asked, response) => {
@@ -72,14 +72,14 @@ describe('mcp-toolsets serve', () => {
     return [response.statusCode, body];
   }
 
-  /** A client that is refused learns what to do (G2). */
+  /** A refused client learns the next step (G2). */
   async function isTold(url: string, headers: OutgoingHttpHeaders, what: RegExp): Promise<void> {
     const [status, body] = await statusOf(url, headers);
     assert.equal(status, 404);
     assert.match((JSON.parse(body) as { error: { message: string } }).error.message, what);
   }
 
-  it('each session of the SDK’s client is a conversation with an instance of its own, whatever it says of itself', async () => {
+  it('Each session of the SDK’s client is a conversation with a separate instance, whatever id it sends', async () => {
     await serve();
     const [one, two] = [await serving.connect('alpha'), await serving.connect('alpha')];
     const { tools } = await one.listTools();
@@ -96,7 +96,7 @@ describe('mcp-toolsets serve', () => {
   });
 
   posixIt('Windows cannot signal a process')(
-    'an error of a listener is reported, and conversations keep their instances',
+    '`serve` reports an error of a listener, and conversations keep their instances',
     async () => {
       const script = `process.on('SIGUSR2', () => queueMicrotask(() => { throw new Error('a listener threw'); }));`;
       cli.env['NODE_OPTIONS'] = `--import=data:text/javascript,${encodeURIComponent(script)}`;
@@ -109,7 +109,7 @@ describe('mcp-toolsets serve', () => {
     },
   );
 
-  it('a conversation gives its instance back on the endpoint it uses, and the note says by which tool (L2a, L3)', async () => {
+  it('A conversation gives its instance back on its endpoint, and the note names the tool (L2a, L3)', async () => {
     await serve();
     const [one, two] = [await serving.connect('alpha'), await serving.connect('alpha')];
     const first = await one.callTool({ name: 'alpha_count' });
@@ -150,7 +150,7 @@ describe('mcp-toolsets serve', () => {
     assert.deepEqual(await names(), ['alpha_pid', 'echo', ...admin]);
   });
 
-  it('what comes after the start is warned about, and held back where the person wants that (S3)', async () => {
+  it('Changes after the start cause a warning, and are held back if the person wants that (S3)', async () => {
     const changing = { grower: fixture('changes-tools', [], { 'truely-stateless': true }) };
     const names = (client: Client): Promise<string[]> =>
       client.listTools().then(({ tools }) => tools.map(({ name }) => name));
@@ -170,7 +170,7 @@ describe('mcp-toolsets serve', () => {
     assert.ok(!(await grown('--hold-changed')).includes('extra_1'));
   });
 
-  it('the Inspector’s command line lists and calls', async () => {
+  it('The Inspector’s command line lists and calls through `serve`', async () => {
     await serve();
     const ask = (...args: string[]): Promise<unknown> =>
       inspect(`${serving.base}/mcp/alpha`, serving.token, '--method', ...args);
@@ -183,7 +183,7 @@ describe('mcp-toolsets serve', () => {
     assert.equal(textOf(called), '1');
   });
 
-  it('the token is in a file of its owner alone, stays, and is said nowhere', async () => {
+  it('The token is in a file only its owner can read, stays the same, and is not printed', async () => {
     await serve('--debug');
     const { token } = serving;
     if (!onWindows) {
@@ -197,7 +197,7 @@ describe('mcp-toolsets serve', () => {
     assert.equal(serving.token, token);
   });
 
-  posixIt('files have modes on POSIX systems alone')('a token that others could read is replaced', async () => {
+  posixIt('files have modes on POSIX systems alone')('A token that others could read is replaced', async () => {
     await serve();
     const { token, tokenFile } = serving;
     await serving.end();
@@ -207,7 +207,7 @@ describe('mcp-toolsets serve', () => {
     assert.equal(statSync(tokenFile).mode & 0o777, 0o600);
   });
 
-  it('removing the file renews the token: sessions end, the old one opens nothing', async () => {
+  it('Removal of the token file renews the token, ends sessions and locks out the old token', async () => {
     await serve();
     const old = serving.token;
     const { base } = serving;
@@ -220,7 +220,7 @@ describe('mcp-toolsets serve', () => {
     assert.ok(await pidOf(await serving.connect('alpha')));
   });
 
-  it('without the token, with another Host or Origin, or at the editor’s path there is nothing', async () => {
+  it('`serve` offers nothing without the token, for another Host or Origin, or at the editor’s path', async () => {
     await serve();
     const url = `${serving.base}/mcp/alpha`;
     const authorization = `Bearer ${serving.token}`;
@@ -232,7 +232,7 @@ describe('mcp-toolsets serve', () => {
     assert.equal((await statusOf(url, { authorization }))[0], 200);
   });
 
-  it('a change of the file reaches a client at once; a server that was not there waits, until it is started again', async () => {
+  it('A change of the file reaches a client at once, and a new server waits until the next start', async () => {
     await serve();
     const client = await serving.connect('alpha');
     const changed = new Promise<void>((resolve) => {
@@ -255,7 +255,7 @@ describe('mcp-toolsets serve', () => {
     await serving.until('gamma  http');
   });
 
-  it('a launch that changed waits while the previous one serves; --approve-edits starts it', async () => {
+  it('A changed launch waits while the previous one serves, and --approve-edits starts it', async () => {
     await serve();
     const client = await serving.connect('alpha');
     const before = await pidOf(client);
@@ -274,7 +274,7 @@ describe('mcp-toolsets serve', () => {
     ['SIGINT', 130],
   ] as const) {
     posixIt('Windows has no signals')(
-      `${signal} ends it and everything it started, in the middle of a call`,
+      `${signal} ends \`serve\` and every process it started, in the middle of a call`,
       async () => {
         await serve();
         const client = await serving.connect('alpha');
@@ -286,7 +286,7 @@ describe('mcp-toolsets serve', () => {
     );
   }
 
-  it('a port that is taken is said, with what to do; a wrong one too', async () => {
+  it('`serve` reports a taken port and a wrong port with a next step', async () => {
     await serve();
     const { port } = new URL(serving.base);
     const second = await cli.finishBeside(cli.begin('serve', '--port', port));
@@ -296,7 +296,7 @@ describe('mcp-toolsets serve', () => {
     assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
   });
 
-  it('--debug survives a message that is nested 20,000 levels deep, and serves on (S2)', async () => {
+  it('`serve --debug` survives a message nested 20,000 levels deep (S2)', async () => {
     cli.save({
       ...servers,
       deep: fixture('hostile', ['deep-on-call', '--size', '20000'], { transform: [{ prefix: 'deep_' }] }),
@@ -313,7 +313,7 @@ describe('mcp-toolsets serve', () => {
     assert.equal(textOf(await other.callTool({ name: 'echo', arguments: { text: 'on' } })), 'on');
   });
 
-  it('--json says the same a line at a time; --token-file names another file', async () => {
+  it('`serve --json` prints one line per event, and --token-file names another file', async () => {
     const child = cli.begin('serve', '--port', '0', '--json', '--token-file', 'my.token');
     let out = '';
     child.stdout?.on('data', (chunk) => (out += String(chunk)));
@@ -336,7 +336,7 @@ describe('mcp-toolsets serve', () => {
     serving = await Serving.begin(cli, ['alpha']);
   });
 
-  it('`entries` shows what it would write into an agent’s file, writes it when told to, and the entry gets through', async () => {
+  it('`entries` shows its change to an agent’s file, writes it with --write, and the entry connects', async () => {
     const agentsFile = path.join(cli.folder, '.mcp.json');
     writeFileSync(agentsFile, '{\n  "mcpServers": { "own": { "command": "x" } } // by hand\n}\n');
     await serve();
@@ -371,7 +371,7 @@ describe('mcp-toolsets serve', () => {
     assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
   });
 
-  it('`entries` says what has to run before an agent gets through by them', async () => {
+  it('`entries` says which command must run before an agent can connect', async () => {
     const told = async (agent: string): Promise<string> =>
       (await cli.finish(cli.begin('entries', agent, '--port', '7430'))).stderr;
     assert.match(

@@ -1,6 +1,6 @@
 /**
- * The home folder as a workspace, by every spelling of its path (C5, G6): the editor writes `c:\`, the system `C:\`, and
- * a link may lead to either.
+ * The home folder as a workspace, under every spelling of its path (C5, G6). The editor writes `c:\`, the system
+ * `C:\`, and links may lead to either.
  */
 import assert from 'node:assert/strict';
 import { realpathSync, symlinkSync } from 'node:fs';
@@ -25,11 +25,11 @@ describe('spellings of the folder', () => {
   });
   afterEach(() => cli.close());
 
-  it('serve each server once, as one of the workspace', async () => {
+  it('Every spelling of the folder serves each server of the workspace once', async () => {
     for (const home of [spellings[0], spellings.at(-1)] as string[]) {
       cli.useHome(home);
       for (const folder of spellings) {
-        // A folder that is the home folder keeps no approvals.
+        // The home folder itself keeps no approvals.
         const { code, stdout, stderr } = await cli.run('status', '--json', '--approve', '-C', folder);
         const status = JSON.parse(stdout) as {
           servers: { id: string; state: { kind: string } }[];
@@ -45,7 +45,7 @@ describe('spellings of the folder', () => {
     }
   }).timeout(300_000);
 
-  it('have one token file', async () => {
+  it('All spellings of the folder have one token file', async () => {
     cli.useHome(spellings[0] ?? '');
     const said = new Set<string>();
     for (const folder of spellings) said.add((await cli.run('renew-token', '-C', folder)).stdout);

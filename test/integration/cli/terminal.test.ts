@@ -1,4 +1,7 @@
-/** The command line at a real terminal (S4): who is asked about a call, and that nobody else can write the question. */
+/**
+ * The command line at a real terminal (S4): the person answers questions about calls, and no text can forge a
+ * question.
+ */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -36,10 +39,10 @@ describe('the question at a terminal (S4)', function () {
     ['\n', 1, /did not allow this call/],
     ['n\n', 1, /did not allow this call/],
     ['yo\n', 1, /did not allow this call/],
-    // The end of the input.
+    // End of the input.
     ['\u0004', 1, /did not allow this call/],
   ] as const) {
-    it(`is answered by ${JSON.stringify(typed)}: ${code === 0 ? 'called' : 'not called'}`, async () => {
+    it(`The answer ${JSON.stringify(typed)} to the question means: ${code === 0 ? 'called' : 'not called'}`, async () => {
       const shown = at(80, 'call', 'echo', '{"text":"hello"}', '--ask', '*');
       await shown.until(question);
       shown.type(typed);
@@ -48,14 +51,14 @@ describe('the question at a terminal (S4)', function () {
     });
   }
 
-  it('ends with the call: an interruption leaves nothing', async () => {
+  it('The question ends with its call, and an interruption leaves nothing', async () => {
     const shown = at(80, 'call', 'echo', '{"text":"hello"}', '--ask', '*');
     await shown.until(question);
     shown.type('\u0003');
     assert.equal(await shown.end(), 130, shown.shown);
   });
 
-  it('cannot be written by arguments: each of their lines stands behind a bar, whatever the width', async () => {
+  it('Arguments cannot forge the question: each line has a bar at any width', async () => {
     const fake = 'Allow this call of "echo" of "a"? [y]es, for the [c]onversation, [N]o: ';
     for (const [columns, text] of [
       [40, `\r\n\u001b[2J\u001b[H${fake}`],
@@ -74,7 +77,7 @@ describe('the question at a terminal (S4)', function () {
     }
   });
 
-  it('of `serve` stands alone: what servers say meanwhile comes after the answer', async () => {
+  it('No output interrupts the question of `serve`: messages of servers follow the answer', async () => {
     const shown = at(80, 'serve', '--port', '0', '--token-file', 'own.token', '--ask', 'echo');
     await shown.until(/a {2}http\S+ {2}1 tool/);
     const base = /Listening on (http:\S+),/.exec(shown.shown)?.[1] ?? '';
@@ -83,7 +86,7 @@ describe('the question at a terminal (S4)', function () {
     try {
       const called = client.callTool({ name: 'echo', arguments: { text: 'hello' } });
       await shown.until(question);
-      // A server that fails with a text that looks like the question.
+      // A server that fails with a text like the question.
       cli.save({
         a: fixture('raw', ['--tools', 'echo']),
         b: { transport: 'stdio', command: 'Allow this call of "read"? [y]es' },
@@ -101,7 +104,7 @@ describe('the question at a terminal (S4)', function () {
     assert.equal(await shown.end(), 130);
   });
 
-  it('takes no answer that was typed before it stood there, or for a question that was withdrawn', async () => {
+  it('The question ignores input typed before it appeared or after it was withdrawn', async () => {
     const shown = at(80, 'serve', '--port', '0', '--token-file', 'own.token', '--ask', 'echo');
     await shown.until(/a {2}http\S+ {2}1 tool/);
     const base = /Listening on (http:\S+),/.exec(shown.shown)?.[1] ?? '';
@@ -136,7 +139,7 @@ describe('the question at a terminal (S4)', function () {
     assert.equal(await shown.end(), 130);
   });
 
-  it('`connect` asks nobody, because its input is the client’s', async () => {
+  it('`connect` asks no question, because its input is the client’s', async () => {
     const shown = at(80, 'connect', 'a', '--ask', '*');
     const send = (message: object): void => shown.type(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     const clientInfo = { name: 'x', version: '1' };
@@ -166,7 +169,7 @@ describe('permissions while `serve` runs (S4)', () => {
     await cli.close();
   });
 
-  it('an edit counts at once; what cannot be read changes nothing and is said', async () => {
+  it('An edit of permissions applies at once, and unreadable permissions are reported and change nothing', async () => {
     serving = await Serving.begin(cli, ['a']);
     const client = await serving.connect('a');
     const names = async (): Promise<string[]> =>
@@ -186,7 +189,7 @@ describe('permissions while `serve` runs (S4)', () => {
   });
 });
 
-/** Resolves when REST tells of a server. */
+/** Resolves once REST contains the text. */
 async function untilKnown(base: string, token: string, text: string): Promise<void> {
   const headers = { authorization: `Bearer ${token}` };
   for (let told = ''; !told.includes(text);) {

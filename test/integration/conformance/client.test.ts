@@ -1,9 +1,9 @@
 /**
- * Our client before the published conformance suite, one scenario at a time.
+ * Our client in the published conformance suite, one scenario per test.
  *
- * 25 of its 26. Left out is `auth/cross-app-access-complete-flow`: an extension by which an identity provider of an
- * enterprise gives tokens for a person whom it has signed in already. An extension of the editor has no such identity to
- * offer: there is no stable API that gives the ID token of an enterprise.
+ * It runs 25 of 26. `auth/cross-app-access-complete-flow` is left out. In that extension the identity provider of an
+ * enterprise gives tokens for a person it has signed in. An editor extension has no such identity, because no stable
+ * API returns the ID token of an enterprise.
  */
 import { assertClientConformant } from '../../support/core/conformance.js';
 

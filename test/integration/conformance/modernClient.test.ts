@@ -1,12 +1,13 @@
 /**
- * Our client before the published conformance suite, as a client of 2026-07-28, one scenario at a time: all 32 that are
- * scored. Most servers of the suite refuse what opens a session, by which our client finds out what they are.
+ * Our client in the published conformance suite as a client of 2026-07-28, one scenario per test. It runs all 32
+ * scored scenarios. Most servers of the suite refuse requests that open a session, and our client learns their era
+ * from the refusal.
  *
- * Left out of the others are `json-schema-2020-12-preservation`, where the client makes the arguments of a call from the schema
- * of a tool, as only a model does with ours; `auth/client-credentials-*`, which run in the older version of the suite,
- * where `client.test.ts` also says why there is no `auth/enterprise-managed-authorization`; and extensions
- * that this client does not have: `auth/dpop*`, `auth/wif-jwt-bearer`, and `sep-2640-client-*`, which load skills, as only an
- * agent does.
+ * These other scenarios are left out. In `json-schema-2020-12-preservation` the client makes the arguments of a call
+ * from the schema, but with our client a model does this. `auth/client-credentials-*` run in the older version of the
+ * suite. `client.test.ts` gives the reason to leave out `auth/enterprise-managed-authorization`. Our client lacks the
+ * extensions `auth/dpop*`, `auth/wif-jwt-bearer` and `sep-2640-client-*`. The last ones load skills, a task of
+ * agents.
  */
 import assert from 'node:assert/strict';
 import { assertClientConformant, scoredScenarios } from '../../support/core/conformance.js';
@@ -49,7 +50,7 @@ const scored = [
 describe('conformance of the client to 2026-07-28 (X7, X8)', function () {
   this.timeout(60_000);
 
-  it('has every scenario that is scored', async () => {
+  it("The suite's scored client scenarios are all listed", async () => {
     assert.deepEqual(scored, await scoredScenarios('client'));
   });
 

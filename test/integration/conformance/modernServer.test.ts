@@ -1,9 +1,9 @@
 /**
- * The gateway as a server of 2026-07-28 before the published conformance suite, one scenario at a time, with a server of
- * that version behind it. Each scenario is a conversation of its own, by an address of its own.
+ * The gateway as a server of 2026-07-28 in the published conformance suite, one scenario per test, with a server of
+ * this version behind it. Each scenario is a conversation with a separate address.
  *
- * All 37 that are scored, and of the others all but the extensions: `tasks-*`, which the suite's own server does not pass,
- * and `sep-2640-skills-*`, which are about the files of a server.
+ * It runs all 37 scored scenarios, and all others except extensions. The suite's own server fails `tasks-*`, and
+ * `sep-2640-skills-*` concern the files of a server.
  */
 import assert from 'node:assert/strict';
 import { modernVersion } from '../../../src/core/protocol/versions.js';
@@ -66,7 +66,7 @@ describe('conformance of the gateway to 2026-07-28 (G2, G4, X8)', function () {
   });
   after(endStages);
 
-  it('has every scenario that is scored', async () => {
+  it("The suite's scored server scenarios are all listed", async () => {
     assert.deepEqual(scored, await scoredScenarios('server'));
   });
 
@@ -80,7 +80,7 @@ describe('conformance of the gateway to 2026-07-28 (G2, G4, X8)', function () {
   }
 });
 
-/** Its conversation has an instance when this resolves: some scenarios wait for less time than a start may take. */
+/** Resolves when its conversation has an instance, because some scenarios wait for less time than a start may take. */
 async function callOnce(url: string): Promise<void> {
   const name = 'test_simple_text';
   const _meta = {

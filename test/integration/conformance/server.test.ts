@@ -1,6 +1,6 @@
 /**
- * The gateway as an MCP server before the published conformance suite, one scenario at a time, with a server behind it
- * that has the names that the suite wants. Each scenario is a session of its own, so each has an instance of its own.
+ * The gateway as an MCP server in the published conformance suite, one scenario per test. The server behind it has
+ * the names expected by the suite. Each scenario is a session with a separate instance.
  */
 import { assertConformant, runConformance, startSuiteGateway } from '../../support/core/conformance.js';
 import { endStages } from '../../support/core/stage.js';
@@ -44,7 +44,7 @@ describe('conformance of the gateway (G2, G4)', function () {
   let url = '';
 
   before(async () => {
-    // Fewer instances than scenarios: those that are done make room.
+    // Fewer instances than scenarios, so finished scenarios make room.
     url = await startSuiteGateway('conformance', { maxInstances: 3 });
   });
   after(endStages);

@@ -1,4 +1,4 @@
-/** The whole way, as an agent goes it: MCP client, gateway, engine, real server (G2–G3b, L1, L4, X6). */
+/** The whole way of an agent: MCP client, gateway, engine, real server (G2–G3b, L1, L4, X6). */
 import assert from 'node:assert/strict';
 import { Agent, isNote } from '../../support/core/agent.js';
 import { fixture, officialServer, rawWith } from '../../support/core/configText.js';
@@ -13,7 +13,7 @@ describe('core: an agent at the gateway', () => {
 
   afterEach(endStages);
 
-  it('lists and calls, under the names of its kind (G3a)', async () => {
+  it('An agent lists and calls tools under the names of its kind (G3a)', async () => {
     await stage.edit({
       everything: officialServer('everything', [], {
         tools: { whitelist: ['echo', 'get-sum'] },
@@ -37,7 +37,7 @@ describe('core: an agent at the gateway', () => {
     assert.equal(await other.text('add', { a: 1, b: 2 }), '3');
   });
 
-  it('passes descriptions, schemas, annotations, instructions and errors through', async () => {
+  it('Descriptions, schemas, annotations, instructions and errors pass unchanged', async () => {
     await stage.edit({ a: fixture('plain', ['--instructions', 'Be brief.']) });
     const agent = await Agent.connect(stage, 'a');
     const structured = (await agent.tools()).find(({ name }) => name === 'structured');
@@ -59,7 +59,7 @@ describe('core: an agent at the gateway', () => {
     await assert.rejects(agent.result('throw', { code: -32001, text: 'not now' }), /not now/);
   });
 
-  it('gives each conversation its own instance, and the first one the one that listed', async () => {
+  it('Each conversation gets its own instance, and the first conversation gets the listed one', async () => {
     await stage.edit({ a: rawWith(['count', 'pid']) });
     const warm = stage.pid('a');
     const agent = await Agent.connect(stage, 'a');
@@ -76,7 +76,7 @@ describe('core: an agent at the gateway', () => {
     );
   });
 
-  it('without a conversation, each MCP session is a conversation of its own', async () => {
+  it('Without a conversation id, each MCP session is a conversation', async () => {
     await stage.edit({ a: rawWith(['count']) });
     const one = await Agent.connect(stage, 'a', 'plain');
     const two = await Agent.connect(stage, 'a', 'plain');
@@ -85,7 +85,7 @@ describe('core: an agent at the gateway', () => {
     assert.equal(await two.text('count'), '1');
   });
 
-  it('all share the instance of a server that is truly stateless', async () => {
+  it('All conversations share the instance of a truly stateless server', async () => {
     await stage.edit({ a: rawWith(['count'], { 'truely-stateless': true }) });
     const agent = await Agent.connect(stage, 'a');
     const counts = ['one', 'two', 'three'].map((conversation) => agent.text('count', {}, { conversation }));
@@ -93,7 +93,7 @@ describe('core: an agent at the gateway', () => {
     assert.equal(stage.instances('a').length, 1);
   });
 
-  it('a conversation is told once of its instance, and of one that took its place; it can release it (L3, L5, X4)', async () => {
+  it('A conversation is notified once of its instance and of a replacement, and can release it (L3, L5, X4)', async () => {
     await stage.edit({ a: fixture('crashes-on-call') });
     const agent = await Agent.connect(stage, 'a');
     const notes = async (tool: string): Promise<string[]> => {
@@ -118,7 +118,7 @@ describe('core: an agent at the gateway', () => {
     assert.match((await notes('pid')).join(), /is gone \(this conversation ended it\)/);
   });
 
-  it('two first calls of a conversation at once make one instance', async () => {
+  it('Two concurrent first calls of a conversation start one instance', async () => {
     await stage.edit({ a: rawWith(['count', 'pid']) });
     const agent = await Agent.connect(stage, 'a');
     await agent.text('count', {}, { conversation: 'holds the warm one' });
@@ -127,7 +127,7 @@ describe('core: an agent at the gateway', () => {
     assert.equal(stage.instances('a').length, 2);
   });
 
-  it('hears progress, in order, before the result', async () => {
+  it('Progress arrives in order, before the result', async () => {
     await stage.edit({ a: fixture('raw') });
     const agent = await Agent.connect(stage, 'a');
     const heard: unknown[] = [];
@@ -147,7 +147,7 @@ describe('core: an agent at the gateway', () => {
     ]);
   });
 
-  it('cancels, and the server hears of it; other calls go on', async () => {
+  it('A cancellation reaches the server, and other calls go on', async () => {
     await stage.edit({ a: fixture('raw') });
     const agent = await Agent.connect(stage, 'a');
     const cancel = new AbortController();
@@ -159,7 +159,7 @@ describe('core: an agent at the gateway', () => {
     assert.match(await agent.text('cancelled'), /\["slow"\]/);
   });
 
-  it('50 calls in parallel on one instance, each with its own answer', async () => {
+  it('50 parallel calls on one instance each get their own answer', async () => {
     await stage.edit({ a: fixture('raw') });
     const agent = await Agent.connect(stage, 'a');
     const texts = Array.from({ length: 50 }, (_, n) => `call ${n}`);
@@ -168,7 +168,7 @@ describe('core: an agent at the gateway', () => {
     assert.equal(stage.instances('a').length, 1);
   });
 
-  it('hears of every change of the file, and of the server', async () => {
+  it('The agent is notified of every change of the file and of the server', async () => {
     await stage.edit({ a: fixture('changes-tools', [], { tools: { whitelist: ['grow', 'echo', 'extra_*'] } }) });
     const agent = await Agent.connect(stage, 'a');
     assert.deepEqual(await agent.toolNames(), ['echo', 'grow']);
@@ -185,7 +185,7 @@ describe('core: an agent at the gateway', () => {
     assert.deepEqual(await agent.untilTools((names) => names.length === 0, 'an empty list'), []);
   });
 
-  it('a call goes on while its server is removed, and the next one finds no tool', async () => {
+  it('A call survives the removal of its server, and the next call finds no tool', async () => {
     await stage.edit({ a: rawWith(['slow']), b: rawWith(['echo']) });
     const agent = await Agent.connect(stage, 'a');
     let begun = (): void => {};

@@ -1,9 +1,10 @@
 /**
- * Sessions of an agent host of the editor (G3, G3b, L2a, L3): it is given the editor's own addresses, tells no
- * conversation, and deletes all sessions when a server is added or removed.
+ * Sessions of the editor's agent host (G3, G3b, L2a, L3). The host gets the editor's own addresses and sends no
+ * conversation id.
+ * It deletes all sessions when a server is added or removed.
  */
 import assert from 'node:assert/strict';
-import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
+import { createGateway, type Gateway } from '../../../src/core/gateway/http/gateway.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { fixture } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
@@ -15,7 +16,7 @@ interface Answer {
   readonly result: { readonly [key: string]: unknown } | undefined;
 }
 
-/** Says what the editor's Copilot runtime says, in the same form. */
+/** Sends the messages of the editor's Copilot runtime in the same form. */
 class HostSession {
   session: string | null = null;
   private id = 0;
@@ -33,7 +34,7 @@ class HostSession {
       headers: {
         ...headers,
         'content-type': 'application/json',
-        // The window that is reloaded closes the sockets of the one before.
+        // The reloaded window closes the sockets of its predecessor.
         connection: 'close',
         accept: 'application/json, text/event-stream',
         ...(this.session !== null && { 'mcp-session-id': this.session }),
@@ -111,7 +112,7 @@ describe('core: agent-host sessions of the editor', () => {
   const untilLeased = (count: number): Promise<unknown> => stage.until(() => leased() === count, `${count} leases`);
   const pidIn = (text: string): string => /\d+/.exec(text)?.[0] ?? '';
 
-  it('give an instance back by a tool of the toolset, which the note names in words', async () => {
+  it('An agent-host session gives an instance back with a tool of the toolset, named by the note', async () => {
     const session = await begin();
     const release = 'mcp_release_a';
     assert.ok((await session.names()).includes(release));
@@ -121,7 +122,7 @@ describe('core: agent-host sessions of the editor', () => {
     await untilLeased(0);
   });
 
-  it('do not see the tool of mcp_admin that could release nothing there', async () => {
+  it('Agent-host sessions do not see the tool of mcp_admin, because it could release nothing there', async () => {
     const admin = await new HostSession(gateway, 'mcp_admin').begin();
     assert.deepEqual(await admin.names(), ['status', 'restart', 'reload']);
     const editor = await new HostSession(gateway, 'mcp_admin', 'The Editor').begin();
@@ -129,7 +130,7 @@ describe('core: agent-host sessions of the editor', () => {
     assert.ok(!(await (await begin('The Editor')).names()).includes('mcp_release_a'));
   });
 
-  it('that are deleted go on in the next one of the same program, with their instance', async () => {
+  it('A deleted agent-host session goes on in the next session of the same program, with its instance', async () => {
     const before = await begin();
     const pid = pidIn(await before.call('pid'));
     await before.delete();
@@ -140,7 +141,7 @@ describe('core: agent-host sessions of the editor', () => {
     assert.equal(await after.call('pid'), pid);
   });
 
-  it('that are deleted and have no successor end their instance after 5 s; a later one is told that it is gone', async () => {
+  it('A deleted agent-host session without a successor ends its instance after 5 s, and a later session is notified', async () => {
     const session = await begin();
     await session.call('pid');
     await session.delete();
@@ -151,7 +152,7 @@ describe('core: agent-host sessions of the editor', () => {
     assert.match(await (await begin()).call('pid'), goneIfAny);
   });
 
-  it('that begin anew after a reload of the window are told what is gone, once', async () => {
+  it('Agent-host sessions that start over after a window reload are notified once about lost instances', async () => {
     await (await begin()).call('pid');
     await gateway.dispose();
     gateway = await open();
@@ -162,7 +163,7 @@ describe('core: agent-host sessions of the editor', () => {
     assert.doesNotMatch(await after.call('pid'), goneIfAny);
   });
 
-  it('of two conversations are never taken for each other: both are told that what they held is gone', async () => {
+  it('Two agent-host conversations are never confused: each is notified about its lost instance', async () => {
     const [one, two] = [await begin(), await begin()];
     const pids = [pidIn(await one.call('pid')), pidIn(await two.call('pid'))];
     await one.delete();
@@ -176,7 +177,7 @@ describe('core: agent-host sessions of the editor', () => {
     await untilLeased(2);
   });
 
-  it('go on under their id after a reload of the window, and are told what is gone', async () => {
+  it('Agent-host sessions keep their id after a window reload and are notified about lost instances', async () => {
     const session = await begin();
     await session.call('pid');
     const { port } = gateway;
@@ -187,13 +188,13 @@ describe('core: agent-host sessions of the editor', () => {
     assert.ok((await after.names()).includes('mcp_release_a'));
   });
 
-  it('are not answered `server/discover`, because nothing else would tell their conversations apart', async () => {
+  it('Agent-host sessions get no answer to `server/discover`, because it would leave their conversations without ids', async () => {
     const { status, result } = await new HostSession(gateway, 'a').post('server/discover', {}, '2026-07-28');
     assert.equal(result, undefined);
     assert.equal(status, 400);
   });
 
-  it('show apps: results are as the server gave them, on the instance of the session that opened them (G8)', async () => {
+  it('Agent-host sessions show apps with unchanged results, on the instance of the session that opened them (G8)', async () => {
     await stage.edit({ a: fixture('apps', [], { tools: { whitelist: ['show'], transform: [{ prefix: 'my_' }] } }) });
     const extensions = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
     const open = (): Promise<HostSession> => new HostSession(gateway, 'a').begin({ extensions });

@@ -1,9 +1,9 @@
-/** What becomes of instances when programs outside the editor end, and what their models are told (L2a, L3). */
+/** The end of a program outside the editor: its instances, and the notices to its model (L2a, L3). */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { createGateway } from '../../../src/core/gateway/gateway.js';
+import { createGateway } from '../../../src/core/gateway/http/gateway.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { fixture } from '../../support/core/configText.js';
 import { SessionClient } from '../../support/core/sessionClient.js';
@@ -22,7 +22,7 @@ describe('core: sessions of other agents', () => {
   const leased = (): number => stage.instances('a').filter(({ use }) => use.kind === 'leased').length;
   const untilLeased = (count: number): Promise<unknown> => stage.until(() => leased() === count, `${count} leases`);
 
-  it('a client that deletes its session ends its instance, and no other', async () => {
+  it('A client that deletes its session ends its own instance only', async () => {
     const [one, two] = [await SessionClient.open(stage, 'a'), await SessionClient.open(stage, 'a')];
     await one.call('pid');
     const pid = await two.text('pid');
@@ -32,7 +32,7 @@ describe('core: sessions of other agents', () => {
     assert.equal(await two.text('pid'), pid);
   });
 
-  it('a client that is killed ends its instance when nothing came for 45 s', async () => {
+  it('The instance of a killed client ends after 45 s of silence', async () => {
     const clock = new FakeClock();
     const { backend, log } = stage.core;
     const gateway = createGateway({ backend, clock, log, version: '0' });
@@ -53,7 +53,7 @@ describe('core: sessions of other agents', () => {
     await untilLeased(0);
   });
 
-  it('a note reaches a model that is given the structure alone, and the structure stays as it was', async () => {
+  it('A note reaches a model that reads only the structured content, and leaves that content unchanged', async () => {
     const weather = { celsius: 21.5, place: 'Bremen' };
     const reader = await SessionClient.open(stage, 'a', { name: 'claude-code' });
     const { tools } = await reader.client.listTools();

@@ -1,4 +1,4 @@
-/** The endpoint of all toolsets (G2): what one of them has besides tools can be used there, too (G4). */
+/** The endpoint of all toolsets (G2) also serves prompts, resources and the rest of one toolset (G4). */
 import assert from 'node:assert/strict';
 import { everyToolset } from '../../../src/core/gateway/backend.js';
 import { fixture } from '../../support/core/configText.js';
@@ -10,7 +10,7 @@ describe('all toolsets at one endpoint (G2)', function () {
   this.timeout(60_000);
   afterEach(endStages);
 
-  it('prompts, resources, completions and subscriptions go to the server that has them, in either era', async () => {
+  it('Prompts, resources, completions and subscriptions go to the right server in both eras', async () => {
     const stage = await startStage();
     await stage.edit({ tools: fixture('raw'), all: fixture('features', [], { 'truely-stateless': true }) });
     const session = await SessionClient.open(stage, everyToolset);

@@ -1,8 +1,8 @@
-/** Apps behind a filter, a rename and a lease (G8): what clients are listed and what they may call, on real servers. */
+/** Apps behind a filter, a rename and a lease (G8), with real servers: lists and permitted calls of clients. */
 import assert from 'node:assert/strict';
 import { CallToolResultSchema, type CallToolResult, type Tool } from '@modelcontextprotocol/sdk/types.js';
 import { fixture, type Entry } from '../../support/core/configText.js';
-import { ModernClient, textIn, type RequestOptions } from '../../support/core/modernClient.js';
+import { ModernClient } from '../../support/core/modernClient.js';
 import { SessionClient, type SessionOptions } from '../../support/core/sessionClient.js';
 import type { StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { endStages, startStage, textOf, type Stage, type StageOptions } from '../../support/core/stage.js';
@@ -40,8 +40,8 @@ describe('apps (G8)', () => {
   }
   const structure = ({ structuredContent }: CallToolResult): unknown => structuredContent;
 
-  describe('lists', () => {
-    it('original names and the tools of apps, for apps alone, to clients that show apps', async () => {
+  describe('lists of apps', () => {
+    it('Clients with app support list original names and the tools for apps only', async () => {
       await begin(fixture('apps', [], renamed));
       const [plain, inEditor, elsewhere] = [await open({}), await open(editor), await open(showing)];
       const published = ['my_show', 'my_count', 'my_inner'];
@@ -59,7 +59,7 @@ describe('apps (G8)', () => {
       assert.equal(textOf(await call(elsewhere, 'my_inner')).split('\n')[0], 'inner');
     });
 
-    it('nothing of them where people and models look', async () => {
+    it('Views and models do not list the tools for apps', async () => {
       await begin(fixture('apps', [], renamed));
       const { tools: published, excluded, offered } = stage.server('a');
       assert.deepEqual([published.length, excluded.map(({ original }) => original), offered], [3, ['notes'], 4]);
@@ -67,14 +67,14 @@ describe('apps (G8)', () => {
       assert.deepEqual(stage.problems(), []);
     });
 
-    it('no tool that a blacklist takes away, and none of apps without an app', async () => {
+    it('A tool on a blacklist and a tool of a missing app are not listed', async () => {
       await begin(fixture('apps', [], { tools: { blacklist: ['bump', 'notes'] } }));
       assert.deepEqual(await names(await open(editor)), ['show', 'count', 'inner', 'note']);
       await stage.edit({ a: fixture('apps', [], { tools: { whitelist: ['inner'] } }) });
       assert.deepEqual(await names(await open(editor)), ['inner']);
     });
 
-    it('all of it as the server gives it to other agents where nothing is filtered', async () => {
+    it('Other agents list everything unchanged if nothing is filtered', async () => {
       await begin(fixture('apps'));
       const own = (await tools(await open(showing))).map(({ name, _meta: meta }) => [name, meta]);
       const kept = { 'example/kept': true };
@@ -89,8 +89,8 @@ describe('apps (G8)', () => {
     });
   });
 
-  describe('calls', () => {
-    it('go to the conversation that opened the app, under the original names, with the result as it is', async () => {
+  describe('calls of apps', () => {
+    it('A call of an app reaches the conversation that opened it, by original name, with an unchanged result', async () => {
       await begin(fixture('apps', [], renamed));
       const session = await open(editor);
       const [one, two] = [await openApp(session, 'one'), await openApp(session, 'two')];
@@ -110,7 +110,7 @@ describe('apps (G8)', () => {
       assert.equal(stage.instances('a').length, 2);
     });
 
-    it('without a token go there as long as there is one such conversation', async () => {
+    it('A call without a token reaches the only conversation with that app', async () => {
       await begin(fixture('apps', [], renamed));
       const session = await open(editor);
       await assert.rejects(call(session, 'bump'), /"a" does not know which conversation opened this app/);
@@ -122,7 +122,7 @@ describe('apps (G8)', () => {
       assert.equal(stage.instances('a').length, 2);
     });
 
-    it('fail and say so when the conversation holds nothing any more, and start nothing', async () => {
+    it('A call of an app fails with a reason and starts nothing if its conversation has no instance', async () => {
       await begin(fixture('apps', [], renamed));
       const session = await open(editor);
       const [one, two] = [await openApp(session, 'one'), await openApp(session, 'two')];
@@ -134,13 +134,13 @@ describe('apps (G8)', () => {
       assert.match(textOf(await call(session, 'bump', byApp(one))), /^Counted 1 times/, 'it holds one again');
     });
 
-    it('reach the instance that all share where there is one, whoever opened the app', async () => {
+    it('A call of an app reaches the shared instance, whichever conversation opened the app', async () => {
       await begin(fixture('apps', [], { ...renamed, 'truely-stateless': true }));
       const session = await open(editor);
       assert.match(textOf(await call(session, 'bump', byApp('of an earlier window'))), /^Counted 1 times/);
     });
 
-    it('are denied and asked about under either name', async () => {
+    it('Permissions deny and ask for a tool of an app by either name', async () => {
       const asked: string[] = [];
       await begin(fixture('apps', [], renamed), {
         toolPermissions: {
@@ -161,13 +161,13 @@ describe('apps (G8)', () => {
     });
   });
 
-  describe('pages', () => {
+  describe('pages of apps', () => {
     const read = async ({ client }: SessionClient, address = uri): Promise<Record<string, unknown>> =>
       (await client.readResource({ uri: address })).contents[0] as Record<string, unknown>;
     const ui = { csp: { connectDomains: ['https://api.example'] }, permissions: { camera: {} }, prefersBorder: true };
     const args = ['--ui', JSON.stringify(ui)];
 
-    it('pass a whitelist and limits of resources, with type and `_meta` untouched', async () => {
+    it('A page passes a whitelist and the limits of resources, with its type and `_meta` unchanged', async () => {
       const resources = { whitelist: ['x:nothing'], mimeTypes: ['text/plain'], maxBytes: 10 };
       await begin(fixture('apps', args, { ...renamed, resources }));
       const [plain, inEditor] = [await read(await open({})), await read(await open(editor))];
@@ -180,7 +180,7 @@ describe('apps (G8)', () => {
       assert.notEqual(marked, text);
     });
 
-    it('do not pass a blacklist, nor a whitelist whose tools are not published', async () => {
+    it('A page passes no blacklist, and no whitelist without a published tool', async () => {
       await begin(fixture('apps', [], { resources: { blacklist: ['ui://*'] } }));
       await assert.rejects(async () => read(await open(editor)), /no resource "ui:/);
       await stage.edit({
@@ -189,12 +189,12 @@ describe('apps (G8)', () => {
       await assert.rejects(async () => read(await open(editor)), /no resource "ui:/);
     });
 
-    it('are bounded in size', async () => {
+    it('The size of a page is limited', async () => {
       await begin(fixture('apps', ['--bytes', String(9 << 20)]));
       await assert.rejects(async () => read(await open(editor)), /was not read\. It has 9\d+ bytes/);
     });
 
-    it('are read in the editor from whatever lives, and what the app reads where it was opened', async () => {
+    it('The editor reads a page from any live instance, and an app reads from the instance that opened it', async () => {
       await begin(fixture('apps', [], renamed));
       const session = await open(editor);
       await read(session);
@@ -211,7 +211,7 @@ describe('apps (G8)', () => {
     });
   });
 
-  describe('of a client of 2026-07-28', () => {
+  describe('apps of a client of 2026-07-28', () => {
     const meta = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
     const capabilities = { extensions: meta };
     const ui = { csp: { connectDomains: ['https://api.example'] } };
@@ -231,7 +231,7 @@ describe('apps (G8)', () => {
       assert.ok(!text.includes(appKey));
     };
 
-    it('go to the conversation whose address they come by', async () => {
+    it('A call of an app goes to the conversation of its address', async () => {
       await begin(fixture('apps', ['--ui', JSON.stringify(ui)], renamed));
       const [one, two] = await Promise.all(
         ['1', '2'].map((digit) => ModernClient.open(stage, 'a', { capabilities, address: digit.repeat(22) })),
@@ -252,28 +252,17 @@ describe('apps (G8)', () => {
       assert.equal(stage.instances('a').length, 2);
     });
 
-    it('go by a handle to the conversation that opened the app, and fail and say what to do without one', async () => {
+    it('fail and say what to do if their client names no conversation', async () => {
       await begin(fixture('apps', ['--ui', JSON.stringify(ui)], renamed));
       const client = await ModernClient.open(stage, 'a', { capabilities });
-      for (let status = 0; status !== 200;) ({ status } = await client.request('server/discover'));
-      assert.ok((await listed(client)).some(([name]) => name === 'bump'));
-      isPage(await page(client));
-      const told = textIn(await client.call('my_show'));
-      const [, argument = '', handle = ''] = /"(\w+)": "([\w-]{36})"/.exec(told) ?? [];
-      assert.match(await client.text('my_show', { [argument]: handle }), /^Counted 0 times/);
-      const options: RequestOptions = { meta: { 'mcp-toolsets/conversation': handle } };
-      assert.match(await client.text('bump', {}, options), /^Counted 1 times/);
-      assert.match(await client.text('count', {}, options), /^Counted 2 times/);
-      for (const name of ['bump', 'count']) {
+      for (const name of ['my_show', 'bump', 'count']) {
         const { error } = await client.call(name);
-        assert.match(error?.message ?? '', /nothing says which conversation opened this app\..*its own address/, name);
+        assert.match(error?.message ?? '', /does not say which conversation it belongs to.*its own address/, name);
       }
-      assert.match(await client.text('my_count', { [argument]: handle }), /^Counted 3 times/);
-      assert.equal(stage.instances('a').length, 1);
     });
   });
 
-  describe('problems', () => {
+  describe('problems of apps', () => {
     for (const [what, args, said] of [
       [
         'is missing',
@@ -287,7 +276,7 @@ describe('apps (G8)', () => {
       ],
       ['is too large', ['--bytes', String(9 << 20)], /it has 9\d+ bytes, but an app may have at most 8388608/],
     ] as const) {
-      it(`name an app whose page ${what}, once it has been read, and start nothing for it`, async () => {
+      it(`A read page that ${what} is a problem that names the app and starts nothing`, async () => {
         await begin(fixture('apps', args));
         const isSaid = ({ problems }: StatusSnapshot): boolean => problems.some(({ code }) => code === 'app-unusable');
         await stage.until(isSaid, 'the problem');
@@ -301,7 +290,7 @@ describe('apps (G8)', () => {
       });
     }
 
-    it('are none where the page is in order', async () => {
+    it('A valid page causes no problem', async () => {
       await begin(fixture('apps'));
       const session = await open(editor);
       await session.client.readResource({ uri });

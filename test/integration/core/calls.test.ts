@@ -1,4 +1,4 @@
-/** Calls that end otherwise than by their result, and instances that come and go (X4, X6, L1–L4, E3). */
+/** Calls that end without a result, and instances that come and go (X4, X6, L1–L4, E3). */
 import assert from 'node:assert/strict';
 import { copyFileSync, cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -19,7 +19,7 @@ describe('core: calls and instances', () => {
   const starts = (): number => stage.logs.lines.filter(({ message }) => message.startsWith('Started ')).length;
 
   describe('a server that dies (X4)', () => {
-    it('the call fails as result unknown with the cause, is not sent again, and the next one gets a new instance', async () => {
+    it('A call of a dying server fails as result unknown, is not sent again, and the next call gets a new instance', async () => {
       await stage.edit({ a: fixture('crashes-on-call') });
       const pid = stage.pid('a');
       const text = await stage.failure('a', 'crash');
@@ -37,7 +37,7 @@ describe('core: calls and instances', () => {
       assert.equal(stage.server('a').state.kind, 'running');
     });
 
-    it('every call in flight fails, and calls of other conversations go on', async () => {
+    it('The death of a server fails every call in flight, and calls of other conversations go on', async () => {
       await stage.edit({ a: fixture('crashes-on-call') });
       const other = stage.text('a', 'slow', { ms: 600, steps: 6 }, { conversation: 'other' });
       await stage.text('a', 'echo', {}, { conversation: 'dying' });
@@ -49,13 +49,13 @@ describe('core: calls and instances', () => {
       assert.equal(starts(), 2);
     });
 
-    it('is noticed though a child holds its output', async () => {
+    it('The death of a server is noticed even if a child holds its output', async () => {
       await stage.edit({ a: fixture('crashes-on-call', ['--hold']) });
       assert.match(await stage.failure('a', 'crash'), /exited with code 70/);
       await untilNone(() => stage.processes().filter(({ command }) => command.includes('setInterval')), 5000);
     });
 
-    it('killed from outside with nothing in flight: said, and the next call starts it again', async () => {
+    it('An idle server that something outside kills is reported, and the next call starts it again', async () => {
       await stage.edit({ a: rawWith(['pid']) });
       process.kill(stage.pid('a'), 'SIGKILL');
       await stage.until(({ problems }) => problems.length === 1, 'the problem');
@@ -65,7 +65,7 @@ describe('core: calls and instances', () => {
       await stage.until(({ problems }) => problems.length === 0, 'no problem');
     });
 
-    it('shared by all: the calls of all fail once, the next ones make one new instance', async () => {
+    it('The death of a shared instance fails each call once, and the next calls start one new instance', async () => {
       await stage.edit({ a: fixture('crashes-on-call', [], { 'truely-stateless': true }) });
       const conversations = ['one', 'two', 'three'];
       const waiting = conversations.map((conversation) =>
@@ -78,7 +78,7 @@ describe('core: calls and instances', () => {
       assert.equal(starts(), 2);
     });
 
-    it('that cannot be started again says why, keeps its tools, and works when it can', async () => {
+    it('A dead server that fails to start again says why, keeps its tools, and works after the repair', async () => {
       const folder = path.join(stage.folder, 'server');
       cpSync(path.dirname(fixturePath('raw')), folder, { recursive: true });
       const script = path.join(folder, 'raw.mjs');
@@ -98,10 +98,10 @@ describe('core: calls and instances', () => {
     });
   });
 
-  describe('limits of time, and cancelling (X6)', () => {
+  describe('time limits and cancelling (X6)', () => {
     const limited = (timeouts: Entry): Entry => fixture('hangs-on-call', [], { timeouts });
 
-    it('no sign of life for `call`: cancelled at the server, and the instance goes on', async () => {
+    it('A call without a sign of life for `call` is cancelled at the server, and the instance goes on', async () => {
       await stage.edit({ a: limited({ call: '300ms' }) });
       const pid = await stage.text('a', 'pid');
       assert.match(await stage.failure('a', 'hang'), /gave no sign of life for 0\.3 s/);
@@ -110,7 +110,7 @@ describe('core: calls and instances', () => {
       assert.deepEqual(stage.problems(), []);
     });
 
-    it('progress is a sign of life; `callMax` ends it all the same', async () => {
+    it('Progress is a sign of life, and `callMax` still ends the call', async () => {
       await stage.edit({ a: limited({ call: '1200ms' }) });
       assert.equal(await stage.text('a', 'slow', { ms: 1800, steps: 18 }), 'done');
       await stage.edit({ a: limited({ call: '1200ms', callMax: '1500ms' }) });
@@ -120,7 +120,7 @@ describe('core: calls and instances', () => {
       assert.ok(signs > 3, `${signs} signs of life`);
     });
 
-    it('limits of an edited file count from the next call on, without a restart', async () => {
+    it('New time limits apply from the next call on, without a restart', async () => {
       await stage.edit({ a: limited({}) });
       const pid = stage.pid('a');
       await stage.edit({ a: limited({ call: '200ms' }) });
@@ -128,7 +128,7 @@ describe('core: calls and instances', () => {
       assert.equal(stage.pid('a'), pid);
     });
 
-    it('a call that is cancelled ends at once, though the server never answers', async () => {
+    it('A cancelled call ends at once even if the server never answers', async () => {
       await stage.edit({ a: limited({}) });
       const cancel = new AbortController();
       const call = stage.outcome('a', 'hang', {}, { signal: cancel.signal });
@@ -139,7 +139,7 @@ describe('core: calls and instances', () => {
       await stage.logs.until(({ message }) => message.includes('cancelled hang'), 'the server to hear of it');
     });
 
-    it('a call that is cancelled while its instance starts does not wait for it, and is not sent', async () => {
+    it('A call that is cancelled during a start does not wait and is not sent', async () => {
       await stage.edit({ a: fixture('slow-start', ['--delay', '400', '--tools', 'count']) });
       await stage.text('a', 'count', {}, { conversation: 'holds the warm one' });
       const cancel = new AbortController();
@@ -150,15 +150,15 @@ describe('core: calls and instances', () => {
       assert.equal(starts(), 2);
     });
 
-    it('an aborted signal is never sent at all', async () => {
+    it('A call with an aborted signal is never sent', async () => {
       await stage.edit({ a: rawWith(['count']) });
       assert.deepEqual(await stage.outcome('a', 'count', {}, { signal: AbortSignal.abort() }), { kind: 'cancelled' });
       assert.equal(await stage.text('a', 'count'), '1');
     });
   });
 
-  describe('results', () => {
-    it('arrive whole, large ones too; errors stay errors', async () => {
+  describe('results of calls', () => {
+    it('Results arrive whole, also large ones, and errors stay errors', async () => {
       await stage.edit({ a: fixture('raw') });
       assert.equal((await stage.text('a', 'large', { bytes: 5_000_000 })).length, 5_000_000);
       const { content } = await stage.result('a', 'content');
@@ -175,7 +175,7 @@ describe('core: calls and instances', () => {
       });
     });
 
-    it('a hundred calls at once on one instance, each with its own', async () => {
+    it('A hundred concurrent calls on one instance each get their own result', async () => {
       await stage.edit({ a: fixture('raw') });
       const sums = Array.from({ length: 100 }, (_, n) => stage.text('a', 'add', { a: n, b: 1 }));
       assert.deepEqual(
@@ -185,7 +185,7 @@ describe('core: calls and instances', () => {
       assert.equal(stage.instances('a').length, 1);
     });
 
-    it('logs of the server reach its log, by stderr and by message', async () => {
+    it('Logs of the server, from stderr and from messages, reach its log', async () => {
       await stage.edit({ a: fixture('noisy-stdout') });
       await stage.text('a', 'stderr', { text: 'a line on stderr' });
       await stage.text('a', 'log', { level: 'warning', text: 'a warning' });
@@ -200,7 +200,7 @@ describe('core: calls and instances', () => {
     const gone = (pid: number): Promise<number> =>
       untilNone(() => stage.processes().filter((running) => running.pid === pid), 5000);
 
-    it('nobody uses it for the idle limit: stopped, its tools stay, the next call starts it', async () => {
+    it('The idle limit stops an instance, keeps its tools, and the next call starts it', async () => {
       await stage.edit({ a: rawWith(['pid'], { timeouts: { idle: '200ms' } }) });
       await stage.untilState('a', 'idle');
       assert.deepEqual(stage.published(), ['a/pid']);
@@ -213,7 +213,7 @@ describe('core: calls and instances', () => {
       assert.deepEqual(stage.problems(), []);
     });
 
-    it('released, stopped, started and restarted by a person', async () => {
+    it('A person can release, stop, start and restart an instance', async () => {
       await stage.edit({ a: rawWith(['count', 'pid']), b: rawWith(['echo']) });
       const first = Number(await stage.text('a', 'pid', {}, { conversation: 'one' }));
       assert.equal(await stage.host.release('a', 'one'), true);
@@ -240,7 +240,7 @@ describe('core: calls and instances', () => {
       assert.equal(await stage.text('a', 'count'), '1');
     });
 
-    it('the instance that all share, or that waits for the first conversation, comes back by itself; a lease does not (X4)', async () => {
+    it('A shared or warm instance restarts after its death, and a leased one does not (X4)', async () => {
       const named = (prefix: string, rest: Entry = {}): Entry => rawWith(['pid'], { transform: [{ prefix }], ...rest });
       await stage.edit({
         warm: named('w_'),
@@ -261,7 +261,7 @@ describe('core: calls and instances', () => {
       assert.deepEqual(stage.published(), ['warm/w_pid', 'shared/s_pid', 'leased/l_pid']);
     });
 
-    it('at most so many at once: the longest idle makes room, and calls in flight are never ended for it (L2)', async () => {
+    it('Beyond the limit the longest idle instance ends, and a call in flight never does (L2)', async () => {
       await stage.dispose();
       stage = await startStage({ maxInstances: 2 });
       await stage.edit({ a: fixture('hangs-on-call') });
@@ -280,7 +280,7 @@ describe('core: calls and instances', () => {
       assert.equal(await count('four'), '1');
     });
 
-    it('a restart while calls run fails them as result unknown, and says who did it', async () => {
+    it('A restart fails running calls as result unknown and says who restarted', async () => {
       await stage.edit({ a: fixture('hangs-on-call') });
       const call = stage.failure('a', 'hang');
       await stage.host.restart('a');

@@ -1,4 +1,4 @@
-/** Filters and names on servers that run (N1–N7); every row and corner of them is in the unit tests. */
+/** Filters and names on running servers (N1–N7). The unit tests cover every row and corner. */
 import assert from 'node:assert/strict';
 import { fixture, rawWith } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
@@ -26,7 +26,7 @@ describe('core: filters and names', () => {
     [['nothing_of_it'], undefined, ''],
   ];
 
-  it('whitelist and blacklist, row by row, on one server that keeps running (N1, N2)', async () => {
+  it('Whitelist and blacklist apply row by row on one running server (N1, N2)', async () => {
     const tools = ['echo', 'env', 'extra_1', 'extra_2'];
     await stage.edit({ a: rawWith(tools) });
     const pid = stage.pid('a');
@@ -43,19 +43,19 @@ describe('core: filters and names', () => {
     assert.equal(stage.pid('a'), pid);
   });
 
-  it('what a list keeps out and a pattern that matches nothing are said at the list and the pattern', async () => {
+  it('Tools that a list keeps out and patterns without a match are reported at the list and the pattern', async () => {
     await stage.edit({ a: rawWith(['echo', 'add'], { tools: { whitelist: ['echo', 'ecko'] } }) });
     assert.deepEqual(stage.problems(), ['pattern-matches-nothing "ecko"']);
     assert.match(stage.problem('filtered-tools').message, /add/);
   });
 
-  it('names out of the rule, unusable schemas and malformed entries cost one tool each (N4, N7)', async () => {
+  it('Invalid names, unusable schemas and malformed entries cost one tool each (N4, N7)', async () => {
     await stage.edit({
       a: fixture('odd-tools', ['--kind', 'names,schema,malformed,keywords,nulls']),
       b: rawWith(['echo']),
     });
     const sixtyFour = 'x'.repeat(64);
-    // 64 characters are a name, but more than the editor's id can hold.
+    // A name may have 64 characters, but the editor's id cannot hold that many.
     const named = ['first', sixtyFour, 'array_without_items', 'keywords', 'nulls', 'last'];
     assert.deepEqual(stage.published().sort(), [...named.map((name) => `a/${name}`), 'b/echo'].sort());
     const forEditor = (): string[] | undefined =>
@@ -92,7 +92,7 @@ describe('core: filters and names', () => {
     assert.equal(refused.kind, 'error', 'what the editor is not shown it cannot call');
   });
 
-  it('a schema with every keyword goes through unchanged', async () => {
+  it('A schema with every keyword passes unchanged', async () => {
     await stage.edit({ a: fixture('odd-tools', ['--kind', 'keywords']) });
     const tool = stage.toolsets()[0]?.tools.find(({ published }) => published === 'keywords')?.tool;
     const text = JSON.stringify(tool);
@@ -109,14 +109,14 @@ describe('core: filters and names', () => {
     }
   });
 
-  it('a published name out of the rule is dropped, never cut', async () => {
+  it('An invalid published name is dropped, never cut', async () => {
     await stage.edit({ a: rawWith(['echo', 'add'], { transform: [{ prefix: 'p'.repeat(61) }] }) });
     assert.deepEqual(stage.problems().sort(), ['editor-id-too-long "transform"', 'published-name-invalid "transform"']);
     assert.deepEqual(stage.published(), [`a/${'p'.repeat(61)}add`]);
     assert.match(stage.problem('published-name-invalid').message, /65/);
   });
 
-  it('two tools of one server with one name: its update is refused, the names before it stay (N5)', async () => {
+  it('Two tools of one server with one published name: the update is refused, the previous names stay (N5)', async () => {
     await stage.edit({ a: rawWith(['x', 'p_x']), b: rawWith(['echo']) });
     const pid = stage.pid('a');
     await stage.edit({
@@ -131,7 +131,7 @@ describe('core: filters and names', () => {
     assert.equal(stage.pid('a'), pid);
   });
 
-  it('a server that lists a name twice keeps the first (N5)', async () => {
+  it('A server that lists a name twice keeps the first tool (N5)', async () => {
     await stage.edit({ a: fixture('odd-tools', ['--kind', 'duplicate']), b: rawWith(['echo']) });
     assert.deepEqual(stage.published(), ['a/first', 'a/twin', 'a/last', 'b/echo']);
     assert.deepEqual(stage.problems(), ['tool-listed-twice "a"']);
@@ -145,7 +145,7 @@ describe('core: filters and names', () => {
     assert.deepEqual(stage.problems(), []);
   });
 
-  it('a contested name is the first one’s in the file, whoever is quicker, and free when that one goes (N5)', async () => {
+  it('A contested name belongs to the first server in the file, whichever is quicker, and is free after its removal (N5)', async () => {
     const slow = fixture('slow-start', ['--delay', '300', '--tools', 'echo,pid']);
     const quick = rawWith(['echo', 'add']);
     await stage.edit({ slow, quick });
@@ -170,7 +170,7 @@ describe('core: filters and names', () => {
     assert.equal(stage.pid('quick'), pid);
   });
 
-  it('the order of the file decides, and an edit of the order is an edit of the names', async () => {
+  it('The order of the file decides, and an edit of the order changes the names', async () => {
     const a = rawWith(['echo', 'add']);
     const b = rawWith(['echo', 'count']);
     await stage.edit({ a, b });
@@ -181,7 +181,7 @@ describe('core: filters and names', () => {
     assert.deepEqual([stage.pid('a'), stage.pid('b')], pids);
   });
 
-  it('a name that a server takes while it runs is given up by those behind it, and back again', async () => {
+  it('A running server takes a name from the servers behind it and gives it back', async () => {
     await stage.edit({ a: fixture('changes-tools'), b: rawWith(['extra_1', 'extra_9']) });
     assert.deepEqual(stage.publishedBy('b'), ['extra_1', 'extra_9']);
     await stage.text('a', 'become', { names: ['extra_1'] });
@@ -192,7 +192,7 @@ describe('core: filters and names', () => {
     assert.deepEqual(stage.problems(), []);
   });
 
-  it('names of the built-in toolset are not given away', async () => {
+  it('Names of the built-in toolset are reserved', async () => {
     await stage.edit({ a: rawWith(['mcp_status', 'echo']) });
     assert.deepEqual(stage.published(), ['a/echo']);
     assert.deepEqual(stage.problems(), ['name-reserved "a"']);

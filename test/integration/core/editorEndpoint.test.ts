@@ -1,12 +1,14 @@
-/** The address of the editor (G2): the same over reloads and windows of a folder, and what becomes of it where it is taken. */
+/**
+ * The address of the editor (G2): it survives reloads and new windows of a folder, and has an answer to a taken port.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { nextEvent } from '../../../src/core/base/events.js';
-import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
-import type { EndpointState } from '../../../src/core/gateway/stableEndpoint.js';
+import { createGateway, type Gateway } from '../../../src/core/gateway/http/gateway.js';
+import type { EndpointState } from '../../../src/core/gateway/http/stableEndpoint.js';
 import { EditorEndpoint } from '../../../src/vscode/engine/editorEndpoint.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { Secrets } from '../../support/core/person.js';
@@ -67,7 +69,7 @@ describe('the address of the editor (G2)', () => {
     return gateway.endpoint('a', 'editor');
   };
 
-  it('is the same for the next window of the folder, and another one for another folder', async () => {
+  it('The next window of a folder gets the same address, and another folder gets another one', async () => {
     const first = open();
     await listening(first);
     const address = addressOf(first);
@@ -85,7 +87,7 @@ describe('the address of the editor (G2)', () => {
     );
   });
 
-  it('is had by the next window also where the last one is still ending', async () => {
+  it('The next window gets the address even while the last window is still ending', async () => {
     const first = open();
     await listening(first);
     const address = addressOf(first);
@@ -96,7 +98,7 @@ describe('the address of the editor (G2)', () => {
     assert.deepEqual(addressOf(second), address);
   });
 
-  it('is another one for a second window beside the first, which says so, and the token is the same', async () => {
+  it('A second window beside the first gets another address, says so, and has the same token', async () => {
     const first = open();
     const { port } = await listening(first);
     const second = open();
@@ -109,7 +111,7 @@ describe('the address of the editor (G2)', () => {
     assert.equal((await listening(open())).port, port);
   });
 
-  it('has a random port, which the name of the folder does not tell', async () => {
+  it("The port is random and does not reveal the folder's name", async () => {
     const found = new Set<number>();
     for (let n = 0; n < 3; n++) {
       secrets = new Secrets();
@@ -118,7 +120,7 @@ describe('the address of the editor (G2)', () => {
     assert.ok(found.size > 1, [...found].join());
   });
 
-  it('has another port and another token for good if another program has the port, so what that was shown opens nothing', async () => {
+  it('If another program has the port, port and token change for good, so the exposed token opens nothing', async () => {
     const before = open();
     const { port } = await listening(before);
     const { url, headers } = addressOf(before);
@@ -135,7 +137,7 @@ describe('the address of the editor (G2)', () => {
     const state = await listening(window);
     assert.notEqual(state.port, port);
     assert.deepEqual(state.instead, { port, by: 'program' });
-    // A session of an agent host goes on with the address that it was given.
+    // A session of an agent host goes on with its old address.
     await fetch(url, { method: 'POST', headers, body: '{}' });
     assert.deepEqual(shown, [headers['Authorization']]);
     const next = addressOf(window);
@@ -153,7 +155,7 @@ describe('the address of the editor (G2)', () => {
     assert.deepEqual(addressOf(later), next);
   });
 
-  it('has another token when it is renewed, in every window, on the same port', async () => {
+  it('A renewed token replaces the old one in every window, on the same port', async () => {
     const [first, second] = [open(), open()];
     const [{ port }] = [await listening(first), await listening(second)];
     const { url, headers } = addressOf(first);
@@ -167,7 +169,7 @@ describe('the address of the editor (G2)', () => {
     assert.equal(refused.status, 404);
   });
 
-  it('lasts for one window alone where the storage does not answer', async () => {
+  it('The address lasts for one window only if the storage does not answer', async () => {
     secrets.get = () => new Promise(() => undefined);
     const clock = new FakeClock();
     const window = open(undefined, clock);

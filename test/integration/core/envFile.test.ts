@@ -1,4 +1,4 @@
-/** `envFile` with real files and servers (C2): who gets its variables, that it is followed, and where it must not lead. */
+/** `envFile` with real files and servers (C2): its receivers, its watcher and its bounds. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -30,14 +30,14 @@ describe('core: envFile', () => {
     assert.equal(stage.server('a').state.kind, 'invalid');
   };
 
-  it('is laid over the environment of the host, and env over it', async () => {
+  it('`envFile` overrides the environment of the host, and `env` overrides `envFile`', async () => {
     writeFileSync(at('.env'), 'OF_FILE=file\nOF_ALL=file\nOF_BOTH=file\n');
     await stage.edit({ a: fixture('raw', [], { envFile: '.env', env: { OF_ALL: 'env', OF_BOTH: 'env' } }) });
     const seen = ['OF_HOST', 'OF_FILE', 'OF_BOTH', 'OF_ALL'].map((name) => stage.text('a', 'env', { name }));
     assert.deepEqual(await Promise.all(seen), ['host', 'file', 'env', 'env']);
   });
 
-  it('restarts the server with its new variables, and no value gets into logs and status (E4)', async () => {
+  it('A changed `envFile` restarts the server, and no value gets into logs and status (E4)', async () => {
     writeFileSync(at('.env'), `NAME=${canary}-one\n`);
     await stage.edit({ a: fixture('raw', [], { envFile: '.env' }) });
     await serves(`${canary}-one`);
@@ -53,7 +53,7 @@ describe('core: envFile', () => {
     assert.doesNotMatch(stage.logs.text() + JSON.stringify(stage.host.snapshot), new RegExp(canary));
   });
 
-  it('is a problem at its place where there is none, and the server starts when there is one', async () => {
+  it('A missing `envFile` is a problem at its place, and the server starts once the file exists', async () => {
     await stage.edit({ a: fixture('raw', [], { envFile: '.env' }) });
     assert.match(stage.problem('env-file-unusable').message, /does not exist/);
     assert.equal(stage.server('a').state.kind, 'invalid');
@@ -64,7 +64,7 @@ describe('core: envFile', () => {
     assert.equal(await stage.text('a', 'env', { name: 'NAME' }), 'there', 'what served goes on (R3)');
   });
 
-  it('does not lead out of the folder, nor to what is no regular file (S1a, S2)', async () => {
+  it('`envFile` cannot lead out of the folder or to a special file (S1a, S2)', async () => {
     const outside = path.join(stage.folder, '..', 'id_rsa');
     writeFileSync(outside, `KEY=${canary}\n`);
     await refused('../id_rsa', /outside/);
@@ -79,9 +79,12 @@ describe('core: envFile', () => {
     assert.doesNotMatch(stage.logs.text() + JSON.stringify(stage.host.snapshot), new RegExp(canary));
   });
 
-  posixIt('Windows has no such files in folders')('waits for no pipe, and reads no device (S2)', async () => {
-    await refused('/dev/zero', /outside/);
-    execFileSync('mkfifo', [at('pipe.env')]);
-    await refused('pipe.env', /not a regular file/);
-  });
+  posixIt('Windows has no such files in folders')(
+    '`envFile` does not wait for a pipe and does not read a device (S2)',
+    async () => {
+      await refused('/dev/zero', /outside/);
+      execFileSync('mkfifo', [at('pipe.env')]);
+      await refused('pipe.env', /not a regular file/);
+    },
+  );
 });

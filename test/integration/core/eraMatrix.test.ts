@@ -1,8 +1,8 @@
 /**
- * Clients and servers of both eras in every mixture, either side over every transport (X8, G2, G4, G6): SDK 1.x and 2.x on
- * either side, one gateway between them, every toolset renamed and leased. The cells come from the tables below. In each
- * mixture one client speaks HTTP and the other stdio, through the bridge of `connect` (as a program: `cli/connect.test.ts`),
- * so that the two are the two conversations that a lease needs.
+ * Clients and servers of both eras in every mixture and over every transport (X8, G2, G4, G6). SDK 1.x and 2.x are on
+ * either side of one gateway, and every toolset is renamed and leased. The tables below make the cells.
+ * A lease needs two conversations. So in each mixture one client uses HTTP, and one uses stdio through the bridge of
+ * `connect`. `cli/connect.test.ts` tests the bridge as a program.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -22,7 +22,7 @@ import { within } from '../../support/core/within.js';
 
 const eras = ['legacy', 'modern'] as const;
 const transports = ['stdio', 'http', 'sse'] as const;
-/** Of clients. */
+/** Transports of clients. */
 const lines = ['http', 'stdio'] as const;
 type Era = (typeof eras)[number];
 type Transport = (typeof transports)[number];
@@ -33,28 +33,26 @@ interface Options {
   readonly onStep?: (message: string | undefined) => void;
 }
 
-/** A client of the gateway, whichever SDK it is made with. */
+/** A client of the gateway, made with either SDK. */
 interface Peer {
   /** @param tool its original name */
   call(tool: string, args?: Record<string, unknown>, options?: Options): Promise<{ text: string; isError: boolean }>;
-  /** The original names of the tools that it lists. */
+  /** The original names of its listed tools. */
   names(): Promise<string[]>;
   readonly onDidHearOfChange: Event<void>;
-  /** Ends its conversation. */
   close(): Promise<void>;
 }
 
 interface Cell {
   readonly peer: Peer;
-  /** How the peer speaks to the gateway. */
+  /** The transport between the peer and the gateway. */
   readonly line: Line;
-  /** Over the other transport. */
+  /** The peer over the other transport. */
   readonly other: Peer;
   readonly stage: Stage;
   readonly id: string;
-  /** Changes the entry of the server in the file. */
   edit(rest: Entry): Promise<void>;
-  /** Has the process of the server back, where nobody but the test starts it. */
+  /** Restarts the process of the server if only the test can. */
   revive(): Promise<void>;
 }
 
@@ -63,7 +61,7 @@ const sameText = async (peer: Peer, text: string): Promise<void> =>
 const leased = ({ stage, id }: Pick<Cell, 'stage' | 'id'>): number =>
   stage.instances(id).filter(({ use }) => use.kind === 'leased').length;
 
-/** What the change is told by, and then listed. */
+/** Waits for the notification of the change, then for the changed list. */
 async function changes(peer: Peer, change: () => Promise<unknown>, name: string, isThere: boolean): Promise<void> {
   const heard = nextEvent(peer.onDidHearOfChange, () => true);
   await change();
@@ -71,7 +69,7 @@ async function changes(peer: Peer, change: () => Promise<unknown>, name: string,
   while ((await peer.names()).includes(name) !== isThere) await new Promise(setImmediate);
 }
 
-/** In the order in which they run. */
+/** In the order of their runs. */
 const aspects: Readonly<Record<string, (cell: Cell) => Promise<void>>> = {
   call: ({ peer }) => sameText(peer, 'hello'),
   error: async ({ peer, id }) => {
@@ -116,12 +114,12 @@ const aspects: Readonly<Record<string, (cell: Cell) => Promise<void>>> = {
     assert(isError);
     assert.match(text, /result unknown/);
     await revive();
-    // Also a server that was given up is started by the next call.
+    // The next call also starts a server after the host gave up on it.
     await sameText(peer, 'after death');
   },
 };
 
-/** What there is not, and why. */
+/** Combinations outside the protocol, with reasons. */
 const impossible: readonly { readonly server: Era; readonly transport: Transport; readonly why: string }[] = [
   {
     server: 'modern',
@@ -145,7 +143,7 @@ const withoutPrefix = (id: string, tools: readonly { name: string }[]): string[]
 
 type Address = ReturnType<Awaited<ReturnType<Stage['gateway']>>['endpoint']>;
 
-/** A client over stdio ends its conversation by ending its output. */
+/** A client over stdio ends its conversation by closing its output. */
 function piped({ url, headers }: Address): Pipe {
   const token = headers['Authorization']?.replace('Bearer ', '') ?? '';
   const find = (): Promise<{ url: string; token: string }> => Promise.resolve({ url, token });
@@ -251,7 +249,7 @@ describe('both eras in every mixture (X8)', function () {
     await Promise.all([...listening.values()].map(({ server }) => server.stop()));
   });
 
-  it('clients over HTTP+SSE cannot be: whoever speaks 2024-11-05 alone finds it over stdio, and over Streamable HTTP', async () => {
+  it('HTTP+SSE has no cell for clients, because a client of 2024-11-05 uses stdio or Streamable HTTP', async () => {
     const { url, headers } = (await stage.gateway()).endpoint(idOf('legacy', 'stdio'), 'plain');
     const response = await fetch(url, { headers: { ...headers, accept: 'text/event-stream' } });
     await response.body?.cancel();
@@ -263,7 +261,7 @@ describe('both eras in every mixture (X8)', function () {
       describe(`a ${client} client and a ${server} server over ${transport}`, () => {
         const why = reasonOf(server, transport);
         if (why !== undefined) {
-          it(`cannot be: ${why}`, async () => {
+          it(`This mixture has no cells: ${why}`, async () => {
             const response = await fetch(listening.get(idOf(server, 'http'))?.server.url ?? '', {
               headers: { accept: 'text/event-stream' },
             });

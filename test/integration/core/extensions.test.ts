@@ -1,4 +1,4 @@
-/** Extensions of the protocol that are not known here (X8): their methods, results and notifications, and what does not pass. */
+/** Extensions of the protocol that MCP Toolsets does not know (X8i): none of their methods pass, in either direction. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { fixture } from '../../support/core/configText.js';
@@ -7,11 +7,10 @@ import { SessionClient } from '../../support/core/sessionClient.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
 const notes = 'skill://notes/SKILL.md';
-const own = { 'example.com/extension': { level: 1 } };
-const knowing = { extensions: { ...own, 'io.modelcontextprotocol/skills': {} } };
+const knowing = { extensions: { 'example.com/extension': { level: 1 }, 'io.modelcontextprotocol/skills': {} } };
 const shared = { 'truely-stateless': true };
 
-describe('extensions that are not known here (X8)', function () {
+describe('unknown extensions of the protocol (X8i)', function () {
   this.timeout(60_000);
   let stage: Stage;
   beforeEach(async () => (stage = await startStage()));
@@ -24,7 +23,7 @@ describe('extensions that are not known here (X8)', function () {
     });
   const unknown = ({ status, error }: Message): void => assert.deepEqual([status, error?.code], [404, -32601]);
 
-  it('skills pass as their server gives them, and the filter of resources holds for what is named by URI', async () => {
+  it('skills pass as resources, behind the filter of resources', async () => {
     await stage.edit({ s: fixture('extended', [], { ...shared, resources: { blacklist: ['skill://hidden/*'] } }) });
     const client = await open();
     const listed = await client.request('resources/list');
@@ -34,82 +33,34 @@ describe('extensions that are not known here (X8)', function () {
     assert.deepEqual(more, []);
     const read = (await client.request('resources/read', { uri: notes })).result?.['contents'];
     assert.deepEqual(read, [{ ...skill, text: `---\nname: ${notes}\n---\n` }]);
-    const resources = [{ uri: notes, digest: 'sha256:00' }];
-    const hints = { ttlMs: 60_000, cacheScope: 'public' };
-    const { result: got } = await client.request('skills/get', { uri: notes });
-    assert.deepEqual(got, {
-      resultType: 'complete',
-      skill: { uri: notes, frontmatter: { name: 'notes' }, resources },
-      ...hints,
-    });
-    const all = (await client.request('skills/list')).result?.['skills'] as { uri: string }[];
-    assert.deepEqual(
-      all.map(({ uri }) => uri),
-      [notes, 'skill://hidden/SKILL.md'],
-    );
-    const directory = await client.request('resources/directory/read', { uri: 'skill://notes' });
-    assert.deepEqual(directory.result?.['resources'], [skill]);
-    for (const [method, uri] of [
-      ['skills/get', 'skill://hidden/SKILL.md'],
-      ['resources/directory/read', 'skill://hidden/x'],
-      ['resources/read', 'skill://hidden/SKILL.md'],
-    ] as const) {
-      const { error } = await client.request(method, { uri });
-      assert.deepEqual([error?.code, /no resource/.test(error?.message ?? '')], [-32602, true]);
-    }
+    const { error } = await client.request('resources/read', { uri: 'skill://hidden/SKILL.md' });
+    assert.deepEqual([error?.code, /no resource/.test(error?.message ?? '')], [-32602, true]);
   });
 
-  it('methods pass with their parameters, results of any type, errors and what is told meanwhile', async () => {
-    await stage.edit({ s: fixture('extended') });
+  it('a method of an unknown extension is an unknown method, for every client and every address', async () => {
+    await stage.edit({ s: fixture('extended', [], shared) });
     const client = await open();
-    const params = { said: 'hello', requestState: 'mine', inputResponses: { a: 1 }, as: 'example.com/other' };
-    const { result, told } = await client.request('example.com/echo', params, { meta: { 'example.com/key': 'kept' } });
-    const { params: heard, ...rest } = result as { params: { _meta: Record<string, unknown> } };
-    assert.deepEqual(rest, { resultType: 'example.com/other' });
-    const { _meta: meta, ...body } = heard;
-    assert.deepEqual(body, params);
-    assert.equal(meta['example.com/key'], 'kept');
-    assert.deepEqual(told, [{ method: 'notifications/example.com/heard', params: { said: 'hello' } }]);
-    const { error } = await client.request('example.com/echo', { code: 1234 });
-    assert.deepEqual(error, { code: 1234, message: 'it was asked for', data: { why: 'so' } });
-    // Each conversation has an instance of its own, so nobody else may be given what this one was.
-    const { ttlMs, cacheScope } = (await client.request('skills/list')).result ?? {};
-    assert.deepEqual([ttlMs, cacheScope], [0, 'private']);
-    assert.equal(stage.instances('s').filter(({ use }) => use.kind === 'leased').length, 1);
+    for (const method of ['skills/list', 'resources/directory/read', 'example.com/echo', 'tools/secret', 'a b'])
+      unknown(await client.request(method, { uri: notes }));
+    unknown(await client.request(`example.com/${'x'.repeat(300)}`));
+    unknown(await (await open('*')).request('skills/list'));
+    const old = await SessionClient.open(stage, 's');
+    await assert.rejects(old.client.request({ method: 'skills/list' } as never, undefined as never), /Unknown method/);
   });
 
-  it('a call is answered in the way of an extension where the client knows it, and else fails', async () => {
+  it('a call fails if its result has a type of an unknown extension', async () => {
     await stage.edit({ s: fixture('extended') });
-    const client = await open();
-    assert.deepEqual((await client.call('later')).result, { resultType: 'example.com/later', ticket: 7 });
-    // What a conversation is told of its lease comes with the first text.
-    const { result } = await client.call('known');
-    assert.match(JSON.stringify(result), /example\.com.*\[MCP Toolsets\]/);
-    for (const capabilities of [{}, { extensions: { 'example.com/another': {} } }]) {
+    for (const capabilities of [{}, knowing]) {
       const { error } = await (await open('s', capabilities)).call('later');
       assert.match(error?.message ?? '', /a result of an unknown type: "example\.com\/later"/);
     }
   });
 
-  it('a server hears of the extensions that the client declares', async () => {
+  it('neither side learns of the unknown extensions of the other', async () => {
     await stage.edit({ s: fixture('extended', [], shared) });
-    assert.deepEqual(JSON.parse(await (await open()).text('known')), knowing.extensions);
-    assert.equal(await (await open('s', {})).text('known'), '{}');
-  });
-
-  it('what may be a tool or a prompt, older clients, all toolsets at once and servers without extensions have none', async () => {
-    await stage.edit({
-      s: fixture('extended', [], shared),
-      plain: fixture('extended', ['--plain'], { ...shared, transform: [{ prefix: 'p_' }] }),
-    });
     const client = await open();
-    unknown(await client.request('tools/secret'));
-    unknown(await client.request(`example.com/${'x'.repeat(300)}`));
-    unknown(await (await open('plain')).request('skills/list'));
-    unknown(await (await open('*')).request('skills/list'));
-    const old = await SessionClient.open(stage, 's');
-    await assert.rejects(old.client.request({ method: 'skills/list' } as never, undefined as never), /Unknown method/);
-    // A method that the server does not have is the server's to refuse.
-    assert.equal((await client.request('example.com/nothing')).error?.code, -32601);
+    assert.equal(await client.text('known'), '{}');
+    const { capabilities } = (await client.request('server/discover')).result as { capabilities: object };
+    assert.equal('extensions' in capabilities, false);
   });
 });

@@ -1,4 +1,7 @@
-/** Servers over Streamable HTTP and HTTP+SSE behind the host (X2, X4, X6, L1); the transports' own corners are tested with them. */
+/**
+ * Servers over Streamable HTTP and HTTP+SSE behind the host (X2, X4, X6, L1). The corners of each transport have
+ * tests in `connections`.
+ */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { Agent } from '../../support/core/agent.js';
@@ -32,7 +35,7 @@ describe('core: servers over HTTP', () => {
 
       const entry = (rest: Entry = {}): Entry => http(server.url, rest);
 
-      it('publishes, filters, renames, and answers an agent; edits of the filter connect to nothing', async () => {
+      it('An HTTP server publishes, filters, renames and answers an agent, and edits of the filter open no connection', async () => {
         await stage.edit({ far: entry({ tools: { whitelist: ['echo', 'add'] }, transform: [{ prefix: 'far_' }] }) });
         assert.deepEqual(stage.published(), ['far/far_echo', 'far/far_add']);
         assert.deepEqual(stage.problems(), []);
@@ -47,7 +50,7 @@ describe('core: servers over HTTP', () => {
         assert.deepEqual([state.transport, state.state.kind], ['streamable_http', 'running']);
       });
 
-      it('50 calls at once, results of every kind, errors', async () => {
+      it('50 concurrent calls over HTTP return results and errors of every kind', async () => {
         await stage.edit({ far: entry() });
         const sums = Array.from({ length: 50 }, (_, n) => stage.text('far', 'add', { a: n, b: 1 }));
         assert.deepEqual(
@@ -60,14 +63,14 @@ describe('core: servers over HTTP', () => {
         assert.deepEqual(thrown.kind === 'error' && [thrown.code, thrown.message], [-32042, 'not so']);
       });
 
-      it('limits of time end a call, and the next one is answered', async () => {
+      it('Time limits end a call over HTTP, and the next call succeeds', async () => {
         await stage.edit({ far: entry({ timeouts: { call: '300ms' } }) });
         assert.match(await stage.failure('far', 'quiet', { ms: 60_000 }), /no sign of life for 0\.3 s/);
         assert.equal(await stage.text('far', 'echo', { text: 'next' }), 'next');
       });
 
       if (!args.some((arg) => arg === '--json' || arg === '--stateless')) {
-        it('progress arrives, and a cancellation reaches the server', async () => {
+        it('Progress arrives over HTTP, and a cancellation reaches the server', async () => {
           await stage.edit({ far: entry() });
           const seen: number[] = [];
           const onProgress = ({ progress }: { progress: number }): void => void seen.push(progress);
@@ -77,12 +80,12 @@ describe('core: servers over HTTP', () => {
           const options = { signal: cancel.signal, onProgress: () => cancel.abort() };
           const call = stage.outcome('far', 'slow', { ms: 600_000, steps: 60_000 }, options);
           assert.deepEqual(await call, { kind: 'cancelled' });
-          // Told by a request of its own, which may come after the next call.
+          // The notification is a separate request, so it may arrive after the next call.
           while (!(await stage.text('far', 'cancelled')).includes('slow')) continue;
         });
       }
 
-      it('the server dies on a call: result unknown; when it is back the next call reaches it', async () => {
+      it('The death of an HTTP server leaves the result unknown, and the next call reaches the new server', async () => {
         await stage.edit({ far: entry() });
         assert.match(await stage.failure('far', 'crash'), /result unknown/);
         assert.ok(stage.publishedBy('far').includes('crash'));
@@ -100,7 +103,7 @@ describe('core: servers over HTTP', () => {
     });
   }
 
-  it('each conversation has a session of its own, ended with its lease; all have one where the server is truly stateless', async () => {
+  it('Each conversation has its own HTTP session until its lease ends, and a truly stateless server has one for all', async () => {
     const { url } = await stage.http('http');
     await stage.edit({
       own: http(url),
@@ -121,7 +124,7 @@ describe('core: servers over HTTP', () => {
     assert.match(await stage.text('shared', 's_requests'), /DELETE \/mcp - 200/);
   });
 
-  it('a session that the server forgot is begun anew, and the call is answered', async () => {
+  it('A session that the HTTP server forgot is replaced, and the call succeeds', async () => {
     const { url } = await stage.http('http');
     await stage.edit({ far: http(url) });
     const before = await stage.text('far', 'session');
@@ -134,7 +137,7 @@ describe('core: servers over HTTP', () => {
   it('list_changed arrives on the listening stream', async () => {
     const { url } = await stage.http('http', '--tools', 'grow,echo');
     await stage.edit({ far: http(url) });
-    // The stream is opened beside the first list; what changes before that reaches nobody.
+    // The stream opens beside the first list, so an earlier change is lost.
     while (stage.publishedBy('far').length === 2) {
       await stage.text('far', 'grow');
       await new Promise((resolve) => setImmediate(resolve));
@@ -142,7 +145,7 @@ describe('core: servers over HTTP', () => {
     assert.ok(stage.publishedBy('far').some((name) => name.startsWith('extra_')));
   });
 
-  it('headers, host variables and tokens reach the server, and no other origin', async () => {
+  it('Headers, host variables and tokens reach the server and no other origin', async () => {
     stage.env['FAR_TOKEN'] = 'token-of-the-host';
     const { url } = await stage.http('http', '--require-token', 'token-of-the-host');
     const headers = { Authorization: { prefix: 'Bearer ', env: 'FAR_TOKEN' }, 'X-Client': 'minds' };
@@ -153,14 +156,14 @@ describe('core: servers over HTTP', () => {
 
     const redirecting = await stage.http('http', '--redirect', 'other-origin');
     await stage.edit({ far: http(redirecting.url, { headers }) });
-    // The definition before it goes on serving.
+    // The previous definition goes on serving.
     assert.ok(stage.host.snapshot.problems.some(({ message }) => /redirects to another origin/.test(message)));
     await stage.edit({ far: http((await stage.http('http', '--redirect', 'same-origin')).url, { headers }) });
     const after = JSON.parse(await stage.text('far', 'headers')) as Record<string, string>;
     assert.equal(after['authorization'], 'Bearer token-of-the-host');
   });
 
-  it('a call in flight finishes while its server is removed', async () => {
+  it('A call in flight over HTTP finishes while its server is removed', async () => {
     const { url } = await stage.http('http');
     await stage.edit({ far: http(url), near: rawWith(['echo'], { transform: [{ prefix: 'n_' }] }) });
     let begin = (): void => {};
@@ -172,7 +175,7 @@ describe('core: servers over HTTP', () => {
     assert.equal(await call, 'done');
   });
 
-  it('after the end no connection to a server is open', async () => {
+  it('No connection to an HTTP server is open after the end', async () => {
     const open = new Set<unknown>();
     const server = createServer((request, response) => {
       let body = '';

@@ -1,4 +1,4 @@
-/** Clients of SDK 2.x, which try 2026-07-28 first, at toolsets whose conversations share one instance, and at others (X8, G2, G3). */
+/** Clients of SDK 2.x, which try 2026-07-28 first, with shared and with leased toolsets (X8, G2, G3). */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
@@ -23,7 +23,7 @@ interface Reply {
   readonly body: string;
 }
 
-/** Posts a request as it stands. */
+/** Posts a request unchanged. */
 async function post(stage: Stage, toolset: string, headers: Record<string, string>, body: object): Promise<Reply> {
   const { url, headers: own } = (await stage.gateway()).endpoint(toolset, 'plain');
   return await new Promise((resolve, reject) => {
@@ -63,7 +63,7 @@ describe('clients of the modern era (X8)', function () {
     ['legacy', 'features'],
     ['modern', 'modern'],
   ] as const) {
-    it(`use what a shared server of the ${era} era offers, without a session`, async () => {
+    it(`Modern clients use a shared server of the ${era} era without a session`, async () => {
       await stage.edit({ s: fixture(server, [], { ...shared, transform: [{ prefix: 'my_' }] }) });
       const client = await connect(stage, 's');
       assert.equal(client.getProtocolEra(), 'modern');
@@ -82,7 +82,7 @@ describe('clients of the modern era (X8)', function () {
     });
   }
 
-  it('hear progress, cancel by closing the stream, and get errors of tools as such', async () => {
+  it('Modern clients receive progress and tool errors, and cancel by closing the stream', async () => {
     await stage.edit({ s: fixture('modern', [], shared) });
     const client = await connect(stage, 's');
     const steps: unknown[] = [];
@@ -103,7 +103,7 @@ describe('clients of the modern era (X8)', function () {
     assert.deepEqual([failed.isError, failed.content], [true, [{ type: 'text', text: 'it failed' }]]);
   });
 
-  it('are told of changes of lists and of resources, on the stream that they asked for', async () => {
+  it('Modern clients receive changes of lists and resources on their own stream', async () => {
     await stage.edit({ s: fixture('modern', [], shared) });
     const client = await connect(stage, 's');
     const heard: string[] = [];
@@ -133,7 +133,7 @@ describe('clients of the modern era (X8)', function () {
     await subscription.close();
   });
 
-  it('may keep what is read as long as its server says, but no list, and nothing that is read of their own instance', async () => {
+  it('Modern clients may cache a read as long as the server says, but no list and no read of a leased instance', async () => {
     await stage.edit({ s: fixture('modern', ['--ttl', '5000'], shared), leased: fixture('modern') });
     const hints = async (client: ModernClient, method: string, params = {}): Promise<unknown[]> => {
       const { result } = await client.request(method, params);
@@ -155,7 +155,7 @@ describe('clients of the modern era (X8)', function () {
     }
   });
 
-  it('who lists finds out what is new at a server that only says how long its lists are fresh', async () => {
+  it('Listing again shows a change at a server that only limits the age of its lists', async () => {
     const renamed = { ...shared, transform: [{ prefix: 'my_' }] };
     await stage.edit({
       s: fixture('modern', ['--ttl', '1'], shared),
@@ -171,7 +171,7 @@ describe('clients of the modern era (X8)', function () {
     assert.equal(await late.text('my_lists'), '1', 'a list that is fresh is not asked for');
   });
 
-  it('take the legacy era where each conversation has an instance of its own, and keep theirs (G3)', async () => {
+  it('Modern clients use the legacy era if each conversation has its own instance, and keep that instance (G3)', async () => {
     await stage.edit({ s: fixture('modern') });
     const [one, two] = [await connect(stage, 's'), await connect(stage, 's')];
     assert.deepEqual([one.getProtocolEra(), two.getProtocolEra()], ['legacy', 'legacy']);
@@ -182,11 +182,11 @@ describe('clients of the modern era (X8)', function () {
     const body = { method: 'tools/call', params: { name: 'pid', arguments: {}, _meta: meta } };
     const refused = await post(stage, 's', says('tools/call', 'pid'), body);
     assert.equal(refused.status, 400);
-    assert.match(refused.body, /Begin a session with `initialize`/);
+    assert.match(refused.body, /begin a session with `initialize`/);
     assert.equal(stage.instances('s').length, 2);
   });
 
-  it('are refused where headers and body differ, where something is missing, and for other versions', async () => {
+  it('A modern request with contradicting headers, missing fields or another version is refused', async () => {
     await stage.edit({ s: fixture('raw', [], shared) });
     const params = { name: 'echo', arguments: {}, _meta: meta };
     const call = { method: 'tools/call', params };

@@ -1,24 +1,24 @@
-/** Whose conversation a request of the modern era is, where no session tells (G3, L1): never another's. */
+/** The conversation of a modern request without a session (G3, L1): never another one. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { everyToolset } from '../../../src/core/gateway/backend.js';
 import { fixture, http, rawWith } from '../../support/core/configText.js';
-import { handleIn, ModernClient, modernAlone, textIn } from '../../support/core/modernClient.js';
+import { ModernClient } from '../../support/core/modernClient.js';
 import { SessionClient } from '../../support/core/sessionClient.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
 const address = (): string => randomBytes(16).toString('base64url');
 const codex = 'codex-mcp-client';
 
-describe('conversations of the modern era (G3)', function () {
+describe('modern conversations (G3)', function () {
   this.timeout(180_000);
   let stage: Stage;
   beforeEach(async () => (stage = await startStage({ maxInstances: 200 })));
   afterEach(endStages);
 
-  it('a client that speaks both eras takes sessions, and each of them has an instance of its own', async () => {
+  it('a client of both eras takes sessions, and each has its own instance', async () => {
     await stage.edit({ s: rawWith(['count', 'pid']) });
     const { url, headers } = (await stage.gateway()).endpoint('s', 'plain');
     const connect = async (): Promise<Client> => {
@@ -28,14 +28,14 @@ describe('conversations of the modern era (G3)', function () {
       stage.onDispose(() => client.close());
       return client;
     };
-    // Both are refused before either has begun a session.
+    // Both are refused before one has begun a session.
     const [one, two] = await Promise.all([connect(), connect()]);
     assert.deepEqual([one.getProtocolEra(), two.getProtocolEra()], ['legacy', 'legacy']);
     const pids = await Promise.all([one, two].map((client) => client.callTool({ name: 'pid', arguments: {} })));
     assert.notDeepEqual(pids[0]?.content[0], pids[1]?.content[0]);
   });
 
-  it('one at an address of its own keeps its instance, and gives it back there', async () => {
+  it('a conversation with its own address keeps its instance, and gives it back there', async () => {
     await stage.edit({ s: fixture('raw', [], { transform: [{ prefix: 'my_' }] }) });
     const [one, two] = [address(), address()];
     const first = await ModernClient.open(stage, 's', { address: one });
@@ -46,8 +46,6 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await first.text('my_count'), '2');
     const again = await ModernClient.open(stage, 's', { address: one, name: 'another program of the conversation' });
     assert.equal(await again.text('my_count'), '3');
-    const schema = JSON.stringify((await first.request('tools/list')).result);
-    assert.doesNotMatch(schema, /mcp_toolsets_conversation/);
     await first.call('mcp_release_s');
     assert.equal(await first.text('my_count'), '1');
     const before = stage.instances('s').length;
@@ -57,7 +55,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await first.text('my_count'), '2');
   });
 
-  it('a legacy session at such an address is a session, and does not share its instance', async () => {
+  it('a legacy session at the address of a conversation has another instance', async () => {
     await stage.edit({ s: rawWith(['count']) });
     const own = address();
     const modern = await ModernClient.open(stage, 's', { address: own });
@@ -74,7 +72,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await modern.text('count'), '2');
   });
 
-  it('threads that Codex names have each an instance, in either era, and also within one session', async () => {
+  it('each thread of Codex has its own instance, in both eras and within one session', async () => {
     await stage.edit({ s: rawWith(['count']) });
     const [one, two] = [randomUUID(), randomUUID()];
     const client = await ModernClient.open(stage, 's', { name: codex });
@@ -101,121 +99,72 @@ describe('conversations of the modern era (G3)', function () {
     assert.deepEqual([await count(one), await count(two)], ['3', '2']);
   });
 
-  it('what one program names is no name of another', async () => {
+  it('the name of a thread counts only from Codex', async () => {
     await stage.edit({ s: rawWith(['count']) });
     const threadId = randomUUID();
     const codexClient = await ModernClient.open(stage, 's', { name: codex });
     assert.equal(await codexClient.text('count', {}, { meta: { threadId } }), '1');
-    const other = await modernAlone(stage, 's');
+    const other = await ModernClient.open(stage, 's');
     const meta = { threadId, 'vscode.conversationId': `mcp-named:${codex}:${threadId}` };
-    assert.equal((await other.call('count', {}, { meta })).result?.['isError'], true);
+    assert.equal((await other.call('count', {}, { meta })).status, 400);
     assert.equal(await codexClient.text('count', {}, { meta: { threadId } }), '2');
   });
 
-  it('a client of the modern era alone passes the handle that the first answer gives out', async () => {
-    await stage.edit({ s: rawWith(['count', 'echo']) });
-    const client = await ModernClient.open(stage, 's', { name: 'modern alone' });
-    assert.deepEqual(
-      [(await client.request('server/discover')).status, (await client.call('count')).status],
-      [400, 400],
-      'it may speak the legacy era',
-    );
-    const alone = await modernAlone(stage, 's', 'modern alone');
-    const instructions = String((await alone.request('server/discover')).result?.['instructions']);
-    assert.match(instructions, /mcp_toolsets_conversation/);
-    const listed = (await alone.request('tools/list')).result?.['tools'] as { inputSchema: object }[];
-    for (const { inputSchema } of listed) assert.match(JSON.stringify(inputSchema), /"mcp_toolsets_conversation"/);
+  it('a client without a conversation is refused, and the error says what to do', async () => {
+    await stage.edit({ s: fixture('features'), t: rawWith(['count']) });
     const started = stage.instances('s').map(({ use }) => use.kind);
-    const first = await alone.call('count');
-    assert.deepEqual([first.status, first.result?.['isError']], [200, true]);
+    for (const toolset of ['s', everyToolset]) {
+      const client = await ModernClient.open(stage, toolset);
+      for (const [method, params] of [
+        ['server/discover', {}],
+        ['tools/list', {}],
+        ['tools/call', { name: 'pid', arguments: {} }],
+        ['resources/read', { uri: 'note://one' }],
+        ['prompts/get', { name: 'greet', arguments: { name: 'Ada' } }],
+        ['subscriptions/listen', { notifications: { toolsListChanged: true } }],
+      ] as const) {
+        const { status, error } = await client.request(method, params);
+        assert.deepEqual([status, error?.code], [400, -32600], method);
+        for (const way of [
+          /`mcp-toolsets connect`/,
+          /\/c\/ and 22 or more random/,
+          /begin a session with `initialize`/,
+        ])
+          assert.match(error?.message ?? '', way, method);
+      }
+    }
     assert.deepEqual(
       stage.instances('s').map(({ use }) => use.kind),
       started,
       'nothing was called',
     );
-    const one = handleIn(first);
-    const two = handleIn(await alone.call('count'));
-    assert.notDeepEqual(one, two);
-    assert.deepEqual(
-      [await alone.text('count', one), await alone.text('count', two), await alone.text('count', one)],
-      ['1', '1', '2'],
-    );
-    assert.equal(await alone.text('echo', { text: 'as it was', ...one }), 'as it was');
-    const [[argument = '', handle = ''] = []] = Object.entries(one);
-    for (const wrong of [`${handle.slice(0, -1)}${handle.endsWith('A') ? 'B' : 'A'}`, 'x', 5, null, { handle }]) {
-      const answer = await alone.call('count', { [argument]: wrong });
-      assert.match(textIn(answer), /is not a handle that MCP Toolsets gave out/, JSON.stringify(wrong));
-    }
-    assert.equal(await alone.text('count', one), '3');
   });
 
-  it('a handle is good in `_meta`, also for what takes no arguments', async () => {
-    await stage.edit({ s: fixture('features') });
-    const alone = await modernAlone(stage, 's');
-    const [[, handle = ''] = []] = Object.entries(handleIn(await alone.call('pid')));
-    const meta = { 'mcp-toolsets/conversation': handle };
-    const pid = await alone.text('pid', {}, { meta });
-    const link = { uri: `link://${pid}` };
-    const read = await alone.request('resources/read', link, { meta });
-    assert.match(JSON.stringify(read.result), new RegExp(pid));
-    const received = await alone.text('received', {}, { meta: { ...meta, 'example.com/key': { of: 'theirs' } } });
-    assert.match(received, /"example\.com\/key":\{"of":"theirs"\}/);
-    assert.doesNotMatch(received, /mcp-toolsets\/conversation/, 'ours is not passed on');
-  });
-
-  it('what names no conversation is read from an instance that none has, and a link where it was made', async () => {
+  it('a conversation reads a link from its own instance', async () => {
     await stage.edit({ s: fixture('features', ['--rich']) });
-    const alone = await modernAlone(stage, 's');
-    const handles = [handleIn(await alone.call('pid')), handleIn(await alone.call('pid'))] as const;
-    const pids = [await alone.text('pid', handles[0]), await alone.text('pid', handles[1])];
-    const read = async (uri: string): Promise<string> => JSON.stringify(await alone.request('resources/read', { uri }));
-    assert.match(await read('note://one'), /"contents"/);
-    const prompt = await alone.request('prompts/get', { name: 'greet', arguments: { name: 'Ada' } });
-    assert.match(JSON.stringify(prompt.result), /Ada/);
-    const ref = { type: 'ref/prompt', name: 'greet' };
-    const completed = await alone.request('completion/complete', { ref, argument: { name: 'name', value: 'A' } });
-    assert.match(JSON.stringify(completed.result), /"values":\["/);
-    for (const [index, handle] of handles.entries()) {
-      await alone.call('link', handle);
-      assert.match(await read(`link://${pids[index]}`), new RegExp(`${pids[index]}`));
-    }
-    assert.match(await read('link://1'), /not found/);
-    const held = stage.instances('s').flatMap(({ use, pid }) => (use.kind === 'leased' ? [String(pid)] : []));
-    assert.deepEqual(held.sort(), [...pids].sort(), 'nothing was leased for that');
-    for (const handle of handles) await alone.call('contents', handle);
-    assert.match(await read('note://one'), /does not say which conversation/, 'both were given it');
+    const [one, two] = [
+      await ModernClient.open(stage, 's', { address: address() }),
+      await ModernClient.open(stage, 's', { address: address() }),
+    ];
+    const [first, second] = [await one.text('pid'), await two.text('pid')];
+    for (const client of [one, two]) await client.call('link');
+    const read = async (client: ModernClient, pid: string): Promise<string> =>
+      JSON.stringify(await client.request('resources/read', { uri: `link://${pid}` }));
+    assert.match(await read(one, first), new RegExp(first));
+    assert.match(await read(two, second), new RegExp(second));
+    assert.match(await read(one, second), /not found/);
   });
 
-  it('a conversation by handle is told to pass it when it gives its instance back', async () => {
-    await stage.edit({ s: rawWith(['count']) });
-    const alone = await modernAlone(stage, 's');
-    const instructions = String((await alone.request('server/discover')).result?.['instructions']);
-    assert.doesNotMatch(instructions, /no arguments/);
-    const handle = handleIn(await alone.call('count'));
-    const first = JSON.stringify((await alone.call('count', handle)).result);
-    const [[argument = '', value = ''] = []] = Object.entries(handle);
-    assert(
-      first.includes(JSON.stringify(`ends in "mcp_release_s" with {"${argument}":"${value}"} when`).slice(1, -1)),
-      first,
-    );
-    await alone.text('mcp_release_s', handle);
-    const again = JSON.stringify((await alone.call('count', { ...handle })).result);
-    assert.match(again, /"text":"1"/);
-    const inMeta = await alone.call('count', {}, { meta: { 'mcp-toolsets/conversation': value } });
-    assert.doesNotMatch(JSON.stringify(inMeta.result), /no arguments/);
-  });
-
-  it('a handle is good for all toolsets at once, where `mcp_admin` ends an instance of its conversation', async () => {
+  it('a conversation with an address at all toolsets ends its instance by `mcp_admin`', async () => {
     const { url } = await stage.http('http');
     await stage.edit({ s: http(url) });
-    const alone = await modernAlone(stage, everyToolset);
-    const handle = handleIn(await alone.call('remember', { text: 'x' }));
-    assert.equal(await alone.text('remember', { text: 'x', ...handle }), 'x');
-    assert.match(await alone.text('mcp_release', { serverId: 's', ...handle }), /ended/i);
-    assert.equal(await alone.text('remember', { text: 'y', ...handle }), 'y');
+    const client = await ModernClient.open(stage, everyToolset, { address: address() });
+    assert.equal(await client.text('remember', { text: 'x' }), 'x');
+    assert.match(await client.text('mcp_release', { serverId: 's' }), /ended/i);
+    assert.equal(await client.text('remember', { text: 'y' }), 'y');
   });
 
-  it('each hears of the changes and updates of its own instance alone', async () => {
+  it('each conversation gets only changes and updates of its own instance', async () => {
     await stage.edit({ s: fixture('modern') });
     const open = async (): Promise<{
       client: ModernClient;
@@ -249,7 +198,7 @@ describe('conversations of the modern era (G3)', function () {
       JSON.stringify((await client.request('tools/list')).result).includes('"another"');
     assert.deepEqual([await names(one), await names(two)], [true, false]);
     assert.equal(await one.client.text('another'), 'another');
-    // A subscription is made by the way, so the server may not know it yet.
+    // The gateway subscribes in the background, so the server may not know it yet.
     for (let updated = false; !updated; updated = one.told.includes('note://one')) {
       await one.client.text('touch', { uri: 'note://one' });
     }
@@ -257,7 +206,7 @@ describe('conversations of the modern era (G3)', function () {
     assert.deepEqual(two.told, ['notifications/subscriptions/acknowledged']);
   });
 
-  it('a program that attends to its address may be gone for a while', async () => {
+  it('a conversation survives a short gap of its stream', async () => {
     await stage.edit({ s: rawWith(['count']) });
     const attended = await ModernClient.open(stage, 's', { address: address() });
     const stream = await attended.send('GET');
@@ -269,24 +218,19 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await attended.text('count'), '2', 'it is waited for');
   });
 
-  it('a hundred conversations at once never see a value of another', async () => {
+  it('A hundred concurrent conversations never see a value of another', async () => {
     const { url } = await stage.http('http');
     await stage.edit({ s: http(url, { timeouts: { connect: '60s' } }) });
-    const alone = await modernAlone(stage, 's');
     const byThread = await ModernClient.open(stage, 's', { name: codex });
     type Say = (text: string) => Promise<string>;
     const conversations = await Promise.all(
       Array.from({ length: 100 }, async (_, index): Promise<Say> => {
-        if (index % 3 === 0) {
+        if (index % 2 === 0) {
           const client = await ModernClient.open(stage, 's', { address: address() });
           return (text) => client.text('remember', { text });
         }
-        if (index % 3 === 1) {
-          const threadId = randomUUID();
-          return (text) => byThread.text('remember', { text }, { meta: { threadId } });
-        }
-        const handle = handleIn(await alone.call('remember', { text: 'nothing yet' }));
-        return (text) => alone.text('remember', { text, ...handle });
+        const threadId = randomUUID();
+        return (text) => byThread.text('remember', { text }, { meta: { threadId } });
       }),
     );
     const oracle = conversations.map((): string[] => []);
@@ -296,7 +240,7 @@ describe('conversations of the modern era (G3)', function () {
       conversations.flatMap((_, index) => [index, index, index]),
       seed,
     );
-    /** The calls of one conversation follow one another; those of all others run meanwhile. */
+    /** The calls of one conversation follow one another, beside the calls of all others. */
     const last = conversations.map((): Promise<void> => Promise.resolve());
     for (const [step, index] of order.entries()) {
       last[index] = (last[index] ?? Promise.resolve()).then(async () => {
@@ -310,7 +254,7 @@ describe('conversations of the modern era (G3)', function () {
   });
 });
 
-/** As a generator of Lehmer would have it. */
+/** Shuffles with a Lehmer generator. */
 function shuffled<T>(list: readonly T[], seed: number): readonly T[] {
   const copy = [...list];
   let state = (seed % 2147483646) + 1;

@@ -1,6 +1,6 @@
 /**
- * What servers of either era ask clients of 2026-07-28 in mid-call (G4, X8): the call is parked and goes on with the
- * answers; it is never sent twice, and no answer reaches another call.
+ * Questions from servers of either era to clients of 2026-07-28 during a call (G4, X8). The call is parked and goes
+ * on with the answers. It is never sent twice, and no answer reaches another call.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -17,7 +17,7 @@ const accepted = (answer: string): string => JSON.stringify({ action: 'accept', 
 
 interface Asked {
   readonly state: string;
-  /** The keys of the questions, and what is asked. */
+  /** The keys and contents of the questions. */
   readonly questions: readonly (readonly [string, { readonly method: string; readonly params?: object }])[];
 }
 
@@ -71,7 +71,7 @@ describe('questions to clients of the modern era (G4)', function () {
     ['legacy', 'features'],
     ['modern', 'modern'],
   ] as const) {
-    it(`form, URL, sampling and roots of a server of the ${era} era are answered by the SDK’s client`, async () => {
+    it(`The SDK’s client answers form, URL, sampling and roots of a server of the ${era} era`, async () => {
       await stage.edit({ s: fixture(server), shared: fixture(server, [], shared) });
       for (const [toolset, prefix] of [
         ['s', ''],
@@ -94,7 +94,7 @@ describe('questions to clients of the modern era (G4)', function () {
     });
   }
 
-  it('the questions of a modern server pass, one after another, and its request state stays with us', async () => {
+  it('Questions of a modern server pass one after another, and the gateway keeps its request state', async () => {
     await stage.edit({ s: fixture('modern') });
     const respond = (from: Message, content: object): { more: Readonly<Record<string, unknown>> } => {
       const { state, questions } = asked(from);
@@ -113,7 +113,7 @@ describe('questions to clients of the modern era (G4)', function () {
     assert.equal(again.result?.['resultType'], 'complete', JSON.stringify(again));
   });
 
-  it('a call is sent once, however often its client is asked, and what it leaves open is asked again', async () => {
+  it('A call is sent once despite several rounds of questions, and an open question is asked again', async () => {
     const first = asked(await client.call('elicit', { message: 'Who?' }));
     assert.deepEqual(first.questions[0]?.[1].method, 'elicitation/create');
     const empty = { more: { requestState: first.state, inputResponses: {} } };
@@ -125,7 +125,7 @@ describe('questions to clients of the modern era (G4)', function () {
     assert.doesNotMatch(received, /requestState|inputResponses/);
   });
 
-  it('a state is good once, and for its own call and conversation alone', async () => {
+  it('A request state is valid once, for its own call and conversation only', async () => {
     const call = asked(await client.call('elicit', { message: 'Who?' }));
     const other = await open();
     const state = call.state;
@@ -144,7 +144,7 @@ describe('questions to clients of the modern era (G4)', function () {
     assert.equal((await client.text('received')).match(/"name":"elicit"/g)?.length, 1);
   });
 
-  it('two calls that are parked at once get each its own answer, in whatever order', async () => {
+  it('Two parked calls each get their own answer, in any order', async () => {
     const other = await open();
     const [one, two] = [
       asked(await client.call('elicit', { message: 'one' })),
@@ -154,7 +154,7 @@ describe('questions to clients of the modern era (G4)', function () {
     assert.equal(await client.text('elicit', { message: 'one' }, answers(one, 'a')), accepted('a'));
   });
 
-  it('a parked call whose server dies or whose lease ends says so to the client that brings the answers', async () => {
+  it('A client with answers learns that the server of its parked call died or its lease ended', async () => {
     const call = asked(await client.call('elicit', { message: 'Who?' }));
     const [instance] = stage.instances('s').filter(({ use }) => use.kind === 'leased');
     process.kill(instance?.pid ?? 0, 'SIGKILL');
@@ -168,7 +168,7 @@ describe('questions to clients of the modern era (G4)', function () {
     assert.match(textIn(released), /this conversation ended it/);
   });
 
-  it('a call that waits a minute for its client makes room for another conversation, and its own is told (L2)', async () => {
+  it('A call that waits a minute for its client gives way to another conversation, and its own is notified (L2)', async () => {
     await stage.dispose();
     const clock = new LeapingClock();
     stage = await startStage({ clock, maxInstances: 2 });
@@ -184,7 +184,7 @@ describe('questions to clients of the modern era (G4)', function () {
     assert.equal(await second.text('elicit', { message: 'Who?' }, answers(shorter, 'me')), accepted('me'));
   });
 
-  it('a call that waits for a client which has gone keeps nothing of its conversation (L2a)', async () => {
+  it('A call that waits for a vanished client keeps nothing of its conversation (L2a)', async () => {
     await stage.dispose();
     const clock = new LeapingClock();
     stage = await startStage({ clock });
@@ -193,7 +193,7 @@ describe('questions to clients of the modern era (G4)', function () {
     const attendance = await client.send('GET', { accept: 'text/event-stream' });
     asked(await client.call('elicit', { message: 'Who?' }));
     attendance.destroy();
-    // What closed before these came has been seen to close.
+    // These requests prove that the earlier close is noticed.
     for (const other of [await open(), await open()]) await other.request('server/discover');
     const drains = clock.nextWait(30_000);
     clock.leap(45_000);
@@ -202,7 +202,7 @@ describe('questions to clients of the modern era (G4)', function () {
     await stage.until(() => !stage.instances('s').some(({ use }) => use.kind === 'leased'), 'the end of the instance');
   });
 
-  it('a client that closes the stream of its call cancels it', async () => {
+  it('A client cancels a call by closing its stream', async () => {
     await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
     const stop = new AbortController();
     const held = client.call(
@@ -214,7 +214,7 @@ describe('questions to clients of the modern era (G4)', function () {
     while ((await client.text('cancelled')) !== '1') await new Promise(setImmediate);
   });
 
-  it('a page that an old server wants opened before the call is asked for in mid-call, and the call goes out again', async () => {
+  it('A page that an old server requires before a call is requested during the call, and the call is sent again', async () => {
     const args = { id: 'e1', opens: true };
     const first = asked(await client.call('require_url', args));
     const [[, { method, params }] = assert.fail()] = first.questions;
@@ -229,14 +229,14 @@ describe('questions to clients of the modern era (G4)', function () {
     assert.deepEqual(refused.error?.message, 'A page that the call needs was not opened.');
     const address = randomBytes(16).toString('base64url');
     const poor = await ModernClient.open(stage, 's', { address, capabilities: { elicitation: { form: {} } } });
-    // After a second, which a start may take, the status is said already.
+    // A start may take a second, so the status is already reported.
     await poor.text('pid');
     const unable = await poor.call('require_url', { id: 'e3' });
     assert.deepEqual([unable.status, unable.error?.code], [400, -32021]);
     assert.deepEqual(unable.error?.data, { requiredCapabilities: { elicitation: { url: {} } } });
   });
 
-  it('a question that the server takes back is asked no more', async () => {
+  it('A question that the server withdraws is not asked again', async () => {
     let answer = await client.call('give_up', { message: 'Never mind' });
     while (answer.result?.['resultType'] === 'input_required') {
       const more = { requestState: asked(answer).state, inputResponses: {} };
@@ -245,12 +245,12 @@ describe('questions to clients of the modern era (G4)', function () {
     assert.match(textIn(answer), /code/);
   });
 
-  it('who declares nothing is asked nothing', async () => {
+  it('A client without declared capabilities gets no question', async () => {
     const poor = await ModernClient.open(stage, 's', { address: randomBytes(16).toString('base64url') });
     assert.match(await poor.text('elicit', { message: 'Who?' }), /does not support|has not declared/);
   });
 
-  it('progress after the answers is told under the token of the second POST', async () => {
+  it('Progress after the answers uses the token of the second POST', async () => {
     await stage.edit({ s: fixture('modern') });
     const first = asked(await client.call('elicit', { message: 'Who?' }, { meta: { progressToken: 'first' } }));
     const second = await client.call(

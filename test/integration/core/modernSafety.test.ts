@@ -1,16 +1,16 @@
 /**
  * What keeps servers, tools and secrets in check holds for requests of 2026-07-28 as for all others, however a conversation
- * is told apart: by an address, by a handle, or not at all (S1, S3, S4, E4, G4).
+ * is identified: by an address, by the name of a thread, or not at all (S1, S3, S4, E4, G4).
  */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
 import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
 import type { CallAnswer } from '../../../src/core/host/permission.js';
 import { fixture } from '../../support/core/configText.js';
 import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
 import { MemoryStorage } from '../../support/core/memoryStorage.js';
-import { handleIn, ModernClient, modernAlone, textIn, type Message } from '../../support/core/modernClient.js';
+import { ModernClient, textIn, type Message } from '../../support/core/modernClient.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -21,15 +21,15 @@ const capabilities = { roots: {}, sampling: {}, elicitation: { form: {}, url: {}
 const canary = (name: string): string => `canary-${name}-5ca1ab1e`;
 
 /** The ways in which a conversation is told apart, each as a caller of `s`. */
-const conversations: Readonly<Record<string, (stage: Stage, known: string) => Promise<Call>>> = {
+const conversations: Readonly<Record<string, (stage: Stage) => Promise<Call>>> = {
   'by an address of its own': async (stage) => {
     const client = await ModernClient.open(stage, 's', { address: address(), capabilities });
     return (tool, args, more = {}) => client.call(tool, args, { more });
   },
-  'by a handle': async (stage, known) => {
-    const client = await modernAlone(stage, 's', undefined, capabilities);
-    const handle = handleIn(await client.call(known));
-    return (tool, args = {}, more = {}) => client.call(tool, { ...args, ...handle }, { more });
+  'by the thread that its program names': async (stage) => {
+    const client = await ModernClient.open(stage, 's', { name: 'codex-mcp-client', capabilities });
+    const meta = { threadId: randomUUID() };
+    return (tool, args, more = {}) => client.call(tool, args, { more, meta });
   },
   'by nothing, at a shared server': async (stage) => {
     const client = await ModernClient.open(stage, 'shared', { capabilities });
@@ -58,7 +58,7 @@ describe('requests of the modern era are kept in check', function () {
   });
 
   for (const [how, open] of Object.entries(conversations)) {
-    it(`a tool is denied and asked about, by either name, where a conversation is told ${how} (S4)`, async () => {
+    it(`A tool is denied and asked about by either name if a conversation is identified ${how} (S4)`, async () => {
       const asked: string[] = [];
       let answer: CallAnswer = 'no';
       stage = await startStage({
@@ -71,7 +71,7 @@ describe('requests of the modern era are kept in check', function () {
         },
       });
       await stage.edit(servers());
-      const call = await open(stage, 'my_lists');
+      const call = await open(stage);
       for (const name of ['my_echo', 'echo']) {
         const denied = await call(name, { text: 'was called' });
         assert.doesNotMatch(textIn(denied), /^was called/);
@@ -82,7 +82,7 @@ describe('requests of the modern era are kept in check', function () {
       assert.deepEqual(asked.splice(0), ['my_pid', 'my_elicit']);
       answer = 'once';
       const state = stateIn(await call('my_elicit', { message: 'Who?' }));
-      // The state of what was allowed opens no way to anything else.
+      // The state of an allowed call opens no other call.
       for (const [tool, args] of [
         ['my_steps', { message: 'Who?' }],
         ['my_echo', { text: 'was called' }],
@@ -96,7 +96,7 @@ describe('requests of the modern era are kept in check', function () {
       assert.deepEqual(asked, [], 'a call that goes on is not asked about again');
     });
 
-    it(`nothing of a launch that waits is there, or goes on, where a conversation is told ${how} (S1)`, async () => {
+    it(`A launch without approval offers nothing and runs nothing if a conversation is identified ${how} (S1)`, async () => {
       const approvals = new ApprovalLedger({ store: new MemoryApprovals(), asks: () => true });
       stage = await startStage({ approvals });
       const running = stage.edit(servers());
@@ -124,7 +124,7 @@ describe('requests of the modern era are kept in check', function () {
       await approvals.approve(launches);
       await running;
       await stage.until(() => stage.toolsets().length === 2, 'the tools');
-      const call = await open(stage, 'my_lists');
+      const call = await open(stage);
       const state = stateIn(await call('my_elicit', { message: 'Who?' }));
       for (const { server, source } of launches) await approvals.revoke({ server, source });
       await stage.until(() => stage.toolsets().length === 0, 'the end of the toolsets');
@@ -135,7 +135,7 @@ describe('requests of the modern era are kept in check', function () {
       assert.deepEqual(stage.instances('s').concat(stage.instances('shared')), []);
     });
 
-    it(`what came after the approval is held back where a conversation is told ${how} (S3)`, async () => {
+    it(`Changes after the approval are held back if a conversation is identified ${how} (S3)`, async () => {
       const offerReview = new OfferLedger({
         storage: new MemoryStorage(),
         holdsBack: () => true,
@@ -143,17 +143,17 @@ describe('requests of the modern era are kept in check', function () {
       });
       stage = await startStage({ offerReview });
       await stage.edit(servers());
-      const call = await open(stage, 'my_lists');
+      const call = await open(stage);
       assert.equal(textIn(await call('my_add', { name: 'later' })), 'added');
       await stage.until(({ problems }) => problems.some(({ code }) => code === 'tools-changed'), 'the mark');
       assert.doesNotMatch(textIn(await call('my_later')), /^later$/);
       offerReview.dispose();
     });
 
-    it(`no secret gets into logs and status where a conversation is told ${how} (E4)`, async () => {
+    it(`No secret gets into logs and status if a conversation is identified ${how} (E4)`, async () => {
       stage = await startStage({ trace: true, env: { HOST_SECRET: canary('host') } });
       await stage.edit(servers({ env: { LITERAL: canary('literal'), HOST: { env: 'HOST_SECRET' } } }));
-      const call = await open(stage, 'my_lists');
+      const call = await open(stage);
       for (const secret of [canary('literal'), canary('host')]) {
         assert.equal(textIn(await call('my_echo', { text: secret })), secret, 'the agent gets what the tool says');
         await call('my_log', { text: secret });
@@ -174,11 +174,11 @@ describe('requests of the modern era are kept in check', function () {
     });
   }
 
-  it('a request state that is sent many times at once is good once (G4)', async () => {
+  it('A request state that is sent many times at once is valid once (G4)', async () => {
     stage = await startStage();
     await stage.edit(servers());
     for (const open of Object.values(conversations)) {
-      const call = await open(stage, 'my_lists');
+      const call = await open(stage);
       const state = stateIn(await call('my_elicit', { message: 'Who?' }));
       const all = await Promise.all(
         Array.from({ length: 20 }, () => call('my_elicit', { message: 'Who?' }, answered(state))),

@@ -1,4 +1,4 @@
-/** Clients of the legacy era use servers that speak 2026-07-28 alone, filtered, renamed and leased (X8). */
+/** Clients of the legacy era with servers of 2026-07-28 only, filtered, renamed and leased (X8). */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
@@ -16,7 +16,7 @@ describe('a toolset whose server speaks only 2026-07-28 (X8)', () => {
   });
 
   for (const transport of ['stdio', 'http'] as const) {
-    it(`over ${transport} it is filtered, renamed, edited and asked for each conversation`, async () => {
+    it(`A modern server over ${transport} is filtered, renamed, edited and asked for each conversation`, async () => {
       const stage = await startStage();
       const entry = async (rest: Entry): Promise<Entry> => {
         if (transport === 'stdio') return fixture('modern', [], rest);
@@ -46,12 +46,12 @@ describe('a toolset whose server speaks only 2026-07-28 (X8)', () => {
   }
 });
 
-describe('what a client is subscribed to (G4, X8)', () => {
+describe('subscriptions of a client (G4, X8)', () => {
   afterEach(endStages);
   const uri = 'note://one';
   const updated = 'notifications/resources/updated';
 
-  /** Ends the instance that has answered, and resolves when another one has. */
+  /** Ends the instance that answered, and resolves after another instance has answered. */
   async function exchanged(stage: Stage, pid: () => Promise<string>): Promise<void> {
     const before = await pid();
     process.kill(Number(before), 'SIGKILL');
@@ -61,7 +61,7 @@ describe('what a client is subscribed to (G4, X8)', () => {
 
   for (const server of ['features', 'modern']) {
     for (const use of ['leased', 'shared'] as const) {
-      it(`at the ${use} instance of ${server}.mjs it is subscribed to at the next one`, async () => {
+      it(`A subscription at the ${use} instance of ${server}.mjs moves to the next instance`, async () => {
         const stage = await startStage();
         await stage.edit({ s: fixture(server, [], { 'truely-stateless': use === 'shared' }) });
         const old = await SessionClient.open(stage, 's');
@@ -80,7 +80,7 @@ describe('what a client is subscribed to (G4, X8)', () => {
           if (method === updated) count += 1;
           updates.fire();
         };
-        // A subscription is made by the way, so the server may not know it yet.
+        // The server gets the subscription asynchronously and may not know it yet.
         const more = async (): Promise<void> => {
           for (const before = count; count === before;) await client.text('touch', { uri });
         };

@@ -1,4 +1,4 @@
-/** Spec X7 behind the host: what the views are told of a sign-in, and what a server does when there is one. */
+/** Sign-in behind the host (X7): its states in the views, and the server after a sign-in. */
 import assert from 'node:assert/strict';
 import { http, type Entry } from '../../support/core/configText.js';
 import { control, issuerOf, Person, Secrets } from '../../support/core/person.js';
@@ -18,7 +18,7 @@ describe('core: servers that want a sign-in', () => {
 
   const signIn = (server: string): Promise<void> => stage.host.signIns.signIn(server, browser, signal());
 
-  it('needs sign-in, is signed in, publishes; signs out, and publishes nothing', async () => {
+  it('A server needs sign-in, publishes after it, and publishes nothing after sign-out', async () => {
     const { url } = await stage.http('oauth');
     await stage.edit({ far: http(url) });
     const { state, signIn: before } = stage.server('far');
@@ -47,7 +47,7 @@ describe('core: servers that want a sign-in', () => {
     assert.deepEqual(stage.published(), ['far/whoami', 'far/write']);
   });
 
-  it('signs in as the file says: a program with its secret, a person at the registered port; no view shows the secret', async () => {
+  it('A program signs in with its secret, a person at the registered port, and no view shows the secret', async () => {
     const redirectPort = await freePort();
     const { url } = await stage.http('oauth', '--no-registration', '--redirect-port', `${redirectPort}`);
     stage.env['PROGRAM_SECRET'] = 'secret-of-the-program';
@@ -70,7 +70,7 @@ describe('core: servers that want a sign-in', () => {
     for (const secret of ['secret-of-the-program', 'another-secret-of-it']) assert.ok(!seen.includes(secret), secret);
   });
 
-  it('the secret of a program may come from another program, at each start; a failure stands at its place', async () => {
+  it('A program prints the client secret at each start, and a failure is reported at its place', async () => {
     const { url } = await stage.http('oauth', '--no-registration');
     const oauthWith = async (...script: string[]): Promise<Entry> => ({
       grant: 'client_credentials',
@@ -78,7 +78,7 @@ describe('core: servers that want a sign-in', () => {
       issuer: await issuerOf(url),
       clientSecret: { command: [process.execPath, '-e', ...script] } as unknown as string,
     });
-    // The secret stands in no argument, so that what is found of it was printed.
+    // No argument contains the secret, so any secret found was printed.
     const printing = "console.log(['secret', 'of', 'the', 'program'].join('-'))";
     await stage.edit({ far: http(url, { oauth: await oauthWith(printing) }) });
     assert.deepEqual(stage.problems(), []);
@@ -91,7 +91,7 @@ describe('core: servers that want a sign-in', () => {
     assert.deepEqual(stage.published(), ['far/whoami', 'far/write'], 'what served goes on');
   });
 
-  it('a sign-in that has ended keeps the tools; the call says why, and works after the next sign-in', async () => {
+  it('An expired sign-in keeps the tools, the call says why, and works after the next sign-in', async () => {
     const { url } = await stage.http('oauth');
     await stage.edit({ far: http(url, { 'truely-stateless': true }) });
     await signIn('far');
@@ -105,7 +105,7 @@ describe('core: servers that want a sign-in', () => {
     await stage.until(({ problems }) => problems.length === 0, 'no problem');
   });
 
-  it('a new conversation, whose instance cannot start without a sign-in, says so; nothing is retried', async () => {
+  it('A new conversation whose instance needs a sign-in says so, and nothing is retried', async () => {
     const { url } = await stage.http('oauth');
     await stage.edit({ far: http(url) });
     await signIn('far');
@@ -119,7 +119,7 @@ describe('core: servers that want a sign-in', () => {
     assert.equal(stage.server('far').state.kind, 'running');
   });
 
-  it('rights that a call lacks are a warning; the server runs on', async () => {
+  it('Missing rights for a call are a warning, and the server runs on', async () => {
     const { url } = await stage.http('oauth');
     await stage.edit({ far: http(url) });
     await signIn('far');
@@ -135,7 +135,7 @@ describe('core: servers that want a sign-in', () => {
     assert.deepEqual(stage.problems(), []);
   });
 
-  it('servers of one address start with one sign-in, but for those that a person stopped', async () => {
+  it('One sign-in starts all servers of one address except those stopped by a person', async () => {
     const { url } = await stage.http('oauth');
     const more = (prefix: string) => http(url, { transform: [{ prefix }] });
     await stage.edit({ a: more('a_'), b: more('b_'), c: more('c_') });
@@ -147,7 +147,7 @@ describe('core: servers that want a sign-in', () => {
     assert.equal(browser.shown.length, 1);
   });
 
-  it('a sign-in that fails leaves the server as it was, and says why', async () => {
+  it('A failed sign-in leaves the server unchanged and says why', async () => {
     const { url } = await stage.http('oauth');
     await stage.edit({ far: http(url) });
     await control(url, 'deny');

@@ -1,4 +1,4 @@
-/** What was accepted in words, kept in real files (S3). */
+/** Texts of accepted offers in real files (S3). */
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ describe('texts of approved offers', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('are read by later windows, and by nobody else', async () => {
+  it('Approved texts are readable by later windows only', async () => {
     const below = path.join(folder, 'not', 'there');
     await offerTextsIn(below).write(one, new Map([['tool x', kept('one')]]));
     assert.deepEqual([...(await offerTextsIn(below).read(one))], [['tool x', kept('one')]]);
@@ -25,7 +25,7 @@ describe('texts of approved offers', () => {
     if (process.platform !== 'win32') assert.equal((await stat(path.join(below, `${one}.json`))).mode & 0o777, 0o600);
   });
 
-  it('go with their launch', async () => {
+  it('Approved texts are deleted with their launch', async () => {
     const texts = offerTextsIn(folder);
     await texts.write(one, new Map());
     await texts.write(other, new Map());
@@ -34,7 +34,7 @@ describe('texts of approved offers', () => {
     assert.deepEqual((await readdir(folder)).sort(), [`${other}.json`, 'else.json']);
   });
 
-  it('stay in their folder, and what is no text of ours is none', async () => {
+  it('Approved texts stay in their folder, and foreign files do not count', async () => {
     const texts = offerTextsIn(path.join(folder, 'in'));
     await texts.write('../out', new Map([['tool x', kept('one')]]));
     assert.deepEqual(await readdir(folder), []);
@@ -44,7 +44,7 @@ describe('texts of approved offers', () => {
     }
   });
 
-  it('are not kept beyond a limit, the longest first', async () => {
+  it('Approved texts beyond a limit are deleted, the longest first', async () => {
     const texts = offerTextsIn(folder);
     const long = kept('x'.repeat(7 * 1024 * 1024));
     await texts.write(

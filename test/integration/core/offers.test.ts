@@ -1,4 +1,4 @@
-/** Prompts, resources, completions and log messages through the gateway, from a real server (G4, C1, R6). */
+/** Prompts, resources, completions and log messages from a real server through the gateway (G4, C1, R6). */
 import assert from 'node:assert/strict';
 import { fixture, officialServer } from '../../support/core/configText.js';
 import { SessionClient } from '../../support/core/sessionClient.js';
@@ -9,7 +9,7 @@ describe('what servers offer besides tools (G4)', () => {
   beforeEach(async () => (stage = await startStage()));
   afterEach(endStages);
 
-  it('announces what its server has or may have after an edit, and its instructions before our own', async () => {
+  it("The gateway announces every capability that an edit can bring, and the server's instructions before ours", async () => {
     await stage.edit({ rich: fixture('features'), plain: fixture('raw') });
     const all = {
       tools: { listChanged: true },
@@ -28,7 +28,7 @@ describe('what servers offer besides tools (G4)', () => {
     await assert.rejects(admin.client.listPrompts(), { code: -32601 });
   });
 
-  it('a session that lives learns of prompts and resources that an edit brings, and of their end', async () => {
+  it('A running session is notified when an edit adds or removes prompts and resources', async () => {
     await stage.edit({ s: fixture('raw') });
     const session = await SessionClient.open(stage, 's');
     const { client } = session;
@@ -63,7 +63,7 @@ describe('what servers offer besides tools (G4)', () => {
     await hasNone();
   });
 
-  it('prompts come with every field, under their transformed names, and are got by them', async () => {
+  it('Prompts have every field, and clients get them by their transformed names', async () => {
     await stage.edit({
       s: fixture('features', [], { prompts: { blacklist: ['plan'], transform: [{ prefix: 'my_' }] } }),
     });
@@ -94,7 +94,7 @@ describe('what servers offer besides tools (G4)', () => {
     );
   });
 
-  it('resources and templates are filtered by URI, also where one is read that no list names', async () => {
+  it('A URI filter applies to resources and templates, also to a read of an unlisted resource', async () => {
     await stage.edit({
       out: fixture('features', [], { resources: { blacklist: ['note://two'] } }),
       only: fixture('features', [], { resources: { whitelist: ['note://one', 'note://{name}/raw'] } }),
@@ -119,7 +119,7 @@ describe('what servers offer besides tools (G4)', () => {
     await assert.rejects(only.readResource({ uri: 'note://two' }), { code: -32002 });
   });
 
-  it('a pattern that matches nothing, a name twice and a server that has neither are told apart', async () => {
+  it('A pattern without a match, a duplicate name and a server without prompts or resources are separate problems', async () => {
     await stage.edit({
       s: fixture('features', ['--twice'], {
         prompts: { whitelist: ['gre*', 'nothing'] },
@@ -136,7 +136,7 @@ describe('what servers offer besides tools (G4)', () => {
     assert.ok(codes.some((text) => /filtered-tools .*keeps out 1 prompt of "s": plan/.test(text)));
   });
 
-  it('a change of a filter of prompts is told to clients and restarts nothing', async () => {
+  it('A changed filter of prompts notifies clients and restarts nothing', async () => {
     await stage.edit({ s: fixture('features') });
     const session = await SessionClient.open(stage, 's');
     const pid = await session.text('pid');
@@ -149,7 +149,7 @@ describe('what servers offer besides tools (G4)', () => {
     assert.equal(await session.text('pid'), pid);
   });
 
-  it('a burst of changes of the server is a list that is right in the end', async () => {
+  it('A burst of changes ends in the right list', async () => {
     await stage.edit({ s: fixture('features') });
     const session = await SessionClient.open(stage, 's');
     await session.client.listPrompts();
@@ -171,7 +171,7 @@ describe('what servers offer besides tools (G4)', () => {
     }
   });
 
-  it('large lists come in pages', async () => {
+  it('Large lists arrive in pages', async () => {
     await stage.edit({ s: fixture('features', ['--many', '2500']) });
     const { client } = await SessionClient.open(stage, 's');
     const names: string[] = [];
@@ -186,7 +186,7 @@ describe('what servers offer besides tools (G4)', () => {
     assert.deepEqual([names.length, new Set(names).size, pages], [2502, 2502, 3]);
   });
 
-  it('updates of a resource reach who subscribed until it unsubscribes, whichever instance it has', async () => {
+  it('A subscriber gets updates of a resource until it unsubscribes, from every instance in turn', async () => {
     await stage.edit({ s: fixture('features') });
     const one = await SessionClient.open(stage, 's');
     const two = await SessionClient.open(stage, 's');
@@ -209,7 +209,7 @@ describe('what servers offer besides tools (G4)', () => {
     assert.deepEqual([one.told, two.told], [[], []], 'nobody else was told');
   });
 
-  it('of a shared instance a resource stays subscribed while one session wants it', async () => {
+  it('A resource of a shared instance stays subscribed while one session wants it', async () => {
     await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
     const one = await SessionClient.open(stage, 's');
     const two = await SessionClient.open(stage, 's');
@@ -227,7 +227,7 @@ describe('what servers offer besides tools (G4)', () => {
     assert.deepEqual([one.told, three.told], [[], []]);
   });
 
-  it('what all share stays subscribed to over death, restart, reload and a client that can do more', async () => {
+  it('Subscriptions of a shared instance survive death, restart, reload and a more capable client', async () => {
     await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
     const one = await SessionClient.open(stage, 's');
     const two = await SessionClient.open(stage, 's');
@@ -237,7 +237,7 @@ describe('what servers offer besides tools (G4)', () => {
     const pids = new Set<string>();
     const holds = async (): Promise<void> => {
       pids.add(await one.text('pid'));
-      // It may have changed while nothing listened; and it changes now.
+      // It may have changed while nothing listened, and it changes now.
       assert.deepEqual(await one.next('notifications/resources/updated'), { uri });
       await two.call('touch', { uri });
       assert.deepEqual(await one.next('notifications/resources/updated'), { uri });
@@ -264,7 +264,7 @@ describe('what servers offer besides tools (G4)', () => {
     assert.equal(pids.size, 5);
   });
 
-  it('log messages come to the session, no more of them than it wants', async () => {
+  it('Log messages reach the session at its level only', async () => {
     await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
     const loud = await SessionClient.open(stage, 's');
     const calm = await SessionClient.open(stage, 's');
@@ -281,7 +281,7 @@ describe('what servers offer besides tools (G4)', () => {
     assert.deepEqual([loud.told, calm.told], [[], []]);
   });
 
-  it('a link that a call returned is read from the instance that made it', async () => {
+  it('A link in a result is read from the instance that made it', async () => {
     await stage.edit({ s: fixture('features') });
     const session = await SessionClient.open(stage, 's', { kind: 'editor' });
     const links: string[] = [];
@@ -296,7 +296,7 @@ describe('what servers offer besides tools (G4)', () => {
     }
   });
 
-  it('every kind of content of server-everything arrives, and so do its prompts and resources', async () => {
+  it('Every kind of content of server-everything arrives, and so do its prompts and resources', async () => {
     await stage.edit({ s: officialServer('everything') });
     const { client } = await SessionClient.open(stage, 's');
     const { prompts } = await client.listPrompts();

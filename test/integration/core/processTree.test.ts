@@ -1,6 +1,7 @@
 /**
- * Whatever servers are made of, nothing of them outlives its stop, its removal, the host, or by more than 5 s the
- * host's sudden death (X5); by the word of the system's process table.
+ * No process of a server outlives its stop, its removal or the host (X5). After the sudden death of the host it ends
+ * within 5 s.
+ * The process table of the system is the proof.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -43,14 +44,14 @@ const trees: Servers = {
   orphan: parent('--orphan'),
   orphan_in_session: parent('--orphan', '--setsid', '--term'),
 };
-/** Some that are quick to end. */
+/** Trees that end quickly. */
 const fewTrees: Servers = {
   shell_with_job: shell('withJob'),
   child_holds: parent('--hold'),
   orphan_in_session: parent('--orphan', '--setsid'),
 };
 
-/** Each publishes its tools under names of its own. */
+/** Gives each server separate tool names. */
 function named(servers: Servers): Servers {
   return Object.fromEntries(
     Object.entries(servers).map(([id, entry]) => [id, { ...entry, transform: [{ prefix: `${id}_` }] }]),
@@ -73,7 +74,7 @@ describe('core: process trees', () => {
 
   async function start(which: Servers): Promise<void> {
     await stage.edit(named(which));
-    // Their tools are many, which is not what this is about.
+    // The number of tools is irrelevant here.
     assert.deepEqual(
       stage.problems().filter((problem) => !problem.startsWith('too-many-tools')),
       [],
@@ -82,19 +83,19 @@ describe('core: process trees', () => {
     assert.ok(servers().length > Object.keys(which).length, 'there are children');
   }
 
-  it('all kinds of trees are gone after a reload that removes them', async () => {
+  it('A reload that removes servers ends all kinds of process trees', async () => {
     await start(trees);
     await stage.edit({});
     await untilNone(servers, 10_000);
   });
 
-  it('gone when a person’s stop is done', async () => {
+  it('A person’s stop ends all process trees', async () => {
     await start(fewTrees);
     await Promise.all(Object.keys(fewTrees).map((id) => stage.host.stop(id)));
     assert.deepEqual(servers(), []);
   });
 
-  it('gone when a changed definition has taken over', async () => {
+  it('A changed definition ends all process trees of the old one', async () => {
     await start(fewTrees);
     const before = new Set(servers().map(({ pid }) => pid));
     const changed = Object.keys(fewTrees).map((id) => [id, fixture('raw', ['--name', id])] as const);
@@ -103,7 +104,7 @@ describe('core: process trees', () => {
     assert.equal(servers().length, changed.length);
   });
 
-  it('gone when the host’s end is done, though calls are in flight', async () => {
+  it('The end of the host ends all process trees while calls are in flight', async () => {
     await start(fewTrees);
     const calls = Object.keys(fewTrees).map((id) => stage.failure(id, `${id}_quiet`, { ms: 600_000 }));
     await stage.host.dispose();
@@ -111,7 +112,7 @@ describe('core: process trees', () => {
     for (const text of await Promise.all(calls)) assert.match(text, /result unknown/);
   });
 
-  it('gone when the host ends while they start', async () => {
+  it('The end of the host ends all process trees that are still starting', async () => {
     void stage.host.setSources([
       {
         file: stage.file,
@@ -124,7 +125,7 @@ describe('core: process trees', () => {
     assert.deepEqual(servers(), []);
   });
 
-  it('what a server leaves behind when it ends by itself is gone too', async () => {
+  it('A server that exits leaves no child behind', async () => {
     await stage.edit({ a: parent('--leave', '--orphan', '--setsid') });
     await untilNone(servers, 10_000);
     assert.match(
@@ -133,8 +134,8 @@ describe('core: process trees', () => {
     );
   });
 
-  describe('the host is killed', () => {
-    /** The host in a process of its own, when it has said its first word. */
+  describe('a killed host', () => {
+    /** The host in a separate process, after its first message. */
     async function hostProcess(config: Servers, ...mode: string[]): Promise<{ pid: number; said: unknown }> {
       stage.save(named(config));
       const [script, guardian] = await Promise.all([bundled('test/support/core/hostMain.ts'), guardianScript()]);
@@ -152,7 +153,7 @@ describe('core: process trees', () => {
 
     const everything = (): TestProcess[] => everyProcessOf(stage.mark);
 
-    it('alone: every tree is gone within 5 s, and the guardian with them', async () => {
+    it('Every tree ends within 5 s of a killed host, and the guardian with them', async () => {
       const { pid, said } = await hostProcess(trees);
       assert.deepEqual(said, Object.keys(trees));
       assert.ok(everything().length > Object.keys(trees).length + 2);
@@ -160,13 +161,16 @@ describe('core: process trees', () => {
       await untilNone(everything, 5000);
     });
 
-    posixIt('Windows has no process groups')('with its whole process group', async () => {
-      const { pid } = await hostProcess(fewTrees);
-      process.kill(-pid, 'SIGKILL');
-      await untilNone(everything, 5000);
-    });
+    posixIt('Windows has no process groups')(
+      'Every tree ends if the host is killed with its whole process group',
+      async () => {
+        const { pid } = await hostProcess(fewTrees);
+        process.kill(-pid, 'SIGKILL');
+        await untilNone(everything, 5000);
+      },
+    );
 
-    it('while its servers start', async () => {
+    it('Every tree ends if the host is killed while its servers start', async () => {
       const { pid } = await hostProcess(
         { ...fewTrees, npx: trees['npx'] ?? {}, never: fixture('never-initialises') },
         '--at-once',
@@ -176,7 +180,7 @@ describe('core: process trees', () => {
       await untilNone(everything, 5000);
     });
 
-    it('while it ends them', async () => {
+    it('Every tree ends if the host is killed while it ends them', async () => {
       const { pid } = await hostProcess({ ...fewTrees, ignores_term: fixture('stubborn', ['--term']) }, '--stop');
       process.kill(pid, 'SIGKILL');
       await untilNone(everything, 5000);

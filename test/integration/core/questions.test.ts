@@ -1,4 +1,4 @@
-/** What servers ask of their clients: to the conversation whose call caused it, and no more than it declared (G4). */
+/** A server's question goes to the conversation whose call caused it, within the declared capabilities (G4). */
 import assert from 'node:assert/strict';
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { fixture, http } from '../../support/core/configText.js';
@@ -11,7 +11,7 @@ const able: ClientCapabilities = {
   sampling: {},
   elicitation: { form: {}, url: {} },
 };
-/** Answers with its own name and what it was asked. */
+/** Answers with its name and the question. */
 const answering = (name: string, more: Partial<SessionOptions> = {}): SessionOptions => ({
   capabilities: able,
   elicit: ({ message }) => ({ action: 'accept', content: { answer: `${name}: ${message}` } }),
@@ -21,12 +21,12 @@ const answering = (name: string, more: Partial<SessionOptions> = {}): SessionOpt
 });
 const accepted = (answer: string): string => JSON.stringify({ action: 'accept', content: { answer } });
 
-describe('what servers ask of clients (G4)', () => {
+describe('questions from servers to clients (G4)', () => {
   let stage: Stage;
   beforeEach(async () => (stage = await startStage()));
   afterEach(endStages);
 
-  it('form, URL, sampling and roots are answered by the session that calls', async () => {
+  it('The calling session answers form, URL, sampling and roots', async () => {
     await stage.edit({ s: fixture('features') });
     const session = await SessionClient.open(stage, 's', answering('a'));
     assert.equal(await session.text('elicit', { message: 'Who?' }), accepted('a: Who?'));
@@ -36,7 +36,7 @@ describe('what servers ask of clients (G4)', () => {
     assert.equal(await session.text('roots'), '["file:///a"]');
   });
 
-  it('of two conversations that are asked at once each has its own question', async () => {
+  it('Two conversations with concurrent questions each get their own', async () => {
     await stage.edit({ s: fixture('features') });
     let both: () => void = () => {};
     const asked = new Promise<void>((resolve) => (both = resolve));
@@ -65,7 +65,7 @@ describe('what servers ask of clients (G4)', () => {
     ]);
   });
 
-  it('a server is told what its client declared, no more and no less', async () => {
+  it('A server receives exactly the capabilities that its client declared', async () => {
     await stage.edit({ s: fixture('features') });
     const nothing = await SessionClient.open(stage, 's');
     assert.equal(await nothing.text('capabilities'), '{}');
@@ -77,7 +77,7 @@ describe('what servers ask of clients (G4)', () => {
     assert.equal(stage.instances('s').length, 3);
   });
 
-  it('the warm instance is the first conversation’s where what is expected of its client holds (L4)', async () => {
+  it('The first conversation gets the warm instance if the expected client capabilities hold (L4)', async () => {
     await endStages();
     stage = await startStage({
       expectedClient: { capabilities: able, roots: () => [{ uri: 'file:///x', name: 'x' }] },
@@ -91,7 +91,7 @@ describe('what servers ask of clients (G4)', () => {
     assert.equal(await session.text('roots'), '["file:///a"]');
   });
 
-  it('a shared instance is told what its sessions can do together, and a session that cannot is not asked', async () => {
+  it("A shared instance receives the union of its sessions' capabilities, and a session without one gets no question", async () => {
     await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
     const nothing = await SessionClient.open(stage, 's');
     const before = await nothing.text('pid');
@@ -103,7 +103,7 @@ describe('what servers ask of clients (G4)', () => {
     assert.match(await nothing.text('elicit', { message: 'Who?' }), /-32601.*has not declared/);
   });
 
-  it('of a shared instance with two callers nobody is asked, as nothing tells which is meant', async () => {
+  it('A shared instance with two callers asks neither, because the target is unclear', async () => {
     await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
     const one = await SessionClient.open(stage, 's', answering('one'));
     const two = await SessionClient.open(stage, 's', answering('two'));
@@ -117,7 +117,7 @@ describe('what servers ask of clients (G4)', () => {
     assert.equal(await two.text('elicit', { message: 'Who?' }), accepted('two: Who?'));
   });
 
-  it('of a shared HTTP server each question goes by the stream on which it came', async () => {
+  it('A question of a shared HTTP server goes to the caller on the same stream', async () => {
     await endStages();
     stage = await startStage({ expectedClient: { capabilities: able, roots: () => [] } });
     const { url } = await stage.everything('streamableHttp');
@@ -145,7 +145,7 @@ describe('what servers ask of clients (G4)', () => {
     await running;
   });
 
-  it('over HTTP+SSE, where no message says to what it belongs, a question goes to the only one that calls', async () => {
+  it('A question over HTTP+SSE goes to the only caller, because its messages name no request', async () => {
     await endStages();
     stage = await startStage({ expectedClient: { capabilities: able, roots: () => [] } });
     const { url } = await stage.everything('sse');
@@ -162,7 +162,7 @@ describe('what servers ask of clients (G4)', () => {
     const tools = (await one.client.listTools()).tools.map(({ name }) => name);
     const asks = tools.find((name) => /elicit/i.test(name) && !/async|url/i.test(name)) ?? '';
     const slow = tools.find((name) => /long/i.test(name)) ?? '';
-    // Each lease has a stream of its own.
+    // Each lease has a separate stream.
     for (const [index, result] of (await Promise.all([one.call(asks), two.call(asks)])).entries())
       assert.match(JSON.stringify(result), new RegExp(index === 0 ? 'one' : 'two'));
     const [three, four] = [await open('shared', 'three'), await open('shared', 'four')];
@@ -186,7 +186,7 @@ describe('what servers ask of clients (G4)', () => {
     stop.abort();
   });
 
-  it('of one session with two conversations neither is asked for the other', async () => {
+  it('One session with two conversations gets no question for the wrong one', async () => {
     await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
     const session = await SessionClient.open(stage, 's', answering('one', { kind: 'editor' }));
     const stop = new AbortController();
@@ -200,10 +200,10 @@ describe('what servers ask of clients (G4)', () => {
     assert.equal(await elicit(), accepted('one: Who?'));
   });
 
-  it('a call that waits for a person is not silent (X6)', async () => {
+  it('A call that waits for a person is not silent (X6)', async () => {
     await stage.edit({ s: fixture('features', [], { timeouts: { call: 200 } }) });
     const other = await SessionClient.open(stage, 's');
-    // The person answers after the same limit has ended a call that began after the question was asked.
+    // The person answers after the same limit has ended a later call.
     const late = answering('late', {
       elicit: async ({ message }) => {
         assert.match(await other.text('hold'), /no sign of life for 0\.2 s/);
@@ -214,7 +214,7 @@ describe('what servers ask of clients (G4)', () => {
     assert.equal(await session.text('elicit', { message: 'Slowly' }), accepted('Slowly'));
   });
 
-  it('cancelling goes both ways', async () => {
+  it('Cancelling works in both directions', async () => {
     await stage.edit({ s: fixture('features') });
     let takenBack = 0;
     const session = await SessionClient.open(
@@ -232,7 +232,7 @@ describe('what servers ask of clients (G4)', () => {
           }),
       }),
     );
-    // On a busy machine a question may be taken back before it is put, and then there is nothing to hear.
+    // On a busy machine the server may withdraw a question before it is asked. Then no notification follows.
     while (takenBack === 0) assert.match(await session.text('give_up', { message: 'Never mind' }), /code/);
     const stop = new AbortController();
     const held = session.text('hold', {}, { signal: stop.signal }).catch(() => 'stopped');
@@ -242,7 +242,7 @@ describe('what servers ask of clients (G4)', () => {
     while ((await session.text('cancelled')) !== '1') await new Promise(setImmediate);
   });
 
-  it('a question is taken back with the call that it was asked for, when its client cancels that (X6)', async () => {
+  it('A question is withdrawn when the client cancels its call (X6)', async () => {
     await stage.edit({ s: fixture('features') });
     let asked: (signal: AbortSignal) => void = () => {};
     const question = new Promise<AbortSignal>((resolve) => (asked = resolve));
@@ -260,7 +260,7 @@ describe('what servers ask of clients (G4)', () => {
     await within(takenBack, 'the end of the question');
   });
 
-  it('an elicitation that a call requires is an error with its data, and is told to be complete', async () => {
+  it('An elicitation that a call requires is an error with data and is reported as complete later', async () => {
     await stage.edit({ s: fixture('features') });
     const session = await SessionClient.open(stage, 's', answering('a'));
     await assert.rejects(session.call('require_url', { id: 'e7' }), (error: { code: number; data: unknown }) => {
@@ -271,7 +271,7 @@ describe('what servers ask of clients (G4)', () => {
     assert.deepEqual(await session.next('notifications/elicitation/complete'), { elicitationId: 'e7' });
   });
 
-  it('a change of roots reaches the server of the session', async () => {
+  it('A change of roots reaches the server of the session', async () => {
     await stage.edit({ s: fixture('features') });
     let root = 'file:///before';
     const session = await SessionClient.open(stage, 's', answering('a', { roots: () => [root] }));
@@ -283,7 +283,7 @@ describe('what servers ask of clients (G4)', () => {
     assert.equal(await session.text('roots'), '["file:///after"]');
   });
 
-  it('a session that ends leaves no question open', async () => {
+  it('A session that ends leaves no question open', async () => {
     await stage.edit({ s: fixture('features') });
     let asked: () => void = () => {};
     const wasAsked = new Promise<void>((resolve) => (asked = resolve));

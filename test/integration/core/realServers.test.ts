@@ -1,4 +1,4 @@
-/** The servers of the protocol's own project: published, filtered, renamed, called (issue 2, point 4). */
+/** Servers of the protocol's own project: published, filtered, renamed and called. */
 import assert from 'node:assert/strict';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,7 +15,7 @@ describe('core: servers from the registry', () => {
 
   afterEach(endStages);
 
-  it('three of them, filtered, renamed and called, in file order', async () => {
+  it('Three registry servers are filtered, renamed and called, in file order', async () => {
     await stage.edit({
       everything: officialServer('everything', [], {
         tools: { whitelist: ['echo', 'get-*'], blacklist: ['get-env', '*'] },
@@ -58,7 +58,7 @@ describe('core: servers from the registry', () => {
       stage.toolsets().map(({ id }) => id),
       ['everything', 'files', 'memory'],
     );
-    // The whitelist has `get-*`, so `get-env` in the blacklist takes nothing away.
+    // The whitelist has `get-*`, so `get-env` in the blacklist removes nothing.
     assert.deepEqual(stage.problems(), ['pattern-overruled "get-env"']);
     for (const id of ['everything', 'files', 'memory']) assert.equal(stage.server(id).state.kind, 'running');
 
@@ -79,7 +79,7 @@ describe('core: servers from the registry', () => {
     assert.match(await stage.failure('files', 'files_read_text_file', { path: '/etc/hostname' }), /Access denied/);
   });
 
-  it('results arrive whole; progress and cancellation of a long operation', async () => {
+  it('Results arrive whole, with progress and cancellation of a long operation', async () => {
     await stage.edit({ everything: officialServer('everything') });
     const image = await stage.result('everything', 'get-tiny-image');
     assert.ok(image.content.some((part) => part.type === 'image' && part.mimeType === 'image/png'));
@@ -108,7 +108,7 @@ describe('core: servers from the registry', () => {
     assert.equal(await stage.text('everything', 'echo', { message: 'still here' }), 'Echo: still here');
   });
 
-  it('all three behind npx, without a network', async () => {
+  it('Three registry servers run behind npx without a network', async () => {
     symlinkSync(path.join(repository, 'node_modules'), path.join(stage.folder, 'node_modules'));
     const npx = (...args: string[]): Entry => ({
       transport: 'stdio',
@@ -130,7 +130,7 @@ describe('core: servers from the registry', () => {
   });
 
   for (const mode of ['streamableHttp', 'sse'] as const) {
-    it(`server-everything over HTTP, ${mode}`, async () => {
+    it(`server-everything works over HTTP, ${mode}`, async () => {
       const { url } = await stage.everything(mode);
       await stage.edit({
         everything: http(url, { tools: { whitelist: ['echo', 'trigger*'] }, transform: [{ prefix: 'far_' }] }),

@@ -1,6 +1,7 @@
 /**
- * References in `args` and `url` (C2) with a real process and a real HTTP server: who gets the value, what a person
- * approves, and that nothing shows the value (E4, S1); and what an import makes of other programs' references (C6).
+ * References in `args` and `url` (C2) with a real process and a real HTTP server. A person approves the reference,
+ * and only the server gets the value (E4, S1).
+ * An import also reads the references of other programs (C6).
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ const anyCanary = /canary-[a-z]+-5ca1ab1e/;
 
 describe('core: references in arguments and addresses', () => {
   let stage: Stage;
-  /** What a person would be shown, by server. */
+  /** The launches shown to a person, by server. */
   let judged: Map<string, LaunchDescription>;
 
   beforeEach(async () => {
@@ -54,7 +55,7 @@ describe('core: references in arguments and addresses', () => {
     args: [fixturePath('raw'), ...args],
   });
 
-  it('reach the process, and are approved as references', async () => {
+  it('References reach the process, and a person approves them as references', async () => {
     await stage.edit({
       a: program(['--access-token', { env: 'ALONE' }, { prefix: '-e X=', env: 'AFFIXED', suffix: '!' }]),
     });
@@ -71,7 +72,7 @@ describe('core: references in arguments and addresses', () => {
     await assertHidden();
   });
 
-  it('reach the process that does not start, whose failure does not show them', async () => {
+  it('References reach a process that fails to start, and its failure does not show them', async () => {
     const script = 'console.error("cannot use " + process.argv.at(-1)); process.exit(1)';
     await stage.edit({
       a: { transport: 'stdio', command: process.execPath, args: ['-e', script, '--', { env: 'ALONE' }] },
@@ -80,7 +81,7 @@ describe('core: references in arguments and addresses', () => {
     await assertHidden();
   });
 
-  it('reach the address, and are approved as references', async () => {
+  it('References reach the address, and a person approves them as references', async () => {
     const server = await stage.http('http');
     const entry = { ...http(''), url: { prefix: `${server.url}?key=`, env: 'KEY' } };
     await stage.edit({ a: entry });
@@ -92,7 +93,7 @@ describe('core: references in arguments and addresses', () => {
     await assertHidden();
   });
 
-  it('make another server of a changed value, and no other question', async () => {
+  it('A changed value restarts the server and asks no new question', async () => {
     const entry = program([{ env: 'ALONE' }]);
     await stage.edit({ a: entry });
     const before = judged.get('a')?.fingerprint;
@@ -103,7 +104,7 @@ describe('core: references in arguments and addresses', () => {
     await assertHidden();
   });
 
-  it('are what an import makes of `--access-token ${env:X}` and `-e X=${input:…}`, enabled, and they start', async () => {
+  it('An import converts `--access-token ${env:X}` and `-e X=${input:…}` to enabled references that start', async () => {
     const source = path.join(stage.folder, '.vscode', 'mcp.json');
     mkdirSync(path.dirname(source), { recursive: true });
     const text = JSON.stringify({

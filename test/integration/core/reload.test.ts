@@ -1,4 +1,4 @@
-/** Edits of the file with real servers behind it (R1–R5, C2–C4, L2). */
+/** Edits of the file with real servers (R1–R5, C2–C4, L2). */
 import assert from 'node:assert/strict';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,6 +6,7 @@ import { adminId } from '../../../src/core/host/admin.js';
 import type { Catalogue } from '../../../src/core/tools/catalogue.js';
 import { configText, fixture, rawWith, type Entry } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+import { onSwap } from '../../support/core/testCore.js';
 import { isAlive, untilNone } from '../../support/processes.js';
 
 describe('core: reload', () => {
@@ -19,7 +20,7 @@ describe('core: reload', () => {
 
   afterEach(endStages);
 
-  /** A server that notes each of its starts. */
+  /** A server that records each of its starts. */
   const noting = (tools: string[], rest: Entry = {}): Entry =>
     fixture('raw', ['--tools', tools.join(','), '--starts', starts], rest);
 
@@ -27,7 +28,7 @@ describe('core: reload', () => {
     return readFileSync(starts, 'utf8').trim().split('\n').map(Number);
   }
 
-  /** The call, and when its server has begun to work on it. */
+  /** The call, with a promise for the moment the server begins it. */
   function slowCall(
     toolset: string,
     ms: number,
@@ -39,7 +40,7 @@ describe('core: reload', () => {
     return { begun, done: stage.text(toolset, 'slow', { ms, steps: ms / 50 }, options) };
   }
 
-  it('a change of filters, transforms and time limits restarts nothing', async () => {
+  it('A change of filters, transforms and time limits restarts nothing', async () => {
     const tools = ['echo', 'add', 'pid'];
     await stage.edit({ a: noting(tools), b: noting(['count']) });
     const pid = stage.pid('a');
@@ -54,11 +55,11 @@ describe('core: reload', () => {
     assert.equal(started().length, 2);
   });
 
-  it('only servers whose launch changed are started again; the old one serves until the new one has listed', async () => {
+  it('Only servers with a changed launch restart, and the old server serves until the new one has listed', async () => {
     await stage.edit({ a: noting(['echo']), b: noting(['count']) });
     const [oldA, b] = [stage.pid('a'), stage.pid('b')];
     const seen: string[][] = [];
-    stage.host.onDidChangeCatalogue(() => seen.push(stage.toolsets().map(({ tools }) => String(tools.length))));
+    onSwap(stage.host, () => seen.push(stage.toolsets().map(({ tools }) => String(tools.length))));
     await stage.edit({ a: noting(['echo', 'add']), b: noting(['count']) });
     assert.deepEqual(stage.published(), ['a/echo', 'a/add', 'b/count']);
     assert.deepEqual(seen, [['2', '1']], 'one swap, and never without a toolset');
@@ -66,7 +67,7 @@ describe('core: reload', () => {
     await untilNone(() => stage.processes().filter(({ pid }) => pid === oldA), 5000);
   });
 
-  it('broken YAML changes nothing that runs, says where, and is gone when repaired', async () => {
+  it('Broken YAML changes no running server, is reported at its place, and disappears after the repair', async () => {
     const good = { a: noting(['echo']), b: noting(['count']) };
     await stage.edit(good);
     const pids = [stage.pid('a'), stage.pid('b')];
@@ -89,7 +90,7 @@ describe('core: reload', () => {
     assert.equal(started().length, 2);
   });
 
-  it('a definition that does not start leaves the last-known-good serving, and says since when (R3)', async () => {
+  it('A definition that fails to start leaves the last-known-good server, and its status says since when (R3)', async () => {
     await stage.edit({ a: noting(['echo', 'pid']), b: noting(['count']) });
     const pid = stage.pid('a');
     await stage.edit({ a: fixture('exits'), b: noting(['count']), c: rawWith(['add']) });
@@ -100,7 +101,7 @@ describe('core: reload', () => {
     assert.match(previous?.reason ?? '', /fatal: no configuration found/);
     assert.ok(previous && previous.since <= Date.now() && previous.since > Date.now() - 60_000);
     assert.equal(await stage.text('a', 'pid'), String(pid));
-    // Broken in another way: since when it is the previous one stays.
+    // Another error keeps the start time of the previous one.
     await stage.edit({
       a: { transport: 'sse', url: 'https://example.com/sse' },
       b: noting(['count']),
@@ -109,7 +110,7 @@ describe('core: reload', () => {
     assert.deepEqual(stage.problems(), ['transport-sse "sse"']);
     assert.equal(stage.server('a').previous?.since, previous.since);
     assert.equal(await stage.text('a', 'pid'), String(pid));
-    // Back to what it was: nothing to start.
+    // The original file again, so nothing starts.
     await stage.edit({ a: noting(['echo', 'pid']), b: noting(['count']), c: rawWith(['add']) });
     assert.deepEqual(stage.host.snapshot.problems, []);
     assert.equal(stage.server('a').previous, undefined);
@@ -117,7 +118,7 @@ describe('core: reload', () => {
     assert.equal(started().length, 2);
   });
 
-  it('a definition that is repaired takes over from the last-known-good', async () => {
+  it('A repaired definition replaces the last-known-good server', async () => {
     await stage.edit({ a: rawWith(['echo']) });
     const old = stage.pid('a');
     await stage.edit({ a: fixture('exits') });
@@ -127,7 +128,7 @@ describe('core: reload', () => {
     await untilNone(() => stage.processes().filter(({ pid }) => pid === old), 5000);
   });
 
-  it('a variable that is not set keeps the server from starting, until it is (C2)', async () => {
+  it('An unset variable keeps the server from starting until it is set (C2)', async () => {
     const entry = rawWith(['env'], { env: { TOKEN: { env: 'CORE_TEST_TOKEN' } } });
     await stage.edit({ a: entry, b: rawWith(['echo']) });
     assert.deepEqual(stage.published(), ['b/echo']);
@@ -146,7 +147,7 @@ describe('core: reload', () => {
     assert.equal(stage.pid('b'), b);
   });
 
-  it('the environment, the folder and the arguments reach the server as written (C2)', async () => {
+  it('The environment, the folder and the arguments reach the server as written (C2)', async () => {
     const args = ['--starts', starts, 'with space', '"quoted"', '$HOME', '*', 'ä'];
     await stage.edit({
       a: fixture('raw', args, { cwd: '.minds', env: { MODE: 'ci', EMPTY: '', TMPDIR: '/over/laid' } }),
@@ -159,7 +160,7 @@ describe('core: reload', () => {
     assert.deepEqual(JSON.parse(await stage.text('a', 'args')), args);
   });
 
-  it('who asks for a reload is told of the file as it is, though nobody has noticed the change yet (L5)', async () => {
+  it('A requested reload reads the current file before any watcher event (L5)', async () => {
     stage.follow();
     stage.save({ a: rawWith(['echo']) });
     await stage.until(({ servers }) => servers.length === 1);
@@ -167,7 +168,7 @@ describe('core: reload', () => {
     assert.match(await stage.text(adminId, 'mcp_reload'), /^b: running/m);
   });
 
-  it('a file that is deleted is an empty config, one that comes back is served again (C1)', async () => {
+  it('A deleted file is an empty config, and a restored file is served again (C1)', async () => {
     await stage.edit(undefined);
     assert.deepEqual(stage.host.snapshot.problems, []);
     await stage.edit({ a: rawWith(['echo']) });
@@ -180,7 +181,7 @@ describe('core: reload', () => {
     assert.deepEqual(stage.published(), ['a/echo']);
   });
 
-  it('a server that is disabled is withdrawn, and one that is enabled started', async () => {
+  it('A disabled server is withdrawn, and an enabled one starts', async () => {
     await stage.edit({ a: rawWith(['echo']), b: rawWith(['count'], { enabled: false }) });
     const pid = stage.pid('a');
     assert.deepEqual(stage.published(), ['a/echo']);
@@ -191,7 +192,7 @@ describe('core: reload', () => {
   });
 
   describe('calls in flight (R4)', () => {
-    it('finish on the instance they started on when their server is removed; it ends with them', async () => {
+    it('A call in flight finishes on the instance of its removed server, and the instance ends with it', async () => {
       await stage.edit({ a: rawWith(['slow']), b: rawWith(['echo']) });
       const pid = stage.pid('a');
       const call = slowCall('a', 500);
@@ -204,7 +205,7 @@ describe('core: reload', () => {
       await untilNone(() => stage.processes().filter((running) => running.pid === pid), 5000);
     });
 
-    it('finish on the old instance when their server is changed, and new calls reach the new one', async () => {
+    it('A call in flight finishes on the old instance, and new calls reach the changed server', async () => {
       await stage.edit({ a: rawWith(['slow', 'pid']) });
       const old = stage.pid('a');
       const call = slowCall('a', 600);
@@ -223,7 +224,7 @@ describe('core: reload', () => {
       await untilNone(() => stage.processes().filter((running) => running.pid === old), 5000);
     });
 
-    it('fail as result unknown at the drain limit', async () => {
+    it('A call in flight fails as result unknown at the drain limit', async () => {
       await stage.dispose();
       stage = await startStage({ drainLimitMs: 100 });
       await stage.edit({ a: fixture('hangs-on-call') });
@@ -234,7 +235,7 @@ describe('core: reload', () => {
       await untilNone(() => stage.processes().filter((running) => running.pid === pid), 5000);
     });
 
-    it('end with the host, also those of a server that was removed before', async () => {
+    it('Calls in flight end with the host, also on a removed server', async () => {
       const [a, b] = ['a_', 'b_'].map((prefix) => fixture('hangs-on-call', [], { transform: [{ prefix }] })) as [
         Entry,
         Entry,
@@ -249,8 +250,8 @@ describe('core: reload', () => {
     });
   });
 
-  describe('edits that come quickly (R1, R2)', () => {
-    it('while a server still starts: a new filter does not start it again', async () => {
+  describe('quick edits (R1, R2)', () => {
+    it('A new filter during a start does not start the server again', async () => {
       const slow = (rest: Entry = {}): Entry =>
         fixture('slow-start', ['--delay', '500', '--starts', starts, '--tools', 'echo,add'], rest);
       const first = stage.edit({ a: slow() });
@@ -261,7 +262,7 @@ describe('core: reload', () => {
       assert.equal(started().length, 1);
     });
 
-    it('while a server still starts: another launch takes over, and nothing is left of the first', async () => {
+    it('A new launch during a start takes over and leaves nothing of the first', async () => {
       const first = stage.edit({ a: fixture('never-initialises'), b: fixture('slow-start', ['--delay', '300']) });
       await stage.untilState('a', 'starting');
       await stage.edit({ a: rawWith(['echo']), b: rawWith(['count']) });
@@ -274,7 +275,7 @@ describe('core: reload', () => {
       );
     });
 
-    it('while a server still starts: removed, and nothing of it comes up', async () => {
+    it('A removal during a start leaves nothing of the server', async () => {
       const first = stage.edit({ a: fixture('slow-start', ['--delay', '300']) });
       await stage.untilState('a', 'starting');
       await stage.edit({});
@@ -283,7 +284,7 @@ describe('core: reload', () => {
       assert.deepEqual(stage.published(), []);
     });
 
-    it('20 edits at once end in the last one', async () => {
+    it('20 concurrent edits end in the last one', async () => {
       const edits = Array.from({ length: 20 }, (_, n) =>
         stage.edit({
           a: rawWith([`tool_${n}`]),
@@ -301,7 +302,7 @@ describe('core: reload', () => {
       );
     });
 
-    it('20 saves in quick succession, by all kinds of saving, end in the last one', async () => {
+    it('20 quick saves of every kind end in the last one', async () => {
       stage.save({ a: rawWith(['before']) });
       stage.follow();
       await stage.until(() => stage.published().length > 0, 'the first file');
@@ -327,7 +328,7 @@ describe('core: reload', () => {
   });
 
   describe('names between servers', () => {
-    it('two servers swap a name in one step, and nothing is restarted', async () => {
+    it('Two servers swap a name in one step without a restart', async () => {
       const servers = (a: string, b: string): Record<string, Entry> => ({
         a: rawWith(['echo', 'pid'], { tools: { whitelist: ['pid'] }, transform: [{ prefix: a }] }),
         b: rawWith(['echo', 'pid'], { tools: { whitelist: ['pid'] }, transform: [{ prefix: b }] }),
@@ -335,7 +336,7 @@ describe('core: reload', () => {
       await stage.edit(servers('x_', 'y_'));
       const pids = [stage.pid('a'), stage.pid('b')];
       const seen: Catalogue[] = [];
-      stage.host.onDidChangeCatalogue((catalogue) => seen.push(catalogue));
+      onSwap(stage.host, (catalogue) => seen.push(catalogue));
       await stage.edit(servers('y_', 'x_'));
       assert.equal(seen.length, 1);
       assert.deepEqual(stage.published(), ['a/y_pid', 'b/x_pid']);
@@ -343,7 +344,7 @@ describe('core: reload', () => {
       assert.deepEqual([await stage.text('a', 'y_pid'), await stage.text('b', 'x_pid')], pids.map(String));
     });
 
-    it('two servers swap what they are started from', async () => {
+    it('Two servers swap their launches', async () => {
       const one = rawWith(['echo', 'pid']);
       const two = rawWith(['count', 'add']);
       await stage.edit({ a: one, b: two });
@@ -352,7 +353,7 @@ describe('core: reload', () => {
       assert.deepEqual(stage.host.snapshot.problems, []);
     });
 
-    it('a server that gets another id goes on under it', async () => {
+    it('A server with a new id goes on under it', async () => {
       await stage.edit({ a: rawWith(['echo']) });
       await stage.edit({ b: rawWith(['echo']) });
       assert.deepEqual(stage.published(), ['b/echo']);
@@ -361,7 +362,7 @@ describe('core: reload', () => {
   });
 });
 
-/** Windows does not replace a file while somebody reads it, so programs try again there. */
+/** Windows cannot replace a file during a read, so programs try again there. */
 async function renamed(from: string, to: string): Promise<void> {
   for (;;) {
     try {

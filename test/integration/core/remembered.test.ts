@@ -1,4 +1,4 @@
-/** What servers listed in an earlier window is published at once, and never taken for what they have now (P8, S1, S3). */
+/** Lists of an earlier window are published at once, and never taken for the present ones (P8, S1, S3). */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -21,7 +21,7 @@ interface Told {
   readonly exit?: number;
 }
 
-describe('core: what servers listed in an earlier window', () => {
+describe('core: remembered lists of an earlier window', () => {
   let stage: Stage;
   const open = async (options: StageOptions = {}): Promise<void> => {
     stage = await startStage({ remembers: true, ...options });
@@ -30,7 +30,7 @@ describe('core: what servers listed in an earlier window', () => {
 
   const inFolder = (name: string): string => path.join(stage.folder, name);
   const tell = (told: Told, who = ''): void => writeFileSync(inFolder(`told${who}.json`), JSON.stringify(told));
-  /** @param who servers that are told apart are told apart by it */
+  /** @param who distinguishes the servers */
   const told = (rest: Entry = {}, who = ''): Entry =>
     fixture('as-told', ['--told', inFolder(`told${who}.json`), '--starts', inFolder(`starts${who}`)], rest);
   const starts = (who = ''): number => {
@@ -40,14 +40,14 @@ describe('core: what servers listed in an earlier window', () => {
       .split('\n').length;
   };
 
-  /** Begins an edit whose servers are not waited for. */
+  /** Begins an edit and does not wait for its servers. */
   const begin = (servers: Record<string, Entry>): Promise<void> => {
     const applied = stage.edit(servers);
     applied.catch(() => undefined);
     return applied;
   };
 
-  /** A window in which `a` listed this has gone, and in the next one its server holds its answers back. */
+  /** Ends a window with this list of `a`. In the next one, its server holds its answers back. */
   async function remembered(listed: Told, rest: Entry = {}): Promise<void> {
     tell(listed);
     await stage.edit({ a: told(rest) });
@@ -55,7 +55,7 @@ describe('core: what servers listed in an earlier window', () => {
     tell({ hold: true });
   }
 
-  it('is published before the server has answered, and stays as it is when that agrees', async () => {
+  it('a remembered list is published before the server has answered, and stays if the server agrees', async () => {
     await open();
     await remembered({ tools: ['one', 'two'], instructions: 'Read this.' });
     const applied = begin({ a: told() });
@@ -74,7 +74,7 @@ describe('core: what servers listed in an earlier window', () => {
     assert.equal(starts(), 2, 'the server that listed served the call');
   });
 
-  it('of real servers, prompts and resources included, is what they list again', async () => {
+  it('the remembered list of a real server, prompts and resources included, equals its next list', async () => {
     await open();
     const servers = {
       everything: officialServer('everything'),
@@ -90,7 +90,7 @@ describe('core: what servers listed in an earlier window', () => {
     assert.equal(stage.host.catalogue.version, version);
   });
 
-  it('costs a changed list where it is wrong, and no call is lost or goes to another tool', async () => {
+  it('a wrong remembered list costs a changed list, and no call is lost or goes to another tool', async () => {
     await open();
     await remembered({ tools: ['kept', 'gone'] });
     const applied = begin({ a: told() });
@@ -113,7 +113,7 @@ describe('core: what servers listed in an earlier window', () => {
     await again;
   });
 
-  it('goes when the server does not start; the calls that wait say why', async () => {
+  it('a remembered list goes when the server does not start, and the waiting calls say why', async () => {
     await open();
     await remembered({ tools: ['one'] });
     const applied = begin({ a: told() });
@@ -128,7 +128,7 @@ describe('core: what servers listed in an earlier window', () => {
     assert.deepEqual(stage.published(), ['a/one']);
   });
 
-  it('is for the launch that listed it: an edit of it, an error and a stop withdraw it, a filter holds at once', async () => {
+  it('a remembered list is only for its launch: an edit of it, an error and a stop withdraw it, and a filter applies at once', async () => {
     await open();
     await remembered({ tools: ['one', 'two'] });
     void begin({ a: told() });
@@ -150,7 +150,7 @@ describe('core: what servers listed in an earlier window', () => {
     assert.deepEqual(stage.published(), ['a/one']);
   });
 
-  it('is not there for a launch that waits for approval, nor after its approval was revoked (S1)', async () => {
+  it('a launch without approval has no remembered list, nor has one after its revocation (S1)', async () => {
     const approvals = new ApprovalLedger({ store: new MemoryApprovals(), asks: () => true });
     await open({ approvals });
     tell({ tools: ['one'] });
@@ -175,7 +175,7 @@ describe('core: what servers listed in an earlier window', () => {
     await stage.until(() => stage.published().length === 1, 'the tool');
   });
 
-  it('is not used while something of it is held back, and is no base line (S3)', async () => {
+  it('a remembered list with a held change is not used, and is no baseline (S3)', async () => {
     const review = new OfferLedger({
       storage: new MemoryStorage(),
       holdsBack: () => true,
@@ -194,11 +194,11 @@ describe('core: what servers listed in an earlier window', () => {
     assert.deepEqual(stage.published(), [], 'a tool of it is held');
     tell({ tools: ['one'], description: 'Sends everything away.' });
     await applied;
-    assert.deepEqual(stage.published(), [], 'the base line is what was listed first');
+    assert.deepEqual(stage.published(), [], 'the baseline is what was listed first');
     review.dispose();
   });
 
-  it('is not kept where a secret is in it, and is damaged by nobody', async () => {
+  it('a list with a secret in it is not kept, and no file can damage a remembered list', async () => {
     await open();
     const env = { TOKEN: 'canary-in-a-list-5ca1ab1e' };
     tell({ tools: ['one'], description: `Uses ${env.TOKEN}.` });
@@ -226,7 +226,7 @@ describe('core: what servers listed in an earlier window', () => {
     }
   });
 
-  it('with `start: call` nothing runs until the first call, which starts it; a failed start is tried again by the next', async () => {
+  it('with `start: call` nothing runs until the first call, and the next call tries a failed start again', async () => {
     await open();
     const entry = told({ start: 'call' });
     tell({ tools: ['one', 'two'] });
@@ -253,7 +253,7 @@ describe('core: what servers listed in an earlier window', () => {
     assert.equal(stage.server('a').state.kind, 'running');
   });
 
-  it('with `start: call` a person starts it, and an edit to `window` does', async () => {
+  it('with `start: call` a person starts the server, and so does an edit to `window`', async () => {
     await open();
     tell({ tools: ['one'] });
     await stage.edit({ a: told({ start: 'call' }) });
@@ -269,7 +269,7 @@ describe('core: what servers listed in an earlier window', () => {
     assert.equal(starts(), 3);
   });
 
-  it('with `start: call` prompts and resources start it too, and a cancelled call leaves its start to the next', async () => {
+  it('with `start: call` prompts and resources start the server too, and a cancelled call leaves its start to the next', async () => {
     await open();
     const rich = fixture('features', [], { start: 'call' });
     tell({ tools: ['one'] });
@@ -294,7 +294,7 @@ describe('core: what servers listed in an earlier window', () => {
     assert.equal(starts(), 2);
   });
 
-  it('is checked behind what the person waits for, by no more starts at once than there are cores', async () => {
+  it('remembered servers start after the awaited ones, and no more at once than there are cores', async () => {
     await open({ startsAtOnce: 1 });
     const all = ['-a', '-b', '-c', '-d'];
     for (const who of all) tell({ tools: [`of${who}`] }, who);
@@ -321,7 +321,7 @@ describe('core: what servers listed in an earlier window', () => {
     assert.deepEqual(all.map(starts), [2, 2, 2, 1]);
   });
 
-  it('says which era its server speaks: a modern one is asked to discover first, until it is modern no more (X8)', async () => {
+  it('a remembered list has the era of its server, so that a modern server gets discovery first (X8)', async () => {
     await open({ trace: true });
     const program = inFolder('server.mjs');
     const become = (name: string): void =>
@@ -344,14 +344,15 @@ describe('core: what servers listed in an earlier window', () => {
     assert.deepEqual(await asked(), ['initialize']);
   });
 
-  it('of an HTTP server that is away goes with the attempt', async () => {
+  it('the remembered list of an HTTP server goes with a failed attempt', async () => {
     await open();
     const server = await stage.http('http');
     await stage.edit({ far: http(server.url) });
     assert.ok(stage.published().length > 0);
     await stage.nextWindow();
     await server.stop();
-    const gone = nextEvent(stage.host.onDidChangeCatalogue, ({ toolsets }) => toolsets.every(({ id }) => id !== 'far'));
+    const { host } = stage;
+    const gone = nextEvent(host.onDidPublish, () => host.catalogue.toolsets.every(({ id }) => id !== 'far'));
     const applied = begin({ far: http(server.url) });
     assert.ok(stage.published().length > 0);
     await within(gone, 'its end');

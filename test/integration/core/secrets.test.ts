@@ -1,6 +1,6 @@
 /**
- * Secrets do not get into logs, problems and status (E4), though servers quote them wherever they can: in stderr,
- * stray output, log messages, errors, exits, HTTP bodies, and though the traffic is traced.
+ * Secrets do not get into logs, problems and status (E4). Servers quote them in stderr, stray output, log messages,
+ * errors, exits and HTTP bodies, with traced traffic.
  */
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
@@ -19,7 +19,7 @@ describe('core: secrets', () => {
 
   afterEach(endStages);
 
-  /** Each secret that is somewhere it must not be. */
+  /** Each secret in a forbidden place. */
   function leaks(): Record<string, string[]> {
     const seen = { logs: stage.logs.text(), snapshot: JSON.stringify(stage.host.snapshot) };
     return Object.fromEntries(
@@ -29,7 +29,7 @@ describe('core: secrets', () => {
     );
   }
 
-  it('values of env, written or of the host, by a server that says them everywhere', async () => {
+  it('Values of env, written or from the host, stay hidden if a server prints them everywhere', async () => {
     const env = { LITERAL: canary('literal'), HOST: { env: 'HOST_SECRET' }, QUOTED: `"${canary('quoted')}"\\` };
     await stage.edit({ a: fixture('raw', [], { env }) });
     for (const name of ['LITERAL', 'HOST', 'QUOTED']) {
@@ -49,7 +49,7 @@ describe('core: secrets', () => {
     assert.deepEqual(leaks(), {});
   });
 
-  it('a text that is cut in the middle of a secret', async () => {
+  it('A secret that is cut in the middle stays hidden', async () => {
     await stage.edit({ a: fixture('raw', [], { env: { SECRET: canary('cut') } }) });
     const text = `${canary('cut')} `.repeat(1000);
     await stage.text('a', 'stderr', { text });
@@ -58,7 +58,7 @@ describe('core: secrets', () => {
     assert.doesNotMatch(stage.logs.text(), /canary/);
   });
 
-  it('values of env in what a server says when it does not start, or dies', async () => {
+  it('Values of env stay hidden in the messages of a server that fails to start or dies', async () => {
     const env = { SECRET: canary('exit'), HOST: { env: 'HOST_SECRET' } };
     const says = ['--stderr', `cannot log in with ${canary('exit')} and ${canary('host')}`];
     const started: Record<string, Entry> = {
@@ -80,13 +80,13 @@ describe('core: secrets', () => {
     assert.match(stage.problem('server-exited').message, /cannot log in with •••|bad token •••/);
   });
 
-  it('secrets among the arguments of a command, as values of env', async () => {
+  it('Secrets among the arguments of a command stay hidden as values of env', async () => {
     const env = { SECRET: canary('argument') };
     await stage.edit({ a: fixture('exits', ['--token', canary('argument')], { env }) });
     assert.deepEqual(leaks(), {});
   });
 
-  it('secrets among the arguments of a command, which nothing else names', async () => {
+  it('Secrets among the arguments of a command stay hidden without another mention', async () => {
     const secrets = [
       '--pass',
       canary('pass'),
@@ -105,7 +105,7 @@ describe('core: secrets', () => {
     assert.deepEqual(leaks(), {});
   });
 
-  it('a key of several lines that is written line by line', async () => {
+  it('A key of several lines stays hidden if it is printed line by line', async () => {
     const lines = ['first', 'second', 'third'].map(canary);
     const key = ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----'].join('\n');
     await stage.edit({ a: fixture('raw', [], { env: { KEY: key, ESCAPED: key.replaceAll('\n', '\\n') } }) });
@@ -115,9 +115,9 @@ describe('core: secrets', () => {
     assert.deepEqual(leaks(), {});
   });
 
-  it('what is left of a line that was cut', async () => {
+  it('The rest of a cut line stays hidden', async () => {
     await stage.edit({ a: fixture('raw', [], { env: { SECRET: canary('cut') } }) });
-    // Wherever the line is cut, the cut falls into one of them.
+    // Any cut of the line falls into one of them.
     await stage.text('a', 'stderr', { text: canary('cut').repeat(3000) });
     await stage.logs.until(({ message }) => message.includes('is left out'), 'the cut');
     await stage.text('a', 'stderr', { text: 'the next line' });
@@ -125,17 +125,17 @@ describe('core: secrets', () => {
     assert.doesNotMatch(stage.logs.text('a').replace(/→ .*|← .*/g, ''), /canary|5ca1|b1e-/);
   });
 
-  it('our own token is not inherited by what is started', async () => {
+  it('Child processes do not inherit our own token', async () => {
     stage = await startStage({ env: { MCP_TOOLSETS_TOKEN: canary('own') } });
     await stage.edit({ a: fixture('raw') });
     assert.doesNotMatch(JSON.stringify(await stage.outcome('a', 'env', { name: 'MCP_TOOLSETS_TOKEN' })), /canary/);
   });
 
-  describe('of HTTP servers', () => {
+  describe('secrets of HTTP servers', () => {
     let server: Server;
     let base: string;
 
-    /** Answers every request with what it was sent: headers and address. */
+    /** Answers every request with its own headers and address. */
     beforeEach(async () => {
       server = createServer((request, response) => {
         const said = JSON.stringify({ error: `refused: ${request.url} ${JSON.stringify(request.headers)}` });
@@ -155,7 +155,7 @@ describe('core: secrets', () => {
     });
 
     for (const status of [401, 403, 404, 500, 307]) {
-      it(`headers, address and session in answers of status ${status}`, async () => {
+      it(`Headers, address and session stay hidden in answers of status ${status}`, async () => {
         const headers = {
           Authorization: { prefix: 'Bearer ', env: 'HOST_TOKEN' },
           'X-Api-Key': canary('header'),
@@ -165,7 +165,7 @@ describe('core: secrets', () => {
         await stage.edit({ a: http(url, { headers, sessionId: canary('session') }) });
         assert.equal(stage.host.snapshot.problems.length, 1);
         assert.deepEqual(leaks(), {});
-        // A server that quotes the token alone, without the word before it.
+        // Quotes only the token, without the word before it.
         const bare = ['token', 'basic', 'cookie'].map(canary).join('&');
         const basic = { 'X-Basic': `Basic ${Buffer.from(`user:${canary('basic')}`).toString('base64')}` };
         await stage.edit({ a: http(`http://${base}/${bare}?status=${status}`, { headers: { ...headers, ...basic } }) });
@@ -173,7 +173,7 @@ describe('core: secrets', () => {
       });
     }
 
-    it('and of addresses that are refused before anything is sent', async () => {
+    it('Secrets stay hidden in addresses that are refused before any request', async () => {
       await stage.edit({
         wrong: http(`htp://user:${canary('scheme')}@host/?token=${canary('scheme')}`),
         unreachable: http(`http://user:${canary('port')}@127.0.0.1:9/mcp?access_token=${canary('port')}`),
@@ -182,7 +182,7 @@ describe('core: secrets', () => {
     });
   });
 
-  it('headers and sessions in the traffic of a server that works', async () => {
+  it('Headers and sessions stay hidden in the traffic of a working server', async () => {
     const { url } = await stage.http('http', '--require-token', canary('token'));
     const headers = { Authorization: { prefix: 'Bearer ', env: 'HOST_TOKEN' }, 'X-Api-Key': canary('header') };
     await stage.edit({ a: http(`${url}?api_key=${canary('query')}`, { headers }) });
@@ -194,7 +194,7 @@ describe('core: secrets', () => {
     assert.ok(!JSON.stringify(stage.host.snapshot).includes(session));
   });
 
-  it('of a definition that was replaced or removed: its last words come later', async () => {
+  it('Secrets of a replaced or removed definition stay hidden in its late output', async () => {
     const env = (name: string): Entry => ({ env: { SECRET: canary(name) } });
     await stage.edit({ a: fixture('raw', [], env('before')) });
     const call = stage.outcome('a', 'slow', { ms: 500, steps: 5 }, { conversation: 'slow' });
@@ -204,7 +204,7 @@ describe('core: secrets', () => {
     assert.deepEqual(leaks(), {});
   });
 
-  it('of the gateway: its own token', async () => {
+  it('The token of the gateway stays hidden', async () => {
     await stage.edit({ a: fixture('raw') });
     const gateway = await stage.gateway();
     const { url, headers } = gateway.endpoint('a', 'plain');

@@ -1,4 +1,4 @@
-/** A spare instance of real servers: it is there before its conversation, and goes with what it was started for (P9, S1). */
+/** A spare instance of real servers starts before its conversation and ends with its reason (P9, S1). */
 import assert from 'node:assert/strict';
 import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
 import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
@@ -15,7 +15,7 @@ describe('core: the spare instance', () => {
   const pidOfSpare = (id: string): number | undefined =>
     stage.instances(id).find(({ use }) => use.kind === 'spare')?.pid;
 
-  it('serves the first call of the next conversation, and another follows', async () => {
+  it('A spare instance serves the first call of the next conversation, and another one follows', async () => {
     stage = await startStage({ conversations: { memory: 2 } });
     await stage.edit({ memory: officialServer('memory') });
     await stage.result('memory', 'read_graph', {}, { conversation: 'd1' });
@@ -31,7 +31,7 @@ describe('core: the spare instance', () => {
     await untilUses('memory', 'leased', 'leased', 'spare');
   });
 
-  it('of an HTTP server is a session of its own', async () => {
+  it('A spare instance of an HTTP server has its own session', async () => {
     stage = await startStage({ conversations: { far: 2 } });
     const server = await stage.http('http');
     await stage.edit({ far: http(server.url) });
@@ -40,7 +40,7 @@ describe('core: the spare instance', () => {
     await untilUses('far', 'leased', 'spare');
   });
 
-  it('ends with the approval of its launch', async () => {
+  it('A spare instance ends with the approval of its launch', async () => {
     const approvals = new ApprovalLedger({ store: new MemoryApprovals(), asks: () => true });
     stage = await startStage({ approvals, conversations: { a: 2 } });
     await stage.edit({ a: rawWith(['echo']) });

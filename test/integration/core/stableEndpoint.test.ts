@@ -1,13 +1,13 @@
-/** The port and the secret that other agents are told of (G6): who gets the port, what the file holds, what is refused. */
+/** The port and the secret for other agents (G6): the owner of the port, the contents of the file and refusals. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { tokenFileOf, tokenIn } from '../../../src/core/files/tokenFile.js';
-import { secretInFile } from '../../../src/core/gateway/endpointSecret.js';
-import { createGateway } from '../../../src/core/gateway/gateway.js';
-import { StableEndpoint, type EndpointState } from '../../../src/core/gateway/stableEndpoint.js';
+import { secretInFile } from '../../../src/core/gateway/http/endpointSecret.js';
+import { createGateway } from '../../../src/core/gateway/http/gateway.js';
+import { StableEndpoint, type EndpointState } from '../../../src/core/gateway/http/stableEndpoint.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
 import { posixIt } from '../../support/notHere.js';
@@ -50,7 +50,7 @@ describe('stable endpoint (G6)', () => {
     );
   };
 
-  it('a second one of the same port says that it is taken, and listens as soon as the first has ended', async () => {
+  it('A second endpoint of the same port reports it as taken, and listens after the first has ended', async () => {
     const first = open(0).endpoint;
     const state = await reaches(first, 'listening');
     assert.ok(state.kind === 'listening');
@@ -66,13 +66,13 @@ describe('stable endpoint (G6)', () => {
     await assertRefused(state.port);
   });
 
-  it('ended while it begins, it does not listen', async () => {
+  it('An endpoint that ends during its start does not listen', async () => {
     const { endpoint } = open(0);
     await endpoint.dispose();
     assert.equal(endpoint.state.kind, 'starting');
   });
 
-  it('a file that cannot be had is a reason, not a throw', async () => {
+  it('An unavailable file is a reason, not a throw', async () => {
     writeFileSync(path.join(folder, 'endpoints'), '');
     const { endpoint } = open(0);
     const state = await reaches(endpoint, 'failed');
@@ -80,7 +80,7 @@ describe('stable endpoint (G6)', () => {
     await endpoint.dispose();
   });
 
-  it('the secret has 256 bits, and two that make the file at once have the same', async () => {
+  it('The secret has 256 bits, and two concurrent creators of the file get the same one', async () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, () => tokenIn(file)));
     assert.equal(new Set(tokens).size, 1);
     assert.match(tokens[0] ?? '', /^[\w-]{43}$/);
@@ -115,7 +115,7 @@ describe('stable endpoint (G6)', () => {
     });
   }
 
-  it('each folder has a file of its own, outside of it', () => {
+  it('Each folder has its own file outside the folder', () => {
     const home = path.resolve('/home/ada');
     const { dir, base } = path.parse(tokenFileOf(path.resolve('/ws/my repo'), home));
     assert.equal(dir, path.join(home, '.minds', 'endpoints'));

@@ -1,6 +1,7 @@
 /**
- * Servers that do not start, all of them at once beside good ones (X3, C4, S2): each is a problem at its place and
- * a failed server, and costs only itself. The words of each message are in the golden files of the connections.
+ * Servers that do not start, all at once beside good ones (X3, C4, S2). Each is one problem at its place and one
+ * failed server, and costs only itself.
+ * The golden files of the connections hold the messages.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -16,9 +17,9 @@ interface Row {
   readonly id: string;
   readonly entry: Entry;
   readonly code: ProblemCode;
-  /** The text of the file at the problem's place; default: the server's key. */
+  /** The text of the file at the problem's place. Default: the server's key. */
   readonly at?: string;
-  /** Something that only this failure says. */
+  /** A text of this failure only. */
   readonly says: RegExp;
 }
 
@@ -213,7 +214,7 @@ describe('core: servers that do not start', () => {
 
   after(endStages);
 
-  it('each is one problem with its code at its place, and a server that failed', () => {
+  it('Each server that fails to start is one problem with its code at its place', () => {
     const text = stage.problems();
     const expected = rows.map(({ id, code, at }) => `${code} ${JSON.stringify(at ?? id)}`);
     assert.deepEqual(text.sort(), expected.sort());
@@ -230,7 +231,7 @@ describe('core: servers that do not start', () => {
     }
   });
 
-  it('the good ones serve, and of the bad ones nothing is left', async () => {
+  it('Good servers serve beside failed ones, and nothing of the failed ones is left', async () => {
     assert.deepEqual(stage.published(), ['good/echo', 'also/count']);
     assert.equal(await stage.text('good', 'echo', { text: 'hi' }), 'hi');
     const good = [stage.pid('good'), stage.pid('also')];
@@ -240,13 +241,13 @@ describe('core: servers that do not start', () => {
     assert.deepEqual(left, []);
   });
 
-  it('a call of what never started says so', async () => {
+  it('A call of a server that never started says so', async () => {
     const outcome = await stage.outcome('exits', 'echo');
     assert.match(JSON.stringify(outcome), /"echo\\" was not called\. The toolset \\"exits\\" has no tools now/);
     assert.match(JSON.stringify(outcome), /"isError":true/);
   });
 
-  it('repaired ones have no problem any more, the others are asked again', async () => {
+  it('Repaired servers have no problem, and the others are tried again', async () => {
     const repaired = rows.filter((_, index) => index % 4 === 0);
     const { id, entry } = rows.find(({ code }) => code === 'server-exited') as Row;
     await stage.edit({
@@ -265,10 +266,10 @@ describe('core: servers that do not start', () => {
   });
 });
 
-describe('core: servers that are odd, and well', () => {
+describe('core: odd servers that work', () => {
   afterEach(endStages);
 
-  it('old protocol, requests of their own, noise, no tools, slowness: they serve', async () => {
+  it('Servers with an old protocol, early requests, noise, no tools or slowness serve', async () => {
     const stage = await startStage();
     const prefixed = (prefix: string): Entry => ({ transform: [{ prefix }] });
     await stage.edit({

@@ -1,4 +1,4 @@
-/** Lists that are long, paged, wrong or in motion (R6, X3, N7). */
+/** Lists that are long, paged, wrong or changing (R6, X3, N7). */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Agent } from '../../support/core/agent.js';
@@ -17,7 +17,7 @@ describe('core: lists of tools', () => {
   const changing = (rest: Entry = {}): Entry => fixture('changes-tools', [], rest);
   const extras = (): string[] => stage.publishedBy('a').filter((name) => name.includes('extra_'));
 
-  it('a change goes through the same filter and naming', async () => {
+  it('A changed list passes the same filter and naming', async () => {
     await stage.edit({ a: changing({ tools: { blacklist: ['extra_2'] }, transform: [{ prefix: 'n_' }] }) });
     for (let n = 1; n <= 3; n++) await stage.text('a', 'n_grow');
     await stage.until(() => extras().join() === 'n_extra_1,n_extra_3', 'the third extra tool');
@@ -27,7 +27,7 @@ describe('core: lists of tools', () => {
     await stage.until(() => extras().length === 0, 'no extra tools');
   });
 
-  it('a storm of hundreds of notifications ends in the right catalogue, with few listings', async () => {
+  it('Hundreds of notifications end in the right catalogue with few listings', async () => {
     await stage.edit({ a: changing() });
     const version = stage.host.catalogue.version;
     await Promise.all(Array.from({ length: 5 }, () => stage.text('a', 'storm', { times: 200 })));
@@ -39,25 +39,25 @@ describe('core: lists of tools', () => {
     assert.deepEqual(stage.problems(), []);
   });
 
-  it('a change while the first list is taken is not missed', async () => {
+  it('A change during the first list is not missed', async () => {
     await stage.edit({ a: fixture('changes-tools', ['--while-listing']) });
     await stage.until(() => stage.publishedBy('a').includes('late'), 'the late tool');
   });
 
-  it('a server whose tools change with every list is followed to the last change', async () => {
+  it('A server whose tools change with every list is followed to the last change', async () => {
     const script = path.join(__dirname, 'servers/restless.mjs');
     await stage.edit({ a: { transport: 'stdio', command: process.execPath, args: [script, '--times', '10'] } });
     await stage.until(() => stage.publishedBy('a').includes('tool_10'), 'the last tool');
   });
 
-  it('a change that another conversation’s instance announces counts too', async () => {
+  it('A change announced by another conversation’s instance counts too', async () => {
     await stage.edit({ a: changing() });
     await stage.text('a', 'echo', {}, { conversation: 'holds the warm one' });
     await stage.text('a', 'grow', {}, { conversation: 'another' });
     await stage.until(() => extras().length === 1, 'the extra tool');
   });
 
-  it('a list that fails keeps the old one, says so, and is forgotten with the next that comes', async () => {
+  it('A failed list keeps the old one, is reported, and is forgotten with the next list', async () => {
     await stage.edit({ a: changing() });
     await stage.text('a', 'grow');
     await stage.until(() => extras().length === 1, 'the extra tool');
@@ -72,7 +72,7 @@ describe('core: lists of tools', () => {
     assert.equal(extras().length, 2);
   });
 
-  it('an edit of the filter meets the newest list', async () => {
+  it('An edit of the filter applies to the newest list', async () => {
     await stage.edit({ a: changing() });
     await stage.text('a', 'become', { names: ['one', 'two'] });
     await stage.until(() => stage.publishedBy('a').includes('two'), 'the new tools');
@@ -80,7 +80,7 @@ describe('core: lists of tools', () => {
     assert.deepEqual(stage.publishedBy('a'), ['one', 'two']);
   });
 
-  it('every page is taken, in order', async () => {
+  it('Every page of a list is read in order', async () => {
     await stage.edit({ a: fixture('pages', ['--pages', '40', '--tools-per-page', '5']) });
     assert.deepEqual(
       stage.publishedBy('a'),
@@ -95,7 +95,7 @@ describe('core: lists of tools', () => {
     ['an error on a later page', ['--error-on-page', '2'], /page 2 is not available/],
     ['more than 10,000 tools', ['--pages', '10', '--tools-per-page', '1001'], /more than 10000 tools/],
   ] as const) {
-    it(`${name} is a start that failed, and costs only that server`, async () => {
+    it(`${name} fails the start of that server only`, async () => {
       await stage.edit({ a: fixture('pages', args), b: rawWith(['echo']) });
       assert.deepEqual(stage.problems(), ['list-failed "a"']);
       assert.match(stage.problem('list-failed').message, reason);

@@ -1,4 +1,7 @@
-/** `{ command: [...] }` with real programs, servers and addresses (C2): when they run, who gets what they print, and what is seen. */
+/**
+ * `{ command: [...] }` with real programs, servers and addresses (C2): their time, their receivers and their
+ * visibility.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,7 +26,7 @@ describe('core: values that programs print', () => {
   afterEach(endStages);
 
   const node = (script: string, ...args: string[]): Entry => ({ command: [process.execPath, '-e', script, ...args] });
-  /** Prints a value that stands nowhere but in a file, and leaves a mark for each run. */
+  /** Prints a value that is only in a file, and leaves a mark for each run. */
   const printing = (value: string): Entry => {
     const file = `${(files += 1)}.txt`;
     writeFileSync(path.join(stage.folder, file), `${value}\r\n\n`);
@@ -44,7 +47,7 @@ describe('core: values that programs print', () => {
     assert.equal(stage.server('a').state.kind, 'failed');
   };
 
-  it('reach env and arguments, and no log, problem or status (E4)', async () => {
+  it('Printed values reach env and arguments, and no log, problem or status (E4)', async () => {
     const args = [{ ...printing(canary('argument')), prefix: '--token=', suffix: '!' }];
     await stage.edit({ a: fixture('raw', args as unknown as string[], { env: { GIVEN: printing(canary('env')) } }) });
     assert.equal(await stage.text('a', 'env', { name: 'GIVEN' }), canary('env'));
@@ -55,7 +58,7 @@ describe('core: values that programs print', () => {
     assert.match(stage.logs.text(), /\[stderr\] told ••• and •••/);
   });
 
-  it('reach addresses and headers', async () => {
+  it('Printed values reach addresses and headers', async () => {
     const server = await stage.http('http');
     const headers = { GIVEN: { ...printing(canary('header')), prefix: 'Bearer ' } };
     const [origin, rest] = [new URL(server.url).origin, server.url.slice(new URL(server.url).origin.length)];
@@ -63,7 +66,7 @@ describe('core: values that programs print', () => {
     assert.match(await stage.text('a', 'headers'), new RegExp(`Bearer ${canary('header')}`));
   });
 
-  it('run once for all servers that start together, and again with the next start', async () => {
+  it('Value commands run once for all servers that start together, and again with the next start', async () => {
     const given = printing('one');
     const entry = (id: string): Entry =>
       fixture('raw', [], { env: { GIVEN: given }, transform: [{ prefix: `${id}_` }] });
@@ -79,7 +82,7 @@ describe('core: values that programs print', () => {
     assert.equal(runs(), 2);
   });
 
-  it('do not run before a person has approved them (S1)', async () => {
+  it('Value commands do not run before a person has approved them (S1)', async () => {
     let verdict: 'pending' | 'approved' = 'pending';
     const changes = new Emitter<void>();
     stage = await startStage({ approvals: { judge: () => verdict, onDidChange: changes.event } });
@@ -110,19 +113,19 @@ describe('core: values that programs print', () => {
     ['is no file', { command: ['./no-such-program'] }, /does not exist/],
   ];
   for (const [what, given, message] of failures)
-    it(`are a problem at their place where the program ${what}`, async () => {
+    it(`Value commands are a problem at their place if the program ${what}`, async () => {
       await stage.edit({ a: fixture('raw', [], { env: { GIVEN: given } }) });
       failing(message);
       assert.doesNotMatch(stage.problem('value-command-failed').message.replace(/"console[^\n]*/, ''), anyCanary);
     });
 
-  it('are a problem where they do not fit', async () => {
+  it('Value commands in the wrong place are a problem', async () => {
     const server = await stage.http('http');
     await stage.edit({ a: http(server.url, { headers: { Given: node("console.log('a\\nb')") } }) });
     failing(/cannot be the value of header `Given`/);
   });
 
-  it('end with their whole tree, whoever still holds the output, and when nobody wants them any more (X5)', async () => {
+  it('Value commands end with their whole tree, despite a held output and when no server needs them (X5)', async () => {
     const child =
       "require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });";
     await stage.edit({

@@ -1,6 +1,6 @@
 /**
- * Each version of the protocol on either side (G2, G4): what a version has goes through, and what came with a later one
- * is not said to whom it would mean nothing.
+ * Each version of the protocol on either side (G2, G4). Features of a version pass, and later features are hidden
+ * from an older peer.
  */
 import assert from 'node:assert/strict';
 import { fixture } from '../../support/core/configText.js';
@@ -16,7 +16,7 @@ const declared = {
 };
 const png = 'data:image/png;base64,AA==';
 
-/** A client at the gateway, in the words of one version. */
+/** A client of the gateway in one version. */
 class OldClient {
   readonly asked: { method: string; params: Json }[] = [];
 
@@ -42,7 +42,7 @@ class OldClient {
     return result as Json;
   }
 
-  /** Answers what is asked meanwhile, and keeps what it was asked. */
+  /** Answers questions during the call, and records them. */
   async call(name: string, args: Json = {}): Promise<Json> {
     const stream = await this.raw.call({ name, arguments: args }, `call-${name}`);
     for (;;) {
@@ -83,7 +83,7 @@ describe('versions of the protocol', () => {
         client = await OldClient.open(stage, 's', version);
       });
 
-      it('lists and uses tools, prompts, resources and completions in its words', async () => {
+      it('A client lists and uses tools, prompts, resources and completions in the form of its version', async () => {
         assert.equal(client.initialized['protocolVersion'], version);
         assert.deepEqual(client.initialized['capabilities'], {
           tools: { listChanged: true },
@@ -132,7 +132,7 @@ describe('versions of the protocol', () => {
         assert.equal(await client.text('subscribed'), '["note://one"]');
       });
 
-      it('gets contents that it knows, and of others what they say', async () => {
+      it('A client gets contents of its version, and a description of others', async () => {
         const { content, structuredContent } = (await client.call('contents')) as { content: Json[] } & Json;
         const got = { content: (await client.result('prompts/get', { name: 'sounds' }))['messages'] as Json[] };
         const [sound, link] = got.content.map((message) => message['content'] as Json);
@@ -150,7 +150,7 @@ describe('versions of the protocol', () => {
         assert.deepEqual([content[2], link], [expectedLink, expectedLink]);
       });
 
-      it('is asked what its version knows, and the server is told so', async () => {
+      it('A client gets questions of its version, and the server knows these limits', async () => {
         const capabilities = {
           roots: { listChanged: true },
           sampling: isNewest ? { tools: {}, context: {} } : {},
@@ -171,7 +171,7 @@ describe('versions of the protocol', () => {
         );
       });
 
-      it('is asked in its words, or the server hears that there are none', async () => {
+      it('A client gets questions in its form, or the server learns that none are possible', async () => {
         const [sampled, elicited] = JSON.parse(await client.text('ask_much')) as Json[];
         if (isFirst) assert.match(String(sampled?.['message']), /speaks a protocol without .*"audio"/);
         else assert.equal(sampled?.['model'], 'm');
@@ -194,7 +194,7 @@ describe('versions of the protocol', () => {
       const capabilities = { roots: { listChanged: true }, sampling: {}, elicitation: { form: {} } };
 
       for (const batches of version === '2025-03-26' ? [false, true] : [false]) {
-        it(`gives its tools, prompts, resources, completions, and asks${batches ? ', in batches' : ''}`, async () => {
+        it(`A server gives its tools, prompts, resources, completions and questions${batches ? ', in batches' : ''}`, async () => {
           const args = ['--rich', '--protocol', version, ...(batches ? ['--batches'] : [])];
           await stage.edit({ s: fixture('features', args) });
           const session = await SessionClient.open(stage, 's', {
@@ -226,7 +226,7 @@ describe('versions of the protocol', () => {
         });
       }
 
-      it('is told the version in a header if it knows that', async () => {
+      it('A server receives the version in a header if it knows the header', async () => {
         const server = await stage.http('http', '--protocol', version);
         await stage.edit({ s: { transport: 'streamable_http', url: server.url } });
         const session = await SessionClient.open(stage, 's');
@@ -236,7 +236,7 @@ describe('versions of the protocol', () => {
     });
   }
 
-  it('a server of 2024-11-05 that completes nothing gives no values, and no error', async () => {
+  it('A server of 2024-11-05 without completions gives no values and no error', async () => {
     const server = await stage.http('legacy-sse');
     await stage.edit({ s: { transport: 'streamable_http', url: server.url } });
     const { client } = await SessionClient.open(stage, 's');

@@ -1,4 +1,4 @@
-/** Nothing is written outside the folder that it names (S1a), with real links, by the command line and under a race. */
+/** The command line writes only in the named folder (S1a): real links, and a race. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +32,7 @@ describe('links in a workspace (S1a)', () => {
 
   beforeEach(async () => {
     cli = await CommandLine.open();
-    // Beside the workspace, as a home folder is.
+    // Beside the workspace, like a home folder.
     outside = realpathSync(mkdtempSync(path.join(tmpdir(), 'links-home-')));
     cli.useHome(outside);
     mkdirSync(ofHome('.minds'));
@@ -203,7 +203,7 @@ const flipping = `
   let going = true;
   process.stdin.on('end', () => (going = false)).resume();
   console.log('going');
-  // The writer makes the folder where there is none, and its file, at any moment.
+  // The writer makes the folder if it does not exist, and its file, at any moment.
   const mend = () => {
     for (;;) {
       try {

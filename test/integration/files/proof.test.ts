@@ -1,4 +1,4 @@
-/** Whoever listens on a port is asked for a proof (G6), and may be anybody. */
+/** The listener of a port has to prove that it knows the token (G6), because any program can listen there. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -88,7 +88,7 @@ describe('a proof of who listens', () => {
       });
       const proof = knowsToken(port, token, clock);
       await reached;
-      // What has come so far is taken in.
+      // The bytes so far are read.
       for (let turns = 0; turns < 20; turns++) await nextTurn();
       collect();
       clock.advance(5_000);

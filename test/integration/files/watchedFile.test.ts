@@ -19,7 +19,7 @@ describe('watchFile on a real disk', () => {
     return nextEvent(file.onDidChange, () => true);
   }
 
-  /** What is told when time goes on after `change`. */
+  /** The reports after `change`. */
   async function after(change: () => Promise<void>): Promise<FileContent> {
     const heard = nextEvent(file.onDidChange, () => true);
     await change();

@@ -1,4 +1,4 @@
-/** What `connect` does between a client and gateways that come and go (G6, X4), with the backend of the test behind them. */
+/** `connect` between a client and gateways that come and go (G6, X4), with the backend of the test. */
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
@@ -6,7 +6,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { Bridge } from '../../../src/core/bridge/bridge.js';
-import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
+import { createGateway, type Gateway } from '../../../src/core/gateway/http/gateway.js';
 import { within } from '../../support/core/within.js';
 import { collect } from '../../support/heap.js';
 import { FakeBackend, MemoryLog, textOutcome } from '../../unit/gateway/fakes.js';
@@ -25,7 +25,7 @@ const meta = {
 };
 const versions = { legacy: '2025-11-25', modern: '2026-07-28', batches: '2025-03-26' } as const;
 
-describe('what joins a client over stdio to the gateway', () => {
+describe('the bridge between a client over stdio and the gateway', () => {
   const log = new MemoryLog();
   let backend: FakeBackend;
   let gateway: Gateway;
@@ -39,7 +39,7 @@ describe('what joins a client over stdio to the gateway', () => {
     return bridge.run(new AbortController().signal);
   }
 
-  /** A client that writes lines and reads what the bridge writes. */
+  /** A client of the bridge: it writes and reads lines. */
   class JoinedClient {
     readonly heard: Said[] = [];
     private readonly input = new PassThrough();
@@ -115,7 +115,7 @@ describe('what joins a client over stdio to the gateway', () => {
   const clientSockets = channel('net.client.socket');
   const note = (message: unknown): void => void sockets.add((message as { socket: Socket }).socket);
 
-  /** Resolves when the sockets of the bridge are closed that are open now. */
+  /** Resolves when all present sockets of the bridge are closed. */
   async function untilClosed(end: () => Promise<void>): Promise<void> {
     const open = [...sockets].filter((socket) => !socket.closed);
     const closed = open.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
@@ -123,7 +123,7 @@ describe('what joins a client over stdio to the gateway', () => {
     await within(Promise.all(closed), 'the end of the sockets');
   }
 
-  /** What goes out on a dying socket may have been delivered. */
+  /** A message on a dying socket may have been delivered. */
   const endGateway = (): Promise<void> => untilClosed(() => gateway.dispose());
 
   const answerAll = (): void => {
@@ -146,7 +146,7 @@ describe('what joins a client over stdio to the gateway', () => {
 
   for (const kind of ['modern', 'legacy'] as const) {
     for (const what of ['is on another port', 'has another token'] as const) {
-      it(`what is asked at once when the gateway ${what} is answered, each request: ${versions[kind]}`, async () => {
+      it(`each request right after the gateway ${what} is answered: ${versions[kind]}`, async () => {
         answerAll();
         client = await new JoinedClient(kind).begin();
         assert.equal(await client.call(2), 'did {"id":2}');
@@ -164,7 +164,7 @@ describe('what joins a client over stdio to the gateway', () => {
       });
     }
 
-    it(`a call that runs while its gateway goes is answered, and not made again (X4): ${versions[kind]}`, async () => {
+    it(`a call in flight at the end of its gateway is answered, and not sent again (X4): ${versions[kind]}`, async () => {
       client = await new JoinedClient(kind).begin();
       const running = client.call(2);
       await backend.nextCall();
@@ -175,7 +175,7 @@ describe('what joins a client over stdio to the gateway', () => {
       assert.equal(await client.call(3), 'did {"id":3}');
     });
 
-    it(`a call finishes though its toolset is taken away and what is asked next is refused (R4): ${versions[kind]}`, async () => {
+    it(`a call of a removed toolset finishes, and the next request is refused (R4): ${versions[kind]}`, async () => {
       client = await new JoinedClient(kind).begin();
       const running = client.call(2);
       const held = await backend.nextCall();
@@ -208,7 +208,7 @@ describe('what joins a client over stdio to the gateway', () => {
     void client.ask(3, 'tools/call', { name: 'go' }).catch(() => undefined);
     const { call } = await backend.nextCall();
     const aborted = new Promise<void>((resolve) => call.signal.addEventListener('abort', () => resolve()));
-    // Both go on, and the first says that there is no such toolset any more.
+    // Both go on, and the first reports the missing toolset.
     await open(0);
     answerAll();
     first.backend.remove('play');
@@ -224,7 +224,7 @@ describe('what joins a client over stdio to the gateway', () => {
     }
   });
 
-  it('its end leaves no call behind, and says nothing more', async () => {
+  it('the end of the bridge leaves no call behind, and writes nothing', async () => {
     const joined = await new JoinedClient('modern').begin();
     joined.write(joined.request(2, 'tools/call', { name: 'go' }));
     const { call } = await backend.nextCall();
@@ -234,7 +234,7 @@ describe('what joins a client over stdio to the gateway', () => {
     assert.deepEqual(joined.heard, []);
   });
 
-  it('its end ends what attends to the conversation, whatever was collected meanwhile (L2a)', async () => {
+  it('the end of the bridge ends the stream of its conversation, also after a garbage collection (L2a)', async () => {
     answerAll();
     const joined = await new JoinedClient('modern').begin();
     for (const id of [2, 3, 4]) assert.equal(await joined.call(id), `did {"id":${id}}`);
@@ -242,7 +242,7 @@ describe('what joins a client over stdio to the gateway', () => {
     await untilClosed(() => joined.end());
   });
 
-  it('what a server says to a client that does not read is not kept without end, and the answer is (S2)', async () => {
+  it('messages to a client that does not read are kept in bounds, and the answer is kept (S2)', async () => {
     const input = new PassThrough();
     const output = new Writable({ write: () => {} });
     const answered = new Promise<void>((resolve) => {
@@ -267,7 +267,7 @@ describe('what joins a client over stdio to the gateway', () => {
     await running;
   });
 
-  it('a line that is no message is said to be none, and the next one is heard', async () => {
+  it('an invalid line gets an error, and the next line is read', async () => {
     answerAll();
     client = await new JoinedClient('legacy').begin();
     for (const line of [null, 5, 'x', true, [], {}, { jsonrpc: '2.0', id: 9 }]) client.write(line);
@@ -291,7 +291,7 @@ describe('what joins a client over stdio to the gateway', () => {
     );
   });
 
-  it('a method of any characters is unknown, and ends nothing', async () => {
+  it('a method of strange characters is unknown, and ends nothing', async () => {
     client = await new JoinedClient('modern').begin();
     const running = client.call(2);
     const held = await backend.nextCall();

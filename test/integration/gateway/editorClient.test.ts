@@ -23,7 +23,7 @@ describe('gateway: a client like the editor', () => {
     return tools.map(({ name }) => name);
   }
 
-  it('connects in the order of the editor: GET at once, setLevel before initialized, in parallel', async () => {
+  it('the editor may connect in its order: GET at once, setLevel before initialized, in parallel', async () => {
     assert.deepEqual(await client.initialize(), {
       jsonrpc: '2.0',
       id: 1,
@@ -46,17 +46,17 @@ describe('gateway: a client like the editor', () => {
     assert.deepEqual([initialized.status, initialized.body], [202, '']);
     assert.deepEqual(names, ['click', 'type']);
     assert.deepEqual(rig.gateway.activityOf('play', 'editor'), { sessions: 1, listed: 1, callsInFlight: 0 });
-    assert.equal(rig.gateway.sessionsOf('play', 'plain'), 0);
+    assert.equal(rig.gateway.activityOf('play', 'plain').sessions, 0);
   });
 
-  it('says that the editor has connected and listed, as it happens', async () => {
+  it('the gateway reports at once that the editor has connected and listed', async () => {
     const listed = nextEvent(rig.gateway.onDidChangeActivity, () => rig.gateway.activityOf('play').listed === 1);
     await client.initialize();
     void toolNames();
     assert.equal(await listed, 'play');
   });
 
-  it('a session that the editor leaves without a word is none that has listed, until it listens again', async () => {
+  it('a session without its stream does not count as listed, until the editor listens again', async () => {
     await client.initialize();
     const stream = await client.listen();
     await toolNames();
@@ -75,21 +75,21 @@ describe('gateway: a client like the editor', () => {
     ['2024-11-05', '2024-11-05'],
     ['2031-01-01', '2025-11-25'],
   ] as const) {
-    it(`asked for ${asked} it speaks ${answered}`, async () => {
+    it(`the answer to version ${asked} is ${answered}`, async () => {
       const { result } = (await client.initialize(asked)) as { result: Json };
       assert.equal(result['protocolVersion'], answered);
       assert.deepEqual(await toolNames(), ['click', 'type']);
     });
   }
 
-  it('an initialize that is malformed is answered and begins nothing', async () => {
+  it('a malformed initialize gets an error and begins no session', async () => {
     const answer = await client.post(client.request('initialize', {}));
     assert.equal(answer.status, 200);
     assert.equal((messagesOf(answer.body)[0]?.['error'] as Json)['code'], -32602);
-    assert.equal(rig.gateway.sessionsOf('play'), 0);
+    assert.equal(rig.gateway.activityOf('play').sessions, 0);
   });
 
-  it('initialises again after 404, though it still sends the old session', async () => {
+  it('the editor initialises again after 404, although it still sends the old session', async () => {
     client.session = 'of-yesterday';
     const refused = await client.post(client.request('tools/list'));
     assert.equal(refused.status, 404);
@@ -102,7 +102,7 @@ describe('gateway: a client like the editor', () => {
   describe('a call', () => {
     beforeEach(() => client.initialize());
 
-    it('is answered on its stream', async () => {
+    it('a call is answered on its stream', async () => {
       const stream = client.call({ name: 'click', arguments: { x: 1 } }, 'c1');
       const { call, answer } = await rig.backend.nextCall();
       assert.deepEqual([call.tool, call.arguments, call.clientKind], ['click', { x: 1 }, 'editor']);
@@ -115,7 +115,7 @@ describe('gateway: a client like the editor', () => {
       assert.equal(await stream.message(), undefined);
     });
 
-    it('is kept alive every 15 s for as long as it takes', async () => {
+    it('a call of any length is kept alive every 15 s', async () => {
       const stream = client.call({ name: 'click' });
       const { answer } = await rig.backend.nextCall();
       rig.clock.advance(1_000);
@@ -127,7 +127,7 @@ describe('gateway: a client like the editor', () => {
       assert.match((await stream.frame()) ?? '', /ten minutes later/);
     });
 
-    it('reports progress as it comes', async () => {
+    it('a call reports progress at once', async () => {
       const stream = client.call({ name: 'click', _meta: { progressToken: 'p', 'vscode.conversationId': 'c' } });
       const { call, answer } = await rig.backend.nextCall();
       assert.equal(call.conversation, 'c');
@@ -142,7 +142,7 @@ describe('gateway: a client like the editor', () => {
       assert.ok((await stream.message())?.['result']);
     });
 
-    it('many run at once, and each gets its own answer', async () => {
+    it('many calls run at once, and each gets its own answer', async () => {
       const streams = Array.from({ length: 40 }, (_, n) => client.call({ name: 'click' }, `c${n}`));
       const held = await Promise.all(streams.map(() => rig.backend.nextCall()));
       assert.equal(rig.gateway.activityOf('play').callsInFlight, 40);
@@ -154,7 +154,7 @@ describe('gateway: a client like the editor', () => {
       );
     });
 
-    it('is cancelled by notification: aborted, its stream ends without an answer', async () => {
+    it('a notification cancels a call: aborted, and its stream ends without an answer', async () => {
       const stream = client.call({ name: 'click' }, 9);
       const { call } = await rig.backend.nextCall();
       const aborted = untilAborted(call.signal);
@@ -163,7 +163,7 @@ describe('gateway: a client like the editor', () => {
       assert.equal(await stream.message(), undefined);
     });
 
-    it('is not cancelled by a socket that closes', async () => {
+    it('a closed socket does not cancel a call', async () => {
       const stream = client.call({ name: 'click' });
       const { call, answer } = await rig.backend.nextCall();
       const closed = rig.socketClosed();
@@ -179,7 +179,7 @@ describe('gateway: a client like the editor', () => {
       await ended;
     });
 
-    it('is cancelled when its session is deleted', async () => {
+    it('a call is cancelled when its session is deleted', async () => {
       const stream = client.call({ name: 'click' });
       const { call } = await rig.backend.nextCall();
       assert.equal((await client.send('DELETE')).status, 204);
@@ -189,7 +189,7 @@ describe('gateway: a client like the editor', () => {
       assert.equal((await client.send('DELETE')).status, 404);
     });
 
-    it('is cancelled when the gateway ends', async () => {
+    it('a call is cancelled when the gateway ends', async () => {
       client.call({ name: 'click' });
       const { call } = await rig.backend.nextCall();
       await rig.gateway.dispose();
@@ -200,7 +200,7 @@ describe('gateway: a client like the editor', () => {
   describe('list_changed', () => {
     beforeEach(() => client.initialize());
 
-    it('comes on the listening stream, a burst as one', async () => {
+    it('list_changed comes on the listening stream, once for a burst', async () => {
       const stream = await client.listen();
       await toolNames();
       for (const name of ['a', 'b', 'c']) rig.backend.set('play', [name]);
@@ -212,7 +212,7 @@ describe('gateway: a client like the editor', () => {
       assert.deepEqual(await stream.message(), listChanged, 'the next one is of the next change');
     });
 
-    it('comes when the stream is opened again after a change', async () => {
+    it('list_changed comes when the stream opens again after a change', async () => {
       const first = await client.listen();
       await toolNames();
       const closed = rig.socketClosed();
@@ -224,7 +224,7 @@ describe('gateway: a client like the editor', () => {
       assert.deepEqual(await second.message(), listChanged);
     });
 
-    it('comes on the stream of a running call before its result', async () => {
+    it('list_changed comes on the stream of a running call before its result', async () => {
       await toolNames();
       const stream = client.call({ name: 'click' }, 5);
       const { answer } = await rig.backend.nextCall();
@@ -235,7 +235,7 @@ describe('gateway: a client like the editor', () => {
       rig.clock.advance(20);
     });
 
-    it('a toolset that goes leaves its sessions with an empty list, and its calls to finish (R4)', async () => {
+    it('the sessions of a removed toolset have an empty list, and its calls finish (R4)', async () => {
       const listening = await client.listen();
       const stream = client.call({ name: 'click' }, 5);
       const { call, answer } = await rig.backend.nextCall();
@@ -252,7 +252,7 @@ describe('gateway: a client like the editor', () => {
       assert.equal(again.status, 404);
     });
 
-    it('a toolset that comes back serves the sessions it had', async () => {
+    it('a toolset that comes back serves its earlier sessions', async () => {
       const listening = await client.listen();
       rig.backend.remove('play');
       rig.clock.advance(20);
@@ -299,7 +299,7 @@ describe('gateway: a client like the editor', () => {
       assert.deepEqual([status, body], [202, '']);
     });
 
-    it('initialize is no part of a batch', async () => {
+    it('initialize in a batch is refused', async () => {
       await client.initialize('2025-03-26');
       const { body } = await client.post([client.request('initialize', { protocolVersion: '2025-03-26' })]);
       assert.equal((messagesOf(body)[0]?.['error'] as Json)['code'], -32600);
@@ -317,7 +317,7 @@ describe('gateway: a client like the editor', () => {
       ['no message', '"hello"', -32600],
       ['a request without an id that can be answered', '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600],
     ] as const) {
-      it(`${name} is refused with 400`, async () => {
+      it(`a POST with ${name} is refused with 400`, async () => {
         await client.initialize();
         const answer = await client.send('POST', body);
         const message = JSON.parse(answer.body) as { id: unknown; error: Json };
@@ -325,20 +325,20 @@ describe('gateway: a client like the editor', () => {
       });
     }
 
-    it('a request that is wrong is answered under its id', async () => {
+    it('a wrong request gets an error with its id', async () => {
       await client.initialize();
       const { status, body } = await client.post({ jsonrpc: '1.0', id: 4, method: 'ping' });
       assert.equal(status, 200);
       assert.deepEqual([messagesOf(body)[0]?.['id'], (messagesOf(body)[0]?.['error'] as Json)['code']], [4, -32600]);
     });
 
-    it('unknown methods are -32601, and answers to questions nobody asked are taken', async () => {
+    it('unknown methods are -32601, and unasked answers are ignored', async () => {
       await client.initialize();
       assert.equal(((await client.ask('prompts/list'))['error'] as Json)['code'], -32601);
       assert.equal((await client.post({ jsonrpc: '2.0', id: 99, result: {} })).status, 202);
     });
 
-    it('text of any script arrives as it was sent', async () => {
+    it('text of any script arrives unchanged', async () => {
       await client.initialize();
       rig.backend.answering = ({ arguments: given }) => textOutcome(given?.['text'] as string);
       const text = '中文 é 🙂 \u2028 \r\n\n data: x';

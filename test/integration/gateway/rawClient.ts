@@ -11,7 +11,7 @@ import {
   type IncomingMessage,
   type OutgoingHttpHeaders,
 } from 'node:http';
-import type { GatewayEndpoint } from '../../../src/core/gateway/gateway.js';
+import type { GatewayEndpoint } from '../../../src/core/gateway/http/gateway.js';
 
 export type Json = Record<string, unknown>;
 
@@ -21,7 +21,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** The events of a response, whose head may be still to come; JSON is one that is no event. */
+/** The events of a response, perhaps before its head; a JSON answer counts as one. */
 export class EventReader {
   private readonly frames: string[] = [];
   private readonly waiting: ((frame: string | undefined) => void)[] = [];
@@ -46,14 +46,14 @@ export class EventReader {
     });
   }
 
-  /** The next event or comment as it was written; undefined when the stream ends first. */
+  /** Returns the next event or comment unchanged; undefined if the stream ends first. */
   frame(): Promise<string | undefined> {
     const frame = this.frames.shift();
     if (frame !== undefined || this.ended) return Promise.resolve(frame);
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** The message of the next event; comments are passed over. */
+  /** Returns the message of the next event, without comments. */
   async message(): Promise<Json | undefined> {
     for (;;) {
       const frame = await this.frame();
@@ -79,7 +79,7 @@ function messageOf(frame: string): Json | undefined {
   return data === undefined ? undefined : (JSON.parse(data) as Json);
 }
 
-/** The messages of a reply, which is events or JSON. */
+/** Returns the messages of a reply with events or JSON. */
 export function messagesOf(body: string): Json[] {
   return body
     .split('\n\n')
@@ -121,7 +121,7 @@ export class RawClient {
     return answer;
   }
 
-  /** POSTs what is given as it is. */
+  /** POSTs the value unchanged. */
   post(value: unknown, headers: OutgoingHttpHeaders = {}): Promise<Answer> {
     return this.send('POST', JSON.stringify(value), headers);
   }
@@ -130,7 +130,7 @@ export class RawClient {
     return { jsonrpc: '2.0', id, method, ...(params ? { params } : {}) };
   }
 
-  /** The one message that answers a request. */
+  /** Returns the only message of the answer. */
   async ask(method: string, params?: Json): Promise<Json> {
     const { status, body } = await this.post(this.request(method, params));
     const [message, more] = messagesOf(body);
@@ -138,7 +138,7 @@ export class RawClient {
     return message;
   }
 
-  /** A call whose answer is still to come. */
+  /** Sends a call, and returns its open answer. */
   call(params: Json, id: string | number = this.nextId++): EventReader {
     const sent = this.open('POST');
     sent.end(JSON.stringify(this.request('tools/call', params, id)));
@@ -163,7 +163,7 @@ export class RawClient {
     return message;
   }
 
-  /** Resolves when the head of the stream is there. */
+  /** Resolves with the head of the stream. */
   async listen(): Promise<EventReader & { readonly head: IncomingMessage }> {
     const sent = this.open('GET');
     const reader = new EventReader(sent);

@@ -1,7 +1,7 @@
-/** REST on the listener (G2, G7): who is answered, within which bounds, and always JSON. */
+/** REST on the listener (G2, G7): access, bounds, and JSON in every answer. */
 import assert from 'node:assert/strict';
-import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
-import type { RestBackend } from '../../../src/core/gateway/rest.js';
+import { createGateway, type Gateway } from '../../../src/core/gateway/http/gateway.js';
+import type { RestBackend } from '../../../src/core/gateway/http/rest.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
 import { RawClient, type Answer } from './rawClient.js';
@@ -52,7 +52,7 @@ describe('gateway: REST', () => {
     assert.match(error.message, /^.{10,}\.$/);
   }
 
-  it('answers with JSON, and with the address of the toolset over MCP', async () => {
+  it('REST answers with JSON, and with the address of the toolset over MCP', async () => {
     const { status, headers, body } = await send('GET');
     assert.deepEqual([status, headers['content-type']], [200, 'application/json']);
     assert.deepEqual(JSON.parse(body), { upstreams: [{ id: 'a', url: at('/mcp/a') }] });
@@ -62,7 +62,7 @@ describe('gateway: REST', () => {
     assert.deepEqual(added, [{ id: 'b' }]);
   });
 
-  it('without the token it is 401 and says so, whatever the path; from elsewhere it is 403', async () => {
+  it('REST answers 401 without the token, and 403 to a foreign Host or Origin, on every path', async () => {
     for (const where of [path, '/api', '/api/other']) {
       const answer = await send('GET', where, undefined, { Authorization: `Bearer ${'B'.repeat(43)}` });
       fails(answer, 401, 'token-wrong');
@@ -75,7 +75,7 @@ describe('gateway: REST', () => {
     assert.deepEqual(added, []);
   });
 
-  it('what is not there, not meant or not JSON is an error with a code', async () => {
+  it('an unknown path or method and a body other than JSON are errors with a code', async () => {
     fails(await send('GET', '/api/v1'), 404, 'path-unknown');
     fails(await send('GET', `${path}/a/other`), 404, 'path-unknown');
     fails(await send('GET', `${path}/none/tools`), 404, 'upstream-unknown');
@@ -87,7 +87,7 @@ describe('gateway: REST', () => {
     fails(await send('POST', path, '{}', { 'content-type': 'text/plain' }), 415, 'content-type-wrong');
   });
 
-  it('a body that is too large or too slow is refused; what was thrown stays in the log', async () => {
+  it('a too large or too slow body is refused, and exceptions stay in the log', async () => {
     fails(await send('POST', path, `"${'x'.repeat(2 ** 24)}"`), 413, 'body-too-large');
     const slow = client.open('POST', {}, at(path));
     const answer = client.answer(slow);
@@ -102,7 +102,7 @@ describe('gateway: REST', () => {
     assert.ok(JSON.stringify(log).includes('secret cause'));
   });
 
-  it('a gateway without REST has nothing there', async () => {
+  it('a gateway without REST answers 404 at its paths', async () => {
     const other = createGateway({ backend: new FakeBackend(), clock, log, version: '1' });
     await other.start();
     const { headers } = other.endpoint('a', 'plain');

@@ -1,11 +1,11 @@
-/** A gateway on a real socket before a backend and a clock of the test; its end proves that nothing is left of it. */
+/** A gateway on a real socket, with a backend and a clock of the test. Its end checks for left-overs. */
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
 import type { ClientKind } from '../../../src/core/protocol/client.js';
-import { createGateway, type Gateway, type GatewayLimits } from '../../../src/core/gateway/gateway.js';
+import { createGateway, type Gateway, type GatewayLimits } from '../../../src/core/gateway/http/gateway.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
 import { RawClient } from './rawClient.js';
@@ -68,7 +68,7 @@ export async function startRig(limits: Partial<GatewayLimits> = {}): Promise<Rig
   };
 }
 
-/** Proves that nothing listens. */
+/** Checks for a listener on the port. */
 export async function assertRefused(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];

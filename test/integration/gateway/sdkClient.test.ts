@@ -31,7 +31,7 @@ describe("gateway: the SDK's client", () => {
     return { client, transport };
   }
 
-  it('connects, and pages through the tools', async () => {
+  it('the client of the SDK connects, and pages through the tools', async () => {
     const { client } = await connect();
     assert.deepEqual(client.getServerVersion(), { name: 'play', version: '1.2.3' });
     assert.equal(client.getInstructions(), 'Play.');
@@ -47,7 +47,7 @@ describe("gateway: the SDK's client", () => {
     await client.setLoggingLevel('warning');
   });
 
-  it('a cursor that a change made stale is refused', async () => {
+  it('a cursor from before a change is refused', async () => {
     const { client } = await connect();
     const { nextCursor } = await client.listTools();
     rig.backend.set('play', ['x', 'y', 'z']);
@@ -55,7 +55,7 @@ describe("gateway: the SDK's client", () => {
     rig.clock.advance(20);
   });
 
-  it('results come as the server gave them, structured content included', async () => {
+  it('results arrive as the server gave them, with structured content', async () => {
     const schema = { type: 'object' as const, properties: { n: { type: 'number' } }, required: ['n'] };
     rig.backend.set('play', [], { tools: [tool('count', { outputSchema: schema })] });
     const result = {
@@ -70,7 +70,7 @@ describe("gateway: the SDK's client", () => {
     rig.clock.advance(20);
   });
 
-  it('its calls are of the conversation of its session', async () => {
+  it('the calls of a session have one conversation', async () => {
     const [one, two] = [await connect(), await connect()];
     rig.backend.answering = ({ conversation }) => textOutcome(conversation);
     const conversations = [];
@@ -84,9 +84,9 @@ describe("gateway: the SDK's client", () => {
     );
   });
 
-  it('is told of changes', async () => {
+  it('the client of the SDK gets list_changed', async () => {
     const { client } = await connect();
-    // The GET stream opens behind the client's back: what it missed comes when it is there.
+    // The GET stream opens later, and brings the missed notifications.
     const told = new Promise<void>((resolve) => {
       client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
     });
@@ -99,7 +99,7 @@ describe("gateway: the SDK's client", () => {
     );
   });
 
-  it('sees progress', async () => {
+  it('the client of the SDK gets progress', async () => {
     const { client } = await connect();
     const seen: unknown[] = [];
     const result = client.callTool({ name: 'a' }, undefined, { onprogress: (progress) => seen.push(progress) });
@@ -114,7 +114,7 @@ describe("gateway: the SDK's client", () => {
     ]);
   });
 
-  it('cancels', async () => {
+  it('the client of the SDK cancels a call', async () => {
     const { client } = await connect();
     const controller = new AbortController();
     const result = assert.rejects(client.callTool({ name: 'a' }, undefined, { signal: controller.signal }));
@@ -134,14 +134,14 @@ describe("gateway: the SDK's client", () => {
     await assert.rejects(client.listPrompts(), (error: McpError) => error.code === -32601);
   });
 
-  it('ends its session', async () => {
+  it('the client of the SDK ends its session', async () => {
     const { transport } = await connect();
-    assert.equal(rig.gateway.sessionsOf('play'), 1);
+    assert.equal(rig.gateway.activityOf('play').sessions, 1);
     await transport.terminateSession();
-    assert.equal(rig.gateway.sessionsOf('play'), 0);
+    assert.equal(rig.gateway.activityOf('play').sessions, 0);
   });
 
-  it('a toolset that is not there refuses it', async () => {
+  it('an unknown toolset refuses the client of the SDK', async () => {
     await assert.rejects(connect('nobody'));
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { createGateway } from '../../../src/core/gateway/gateway.js';
+import { createGateway } from '../../../src/core/gateway/http/gateway.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
 import type { Answer, RawClient } from './rawClient.js';
@@ -29,7 +29,7 @@ describe('gateway: safety (G2, G3b)', () => {
     assert.equal(answer.headers['mcp-session-id'], undefined);
   }
 
-  it('each gateway has a token of 256 bits of its own', async () => {
+  it('each gateway has another token of 256 bits', async () => {
     const other = createGateway({ backend: rig.backend, clock: rig.clock, log: rig.log, version: '1' });
     const { Authorization } = rig.gateway.endpoint('play', 'editor').headers;
     assert.match(Authorization ?? '', /^Bearer [A-Za-z0-9_-]{43}$/);
@@ -41,7 +41,7 @@ describe('gateway: safety (G2, G3b)', () => {
     }
   });
 
-  it('it listens on the loopback interface alone', () => {
+  it('the gateway listens only on the loopback interface', () => {
     const { url } = rig.gateway.endpoint('play', 'editor');
     assert.equal(url, `http://127.0.0.1:${rig.gateway.port}/editor/play`);
   });
@@ -52,7 +52,7 @@ describe('gateway: safety (G2, G3b)', () => {
     ['an empty token', 'Bearer '],
     ['another scheme', 'Basic QTpC'],
   ] as const) {
-    it(`${name} is 404 and nothing else, on any path and with any method`, async () => {
+    it(`a request with ${name} gets a bare 404, on any path and with any method`, async () => {
       for (const client of [editor, plain, rig.client('nobody'), rig.client('nobody', 'plain')]) {
         for (const method of ['POST', 'GET', 'DELETE', 'PUT', 'OPTIONS']) {
           const body = method === 'POST' ? JSON.stringify(initialize) : undefined;
@@ -61,7 +61,7 @@ describe('gateway: safety (G2, G3b)', () => {
           assert.equal(answer.headers.connection, 'close');
         }
       }
-      assert.equal(rig.gateway.sessionsOf('play'), 0);
+      assert.equal(rig.gateway.activityOf('play').sessions, 0);
     });
   }
 
@@ -75,7 +75,7 @@ describe('gateway: safety (G2, G3b)', () => {
     }
   });
 
-  it('so is a foreign Origin, also with the token', async () => {
+  it('a foreign Origin is refused, also with the token', async () => {
     for (const origin of ['https://evil.example', 'null', `http://127.0.0.1.evil.example:${rig.gateway.port}`]) {
       assertSilent(await editor.post(initialize, { origin }), 404);
       assertSilent(await plain.post(initialize, { origin }), 403);
@@ -85,7 +85,7 @@ describe('gateway: safety (G2, G3b)', () => {
     assert.equal(answer.headers['access-control-allow-origin'], undefined);
   });
 
-  it('unknown paths and toolsets are 404', async () => {
+  it('unknown paths and toolsets get 404', async () => {
     const { port } = rig.gateway;
     for (const path of [
       '/',
@@ -100,7 +100,7 @@ describe('gateway: safety (G2, G3b)', () => {
     assert.equal((await rig.client('nobody').post(initialize)).status, 404);
   });
 
-  it('other methods are 405', async () => {
+  it('other HTTP methods get 405', async () => {
     for (const method of ['PUT', 'PATCH', 'OPTIONS']) {
       const answer = await editor.send(method);
       assert.deepEqual([answer.status, answer.headers.allow], [405, 'GET, POST, DELETE']);
@@ -119,13 +119,13 @@ describe('gateway: safety (G2, G3b)', () => {
     assert.ok((await editor.ask('tools/list'))['result']);
   });
 
-  it('without a session only initialize is taken', async () => {
+  it('only initialize needs no session', async () => {
     assert.equal((await editor.post(editor.request('tools/list'))).status, 400);
     assert.equal((await editor.send('GET')).status, 400);
     assert.equal((await editor.send('DELETE')).status, 400);
   });
 
-  it('a protocol version that is not spoken is 400', async () => {
+  it('an unknown protocol version gets 400', async () => {
     await plain.initialize();
     const version = (value: string): Promise<Answer> =>
       plain.post(plain.request('ping'), { 'mcp-protocol-version': value });
@@ -133,7 +133,7 @@ describe('gateway: safety (G2, G3b)', () => {
     assert.equal((await version('1999-01-01')).status, 400);
   });
 
-  it('a body that is not JSON by its type is 415', async () => {
+  it('a body of another media type gets 415', async () => {
     await plain.initialize();
     for (const type of [undefined, 'text/plain', 'application/jsonp', 'multipart/form-data']) {
       assert.equal((await plain.post(plain.request('ping'), { 'content-type': type })).status, 415);
@@ -144,7 +144,7 @@ describe('gateway: safety (G2, G3b)', () => {
     );
   });
 
-  it('a body that is announced as too large is 413, before it is sent', async () => {
+  it('a body announced as too large gets 413 before it is sent', async () => {
     await editor.initialize();
     const sent = editor.open('POST', { 'content-length': 10_001 });
     sent.flushHeaders();
@@ -152,7 +152,7 @@ describe('gateway: safety (G2, G3b)', () => {
     sent.on('error', () => {}).destroy();
   });
 
-  it('a body that turns out too large is 413, and the session lives on', async () => {
+  it('a too large body gets 413, and the session lives on', async () => {
     await editor.initialize();
     const answer = await editor.send('POST', JSON.stringify({ x: 'y'.repeat(3_000_000) }), {
       'transfer-encoding': 'chunked',
@@ -161,7 +161,7 @@ describe('gateway: safety (G2, G3b)', () => {
     assert.ok((await editor.ask('ping'))['result']);
   });
 
-  it('a body that comes too slowly is 408', async () => {
+  it('a too slow body gets 408', async () => {
     await editor.initialize();
     const sent = editor.open('POST', { 'content-length': 100 });
     sent.write('{"jsonrpc":');
@@ -172,7 +172,7 @@ describe('gateway: safety (G2, G3b)', () => {
     sent.on('error', () => {}).destroy();
   });
 
-  it('a client that goes away in the middle of its body leaves nothing', async () => {
+  it('a client that breaks off in its body leaves nothing', async () => {
     await editor.initialize();
     const sent = editor.open('POST', { 'content-length': 100 });
     sent.on('error', () => {}).write('{"jsonrpc":');
@@ -183,7 +183,7 @@ describe('gateway: safety (G2, G3b)', () => {
     assert.equal(rig.clock.pending, 0);
   });
 
-  it('what is no HTTP is answered 400 and closed', async () => {
+  it('bytes other than HTTP get 400, and the socket is closed', async () => {
     const socket = connect(rig.gateway.port ?? 0, '127.0.0.1').setEncoding('utf8');
     socket.write('hello\r\n\r\n');
     const [text] = (await once(socket, 'data')) as [string];
@@ -191,17 +191,17 @@ describe('gateway: safety (G2, G3b)', () => {
     await once(socket, 'close');
   });
 
-  it('sessions are bounded: the one idle longest goes, with 404 and not with an error', async () => {
+  it('sessions are bounded: the one idle for longest goes, and gets 404', async () => {
     await editor.initialize();
     for (let n = 0; n < 3; n++) {
       rig.clock.advance(1);
       await rig.client().initialize();
     }
-    assert.equal(rig.gateway.sessionsOf('play'), 3);
+    assert.equal(rig.gateway.activityOf('play').sessions, 3);
     assert.equal((await editor.post(editor.request('ping'))).status, 404);
   });
 
-  it('where all sessions have calls in flight, initialize is refused in words', async () => {
+  it('initialize gets an error if all sessions have calls in flight', async () => {
     for (let n = 0; n < 3; n++) {
       const client = rig.client();
       await client.initialize();
@@ -211,14 +211,14 @@ describe('gateway: safety (G2, G3b)', () => {
     assert.deepEqual((await editor.initialize())['error'], { code: -32000, message: 'Too many sessions are open.' });
   });
 
-  it('a backend that throws while a client connects is 404 and a line in the log', async () => {
+  it('an exception during initialize is 404 and a line in the log', async () => {
     rig.backend.broken.add('play');
     const answer = await editor.post(initialize);
     assertSilent(answer, 404);
     assert.match(rig.log.lines.join(), /error: .*no list/);
   });
 
-  it('one that throws while a client lists is an internal error that tells nothing', async () => {
+  it('an exception during a listing is an internal error without details', async () => {
     await editor.initialize();
     rig.backend.broken.add('play');
     assert.deepEqual((await editor.ask('tools/list'))['error'], {
@@ -227,7 +227,7 @@ describe('gateway: safety (G2, G3b)', () => {
     });
   });
 
-  it('no token is in the log', async () => {
+  it('the log never contains the token', async () => {
     await editor.send('POST', '{}', { Authorization: 'Bearer wrong-token-of-somebody' });
     await editor.post(initialize, { host: 'evil.example' });
     const token = rig.gateway.endpoint('play', 'editor').headers['Authorization']?.slice(7);
@@ -251,7 +251,7 @@ describe('gateway: beginning and end', () => {
     await gateway.dispose();
   });
 
-  it('disposed while it starts, or before, it does not start', async () => {
+  it('a gateway disposed during or before its start does not start', async () => {
     const gateway = createGateway(options());
     const started = assert.rejects(gateway.start(), /disposed/);
     await gateway.dispose();
@@ -259,7 +259,7 @@ describe('gateway: beginning and end', () => {
     await assert.rejects(gateway.start(), /disposed/);
   });
 
-  it('two disposals are one', async () => {
+  it('disposing a gateway twice is disposing it once', async () => {
     const gateway = createGateway(options());
     await gateway.start();
     await Promise.all([gateway.dispose(), gateway.dispose()]);

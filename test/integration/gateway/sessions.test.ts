@@ -1,4 +1,4 @@
-/** How sessions of clients outside the editor begin and go on (L2a, G2): before their server has listed, and after a restart of ours. */
+/** Sessions of clients outside the editor (L2a, G2): before the first list of their server, and after our restart. */
 import assert from 'node:assert/strict';
 import { abortSignalOf } from '../../../src/core/base/cancellation.js';
 import { textOutcome, turn } from '../../unit/gateway/fakes.js';
@@ -27,7 +27,7 @@ describe('gateway: sessions of other agents', () => {
     return message?.result.tools.map(({ name }) => name) ?? [];
   };
 
-  it('initialize waits for a server that starts, and has its tools then', async () => {
+  it('initialize waits for a starting server, and then has its tools', async () => {
     let begun = (): void => {};
     rig.backend.configured.add('late');
     rig.backend.starting = new Promise((resolve) => (begun = resolve));
@@ -45,7 +45,7 @@ describe('gateway: sessions of other agents', () => {
     assert.deepEqual(toolsOf(await client.post(client.request('tools/list'))), ['a']);
   });
 
-  it('initialize waits no longer than clients do; list_changed tells when the tools are there', async () => {
+  it('initialize waits no longer than clients do, and list_changed reports the tools', async () => {
     rig.backend.configured.add('late');
     rig.backend.starting = new Promise(() => {});
     const client = rig.client('late', 'plain');
@@ -64,11 +64,11 @@ describe('gateway: sessions of other agents', () => {
     stream.close();
   });
 
-  it('nothing is at a toolset that is not configured', async () => {
+  it('a toolset outside the config file gets 404', async () => {
     assert.equal((await rig.client('nobody', 'plain').post(initialize())).status, 404);
   });
 
-  it('a session goes on after a restart under its id, with what its client declared; its state is gone', async () => {
+  it('a session continues after a restart under its id, with its capabilities and without its state', async () => {
     rig.backend.set('play', ['a']);
     const client = rig.client('play', 'plain');
     const { headers } = await client.post(initialize({ elicitation: {} }));
@@ -78,7 +78,7 @@ describe('gateway: sessions of other agents', () => {
     rig.backend.set('play', ['a']);
     const again = rig.client('play', 'plain');
     again.session = id;
-    // Some send no header with the version, which is in the id as well; other ids say nothing of it.
+    // Some clients send no header with the version, so the id has it too; other ids have none.
     const [unknown, calling] = [rig.client('play', 'plain'), again.post(again.request('tools/call', { name: 'a' }))];
     unknown.session = '8f3c3f0e-6f63-4a3f-8b1e-0123456789ab';
     assert.equal((await unknown.post(unknown.request('ping'))).status, 404, 'nothing is known of its version');
@@ -96,7 +96,7 @@ describe('gateway: sessions of other agents', () => {
     assert.equal((await editor.post(editor.request('ping'), version)).status, 404, 'the editor begins anew');
   });
 
-  it('a call that comes right after a restart waits for its server, as a new session does', async () => {
+  it('a call right after a restart waits for its server', async () => {
     rig.backend.set('play', ['a']);
     const client = rig.client('play', 'plain');
     await client.initialize();
@@ -122,7 +122,7 @@ describe('gateway: sessions of other agents', () => {
     stream.close();
   });
 
-  it('a client that has waited for a call is there when that ends, though it listens no more (L2a)', async () => {
+  it('a client that waited for a call counts as present at its end, also without a stream (L2a)', async () => {
     rig.backend.set('play', ['a']);
     const client = rig.client('play', 'plain');
     await client.initialize();
@@ -138,12 +138,12 @@ describe('gateway: sessions of other agents', () => {
     answer({ kind: 'result', result: { content: [] } });
     assert.ok(await calling.message());
     rig.clock.advance(44_998);
-    assert.equal(rig.gateway.sessionsOf('play'), 1, 'it may be about to go on');
+    assert.equal(rig.gateway.activityOf('play').sessions, 1, 'it may be about to go on');
     rig.clock.advance(45_000);
-    assert.equal(rig.gateway.sessionsOf('play'), 0);
+    assert.equal(rig.gateway.activityOf('play').sessions, 0);
   });
 
-  it('a question is taken back before the cancellation of its call is accepted, upon which a client may read no more', async () => {
+  it('a question is withdrawn before the cancellation of its call is accepted, because clients then stop reading', async () => {
     rig.backend.set('play', ['a']);
     const client = rig.client('play', 'plain');
     await client.initialize('2025-11-25', { roots: {} });

@@ -1,10 +1,10 @@
-/** What clients without the token can cost: little, however many they are and whatever they send (G2). */
+/** Clients without the token cost little, however many they are (G2). */
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { mostStrangers } from '../../../src/core/gateway/strangers.js';
+import { mostStrangers } from '../../../src/core/gateway/http/access.js';
 import { collect } from '../../support/heap.js';
 import { startRig, type Rig } from './rig.js';
 
@@ -12,7 +12,7 @@ describe('gateway: clients without the token (G2)', () => {
   let rig: Rig;
   let sockets: Socket[];
 
-  /** The ends that the listener holds. */
+  /** The sockets of the listener. */
   let taken: Socket[];
   const note = (message: unknown): void => void taken.push((message as { socket: Socket }).socket);
 
@@ -42,7 +42,7 @@ describe('gateway: clients without the token (G2)', () => {
   const written = (socket: Socket, data: string | Buffer): Promise<void> =>
     new Promise((resolve) => socket.write(data, () => resolve()));
 
-  /** The bytes that buffers of this process hold. */
+  /** The bytes in buffers of this process. */
   const held = async (): Promise<number> => {
     for (let times = 0; times < 3; times++) {
       collect();
@@ -51,7 +51,7 @@ describe('gateway: clients without the token (G2)', () => {
     return process.memoryUsage().arrayBuffers;
   };
 
-  it('what they send is not kept while the rest of it is waited for', async () => {
+  it('the body of a client without the token is not kept', async () => {
     const count = 48;
     const part = Buffer.alloc(900_000, 'x');
     for (const path of ['/editor/play', '/mcp/play', '/api/v1/users/mcp/upstreams']) {
@@ -72,7 +72,7 @@ describe('gateway: clients without the token (G2)', () => {
     }
   });
 
-  it('those that come last push out those that came first; who has shown the token stays', async () => {
+  it('a new client without the token ends the oldest; clients with the token stay', async () => {
     const client = rig.client('play', 'plain');
     await client.initialize();
     const listening = client.open('GET');

@@ -1,4 +1,7 @@
-/** What the packages hold: the program for job objects only where it runs, and nothing that nobody loads (X5). */
+/**
+ * The contents of the packages (X5). The program for job objects is only in the packages that can run it, and every
+ * file has a use.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -21,11 +24,11 @@ const sources = [
   'LICENSE',
 ];
 const pages = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'docs'];
-/** Not to be loaded here: it only has to be as large as it is and as hard to compress. */
+/** Random bytes in place of the program, as large and as incompressible. No test loads them. */
 const program = randomBytes(1_000_000);
 const most = 1_000_000;
 
-/** The names in a zip archive, in its own order, from its central directory. */
+/** The names in a zip archive, in the order of its central directory. */
 function namesIn(archive: Buffer): string[] {
   const end = archive.lastIndexOf('PK\x05\x06');
   const names: string[] = [];
@@ -47,7 +50,7 @@ describe('packages', function () {
   let folder: string;
   const packages = new Map<string, string[]>();
   let universal: string;
-  /** The editor's name of a Windows, and the package for it. */
+  /** The editor's name of each Windows target, and the package for it. */
   let windowsTargets: Record<string, string>;
 
   before(async () => {
@@ -80,12 +83,12 @@ describe('packages', function () {
 
   const binariesIn = (names: readonly string[]): string[] => names.filter((name) => name.includes('node_modules'));
 
-  it('are one for each processor of Windows, and one for all other systems', () => {
+  it('There is one package for each processor of Windows, and one for all other systems', () => {
     const targets = [...packages.keys()].map((name) => /^mcp-toolsets(?:-(win32-\w+))?-[\d.]+\.vsix$/.exec(name)?.[1]);
     assert.deepEqual(targets, [undefined, ...Object.keys(windowsTargets)]);
   });
 
-  it('bring the program for job objects on Windows, for the one processor that they are for', () => {
+  it('A Windows package has the program for job objects for its own processor', () => {
     for (const [target, binary] of Object.entries(windowsTargets)) {
       const [names = []] = [...packages].flatMap(([file, held]) => (file.includes(target) ? [held] : []));
       const expected = ['index.js', 'koffi.node', 'package.json'].map(
@@ -95,13 +98,13 @@ describe('packages', function () {
     }
   });
 
-  it('are below a megabyte where there is no Windows, and bring no program that is not ours', () => {
+  it('The universal package is below a megabyte and contains no foreign program', () => {
     assert.deepEqual(binariesIn(packages.get(path.basename(universal)) ?? []), []);
     const { size } = statSync(universal);
     assert(size < most, `${size} bytes`);
   });
 
-  it('hold the build, its pictures and its pages, and nothing else', () => {
+  it('Each package holds the build, its pictures and its pages, and nothing else', () => {
     const allowed =
       /^(\[Content_Types\]\.xml|extension\.vsixmanifest|extension\/((package\.json|readme\.md|changelog\.md|LICENSE\.txt|SECURITY\.md)|docs\/[\w-]+\.md|media\/.+|dist\/(chunks\/|webview\/)?[\w-]+\.js))$/;
     for (const [file, names] of packages) {

@@ -1,4 +1,4 @@
-/** Results on their whole way: real server, engine, gateway, client, and the files that are left (V2, V3, E4). */
+/** Results on their whole way: real server, engine, gateway, client and files (V2, V3, E4). */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ describe('results: through the gateway', () => {
     return result as CallToolResult;
   }
 
-  /** Below the storage folder, sorted. */
+  /** Sorted paths below the storage folder. */
   function files(): string[] {
     if (!existsSync(storage)) return [];
     return readdirSync(storage, { recursive: true, encoding: 'utf8' })
@@ -71,7 +71,7 @@ describe('results: through the gateway', () => {
     return [...text.matchAll(/(?:Saved as|is in) (.+?)\]/g)].map(([, file]) => file ?? '');
   }
 
-  it('the editor gets every kind of content readable, and the paths of the files', async () => {
+  it('The editor gets every kind of content readable, with the paths of the files', async () => {
     const result = await call(await connect('editor'), 'content', { token: secret });
     const text = textOf(result);
     assert.deepEqual(text.replaceAll(/(?<=Saved as ).+?(?=\.\w+\])/g, '…').split('\n'), [
@@ -93,7 +93,7 @@ describe('results: through the gateway', () => {
     assert.deepEqual([...readFileSync(bin)], [0, 1, 2]);
   });
 
-  it('files are named by server, published tool and time; no argument, no secret (E4)', async () => {
+  it('Result files are named by server, published tool and time, without arguments or secrets (E4)', async () => {
     await call(await connect('editor'), 'content', { token: secret });
     await call(await connect('plain'), 'shop_content', { token: secret });
     const name =
@@ -103,7 +103,7 @@ describe('results: through the gateway', () => {
     assert.doesNotMatch(stage.logs.text(), new RegExp(secret));
   });
 
-  it('other clients get the result as the server gave it, however long', async () => {
+  it('Other clients get the result unchanged at any length', async () => {
     const client = await connect('plain');
     maxResultBytes = 1_024;
     const given = await stage.result('shop', 'shop_content');
@@ -113,7 +113,7 @@ describe('results: through the gateway', () => {
     assert.equal(files().length, 3);
   });
 
-  it('a long text goes to a file; the limit is read at each result', async () => {
+  it('A long text goes to a file, and the limit is read at each result', async () => {
     const client = await connect('editor');
     assert.equal(textOf(await call(client, 'large', { bytes: 1 << 20 })).length, 1 << 20);
     assert.deepEqual(files(), []);
@@ -128,7 +128,7 @@ describe('results: through the gateway', () => {
     assert.equal(files().length, 2);
   });
 
-  it('12 MB arrive short and whole on disk, and pings are answered meanwhile', async () => {
+  it('12 MB arrive as a short text and a whole file, and pings are answered at the same time', async () => {
     const client = await connect('editor');
     const other = await connect('editor');
     let answered = false;
@@ -144,7 +144,7 @@ describe('results: through the gateway', () => {
     assert.equal(statSync(pathsIn(text)[0] ?? '').size, 12_000_000);
   });
 
-  it('parallel results keep to the quota, and to files of their own', async () => {
+  it('Parallel results keep to the quota and have separate files', async () => {
     const client = await connect('editor');
     maxResultBytes = 1_024;
     // A file of 10,000 bytes takes three blocks of 4 KiB.
@@ -159,7 +159,7 @@ describe('results: through the gateway', () => {
     for (const file of files()) assert.ok(named.has(path.join(storage, file)), file);
   });
 
-  it('where nothing can be written, results arrive and say so', async () => {
+  it('Results arrive and say so if no file can be written', async () => {
     writeFileSync(storage, 'in the way');
     const client = await connect('editor');
     const content = await call(client, 'content');
@@ -173,7 +173,7 @@ describe('results: through the gateway', () => {
     assert.match(stage.logs.text(), /host \[warn\] A file of shop\/shop_content was not saved in /);
   });
 
-  it('errors of a tool stay errors, errors of the protocol stay theirs', async () => {
+  it('Errors of a tool stay tool errors, and protocol errors stay protocol errors', async () => {
     const client = await connect('editor');
     maxResultBytes = 1_024;
     const failed = await call(client, 'fail', { text: 'f'.repeat(5_000) });

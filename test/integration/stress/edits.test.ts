@@ -1,7 +1,7 @@
 /**
- * The random edits of test/unit/stress against real processes, with conversations that call through the gateway all the
- * while: no call is lost by an edit, what is published is what the oracle says, and no process lives that nobody knows
- * of. Every run prints its seed; `MCP_TOOLSETS_SEED=n` runs it again.
+ * The random edits of test/unit/stress on real processes, beside conversations that call through the gateway.
+ * No edit loses a call, the published tools match the oracle, and no unknown process is left. Every run prints its
+ * seed. `MCP_TOOLSETS_SEED=n` repeats a run.
  */
 import assert from 'node:assert/strict';
 import { adminId, adminNames } from '../../../src/core/host/admin.js';
@@ -15,7 +15,7 @@ import { failureOf, offersOf, realText, realVocabulary } from './realServers.js'
 
 const editsInAll = Number(process.env['MCP_TOOLSETS_EDITS'] ?? 100);
 const callsAtLeast = editsInAll / 2;
-/** Of a seed by which hardly a tool is published, more is edited, up to here, until enough could be called. */
+/** If a seed publishes too few tools, more edits follow up to this number until enough calls are possible. */
 const editsAtMost = 10 * editsInAll;
 const goneWithinMs = 10_000;
 
@@ -29,7 +29,7 @@ describe('random edits of real servers', function () {
 
   afterEach(endStages);
 
-  it(`${editsInAll} edits with calls in flight`, async () => {
+  it(`${editsInAll} edits of real servers lose no call in flight`, async () => {
     const seed = seedOf('MCP_TOOLSETS_SEED');
     const random = new Random(seed);
     stage = await startStage();
@@ -53,7 +53,7 @@ describe('random edits of real servers', function () {
         oracle.settle(id, failure === undefined ? { offers: offersOf(pending.launch) } : { failure });
       }
     };
-    /** An edit that leaves those alone whose start may come about at any moment. */
+    /** An edit of other servers than those about to start. */
     const elsewhere = (): { file: FileModel; kind: string } | undefined => {
       const starting = oracle.ids.filter((id) => oracle.history(id).pending);
       for (let tries = 0; tries < 10; tries++) {
@@ -69,7 +69,7 @@ describe('random edits of real servers', function () {
       while (edits < editsInAll || (answered <= callsAtLeast && edits < editsAtMost)) {
         const { file: next, kind } = randomEdit(file, random, realVocabulary);
         const applied = [apply(next, kind)];
-        // A second edit before anything of the first has come about, and one in the middle of its starts.
+        // A second edit before the first has any effect, and an edit in the middle of its starts.
         if (random.chance(0.2)) {
           const second = randomEdit(file, random, realVocabulary);
           applied.push(apply(second.file, `at once ${second.kind}`));
@@ -103,7 +103,7 @@ describe('random edits of real servers', function () {
     }
   });
 
-  /** Processes that are neither an instance nor the guardian. */
+  /** Processes besides the instances and the guardian. */
   function strangers(): TestProcess[] {
     const known = new Set(stage.host.snapshot.servers.flatMap(({ instances }) => instances.map(({ pid }) => pid)));
     return stage.processes().filter(({ pid, command }) => !known.has(pid) && !command.includes('guardian'));
@@ -120,7 +120,7 @@ describe('random edits of real servers', function () {
       const { id, tools } = random.pick(toolsets);
       const tool = random.pick(tools);
       const { version } = stage.host.catalogue;
-      /** A call is not lost if an edit had removed its tool by then. */
+      /** A call is not lost if an earlier edit had removed its tool. */
       const note = (text: string): void => {
         const went = /has no tool|not there any more|There is no toolset/.test(text);
         if (!went || stage.host.catalogue.version === version) lost.push(`${id}/${tool.published}: ${text}`);
@@ -134,7 +134,7 @@ describe('random edits of real servers', function () {
         else answered++;
       } catch (error) {
         note(String(error));
-        // Where the toolset had gone when the client came, there is no session to go on with.
+        // The client came after the removal of the toolset, so it has no session.
         agents.delete(id);
       }
     }

@@ -1,7 +1,8 @@
 /**
- * Servers that hang, flood and lie (S2, X): each beside a good one, which goes on answering; the event loop stays
- * responsive compared with the good server alone, memory is bounded, the message says what happened, all is gone at the
- * end. How long a flood is watched is told by how many calls the good server answers meanwhile.
+ * Servers that hang, flood and lie (S2, X), each beside a good server. The good server goes on answering. The event
+ * loop stays responsive compared with a run of only the good server. Memory is bounded, the message names the cause,
+ * and nothing is left at the end.
+ * A flood lasts for a fixed number of answered calls of the good server.
  */
 import assert from 'node:assert/strict';
 import { fixture, http, rawWith, type Entry } from '../../support/core/configText.js';
@@ -11,20 +12,20 @@ import { heapNow, strainOf, type Strain } from '../../support/core/loopDelay.js'
 
 const megabytes = 1024 * 1024;
 const callsWatched = 100;
-/** A hold-up of the loop in the base run is a few milliseconds; the machine's own noise is of that order. */
+/** The base run holds up the loop for a few milliseconds, about as long as the noise of the machine. */
 const leastBase = 10;
 const worseThanBase = 25;
 
 interface Hostile {
   readonly what: string;
   readonly trait: string;
-  /** The fixture that floods its event stream so. */
+  /** The fixture with this flood of its event stream. */
   readonly over?: 'http' | 'legacy-sse';
   readonly args?: readonly string[];
   readonly entry?: Entry;
-  /** MB over what there was; the longest line that is read has 16. */
+  /** Allowed growth in MB. The longest line read has 16 MB. */
   readonly heap?: number;
-  /** Why it cannot run on this system. */
+  /** Reason to skip this system. */
   readonly notHere?: string | undefined;
   readonly check: (stage: Stage) => Promise<void> | void;
 }
@@ -40,13 +41,13 @@ const works = async (stage: Stage): Promise<void> => {
   assert.equal(await stage.text('bad', 'b_echo', { text: 'still there' }), 'still there');
 };
 
-/** Its own answers wait behind what it floods its one stream with. */
+/** The server's own answers queue behind its flood of the only stream. */
 const startsOrSaysWhy = (stage: Stage): void => {
   if (stage.server('bad').state.kind === 'running') assert.ok(stage.publishedBy('bad').length > 0);
   else failsWith('list-failed', /did not come within \d+ s/)(stage);
 };
 
-/** A flood is not one in the log, and a line says that there was more. */
+/** The log stays short, and a line says how much was left out. */
 const quietLog = async (stage: Stage): Promise<void> => {
   await stage.logs.until(({ server, message }) => server === 'bad' && /left out/.test(message), 'what was left out');
   const lines = stage.logs.lines.filter(({ server }) => server === 'bad').length;
@@ -55,15 +56,15 @@ const quietLog = async (stage: Stage): Promise<void> => {
 
 const cases: readonly Hostile[] = [
   {
-    what: 'answers under ids of its own',
+    what: 'answers with wrong ids',
     trait: 'wrong-ids',
     entry: start('1s'),
     check: failsWith('server-silent', /1 s/),
   },
-  { what: 'exits at once, with 0', trait: 'exit-0', check: failsWith('server-exited', /exit|ended/i) },
+  { what: 'exits at once with code 0', trait: 'exit-0', check: failsWith('server-exited', /exit|ended/i) },
   { what: 'hangs at 100 % CPU', trait: 'spin', entry: start('1s'), check: failsWith('server-silent', /1 s/) },
   {
-    what: 'writes garbage without end',
+    what: 'writes endless garbage',
     trait: 'garbage',
     check: async (stage) => {
       await works(stage);
@@ -100,14 +101,14 @@ const cases: readonly Hostile[] = [
     check: (stage) => assert.equal(stage.publishedBy('bad').length, 10_000),
   },
   {
-    what: 'has more tools than are taken',
+    what: 'has more tools than the limit',
     trait: 'many-tools',
     args: ['--size', '30000'],
     heap: 150,
     check: failsWith('list-failed', /more than 10000 tools/),
   },
   {
-    what: 'lists 9,000 entries that are no tools',
+    what: 'lists 9,000 entries that are not tools',
     trait: 'no-tools',
     args: ['--size', '9000'],
     check: async (stage) => {
@@ -118,7 +119,7 @@ const cases: readonly Hostile[] = [
     },
   },
   {
-    what: 'lists more entries that are no tools than are taken',
+    what: 'lists more entries that are not tools than the limit',
     trait: 'no-tools',
     args: ['--size', '200000'],
     check: failsWith('list-failed', /more than 10000 tools/),
@@ -163,50 +164,50 @@ const cases: readonly Hostile[] = [
   },
   { what: 'answers three times', trait: 'duplicates', check: works },
   {
-    what: 'answers requests that were never made, without end',
+    what: 'endlessly answers requests that were never made',
     trait: 'strangers',
     check: async (stage) => {
       await works(stage);
       await quietLog(stage);
     },
   },
-  { what: 'answers under ids that no number holds, without end', trait: 'huge-ids', check: works },
-  { what: 'asks without end', trait: 'requests', check: works },
-  { what: 'writes lines of nothing without end', trait: 'nothing', check: works },
-  { what: 'pings without end', trait: 'pings', check: works },
-  { what: 'pings without end, 500 times in a line', trait: 'batches', args: ['--size', '500'], check: works },
-  { what: 'pings without end, 20,000 times in a line', trait: 'batches', args: ['--size', '20000'], check: works },
+  { what: 'endlessly answers with ids beyond any number', trait: 'huge-ids', check: works },
+  { what: 'asks endlessly', trait: 'requests', check: works },
+  { what: 'writes endless empty lines', trait: 'nothing', check: works },
+  { what: 'pings endlessly', trait: 'pings', check: works },
+  { what: 'pings endlessly, 500 times in a line', trait: 'batches', args: ['--size', '500'], check: works },
+  { what: 'pings endlessly, 20,000 times in a line', trait: 'batches', args: ['--size', '20000'], check: works },
   {
-    what: 'asks without end and reads nothing',
+    what: 'asks endlessly and reads nothing',
     trait: 'deaf-requests',
     check: async (stage) => {
       await stage.logs.until(({ message }) => /gets no more answers/.test(message), 'that it gets no more answers');
       assert.equal(stage.publishedBy('bad').length, 2);
     },
   },
-  { what: 'says without end that its tools changed', trait: 'storm', check: works },
-  { what: 'pings without end over HTTP', over: 'http', trait: 'pings', check: works },
+  { what: 'endlessly announces changed tools', trait: 'storm', check: works },
+  { what: 'pings endlessly over HTTP', over: 'http', trait: 'pings', check: works },
   {
-    what: 'pings without end over HTTP, 400 times in an event',
+    what: 'pings endlessly over HTTP, 400 times in an event',
     over: 'http',
     trait: 'batches',
     args: ['--size', '400'],
     check: works,
   },
   {
-    what: 'pings without end over HTTP, 20,000 times in an event',
+    what: 'pings endlessly over HTTP, 20,000 times in an event',
     over: 'http',
     trait: 'batches',
     args: ['--size', '20000'],
-    // What was read at once before the pace is reached, in several copies that wait for the collector.
+    // Lines read before the pace is reached, in several copies until garbage collection.
     heap: 128,
     check: works,
   },
-  { what: 'says without end over HTTP that its tools changed', over: 'http', trait: 'storm', check: works },
-  { what: 'says without end nothing over HTTP', over: 'http', trait: 'nothing', check: works },
-  { what: 'answers what nobody asked over HTTP, without end', over: 'http', trait: 'strangers', check: works },
+  { what: 'endlessly announces changed tools over HTTP', over: 'http', trait: 'storm', check: works },
+  { what: 'sends endless empty events over HTTP', over: 'http', trait: 'nothing', check: works },
+  { what: 'endlessly sends unrequested answers over HTTP', over: 'http', trait: 'strangers', check: works },
   {
-    what: 'pings without end over HTTP and takes no answers',
+    what: 'pings endlessly over HTTP and takes no answers',
     over: 'http',
     trait: 'pings',
     args: ['--deaf'],
@@ -216,14 +217,14 @@ const cases: readonly Hostile[] = [
     },
   },
   {
-    what: 'pings without end over HTTP+SSE',
+    what: 'pings endlessly over HTTP+SSE',
     over: 'legacy-sse',
     trait: 'pings',
     entry: start('1s'),
     check: startsOrSaysWhy,
   },
   {
-    what: 'answers what nobody asked over HTTP+SSE, without end',
+    what: 'endlessly sends unrequested answers over HTTP+SSE',
     over: 'legacy-sse',
     trait: 'strangers',
     check: async (stage) => {
@@ -232,7 +233,7 @@ const cases: readonly Hostile[] = [
     },
   },
   {
-    what: 'logs without end',
+    what: 'logs endlessly',
     trait: 'logs',
     check: async (stage) => {
       await works(stage);
@@ -240,7 +241,7 @@ const cases: readonly Hostile[] = [
     },
   },
   {
-    what: 'complains without end on stderr',
+    what: 'writes endlessly to stderr',
     trait: 'stderr',
     check: async (stage) => {
       await works(stage);
@@ -250,7 +251,7 @@ const cases: readonly Hostile[] = [
   {
     what: 'writes one endless line to stderr',
     trait: 'stderr-line',
-    // Chunks that were read and wait for the collector; in this time the server writes far more.
+    // Chunks read but not yet collected. The server writes far more in this time.
     heap: 128,
     check: async (stage) => {
       await works(stage);
@@ -258,7 +259,7 @@ const cases: readonly Hostile[] = [
     },
   },
   {
-    what: 'writes what is not UTF-8',
+    what: 'writes invalid UTF-8',
     trait: 'invalid-utf8',
     check: async (stage) => {
       assert.equal(await stage.text('bad', 'b_echo', { text: 'ü' }), 'ü\ufffd');
@@ -279,7 +280,7 @@ const cases: readonly Hostile[] = [
     },
   },
   {
-    what: 'hangs at 100 % CPU when it is called',
+    what: 'hangs at 100 % CPU on a call',
     trait: 'spin-on-call',
     entry: { timeouts: { call: '500ms' } },
     check: async (stage) => {
@@ -287,14 +288,14 @@ const cases: readonly Hostile[] = [
     },
   },
   {
-    what: 'sends large answers that nobody asked for, without end',
+    what: 'endlessly sends large unrequested answers',
     trait: 'large',
     args: ['--size', String(6 * megabytes)],
     heap: 300,
     check: works,
   },
   {
-    what: 'sends large answers that nobody asked for over HTTP, without end',
+    what: 'endlessly sends large unrequested answers over HTTP',
     over: 'http',
     trait: 'large',
     args: ['--size', String(6 * megabytes)],
@@ -308,7 +309,7 @@ const cases: readonly Hostile[] = [
     heap: 100,
     check: async (stage) => {
       assert.match(await stage.failure('bad', 'b_echo'), /result unknown.*larger than 16 MiB/);
-      // It costs the call, and not the server.
+      // It costs the call and not the server.
       assert.equal(stage.server('bad').state.kind, 'running');
     },
   },
@@ -342,27 +343,33 @@ describe('hostile servers', function () {
   afterEach(endStages);
 
   for (const { what, trait, over, args = [], entry = {}, heap = 64, notHere, check } of cases) {
-    itNotHere(notHere !== undefined, notHere ?? '')(`one that ${what}`, async () => {
-      await stage.edit({ good: good() });
-      const own = { transform: [{ prefix: 'b_' }], ...entry };
-      const bad = over
-        ? http((await stage.http(over, '--flood', trait, ...args)).url, own)
-        : fixture('hostile', [trait, ...args], own);
-      const heapBefore = heapNow();
-      const strain = await strainOf(async () => {
-        const edited = stage.edit({ good: good(), bad });
-        await Promise.all([watch(), edited]);
-        await watch();
-        await check(stage);
-      });
-      const bound = worseThanBase * Math.max(leastBase, base.max);
-      assert.ok(strain.max < bound, `the loop was held up for ${strain.max} ms; the good server alone ${base.max} ms`);
-      assert.ok(strain.heapGrown < heap, `${strain.heapGrown} MB of heap`);
-      if (process.env['MCP_TOOLSETS_FIGURES']) console.log(`      ${trait}: ${JSON.stringify(strain)}`);
-      await stage.edit({ good: good() });
-      await stage.until(({ servers }) => servers.length === 1, 'the good server alone');
-      const left = heapNow() - heapBefore;
-      assert.ok(left < heap, `${left} MB of heap are left`);
-    });
+    itNotHere(notHere !== undefined, notHere ?? '')(
+      `Beside a server that ${what}, the good server goes on`,
+      async () => {
+        await stage.edit({ good: good() });
+        const own = { transform: [{ prefix: 'b_' }], ...entry };
+        const bad = over
+          ? http((await stage.http(over, '--flood', trait, ...args)).url, own)
+          : fixture('hostile', [trait, ...args], own);
+        const heapBefore = heapNow();
+        const strain = await strainOf(async () => {
+          const edited = stage.edit({ good: good(), bad });
+          await Promise.all([watch(), edited]);
+          await watch();
+          await check(stage);
+        });
+        const bound = worseThanBase * Math.max(leastBase, base.max);
+        assert.ok(
+          strain.max < bound,
+          `the loop was held up for ${strain.max} ms; the good server alone ${base.max} ms`,
+        );
+        assert.ok(strain.heapGrown < heap, `${strain.heapGrown} MB of heap`);
+        if (process.env['MCP_TOOLSETS_FIGURES']) console.log(`      ${trait}: ${JSON.stringify(strain)}`);
+        await stage.edit({ good: good() });
+        await stage.until(({ servers }) => servers.length === 1, 'the good server alone');
+        const left = heapNow() - heapBefore;
+        assert.ok(left < heap, `${left} MB of heap are left`);
+      },
+    );
   }
 });

@@ -1,4 +1,4 @@
-/** The programs of random edits as real servers: what each offers, or how it fails, is in its name. */
+/** The programs of random edits as real servers. Each name says the offer or the failure. */
 import path from 'node:path';
 import { fixturePath } from '../../support/core/bundles.js';
 import {
@@ -9,7 +9,7 @@ import {
   type FileModel,
 } from '../../unit/stress/edits.js';
 
-/** Names that `raw.mjs` knows do what they say (`slow` takes its time); others echo their arguments. */
+/** `raw.mjs` knows the behaviour of these names, and `slow` takes its time. Other names echo their arguments. */
 const offers: Readonly<Record<string, readonly string[]>> = {
   p0: ['t0', 'slow'],
   p1: ['t0', 't1', 'x_t0'],
@@ -31,7 +31,7 @@ export const realVocabulary: EditVocabulary = {
 
 const programOf = (launch: string): string => launch.split('|')[0] ?? '';
 
-/** @param launch as the oracle writes it. */
+/** @param launch in the form of the oracle */
 export function offersOf(launch: string): readonly string[] {
   return offers[programOf(launch)] ?? [];
 }

@@ -1,6 +1,6 @@
 /**
- * Nothing of a call outlives it (P3, P4). What an old table leads on to stays until the whole heap is collected, as
- * `TransientMap` explains, and then the gateway pays for every call a second time.
+ * No memory of a call outlives the call (P3, P4). Data reachable from an old table stays until a full garbage
+ * collection, as `TransientMap` explains. Then the gateway pays for every call a second time.
  */
 import assert from 'node:assert/strict';
 import { rawWith } from '../../support/core/configText.js';
@@ -8,12 +8,12 @@ import { endStages, startStage } from '../../support/core/stage.js';
 import { collect, oldSpace } from '../../support/heap.js';
 import { RawClient } from '../gateway/rawClient.js';
 
-/** What a call carries to and fro, in bytes. */
+/** Bytes of a call in each direction. */
 const carried = 8_192;
 const calls = 2_400;
 const inFlight = 8;
 
-describe('what a call carries', () => {
+describe('memory of a call', () => {
   let client: RawClient;
 
   afterEach(async () => {
@@ -22,7 +22,7 @@ describe('what a call carries', () => {
   });
 
   for (const isLeased of [true, false]) {
-    it(`goes with it, where instances are ${isLeased ? 'leased' : 'shared'}`, async function () {
+    it(`The memory of a call is freed with the call if instances are ${isLeased ? 'leased' : 'shared'}`, async function () {
       this.timeout(120_000);
       const stage = await startStage();
       await stage.edit({ one: rawWith(['echo'], isLeased ? {} : { 'truely-stateless': true }) });
@@ -40,7 +40,7 @@ describe('what a call carries', () => {
       };
       const round = (): Promise<unknown> => Promise.all(Array.from({ length: inFlight }, () => lane(calls / inFlight)));
 
-      // V8 learns first what lives long, and what has lived through two of these is old.
+      // V8 first learns the lifetimes. Objects become old after two rounds.
       await round();
       collect();
       const before = oldSpace();

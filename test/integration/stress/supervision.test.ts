@@ -1,4 +1,7 @@
-/** Instances that end again and again, and HTTP servers that come and go (X4, X2). The clock of the back-off is the test's. */
+/**
+ * Instances that end repeatedly, and HTTP servers that go away and return (X4, X2). The test controls the clock of
+ * the back-off.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { nextEvent } from '../../../src/core/base/events.js';
@@ -83,7 +86,7 @@ describe('supervision', function () {
   const hasInstance = ({ state, instances }: ServerStatus): boolean =>
     state.kind === 'running' && instances.length === 1;
 
-  it('a crash loop is met with 1, 2 and 4 seconds, then with giving up, until a call asks again', async () => {
+  it('A crash loop waits 1, 2 and 4 seconds and then gives up until the next call', async () => {
     await edit({ a: rawWith(['echo', 'pid'], { 'truely-stateless': true }) });
     const pids = new Set<number>();
     for (const [index, ms] of [1_000, 2_000, 4_000].entries()) {
@@ -115,7 +118,7 @@ describe('supervision', function () {
     assert.deepEqual(host.snapshot.problems, []);
   });
 
-  it('a minute of health begins the count anew', async () => {
+  it('A minute of health resets the crash count', async () => {
     await edit({ a: rawWith(['echo'], { 'truely-stateless': true }) });
     for (let times = 0; times < 3; times++) {
       await killed();
@@ -127,7 +130,7 @@ describe('supervision', function () {
     }
   });
 
-  it('an HTTP server that is gone and back on the same port serves again, and nothing is sent twice', async () => {
+  it('A restarted HTTP server on the same port serves again, and nothing is sent twice', async () => {
     const port = await freePort();
     far = await startHttpFixture('http', ['--port', String(port), '--name', 'first'], env);
     await edit({ a: http(far.url, { 'truely-stateless': true }) });
@@ -144,8 +147,8 @@ describe('supervision', function () {
     await until(({ state }) => state.kind === 'running', 'health');
   });
 
-  it('a session that expires again and again costs no call', async () => {
-    // Beyond what a new session begins with: that it is there, its stream, a listing.
+  it('A session that expires repeatedly costs no call', async () => {
+    // Beyond the requests that begin a session: initialized, stream, list.
     far = await startHttpFixture('http', ['--expire-session-after', '6'], env);
     await edit({ a: http(far.url, { 'truely-stateless': true }) });
     for (let number = 0; number < 12; number++)

@@ -1,4 +1,4 @@
-/** An agent at the gateway: the SDK's client over Streamable HTTP, as an editor's or as another program's. */
+/** An agent at the gateway: the SDK's client over Streamable HTTP, in the form of an editor or of another program. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
@@ -36,7 +36,7 @@ export class Agent {
     const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } });
     const agent = new Agent(client, transport);
     stage.onDispose(() => agent.close());
-    // The SDK's class does not agree with its own interface under exactOptionalPropertyTypes.
+    // The SDK's class does not match its interface under exactOptionalPropertyTypes.
     await client.connect(transport as unknown as Parameters<Client['connect']>[0]);
     return agent;
   }
@@ -64,7 +64,7 @@ export class Agent {
     return (await this.tools()).map(({ name }) => name);
   }
 
-  /** Resolves with the tools' names as soon as they are as accepted, looking again whenever the gateway says so. */
+  /** Resolves with the tools' names once they are accepted. Lists again after each notification. */
   async untilTools(accept: (names: readonly string[]) => boolean, what: string): Promise<string[]> {
     for (;;) {
       const changed = nextEvent(this.changes.event, () => true);
@@ -74,7 +74,7 @@ export class Agent {
     }
   }
 
-  /** Not by the client's `callTool`: like the editor, and unlike that, it takes results without structured content. */
+  /** Unlike the client's `callTool`, and like the editor, it takes results without structured content. */
   async result(tool: string, args: Record<string, unknown> = {}, call: AgentCall = {}): Promise<CallToolResult> {
     const { conversation, signal, onProgress } = call;
     const meta = conversation === undefined ? {} : { _meta: { 'vscode.conversationId': conversation } };
@@ -85,14 +85,14 @@ export class Agent {
     });
   }
 
-  /** What the tool itself said, without what the host adds about leases (L3). */
+  /** The text of the tool itself, without the host's notes about leases (L3). */
   async text(...call: Parameters<Agent['result']>): Promise<string> {
     const { content, ...rest } = await this.result(...call);
     return textOf({ ...rest, content: content.filter((part) => part.type !== 'text' || !isNote(part.text)) });
   }
 
   async close(): Promise<void> {
-    // Without this the gateway keeps the session until it needs room.
+    // Otherwise the gateway keeps the session until it needs room.
     await this.transport.terminateSession().catch(() => undefined);
     await this.client.close();
   }

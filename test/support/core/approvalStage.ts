@@ -1,4 +1,4 @@
-/** The command line in a folder whose servers note that they ran, where nothing is approved until a person does it. */
+/** The command line in a folder whose servers record their runs. Only a person approves them. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { CommandLine } from './commandLine.js';
 import type { Entry } from './configText.js';
 
 export class ApprovalStage {
-  /** The folder beside which the workspace lies. */
+  /** The folder beside the workspace. */
   readonly outside: string;
   private readonly stamp: string;
   private readonly tools: string;
@@ -35,7 +35,7 @@ export class ApprovalStage {
     return new ApprovalStage(await CommandLine.open());
   }
 
-  /** Has the tool `<mark>_echo`. */
+  /** A server with the tool `<mark>_echo`. */
   server(mark: string, rest: Entry = {}): Entry {
     return {
       transport: 'stdio',
@@ -46,12 +46,12 @@ export class ApprovalStage {
     };
   }
 
-  /** What all servers offer from their next start on. */
+  /** Sets the tools of all servers from their next start on. */
   offer(...tools: string[]): void {
     writeFileSync(this.tools, tools.join(','));
   }
 
-  /** The marks of the servers that ran. */
+  /** The marks of servers with a run. */
   get ran(): string[] {
     if (!existsSync(this.stamp)) return [];
     return [...new Set(readFileSync(this.stamp, 'utf8').split('\n'))].filter((mark) => mark !== '').sort();
@@ -86,19 +86,18 @@ export class ApprovalStage {
     return client;
   }
 
-  /** The names of the tools that servers gave. */
+  /** The names of tools from servers. */
   async names(client: Client): Promise<string[]> {
     return (await client.listTools()).tools.map(({ name }) => name).filter((name) => !name.startsWith('mcp_'));
   }
 
-  /** What an agent sees that starts `connect` anew. */
+  /** The tool names in a new `connect` of an agent. */
   async namesFor(...args: string[]): Promise<string[]> {
     const names = await this.names(await this.connect(...args));
     await this.end();
     return names;
   }
 
-  /** Ends all clients. */
   async end(): Promise<void> {
     for (const client of this.clients.splice(0)) await client.close();
     await untilNone(() => this.cli.processes(), 10_000);

@@ -1,4 +1,4 @@
-/** Programs of the product and of the tests, bundled once a run into a folder that goes with this process. */
+/** Bundles programs of the product and of the tests, once a run, into a folder that is removed with this process. */
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,7 +9,7 @@ export const repository = path.resolve(__dirname, '../../..');
 let folder: string | undefined;
 const bundles = new Map<string, Promise<string>>();
 
-/** A folder that is removed when this process ends. What is in it finds the packages that are not bundled. */
+/** A folder for this process only. Files in it find the packages outside the bundle. */
 export function runFolder(): string {
   if (folder === undefined) {
     const made = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-run-'));
@@ -33,7 +33,7 @@ export function bundled(source: string): Promise<string> {
     platform: 'node',
     target: 'node20',
     format: 'cjs',
-    // As the product's own build: `jsonc-parser` can be bundled in this form alone.
+    // Like the product's own build, because `jsonc-parser` can be bundled in this form only.
     mainFields: ['module', 'main'],
     logLevel: 'silent',
   }).then(() => outfile);
@@ -46,8 +46,8 @@ export const guardianScript = (): Promise<string> => bundled('src/core/processes
 const fixtures = new Map<string, string>();
 
 /**
- * The path of a server of test/fixtures/servers. One that imports packages is bundled: their hundreds of files take twice as
- * long to load as one.
+ * The path of a server of test/fixtures/servers. A server with package imports is bundled, because their hundreds of
+ * files take twice as long to load.
  */
 export function fixturePath(name: string): string {
   const known = fixtures.get(name);
@@ -65,7 +65,7 @@ function bundledFixture(source: string): string {
   return outfile;
 }
 
-/** Makes one file of an ECMAScript module and all that it imports. */
+/** Makes one file of an ECMAScript module and its imports. */
 export function bundleModule(source: string, outfile: string): void {
   buildSync({
     entryPoints: [source],
@@ -74,7 +74,7 @@ export function bundleModule(source: string, outfile: string): void {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    // Some of their packages are CommonJS, and ask for what Node has.
+    // Some packages are CommonJS and require modules of Node.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'silent',
   });

@@ -1,10 +1,10 @@
-/** Everything that was logged, by the host and by servers, after redaction; and waiting for a line. */
+/** Every log line of the host and the servers, after redaction. A test can wait for a line. */
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
 import type { Log, LogLevel } from '../../../src/core/base/log.js';
 import { within } from './within.js';
 
 export interface LogLine {
-  /** Undefined: the host's. */
+  /** Undefined for the host. */
   readonly server: string | undefined;
   readonly level: LogLevel;
   readonly message: string;
@@ -14,7 +14,7 @@ export class CapturedLogs {
   readonly lines: LogLine[] = [];
   private readonly written = new Emitter<LogLine>();
 
-  /** A sink for the host's log, or for a server's. */
+  /** A sink for the host's log or a server's. */
   sink(server?: string): Log {
     return {
       write: (level, message) => {

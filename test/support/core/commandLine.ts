@@ -1,6 +1,7 @@
 /**
- * The command line as a person has it: the product's own build, made once a run in a folder of its own (others may be
- * building `dist/`), run as a process in a workspace that ends with the test. After each run nothing of it may be left.
+ * The command line in the product's own build. It runs as a process in a workspace that ends with the test. The build
+ * is made once a run in a separate folder, because another build may write `dist/`. No process may be left after a
+ * run.
  */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -30,7 +31,6 @@ import { configText, type Servers } from './configText.js';
 import { everyProcessOf, runVariable } from './stage.js';
 import { untilSo, within } from './within.js';
 
-/** The commands that start servers. */
 const starting = new Set('check status tools call resources read prompts prompt serve connect'.split(' '));
 
 let built: Promise<string> | undefined;
@@ -62,7 +62,7 @@ async function build(): Promise<string> {
 }
 
 export interface Output {
-  /** Undefined: ended by a signal. */
+  /** Undefined after a signal. */
   readonly code: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
@@ -73,9 +73,9 @@ export class CommandLine {
   private readonly root = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-cli-'));
   readonly folder = path.join(this.root, 'workspace');
   readonly file = path.join(this.folder, '.minds', 'mcp.yaml');
-  /** Not there until a test makes it. */
+  /** Missing until a test makes it. */
   home = path.join(this.root, 'home');
-  /** Whether the person has approved what the folder's files say whenever a command begins that may start it. */
+  /** If true, the person approves the folder's files before each command that may start servers. */
   approves = true;
   readonly env: Record<string, string | undefined> = {
     ...process.env,
@@ -95,7 +95,7 @@ export class CommandLine {
     return opened;
   }
 
-  /** Takes a home folder that is not in the workspace. */
+  /** Uses a home folder outside the workspace. */
   useHome(home: string): void {
     this.home = this.env['HOME'] = this.env['USERPROFILE'] = home;
   }
@@ -104,18 +104,18 @@ export class CommandLine {
     writeFileSync(this.file, typeof config === 'string' ? config : configText(config));
   }
 
-  /** Runs it over this config file; without one, over that which is there. */
+  /** Runs it over this config file, or over the current one. */
   runWith(config: Servers | string | undefined, ...args: string[]): Promise<Output> {
     if (config !== undefined) this.save(config);
     return this.run(...args);
   }
 
-  /** In the workspace, to its end. */
+  /** Runs it in the workspace to its end. */
   async run(...args: string[]): Promise<Output> {
     return await this.finish(this.begin(...args));
   }
 
-  /** What a program that knows nothing of us would start. */
+  /** The command line for an unrelated program. */
   commandOf(...args: string[]): { command: string; args: string[]; env: Record<string, string | undefined> } {
     if (this.approves && starting.has(args[0] ?? '')) this.approveAll();
     return { command: process.execPath, args: [this.script, ...args], env: this.env };
@@ -126,12 +126,11 @@ export class CommandLine {
     return spawn(command, words, { cwd: this.folder, env });
   }
 
-  /** Where approvals are kept. */
   get approvalsFile(): string {
     return path.join(this.home, '.minds', 'approvals.json');
   }
 
-  /** Approves what the files of a folder say now, as a person would who has read them. */
+  /** Approves the current files of a folder, like a person after reading them. */
   approveAll(folder = this.folder): void {
     const sources = sourceFiles([folder], this.home).map((source) => {
       const isThere = source.origin !== 'user' && statSync(source.file, { throwIfNoEntry: false })?.isFile() === true;
@@ -151,27 +150,27 @@ export class CommandLine {
     renameSync(made, this.approvalsFile);
   }
 
-  /** npm or npx, which on Windows are batch files that no program can start. */
+  /** npm or npx. On Windows they are batch files, and no program can start a batch file. */
   npm(name: 'npm' | 'npx', args: readonly string[], cwd = this.folder): ChildProcess {
     const cli = path.join(path.dirname(process.execPath), 'node_modules/npm/bin', `${name}-cli.js`);
     const onWindows = process.platform === 'win32';
     return spawn(onWindows ? process.execPath : name, onWindows ? [cli, ...args] : args, { cwd, env: this.env });
   }
 
-  /** Its end, at which nothing that it started may be left. */
+  /** Waits for its end, and checks that none of its processes are left. */
   async finish(child: ChildProcess): Promise<Output> {
     const output = await outputOf(child);
     await this.leftNothing(child);
     return output;
   }
 
-  /** On Windows a signal is a sudden death, after which the system ends the rest (X5). */
+  /** On Windows a signal is a sudden death, and the system ends the rest (X5). */
   async leftNothing({ signalCode }: ChildProcess): Promise<void> {
     if (process.platform === 'win32' && signalCode !== null) await untilNone(() => this.processes(), 5000);
     assert.deepEqual(this.processes(), [], 'processes are left');
   }
 
-  /** Its end while another run goes on. */
+  /** Waits for its end while another run goes on. */
   finishBeside(child: ChildProcess): Promise<Output> {
     return outputOf(child);
   }
@@ -190,13 +189,18 @@ export class CommandLine {
     return everyProcessOf(this.mark);
   }
 
-  /** Resolves when a server whose command line has these words runs. */
+  /** Resolves when a server with these words in its command line runs. */
   async untilRuns(words: string): Promise<void> {
     await untilSo(() => this.processes().some(({ command }) => command.includes(words)), `a process ${words}`);
   }
 
-  async close(): Promise<void> {
+  /** Rejects if a process is left of what it started. */
+  async untilGone(): Promise<void> {
     await untilNone(() => this.processes(), 5000);
+  }
+
+  async close(): Promise<void> {
+    await this.untilGone();
     rmSync(this.root, { recursive: true });
   }
 }

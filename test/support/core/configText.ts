@@ -1,4 +1,4 @@
-/** Config files for tests: entries as plain values, and the entries of this repository's own servers. */
+/** Config files for tests: entries as plain values, and entries of this repository's own servers. */
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { fixturePath, repository } from './bundles.js';
@@ -15,12 +15,12 @@ export function fixture(name: string, args: readonly string[] = [], rest: Entry 
   return nodeServer(fixturePath(name), args, rest);
 }
 
-/** `raw` with these tools only: the quickest server there is. */
+/** `raw` with these tools only, the quickest server. */
 export function rawWith(tools: readonly string[], rest: Entry = {}): Entry {
   return fixture('raw', ['--tools', tools.join(',')], rest);
 }
 
-/** One that runs, one that is switched off, and one that fails. */
+/** One server runs, one is disabled, and one fails. */
 export const several: Servers = {
   good: rawWith(['echo', 'add', 'fail', 'throw', 'slow'], {
     tools: { blacklist: ['add'] },

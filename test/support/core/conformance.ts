@@ -1,7 +1,8 @@
 /**
- * One scenario of the published conformance suite, of either side, in a process of its own: the suite wants a newer Node
- * than the tests, which is that of the editor under test. One by one, because run as a suite a scenario without checks
- * passes, and so does a client that fails.
+ * Runs one scenario of the published conformance suite, of either side, in a separate process. The suite needs a
+ * newer Node than the tests, and the tests use the Node of the editor under test.
+ * Scenarios run one by one. In a run of the whole suite, a scenario without checks passes, and so does a failing
+ * client.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -21,7 +22,7 @@ import { patience } from './within.js';
 
 const clientLimitMs = 30_000 * patience;
 
-/** Each era of the protocol has a version of the suite: the older one knows nothing of the newer era. */
+/** Each era of the protocol has a version of the suite, because the older suite lacks the newer era. */
 const suites = {
   legacy: { name: '@modelcontextprotocol/conformance', options: [] },
   modern: { name: 'conformance-modern', options: ['--spec-version', modernVersion] },
@@ -35,13 +36,13 @@ interface Scenario {
 }
 
 export type ConformanceRun =
-  /** A client of ours: the server's address is appended to its command, which runs in a shell. */
+  /** Our client. A shell runs its command with the server's address at the end. */
   | (Scenario & {
       readonly side: 'client';
       readonly command: string;
       readonly env?: Readonly<Record<string, string>>;
     })
-  /** A server of ours: what speaks to it sends no token. */
+  /** Our server. The suite sends it no token. */
   | (Scenario & { readonly side: 'server'; readonly url: string });
 
 export interface ConformanceCheck {
@@ -55,13 +56,13 @@ export interface ConformanceCheck {
 
 export interface ConformanceOutcome {
   readonly checks: readonly ConformanceCheck[];
-  /** 0 only when the suite counts it as passed; it also heeds the exit code of a client. */
+  /** 0 only if the suite counts it as passed. The suite also checks the exit code of a client. */
   readonly exitCode: number;
-  /** What the suite printed, and what a client printed. */
+  /** The output of the suite and of a client. */
   readonly output: string;
 }
 
-/** Resolves when the suite's process and what it started have ended. */
+/** Resolves after the suite's process and its children have ended. */
 export async function runConformance(run: ConformanceRun): Promise<ConformanceOutcome> {
   const node = await provisionNode();
   const folder = await mkdtemp(path.join(tmpdir(), 'mcp-toolsets-conformance-'));
@@ -70,7 +71,7 @@ export async function runConformance(run: ConformanceRun): Promise<ConformanceOu
     const own =
       run.side === 'server' ? ['--url', run.url] : ['--command', run.command, '--timeout', String(clientLimitMs)];
     const args = [suiteProgram(name), run.side, '--scenario', run.scenario, '--output-dir', folder, ...options, ...own];
-    // To compile the suite takes it longer than a scenario.
+    // The suite needs more time to compile than for a scenario.
     const compiled = { NODE_COMPILE_CACHE: path.join(runFolder(), 'compiled') };
     const env: NodeJS.ProcessEnv = { ...process.env, ...compiled, ...(run.side === 'client' ? run.env : {}) };
     delete env['NODE_OPTIONS'];
@@ -82,25 +83,25 @@ export async function runConformance(run: ConformanceRun): Promise<ConformanceOu
   }
 }
 
-/** One file, made once a run: the suite's hundreds of files take most of the time of a scenario to load. */
+/** One file, made once a run, because loading the suite's hundreds of files takes most of a scenario. */
 function suiteProgram(name: string): string {
   const source = path.join(repoRoot, 'node_modules', name);
   const home = path.join(runFolder(), 'suites', name);
   const program = path.join(home, 'dist/index.mjs');
   if (existsSync(program)) return program;
   bundleModule(path.join(source, 'dist/index.js'), program);
-  // The newer suite looks for these lists from where its program stands.
+  // The newer suite looks for these lists next to its program.
   symlinkSync(path.join(source, 'requirements'), path.join(home, 'requirements'), 'junction');
   return program;
 }
 
-/** The scenarios that the suite counts for an implementation of 2026-07-28. */
+/** The scenarios that count for an implementation of 2026-07-28. */
 export async function scoredScenarios(side: ConformanceRun['side']): Promise<readonly string[]> {
   const file = path.join(repoRoot, 'node_modules', suites.modern.name, 'requirements', `${modernVersion}.yaml`);
   return (parse(await readFile(file, 'utf8')) as Record<ConformanceRun['side'], string[]>)[side];
 }
 
-/** Every check holds, and there is one: a scenario that checks nothing has shown nothing. */
+/** Every check holds, and there is at least one, because a scenario without checks proves nothing. */
 export function assertConformant({ checks, exitCode, output }: ConformanceOutcome): void {
   const failed = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
   assert.deepEqual(
@@ -122,7 +123,7 @@ export async function assertClientConformant(era: Era, scenario: string): Promis
   assertConformant(await runConformance({ era, side: 'client', scenario, command }));
 }
 
-/** Starts the gateway with a server of `test/fixtures` behind it. Returns where it answers without a token. */
+/** Starts the gateway with a server of `test/fixtures` behind it. Returns its address, which needs no token. */
 export async function startSuiteGateway(
   server: string,
   options: NonNullable<Parameters<typeof startStage>[0]> = {},
@@ -150,7 +151,7 @@ function runToEnd(
   });
 }
 
-/** The suite writes a folder for the scenario: its checks, and of a client what that printed. */
+/** The suite writes a folder per scenario with its checks and the output of a client. */
 async function readResults(folder: string): Promise<{ checks: ConformanceCheck[]; texts: string[] }> {
   const checks: ConformanceCheck[] = [];
   const texts: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * Our client as a program, for the published conformance suite: connects to the server it is told, calls its tools, and is
- * the person who signs in where a server wants that, and who answers forms as the command line does. Everything that
- * speaks is the product's own, its clock too: the suite takes the time of pauses that a server asks for.
+ * Our client as a program for the published conformance suite. It connects to the given server and calls its tools.
+ * It is also the person for a sign-in, and it answers forms like the command line.
+ * It uses the product's own parts and clock, because the suite measures pauses requested by a server.
  */
 import { formAnswers } from '../../../src/cli/formAnswers.js';
 import { systemClock } from '../../../src/core/base/clock.js';
@@ -14,9 +14,9 @@ import type { Fields } from '../../../src/core/protocol/client.js';
 import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
 import { issuerOf, Person, Secrets } from './person.js';
 
-/** The servers of these have tools and take no calls. */
+/** Servers of these scenarios have tools and take no calls. */
 const listsAlone = ['json-schema-ref-no-deref'];
-/** These count the first message too, by which a server that was never seen is asked whether it is of the older era (X8). */
+/** These scenarios also count the first message. It asks an unknown server for its era (X8). */
 const knownScenarios = ['request-metadata', 'http-standard-headers'];
 
 interface ToolCall {
@@ -28,13 +28,13 @@ interface Context {
   readonly client_id?: string;
   readonly client_secret?: string;
   readonly private_key_pem?: string;
-  /** The calls that the scenario wants, where it does not want one of each tool. */
+  /** The calls of the scenario, unless it needs one call of each tool. */
   readonly toolCalls?: readonly ToolCall[];
 }
 
-/** A person who is asked again and again gives up. */
+/** A person gives up after this number of sign-ins. */
 const mostSignIns = 3;
-/** The suite publishes the metadata of this client, and takes no other document. */
+/** The suite publishes the metadata of this client and accepts no other document. */
 const metadataDocument = 'https://conformance-test.local/client-metadata.json';
 
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
@@ -50,14 +50,16 @@ const oauth = new OAuth({
   clientVersion: '0.0.0',
 });
 const eras = new EraMemories();
-const connector = createConnector({
+const connector = createConnector(
+  {
+    env: process.env,
+    clock: systemClock,
+    trace: () => true,
+    clientVersion: '0.0.0',
+    oauth,
+  },
   eras,
-  env: process.env,
-  clock: systemClock,
-  trace: () => true,
-  clientVersion: '0.0.0',
-  oauth,
-});
+);
 /** Accepts what it is asked by a form, with nothing but the form's own defaults. */
 const client = formAnswers({}, (text) => log.write('warn', text));
 let launch: HttpLaunch = { transport: 'streamable_http', url, headers: new Map(), sessionId: '' };
@@ -77,7 +79,7 @@ async function settings(): Promise<OAuthSettings> {
   };
 }
 
-/** False: the server wants a sign-in first, or another one. */
+/** False if the server first needs a sign-in, or another one. */
 async function use(): Promise<boolean> {
   const outcome = await connector.connect({
     server: 'suite',

@@ -1,6 +1,6 @@
 import { RememberedConversations } from '../../../src/core/remembered/conversations.js';
 
-/** Knows so many conversations of earlier windows with each server (P9), and stores nothing. */
+/** Pretends these numbers of earlier conversations with each server (P9), and stores nothing. */
 export function hadConversations(counts: Readonly<Record<string, number>> = {}): RememberedConversations {
   return new RememberedConversations({ stored: storedOf(counts), store: () => {}, isConversation: () => true });
 }

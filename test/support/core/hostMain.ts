@@ -1,7 +1,7 @@
 /**
- * The core in a process of its own, for a test to kill: serves FOLDER's config file until it is killed. Says on stdout,
- * one JSON value a line, what is published once every server has started or failed. With `--at-once` it says so before
- * they have, and with `--stop` it begins to end them and says so.
+ * The core in a separate process for a test to kill. It serves FOLDER's config file until it is killed. It prints the
+ * published tools on stdout, one JSON value per line, after every server has started or failed. With `--at-once` it
+ * prints before that. With `--stop` it begins to end the servers and prints so.
  *
  *   node hostMain.js FOLDER GUARDIAN [--at-once | --stop]
  */

@@ -10,9 +10,9 @@ import { freePort } from '../freePort.js';
 export interface HttpServer {
   readonly url: string;
   readonly pid: number;
-  /** Every line it has written, of both streams. */
+  /** Every line of its two streams. */
   readonly lines: readonly string[];
-  /** Kills it; resolves when it is gone. */
+  /** Kills it, and resolves after its end. */
   stop(): Promise<void>;
 }
 
@@ -32,11 +32,17 @@ export async function startEverything(mode: 'streamableHttp' | 'sse', env: Env):
   return { ...started.server, url: `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}` };
 }
 
-function startNode(
+/** Starts a script. `line` resolves with the first group of the first line of output that matches. */
+export function startNode(
   args: readonly string[],
   env: Env,
+  cwd?: string,
 ): { readonly server: Omit<HttpServer, 'url'>; line(pattern: RegExp): Promise<string> } {
-  const child: ChildProcess = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child: ChildProcess = spawn(process.execPath, args, {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd !== undefined && { cwd }),
+  });
   const { pid, stdout, stderr } = child;
   if (pid === undefined || !stdout || !stderr) throw new Error(`${args.join(' ')} did not start`);
   const lines: string[] = [];

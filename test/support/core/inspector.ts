@@ -1,4 +1,4 @@
-/** The MCP Inspector's command line, as a client that is none of ours. */
+/** The MCP Inspector's command line, a foreign client. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,17 +9,17 @@ import { alone, install, installOnce, installs } from '../installs.ts';
 import { repository, runFolder } from './bundles.js';
 import { within } from './within.js';
 
-/** Both eras, of which its user chooses one, or leaves the choice to the server. */
+/** The user chooses an era or leaves the choice to the server. */
 export type InspectorEra = 'legacy' | 'auto' | 'modern';
 
 const both = { name: '@modelcontextprotocol/inspector', version: '2.12.0' };
 
-/** What its version 1 prints for a method at an address over Streamable HTTP. */
+/** The output of version 1 for a method at an address over Streamable HTTP. */
 export async function inspect(url: string, token: string, ...args: string[]): Promise<unknown> {
   return JSON.parse(await output(process.execPath, [older(), '--cli', url, '--transport', 'http'], token, args));
 }
 
-/** The result that its version 2, which speaks both eras, prints for a method at an address over Streamable HTTP. */
+/** The result from version 2 for a method at an address over Streamable HTTP. It speaks both eras. */
 export async function inspectIn(era: InspectorEra, url: string, token: string, ...args: string[]): Promise<unknown> {
   const [node, script] = [await provisionNode(), await provideInspector()];
   const own = [
@@ -38,7 +38,9 @@ export async function inspectIn(era: InspectorEra, url: string, token: string, .
   return result;
 }
 
-/** Resolves with the program of version 2. It has the dependencies of pages and terminals too, so it is fetched when it is first wanted. */
+/**
+ * Resolves with the program of version 2. It is fetched on first use, because it also depends on pages and terminals.
+ */
 export async function provideInspector(): Promise<string> {
   const home = path.join(installs, `inspector-${both.version}`);
   const fetch = (): Promise<void> =>
@@ -47,7 +49,7 @@ export async function provideInspector(): Promise<string> {
   return path.join(home, 'node_modules', both.name, 'clients/launcher/build/index.js');
 }
 
-/** Its package expects to lie in a folder of the whole Inspector, of which nothing else is needed, so it is given one. */
+/** Its package expects a folder of the whole Inspector but uses nothing else from it. So it gets an empty one. */
 function older(): string {
   const root = path.join(runFolder(), 'inspector');
   const script = path.join(root, 'cli', 'build', 'cli.js');
@@ -68,7 +70,7 @@ async function output(
   args: readonly string[],
 ): Promise<string> {
   const header = ['--header', `Authorization: Bearer ${token}`];
-  // What it keeps of its servers goes where the bundles are.
+  // Its own files go beside the bundles.
   const env = { ...process.env, HOME: runFolder(), USERPROFILE: runFolder() };
   delete (env as { NODE_OPTIONS?: string }).NODE_OPTIONS;
   const child = spawn(node, [...program, ...header, ...args], { env });

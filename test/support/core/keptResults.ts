@@ -1,4 +1,4 @@
-/** What becomes of results where their files are kept on the disk, as in the product: below the folder of a stage. */
+/** Keeps result files on the disk as the product does, below the folder of a stage. */
 import path from 'node:path';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { createDelivery, type Delivery } from '../../../src/core/results/delivery.js';
@@ -6,7 +6,7 @@ import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js'
 import type { Stage } from './stage.js';
 
 interface Limits {
-  /** In bytes; both are read at each result. */
+  /** In bytes, read at each result. */
   readonly maxResultBytes: () => number;
   readonly quota: () => number;
 }
@@ -14,13 +14,13 @@ interface Limits {
 interface KeptResults {
   readonly folder: string;
   readonly delivery: Delivery;
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when all writes are done. */
   settled(): Promise<void>;
 }
 
 const usual: Limits = { maxResultBytes: () => 1 << 20, quota: () => 200 << 20 };
 
-/** The end of the stage waits for what is still being written. */
+/** The end of the stage waits for open writes. */
 export function keepResults(stage: Stage, limits: Partial<Limits> = {}): KeptResults {
   const { maxResultBytes, quota } = { ...usual, ...limits };
   const folder = path.join(path.dirname(stage.folder), 'storage');

@@ -1,4 +1,4 @@
-/** The clock of the system, which a test can put forward: what is due by then happens at once. */
+/** The clock of the system with leaps by a test. A leap runs everything due. */
 import type { Clock } from '../../../src/core/base/clock.js';
 import type { Disposable } from '../../../src/core/base/disposables.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
@@ -32,7 +32,7 @@ export class LeapingClock implements Clock {
     };
   }
 
-  /** Resolves when something begins to wait for `ms` milliseconds. */
+  /** Resolves when a wait of `ms` milliseconds begins. */
   async nextWait(ms: number): Promise<void> {
     await nextEvent(this.scheduled.event, (scheduled) => scheduled === ms);
   }

@@ -1,4 +1,7 @@
-/** A program with the SDK's client that calls `pid`, says so, and listens until it is killed: `node listeningClient.mjs URL AUTHORIZATION`. */
+/**
+ * A program with the SDK's client. It calls `pid`, prints the result, and listens until it is killed: `node
+ * listeningClient.mjs URL AUTHORIZATION`.
+ */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 

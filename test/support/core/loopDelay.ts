@@ -1,6 +1,6 @@
 /**
- * How long the event loop was held up while something ran, and how much memory it took; in milliseconds and MB. Held up
- * by itself: what it waited for a processor that others had is not counted.
+ * Measures how long the event loop was held up, in milliseconds, and how much memory a run took, in MB. Time without
+ * a processor does not count.
  */
 import { collect } from '../heap.js';
 import { threadTime } from './threadTime.js';
@@ -10,11 +10,11 @@ const everyMs = 10;
 export interface Strain {
   readonly p99: number;
   readonly max: number;
-  /** The most that was seen over what there was before. */
+  /** The maximum growth over the start. */
   readonly heapGrown: number;
 }
 
-/** In MB, after a collection; buffers included. */
+/** In MB, after a collection, buffers included. */
 export function heapNow(): number {
   collect();
   return used();

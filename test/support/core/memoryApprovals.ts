@@ -1,4 +1,4 @@
-/** What was approved, in memory; two ledgers of one store are two processes. */
+/** Approvals in memory. Two ledgers of one store act as two processes. */
 import { Emitter } from '../../../src/core/base/events.js';
 import type { ApprovalStore } from '../../../src/core/approval/ledger.js';
 
@@ -9,7 +9,7 @@ export class MemoryApprovals implements ApprovalStore {
 
   constructor(public text: string | undefined = undefined) {}
 
-  /** The approvals as they are stored. */
+  /** The approvals in their stored form. */
   get all(): readonly unknown[] {
     return (JSON.parse(this.text ?? '{}') as { approvals?: unknown[] }).approvals ?? [];
   }

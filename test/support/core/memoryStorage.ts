@@ -1,4 +1,4 @@
-/** The editor's storage of a workspace, which keeps what is left of a value as JSON. */
+/** The editor's storage of a workspace, which keeps a value as JSON. */
 import type { Storage } from '../../../src/core/approval/ledger.js';
 
 export class MemoryStorage implements Storage {

@@ -1,8 +1,7 @@
 /**
- * A client of 2026-07-28 that sends what it is told to send, over HTTP and without a session: for what the SDK's client
- * hides. `Message` is what came back, whatever it says.
+ * A client of 2026-07-28 with requests written by the test, over HTTP and without a session. It shows details hidden
+ * by the SDK's client. `Message` is any answer.
  */
-import { randomUUID } from 'node:crypto';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { modernVersion } from '../../../src/core/protocol/versions.js';
 import type { Stage } from './stage.js';
@@ -14,21 +13,21 @@ export interface Message {
   readonly status: number;
   readonly result?: Fields;
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
-  /** The notifications that came before the answer. */
+  /** The notifications before the answer. */
   readonly told: readonly { readonly method: string; readonly params: Fields }[];
 }
 
 interface ModernOptions {
   readonly name?: string;
   readonly capabilities?: Fields;
-  /** Makes the address one of its own. */
+  /** Makes the address a private one. */
   readonly address?: string;
 }
 
 export interface RequestOptions {
   readonly meta?: Fields;
   readonly signal?: AbortSignal;
-  /** The answer is a stream that the test ends. */
+  /** The answer is a stream, and the test ends it. */
   readonly isLong?: boolean;
   readonly onTold?: (method: string, params: Fields) => void;
 }
@@ -76,7 +75,7 @@ export class ModernClient {
     return await this.request('tools/call', { name: tool, arguments: args, ...options.more }, options);
   }
 
-  /** The text of a result that is no error. */
+  /** The text of a result without an error. */
   async text(...call: Parameters<ModernClient['call']>): Promise<string> {
     const answer = await this.call(...call);
     if (answer.result?.['isError'] !== false && answer.result?.['isError'] !== undefined)
@@ -84,7 +83,7 @@ export class ModernClient {
     return textIn(answer);
   }
 
-  /** Opens a stream, or ends what the address stands for. */
+  /** Opens a stream, or ends the resource at the address. */
   async send(
     method: 'GET' | 'POST' | 'DELETE',
     headers: Readonly<Record<string, string>> = {},
@@ -129,26 +128,6 @@ export class ModernClient {
     if (text.startsWith('{')) answer = JSON.parse(text) as Partial<Message>;
     return { ...answer, status, told };
   }
-}
-
-/** A client that knows no other era: it was refused, and came again later without a session. */
-export async function modernAlone(
-  stage: Stage,
-  toolset: string,
-  name = `modern ${randomUUID()}`,
-  capabilities: Fields = {},
-): Promise<ModernClient> {
-  const client = await ModernClient.open(stage, toolset, { name, capabilities });
-  for (let status = 0; status !== 200;) ({ status } = await client.request('server/discover'));
-  return client;
-}
-
-/** The handle that the answer to a first call gives out, as the argument that it is. */
-export function handleIn(answer: Message): Readonly<Record<string, string>> {
-  const text = textIn(answer);
-  const [, argument = '', handle = ''] = /"(\w+)": "([\w-]{36})"/.exec(text) ?? [];
-  if (handle === '') throw new Error(`no handle: ${text}`);
-  return { [argument]: handle };
 }
 
 /** What the tool said first. */

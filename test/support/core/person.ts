@@ -1,6 +1,7 @@
 /**
- * A person with a browser: follows redirects, keeps cookies. What a sign-in needs where the pages of the authorization
- * server ask nothing; and a store for secrets, as the editor's.
+ * A person with a browser: follows redirects and keeps cookies. This is enough for a sign-in if the pages of the
+ * authorization server ask nothing.
+ * Also a store for secrets like the editor's.
  */
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { Emitter } from '../../../src/core/base/events.js';
@@ -13,14 +14,13 @@ import type {
 import { listenForRedirect } from '../../../src/core/connections/http/oauth/redirect.js';
 
 export class Person implements SignInBrowser {
-  /** Addresses that were opened. */
   readonly shown: URL[] = [];
   /** The text of the last page. */
   lastPage = '';
-  /** Whether pages are followed; else the person closes the browser. */
+  /** If false, the person closes the browser instead of following pages. */
   follows = true;
 
-  /** What the person was asked to agree to. */
+  /** The questions for the person's consent. */
   readonly asked: SignInParties[] = [];
   agrees = true;
 
@@ -53,7 +53,7 @@ export class Person implements SignInBrowser {
   }
 }
 
-/** Shared by as many windows as a test likes. */
+/** Any number of windows may share it. */
 export class Secrets implements SecretStore {
   readonly values = new Map<string, string>();
   private readonly changes = new Emitter<{ readonly key: string }>();
@@ -76,7 +76,7 @@ export class Secrets implements SecretStore {
   }
 }
 
-/** One request on a socket of its own. */
+/** One request on a separate socket. */
 export function ask(
   method: 'GET' | 'POST',
   url: URL,
@@ -96,13 +96,13 @@ export function ask(
   });
 }
 
-/** Asks a fixture `oauth` to do something; see its header. */
+/** Makes a fixture `oauth` do something. See its header. */
 export async function control(server: string, what: string): Promise<unknown> {
   const { body } = await ask('POST', new URL('/control', server), {}, JSON.stringify(what));
   return JSON.parse(body);
 }
 
-/** What a server names as its authorization server, for whom a secret of the client may be meant. */
+/** The authorization server named by a server. A client secret may be meant for it. */
 export async function issuerOf(server: string): Promise<string> {
   const { pathname } = new URL(server);
   const { body } = await ask('GET', new URL(`/.well-known/oauth-protected-resource${pathname}`, server), {});

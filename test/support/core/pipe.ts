@@ -1,9 +1,12 @@
-/** A client's end of stdio without a process: a transport for the SDK's clients over two pipes to a part of the product. */
+/**
+ * A client's end of stdio without a process: a transport for the SDK's clients over two pipes to a part of the
+ * product.
+ */
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LineSplitter } from '../../../src/core/connections/stdio/lineSplitter.js';
 
-/** Any of either SDK. */
+/** A message of either SDK. */
 type Message = any; // oxlint-disable-line typescript/no-explicit-any
 
 export class Pipe {
@@ -15,7 +18,7 @@ export class Pipe {
   private ended: Promise<void> = Promise.resolve();
   private delivered: Promise<void> = Promise.resolve();
 
-  /** @param run serves what it reads until that ends */
+  /** @param run serves its input until the input ends */
   constructor(private readonly run: (input: Readable, output: Writable, signal: AbortSignal) => Promise<void>) {}
 
   start(): Promise<void> {
@@ -29,7 +32,7 @@ export class Pipe {
     return Promise.resolve();
   }
 
-  /** The clients forget the progress that comes in one turn with the answer. */
+  /** The clients lose progress that arrives in the same turn as the answer. */
   private deliver(message: Message): void {
     this.delivered = this.delivered.then(() => nextTurn()).then(() => this.onmessage?.(message));
   }

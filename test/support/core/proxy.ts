@@ -1,4 +1,6 @@
-/** An HTTP proxy as companies have them: forwards requests and tunnels, notes what went through, may want credentials. */
+/**
+ * An HTTP proxy like those in companies. It forwards requests and tunnels, records them, and may require credentials.
+ */
 import { createServer, request as ask, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 
@@ -10,8 +12,8 @@ export interface Proxy {
 }
 
 /**
- * @param route where a host that only the proxy knows really is, as `host:port`.
- * @param credentials `user:password` that it wants.
+ * @param route the real `host:port` of a host known only to the proxy
+ * @param credentials required `user:password`
  */
 export async function startProxy(route: Readonly<Record<string, string>> = {}, credentials?: string): Promise<Proxy> {
   const seen: string[] = [];

@@ -1,4 +1,4 @@
-/** `mcp-toolsets serve` under way, as another program meets it: its address, its token file, what it prints. */
+/** A running `mcp-toolsets serve` as another program sees it: its address, its token file, its output. */
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ export class Serving {
     });
   }
 
-  /** Resolves when it listens and has said so of these toolsets. */
+  /** Resolves when it listens and has printed these toolsets. */
   static async begin(cli: CommandLine, toolsets: readonly string[], ...args: string[]): Promise<Serving> {
     const serving = new Serving(cli, cli.begin('serve', '--port', '0', ...args));
     await serving.until('Listening on ');
@@ -38,7 +38,7 @@ export class Serving {
     return serving;
   }
 
-  /** Resolves when it has printed the text, to whichever stream. */
+  /** Resolves after either stream has printed the text. */
   async until(text: string | RegExp): Promise<void> {
     const isThere = (): boolean =>
       [this.stdout, this.stderr].some((output) =>
@@ -63,7 +63,7 @@ export class Serving {
     return readFileSync(this.tokenFile, 'utf8').trim();
   }
 
-  /** The SDK's client in a session of its own. */
+  /** The SDK's client in a new session. */
   async connect(toolset: string, token = this.token): Promise<Client> {
     const client = await Serving.clientOf(`${this.base}/mcp/${toolset}`, token);
     this.clients.push(client);
@@ -74,12 +74,12 @@ export class Serving {
     const client = new Client({ name: 'independent', version: '1' });
     const headers = { Authorization: `Bearer ${token}` };
     const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
-    // The SDK's class does not agree with its own interface under exactOptionalPropertyTypes.
+    // The SDK's class does not match its interface under exactOptionalPropertyTypes.
     await client.connect(transport as unknown as Parameters<Client['connect']>[0]);
     return client;
   }
 
-  /** Its exit code after the signal; nothing of it is left then. */
+  /** Resolves with its exit code after the signal. No process of it is left then. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     for (const client of this.clients) await client.close().catch(() => undefined);
     if (this.process.exitCode !== null || this.process.signalCode !== null) return this.process.exitCode;

@@ -1,4 +1,4 @@
-/** A session at the gateway that shows all that the protocol has: the SDK's client, which keeps what it is told. */
+/** A session at the gateway with the full protocol: the SDK's client, which records notifications. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
@@ -19,7 +19,7 @@ import { within } from './within.js';
 
 export interface SessionOptions {
   readonly kind?: ClientKind;
-  /** The name that the client gives itself. */
+  /** The name in the client's own info. */
   readonly name?: string;
   readonly capabilities?: ClientCapabilities;
   readonly elicit?: (params: ElicitRequest['params'], signal: AbortSignal) => ElicitResult | Promise<ElicitResult>;
@@ -79,13 +79,13 @@ export class SessionClient {
     return await this.client.request(request, CallToolResultSchema, { ...(signal && { signal }) });
   }
 
-  /** What the tool itself said. */
+  /** The text of the tool itself. */
   async text(...call: Parameters<SessionClient['call']>): Promise<string> {
     const { content, ...rest } = await this.call(...call);
     return textOf({ ...rest, content: content.slice(0, 1) });
   }
 
-  /** The first notification of that method, once it has come; takes it. */
+  /** Resolves with the first notification of this method and removes it. */
   async next(method: string): Promise<Told['params']> {
     for (;;) {
       const index = this.told.findIndex((told) => told.method === method);
@@ -105,7 +105,10 @@ export class SessionClient {
   }
 }
 
-/** The SDK gives all requests of a session one signal; each would add a listener to it that goes only with the garbage. */
+/**
+ * The SDK uses one signal for all requests of a session. Each request would add a listener to it until garbage
+ * collection.
+ */
 function withOwnSignal(url: string | URL, init: RequestInit = {}): Promise<Response> {
   return fetch(url, { ...init, ...(init.signal && { signal: AbortSignal.any([init.signal]) }) });
 }

@@ -1,7 +1,8 @@
 /**
- * A workspace with a config file, and the core over it as the product joins it: real connector, real processes, and on
- * demand the gateway. Its end proves that nothing is left: no process that carries the run's mark, no listening socket,
- * no live store, no file in the folder for temporary files.
+ * A workspace with a config file, and the core over it in the product's form: real connector, real processes, and on
+ * demand the gateway.
+ * Its end proves that nothing is left: no process with the run's mark, no listening socket, no live store, no file in
+ * the temporary folder.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
@@ -20,7 +21,7 @@ import { needsAttention, type Problem } from '../../../src/core/base/problem.js'
 import type { ExpectedClient } from '../../../src/core/protocol/client.js';
 import type { SecretStore } from '../../../src/core/connections/http/oauth/contract.js';
 import { watchFile, type WatchedFile } from '../../../src/core/files/watchedFile.js';
-import { createGateway, type Gateway, type GatewayDeps } from '../../../src/core/gateway/gateway.js';
+import { createGateway, type Gateway, type GatewayDeps } from '../../../src/core/gateway/http/gateway.js';
 import type { Core } from '../../../src/core/host/assemble.js';
 import type { PermissionDeps } from '../../../src/core/host/permission.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
@@ -37,11 +38,14 @@ import { startEverything, startHttpFixture, type HttpServer } from './httpServer
 import { processesWith, supported, type TestProcess } from '../processes.js';
 import { patientClock, within } from './within.js';
 
-/** A variable in the environment of everything a stage starts. It is not the variable of the whole run, which its children carry too. */
+/**
+ * A variable in the environment of everything a stage starts. It is not the variable of the whole run, which its
+ * children carry too.
+ */
 export const runVariable = 'MCP_TOOLSETS_TEST_STAGE';
 
 export interface StageOptions {
-  /** JSON-RPC traffic in the logs. */
+  /** Logs JSON-RPC traffic. */
   readonly trace?: boolean;
   readonly drainLimitMs?: number;
   readonly maxInstances?: number;
@@ -49,17 +53,17 @@ export interface StageOptions {
   readonly startsAtOnce?: number;
   readonly expectedClient?: ExpectedClient;
   readonly env?: Readonly<Record<string, string>>;
-  /** What may start (S1). Absent: everything. */
+  /** Servers that may start (S1). Absent: all. */
   readonly approvals?: Approvals;
-  /** Where sign-ins are kept. Absent: there are none. */
+  /** Storage of sign-ins. Absent: no sign-ins. */
   readonly secrets?: SecretStore;
-  /** What agents may do with tools (S4). Absent: everything. */
+  /** Permissions of agents for tools (S4). Absent: everything. */
   readonly toolPermissions?: PermissionDeps;
-  /** Says what servers offer that changed since their approval (S3). Absent: nobody looks. */
+  /** Reviews offers changed since their approval (S3). Absent: no review. */
   readonly offerReview?: OfferReview;
-  /** How many conversations each server has had in this workspace (P9). Absent: nobody counts. */
+  /** Number of conversations of each server in this workspace (P9). Absent: no count. */
   readonly conversations?: Readonly<Record<string, number>>;
-  /** What servers listed is kept in `listed`, and `nextWindow` finds it there. */
+  /** Keeps the lists of servers in `listed`, and `nextWindow` finds them there. */
   readonly remembers?: boolean;
 }
 
@@ -69,7 +73,7 @@ export interface CallOptions {
   readonly onProgress?: NonNullable<ToolsetCall['onProgress']>;
 }
 
-/** Stages whose test failed before it ended them. */
+/** Stages left open by a failed test. */
 const open = new Set<Stage>();
 
 export async function startStage(options: StageOptions = {}): Promise<Stage> {
@@ -79,7 +83,7 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
   return stage;
 }
 
-/** For `afterEach`: ends what the test has started and proves that nothing is left. */
+/** For `afterEach`: ends everything of the test and proves that nothing is left. */
 export async function endStages(): Promise<void> {
   for (const stage of [...open]) await stage.dispose();
 }
@@ -88,12 +92,12 @@ export class Stage {
   readonly mark = randomBytes(8).toString('hex');
   readonly folder: string;
   readonly file: string;
-  /** What servers listed, where it is kept. */
+  /** The storage of the lists of servers. */
   readonly listed: string;
   readonly logs = new CapturedLogs();
-  /** The host's; children inherit it. Changes count from the next edit on. */
+  /** The environment of the host, which children inherit. Changes apply from the next edit on. */
   readonly env: Record<string, string | undefined>;
-  /** The secrets that the person has entered, by name. Changes count from the next edit on. */
+  /** The secrets entered by the person, by name. Changes apply from the next edit on. */
   readonly entered = new Map<string, string>();
   core: Core;
   private kept: OfferFiles | undefined;
@@ -123,7 +127,7 @@ export class Stage {
     return this.core.host;
   }
 
-  /** Ends the core and makes another one over the same files, as a reload of a window does. */
+  /** Ends the core and makes another one over the same files, like a reload of a window. */
   async nextWindow(): Promise<void> {
     assert.equal(this.gateway_, undefined, 'a gateway is of one window');
     await within(this.core.dispose(), 'the end of the core');
@@ -133,7 +137,7 @@ export class Stage {
     this.core = this.open();
   }
 
-  /** Resolves when what servers listed by now is stored. */
+  /** Resolves when the current lists of servers are stored. */
   async untilStored(): Promise<void> {
     await this.kept?.settled();
   }
@@ -164,7 +168,7 @@ export class Stage {
     });
   }
 
-  /** Writes the file and gives it to the host; resolves when every server has started or failed. */
+  /** Writes the file and gives it to the host. Resolves when every server has started or failed. */
   async edit(next: Servers | string | undefined): Promise<void> {
     this.save(next);
     const text = next === undefined ? undefined : readFileSync(this.file, 'utf8');
@@ -172,13 +176,13 @@ export class Stage {
     await within(applied, 'the end of the reload', () => this.describe());
   }
 
-  /** Writes or removes the file; `follow` brings it to the host. */
+  /** Writes or removes the file. `follow` brings it to the host. */
   save(next: Servers | string | undefined): void {
     if (next === undefined) rmSync(this.file, { force: true });
     else writeFileSync(this.file, typeof next === 'string' ? next : configText(next));
   }
 
-  /** From now on the host is given the file whenever it changes, as in the product. */
+  /** Gives the host each changed file from now on, as in the product. */
   follow(): void {
     const watched = watchFile(this.file, { clock: systemClock, pollMs: 50, debounceMs: 50 });
     this.watched = watched;
@@ -198,19 +202,19 @@ export class Stage {
     return this.server(id).instances;
   }
 
-  /** Returns the process id of the server's one instance. */
+  /** Returns the process id of the server's only instance. */
   pid(id: string): number {
     const [instance, ...others] = this.instances(id);
     if (instance?.pid === undefined || others.length > 0) assert.fail(`${id} has not one process\n${this.describe()}`);
     return instance.pid;
   }
 
-  /** Those that servers publish, without the built-in one. */
+  /** The toolsets of servers, without the built-in one. */
   toolsets(): readonly Toolset[] {
     return withoutAdmin(this.host.catalogue);
   }
 
-  /** `toolset/tool`, in order, of everything that servers publish. */
+  /** `toolset/tool` of everything published by servers, in order. */
   published(): string[] {
     return this.toolsets().flatMap(({ id, tools }) => tools.map((tool) => `${id}/${tool.published}`));
   }
@@ -220,7 +224,7 @@ export class Stage {
     return found?.tools.map((tool) => tool.published) ?? [];
   }
 
-  /** `code "text of the file at its place"`, errors and warnings. */
+  /** `code "text of the file at its place"` of errors and warnings. */
   problems(): string[] {
     const text = readFileSync(this.file, 'utf8');
     return this.host.snapshot.problems
@@ -264,29 +268,29 @@ export class Stage {
     return within(call, `the outcome of ${toolset}/${tool}`, () => this.describe());
   }
 
-  /** The result of a call that the test expects to have one. */
+  /** The result of a call. Any other outcome fails the test. */
   async result(...call: Parameters<Stage['outcome']>): Promise<CallToolResult> {
     const outcome = await this.outcome(...call);
-    // What is said of a failure is made for a failure alone: it is as long as the logs.
+    // The description is as long as the logs, so it is made only for a failure.
     if (outcome.kind !== 'result') assert.fail(`no result: ${JSON.stringify(outcome)}\n${this.describe()}`);
     return outcome.result;
   }
 
-  /** The text of a result that is no error. */
+  /** The text of a result without an error. */
   async text(...call: Parameters<Stage['outcome']>): Promise<string> {
     const result = await this.result(...call);
     assert.notEqual(result.isError, true, textOf(result));
     return textOf(result);
   }
 
-  /** The text of a result that is one. */
+  /** The text of an error result. */
   async failure(...call: Parameters<Stage['outcome']>): Promise<string> {
     const result = await this.result(...call);
     assert.equal(result.isError, true, textOf(result));
     return textOf(result);
   }
 
-  /** @param more counts where it is the first that asks */
+  /** @param more has an effect on the first call only */
   gateway(more: Partial<GatewayDeps> = {}): Promise<Gateway> {
     this.gateway_ ??= (async () => {
       const { backend, log } = this.core;
@@ -306,12 +310,12 @@ export class Stage {
     return this.keep(await startEverything(mode, this.env));
   }
 
-  /** For what the test itself keeps open; called before anything else ends. */
+  /** For resources opened by the test itself. They end first. */
   onDispose(end: () => Promise<void>): void {
     this.ends.push(end);
   }
 
-  /** Those that the host started, the guardian included. */
+  /** The processes of the host, the guardian included. */
   processes(): TestProcess[] {
     const own = new Set(this.httpServers.map(({ pid }) => pid));
     return everyProcessOf(this.mark).filter(({ pid }) => !own.has(pid));
@@ -366,7 +370,7 @@ export function withoutAdmin(catalogue: Catalogue): readonly Toolset[] {
   return catalogue.toolsets.filter(({ id }) => id !== adminId);
 }
 
-/** Where the system does not tell, none. */
+/** Empty if the system does not list processes. */
 export function everyProcessOf(mark: string): TestProcess[] {
   return supported ? processesWith(runVariable, mark) : [];
 }
@@ -375,7 +379,7 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has gone meanwhile.
+    // The process has ended.
   }
 }
 

@@ -1,4 +1,7 @@
-/** A program at a real terminal: a pseudo-terminal that `script` of util-linux makes, with what appears there and what is typed. */
+/**
+ * A program at a real terminal, a pseudo-terminal of `script` from util-linux. The test reads its output and types
+ * into it.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
@@ -16,7 +19,7 @@ export const terminalsMissing = {
 } as const;
 
 export class Terminal {
-  /** Everything that appeared, as it was written. */
+  /** All raw output. */
   shown = '';
   private readonly heard = new Emitter<void>();
   private readonly child: ChildProcess;
@@ -33,7 +36,7 @@ export class Terminal {
     });
   }
 
-  /** Resolves when this has appeared, and what stands behind it is looked at next. */
+  /** Resolves after this text appears. The next search starts behind it. */
   async until(text: RegExp): Promise<void> {
     const isThere = (): boolean => text.test(this.shown);
     if (!isThere()) await within(nextEvent(this.heard.event, isThere), String(text), () => this.shown);
@@ -43,7 +46,7 @@ export class Terminal {
     this.child.stdin?.write(keys);
   }
 
-  /** Takes the terminal away, which ends the program unless it is in a session of its own. */
+  /** Closes the terminal. This ends the program unless it runs in a separate session. */
   async close(): Promise<void> {
     this.child.kill();
     await this.ended;

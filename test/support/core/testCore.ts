@@ -1,19 +1,33 @@
-/** The core as the product joins it, for tests: what a test does not care about is quiet, fixed and empty. */
+/** The core as the product joins it, for tests. Its defaults are quiet, fixed and empty. */
 import { assemble, type Core, type CoreDeps } from '../../../src/core/host/assemble.js';
+import type { Consent, Host, HostSettings, Stores, Surroundings } from '../../../src/core/host/hostContract.js';
+import type { Catalogue } from '../../../src/core/tools/catalogue.js';
 import { silentLog } from '../fakes/silentLog.js';
 
-/** The clock has no default: whether time is played by hand is every test's own decision. */
-type TestCoreOptions = Partial<CoreDeps> & Pick<CoreDeps, 'clock'>;
+type Rest = Pick<CoreDeps, 'readSources' | 'expectedClient' | 'connector'>;
+/** The groups of `CoreDeps` in one. The clock has no default: each test decides if it plays the time by hand. */
+type TestCoreOptions = Partial<Surroundings & HostSettings> & Pick<Surroundings, 'clock'> & Consent & Stores & Rest;
 
 export function testCore(options: TestCoreOptions): Core {
-  return assemble({
+  const all = {
     log: silentLog,
     serverLog: () => silentLog,
     env: {},
     version: '0.0.0-test',
-    filteredTools: () => 'information',
+    filteredTools: () => 'information' as const,
     random: () => 0.5,
     ...(options.connector && { directoryExists: () => true }),
     ...options,
+  };
+  return assemble({ ...all, surroundings: all, settings: all, consent: all, stores: all });
+}
+
+/** Calls the listener when the host replaces its catalogue. */
+export function onSwap(host: Host, listener: (catalogue: Catalogue) => void): void {
+  let last = host.catalogue;
+  host.onDidPublish(() => {
+    const { catalogue } = host;
+    if (catalogue !== last) listener(catalogue);
+    last = catalogue;
   });
 }

@@ -1,15 +1,15 @@
 /**
- * Stands before one endpoint of the gateway and adds its token, for programs that can send none. All else goes through
- * as it came, `Host` and `Origin` included, but that a `Host` of this machine is told the gateway's port.
+ * A proxy before one endpoint of the gateway that adds its token, for programs without a way to send one. It forwards
+ * the rest unchanged, `Host` and `Origin` included. Only a local `Host` gets the gateway's port.
  */
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { GatewayEndpoint } from '../../../src/core/gateway/gateway.js';
+import type { GatewayEndpoint } from '../../../src/core/gateway/http/gateway.js';
 
 export interface TokenProxy {
   readonly url: string;
-  /** Resolves when nothing listens and no socket is open. */
+  /** Resolves when the listener and all sockets are closed. */
   close(): Promise<void>;
 }
 

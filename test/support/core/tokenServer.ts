@@ -1,7 +1,7 @@
 /**
- * An authorization server in this process, and the metadata of an MCP server that it guards. Refresh tokens belong to the
- * client that got them and are good once; whoever comes to the authorization page consents. The test says when a renewal
- * is answered.
+ * An authorization server in this process, and the metadata of its MCP server. A refresh token belongs to the client
+ * that got it and is valid once. Every visitor of the authorization page consents. The test decides when to answer a
+ * renewal.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,11 +12,11 @@ interface Issued {
 }
 
 export class TokenServer {
-  /** What was asked, in words. */
+  /** The requests, in words. */
   readonly seen: string[] = [];
-  /** The refresh tokens that are good. */
+  /** The valid refresh tokens. */
   readonly refresh = new Map<string, Issued>();
-  /** Awaited before a renewal is answered. */
+  /** Awaited before the answer to a renewal. */
   holds: (() => Promise<void>) | undefined;
   /** The path of the metadata of the MCP server. */
   metadataPath = '/.well-known/oauth-protected-resource/mcp';
@@ -38,7 +38,7 @@ export class TokenServer {
     return `${this.origin}/mcp`;
   }
 
-  /** How the MCP server refuses a request without a good token. */
+  /** The MCP server's challenge to a request without a valid token. */
   get challenge(): string {
     return `Bearer resource_metadata="${this.origin}${this.metadataPath}", scope="read"`;
   }

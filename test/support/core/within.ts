@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock, type Clock } from '../../../src/core/base/clock.js';
 
 /**
- * A limit for what a test waits for, so that a failure says what did not come; far longer than anything takes. The
- * variable is for systems on which all takes several times as long.
+ * A limit for each wait of a test, far longer than any wait takes, so that a failure names the missing event. Slow
+ * systems set the variable.
  */
 export const patience = Number(process.env['MCP_TOOLSETS_TEST_PATIENCE'] ?? 1);
 const patienceMs = 30_000 * patience;
 
-/** The clock of what is under test: where all takes longer, its limits are longer, too. */
+/** The clock of the product under test. On slow systems its limits are longer too. */
 export const patientClock: Clock = {
   now: () => systemClock.now(),
   after: (ms, run) => systemClock.after(ms * patience, run),
@@ -31,7 +31,7 @@ export async function within<T>(
   }
 }
 
-/** Looks again and again, for what tells nobody that it has changed, such as the table of processes. */
+/** Polls a state that has no event, such as the table of processes. */
 export async function untilSo(is: () => boolean, what: string): Promise<void> {
   const limit = Date.now() + patienceMs;
   while (!is()) {

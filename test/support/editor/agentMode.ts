@@ -1,12 +1,12 @@
 /**
- * The editor's own agent mode for tests inside the extension host: the built-in Copilot Chat, not signed in, with the
- * language model of the helper extension `scripted-model`. For suites with the option `"agentMode": true`.
+ * The editor's own agent mode for tests inside the extension host. It is the built-in Copilot Chat without a sign-in,
+ * with the language model of the helper extension `scripted-model`. For suites with the option `"agentMode": true`.
  */
 import * as vscode from 'vscode';
 import { approveCalls } from './approveCalls.ts';
 import { call, page } from './bridge.ts';
 
-/** What the scripted model was sent. */
+/** A request to the scripted model. */
 export interface ModelRequest {
   messages: {
     role: 'user' | 'assistant';
@@ -20,7 +20,7 @@ export interface ModelRequest {
 export interface Answer {
   /** The text of the agent's last turn: `RESULT <tool>: <text>` a line, see `scripted-model`. */
   text: string;
-  /** What the chat command returned. */
+  /** The return value of the chat command. */
   raw: unknown;
 }
 
@@ -33,11 +33,11 @@ const enableLimitMs = 30_000;
 const mostGreetings = 6;
 const greetingLimitMs = 8_000;
 
-/** Enables agent mode and the approval of every call without a question. Once a window. */
+/** Enables agent mode and the approval of every call without a question. Call it once a window. */
 export async function enableAgentMode(): Promise<void> {
   await approveCalls(vscode);
   if (!agentIsThere()) {
-    // Managing chat enables it; the page that it opens is of no use here.
+    // Managing chat enables it. Tests do not need the page it opens.
     await vscode.commands.executeCommand('workbench.action.chat.manage');
     await until(agentIsThere, 'a tool of Copilot Chat');
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
@@ -47,15 +47,15 @@ export async function enableAgentMode(): Promise<void> {
     'the scripted model',
   );
   await untilAnswering();
-  // What was asked before the agent was there may have left the dialog that would sign the person in.
+  // A question before the agent's registration may have left the sign-in dialog open.
   if ((await call('about', {})).desktop) return;
   await page.press('Escape');
   await page.waitFor('.monaco-dialog-modal-block', 'hidden');
 }
 
 /**
- * The agent is registered a moment after its tools, and what is asked in between stays in the dialog that would sign the
- * person in and is never answered. Nothing tells that moment, so it is asked until it answers.
+ * The agent is registered a moment after its tools. A question in between stays in the sign-in dialog and is never
+ * answered. No event marks the registration, so this asks until an answer arrives.
  */
 async function untilAnswering(): Promise<void> {
   for (let attempt = 1; attempt <= mostGreetings; attempt++) {
@@ -87,7 +87,10 @@ export async function ask(query: string): Promise<Answer> {
   return { text: raw?.metadata?.toolCallRounds?.at(-1)?.response ?? '', raw };
 }
 
-/** A question that makes the scripted model call tools: all of a round in parallel, one round after the other. */
+/**
+ * A question that makes the scripted model call tools. Calls of a round run in parallel, and rounds run one after
+ * another.
+ */
 export function calls(...rounds: (ToolCall | ToolCall[])[]): string {
   return rounds
     .map((round) =>
@@ -104,7 +107,7 @@ export async function stop(): Promise<void> {
   await vscode.commands.executeCommand('workbench.action.chat.cancel');
 }
 
-/** What the model was sent since the last `forgetRequests`, oldest first, without requests that offer no tools. */
+/** The requests to the model since the last `forgetRequests`, oldest first, without requests that offer no tools. */
 export async function modelRequests(): Promise<ModelRequest[]> {
   const all = await vscode.commands.executeCommand<ModelRequest[]>('scriptedModel.lastRequests');
   return all.filter(({ tools }) => tools.length > 0);

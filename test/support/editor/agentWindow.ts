@@ -1,6 +1,6 @@
 /**
- * Agent mode in a window that is driven from outside; suites inside an editor have `agentMode.ts`. The editor is started
- * with `agentMode: true`; only the language model is scripted.
+ * Agent mode in a window controlled from outside. Suites inside an editor use `agentMode.ts`. The editor starts with
+ * `agentMode: true`, and only the language model is scripted.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ export interface AgentAnswer {
 }
 
 const answerLimitMs = 60_000;
-/** On a machine that does much else at once, a window takes long to start everything. */
+/** On a busy machine, a window needs a long time to start everything. */
 const toolsLimitMs = 120_000;
 
 export class AgentWindow {
@@ -27,14 +27,14 @@ export class AgentWindow {
     private readonly window: EditorWindow,
   ) {}
 
-  /** Resolves when agents answer, in a new chat; calls of tools need no approval. */
+  /** Resolves when agents answer, in a new chat. Calls of tools need no approval. */
   async enable(): Promise<void> {
     await this.enableTools();
     assert.ok(await this.ask('Are you there?', toolsLimitMs), 'the agent does not answer');
     await this.run('workbench.action.chat.newChat');
   }
 
-  /** Resolves when the editor's agent has its tools; it may not answer yet. */
+  /** Resolves when the editor's agent has its tools. It may not answer yet. */
   async enableTools(): Promise<void> {
     await this.window.approveCalls();
     await this.untilCommand('workbench.action.chat.manage');
@@ -43,7 +43,10 @@ export class AgentWindow {
     await this.run('workbench.action.closeAllEditors');
   }
 
-  /** Reloads the window with the chat it shows, which it does not always open again from the sidebar: from an editor it does. */
+  /**
+   * Reloads the window with its chat. The chat moves to an editor first, because the editor does not always restore
+   * it in the sidebar.
+   */
   async reloadWithChat(lastWords: string, prefix: string): Promise<void> {
     await this.run('workbench.action.chat.openInEditor');
     await this.answers.filter({ hasText: lastWords }).waitFor();
@@ -57,7 +60,7 @@ export class AgentWindow {
     await this.window.page.locator('.part.editor .interactive-input-editor').click();
   }
 
-  /** The answers of the chat that is open in an editor. */
+  /** The answers of the chat in an editor. */
   get answers(): ReturnType<EditorWindow['page']['locator']> {
     return this.window.page.locator('.part.editor .interactive-response');
   }
@@ -69,7 +72,7 @@ export class AgentWindow {
     );
   }
 
-  /** The workbench registers some of its commands after the extension host runs. */
+  /** The workbench registers some of its commands after the start of the extension host. */
   untilCommand(id: string): Promise<unknown> {
     return this.window.waitFor(
       ({ commands }) => commands.getCommands(),
@@ -87,10 +90,10 @@ export class AgentWindow {
   }
 
   /**
-   * Asks in the chat that was used last. The agent is registered a moment after its tools; what is asked before ends in the
-   * dialog that would sign the person in, which is closed, and the question is put again.
+   * Asks in the last used chat. The agent is registered a moment after its tools. An earlier question ends in the
+   * sign-in dialog, so this closes the dialog and asks again.
    *
-   * @returns undefined where nobody answers in time
+   * @returns undefined without an answer in time
    */
   async ask(query: string, limitMs = answerLimitMs): Promise<AgentAnswer | undefined> {
     const limit = Date.now() + limitMs;
@@ -127,7 +130,7 @@ export class AgentWindow {
     );
   }
 
-  /** The editor writes chats to its folder from time to time; what a reload finds there is all that it knows of them. */
+  /** The editor writes chats to its folder from time to time. A reload restores only written chats. */
   private async untilKept(text: string): Promise<void> {
     const kept = (): boolean =>
       readdirSync(this.editor.dataDir, { recursive: true, withFileTypes: true })

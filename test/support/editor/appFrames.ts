@@ -1,10 +1,13 @@
-/** The apps that a window shows (G8), for tests inside the extension host: what their pages show, and *Try Tool*, which opens them. */
+/**
+ * The apps in a window (G8), for tests inside the extension host: the texts of their pages, and *Try Tool*, which
+ * opens them.
+ */
 import * as vscode from 'vscode';
 import { page } from './bridge.ts';
 import { until } from './product.ts';
 import { inWebview } from './webviews.ts';
 
-/** Waits for a text of what the selector finds, whole lines of several elements joined. */
+/** Waits for a text in the elements of the selector, with the lines of several elements joined. */
 export async function untilShown(selector: string, pattern: RegExp): Promise<string> {
   return until(
     async () => (await page.texts(selector)).join('\n'),
@@ -13,7 +16,7 @@ export async function untilShown(selector: string, pattern: RegExp): Promise<str
   );
 }
 
-/** Presses a button and waits for the text that tells its effect. */
+/** Presses a button and waits for the text of its effect. */
 export async function press(button: string, effect: string, pattern: RegExp): Promise<string> {
   await page.click(button);
   return untilShown(effect, pattern);

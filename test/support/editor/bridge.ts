@@ -1,6 +1,6 @@
 /**
- * What a test inside the extension host can ask of the run that started its editor: look at the page and use it, list
- * processes. Usable only there; suites outside have the window itself (`launch.ts`).
+ * Requests from a test inside the extension host to the run that started its editor: use the page, list processes.
+ * Suites outside have the window itself (`launch.ts`).
  */
 import { request } from 'node:http';
 import type { Context } from 'mocha';
@@ -9,7 +9,7 @@ import { bridgeVariable, type BridgeCalls, type PageImage, type PageRequest } fr
 /** The root of this repository. */
 export const repoRoot = process.env['MCP_TOOLSETS_TEST_ROOT'] ?? '';
 
-/** Sends one message; rejects with what the other side says when it fails. */
+/** Sends one message. Rejects with the error of the other side. */
 export function call<Name extends keyof BridgeCalls>(
   name: Name,
   message: BridgeCalls[Name]['message'],
@@ -28,8 +28,8 @@ export function call<Name extends keyof BridgeCalls>(
 }
 
 /**
- * Skips the running test on the desktop, where no page is at hand; the run counts and names it.
- * Call it first in a test or hook that uses `page`.
+ * Skips the running test on the desktop, because no page is available there. The run counts and names it. Call it
+ * first in a test or hook that uses `page`.
  */
 export async function needsPage(context: Context): Promise<void> {
   if ((await call('about', {})).desktop) {
@@ -38,30 +38,30 @@ export async function needsPage(context: Context): Promise<void> {
   }
 }
 
-/** The page this window is shown in. Selectors are Playwright's; each action waits for its element, a minute at most. */
+/** The page of this window. Selectors are Playwright's. Each action waits up to a minute for its element. */
 export const page = {
   /** Writes `<name>.png` to the suite's folder of results. */
   screenshot: (name: string) => perform({ do: 'screenshot', name }),
   click: (selector: string, options: { button?: 'left' | 'right'; double?: boolean } = {}) =>
     perform({ do: 'click', selector, ...options }),
   hover: (selector: string) => perform({ do: 'hover', selector }),
-  /** Turns the wheel over it by so many pixels; up where they are less than none. */
+  /** Turns the wheel over it by a number of pixels. Negative numbers scroll up. */
   scroll: (selector: string, down: number) => perform({ do: 'scroll', selector, down }),
   /** One chord, such as `Control+Shift+P` or `Enter`. */
   press: (keys: string) => perform({ do: 'press', keys }),
   type: (text: string) => perform({ do: 'type', text }),
   waitFor: (selector: string, state: 'visible' | 'hidden' = 'visible') => perform({ do: 'waitFor', selector, state }),
-  /** The visible text of each element that matches now. */
+  /** The visible text of each matching element now. */
   texts: (selector: string) => perform({ do: 'texts', selector }) as Promise<string[]>,
-  /** What each `<img>` that matches now really shows. */
+  /** The real picture of each matching `<img>`. */
   images: (selector: string) => perform({ do: 'images', selector }) as Promise<PageImage[]>,
-  /** What axe finds wrong in the document that holds the first such element: a rule and its elements for each violation. */
+  /** The violations axe finds in the document of the first matching element: a rule and its elements for each. */
   axe: (selector: string) => perform({ do: 'axe', selector }) as Promise<string[]>,
-  /** First lines of the errors on the console so far, without those that every window has. */
+  /** First lines of the errors on the console so far, without the errors of every window. */
   consoleErrors: () => perform({ do: 'consoleErrors' }) as Promise<string[]>,
 };
 
-/** The processes that the extensions of this editor started, children of children included. */
+/** The processes of this editor's extensions, with all descendants. */
 export const processes = () => call('processes', {});
 
 function perform(request: PageRequest): Promise<unknown> {

@@ -1,30 +1,30 @@
 /**
- * What goes over the bridge between an extension host and the run that started it: JSON over loopback HTTP, one POST a
- * message, at the address in the environment variable `bridgeVariable`.
+ * The protocol of the bridge between an extension host and the run that started it: JSON over loopback HTTP, one POST
+ * a message, at the address in the environment variable `bridgeVariable`.
  */
 import type { ProcessEntry } from './processes.ts';
 
 export const bridgeVariable = 'MCP_TOOLSETS_TEST_BRIDGE';
 
-/** Marks every process of one editor, through its environment. */
+/** Marks every process of one editor through its environment. */
 export const editorVariable = 'MCP_TOOLSETS_TEST_EDITOR';
 
-/** What happened in a mocha run inside the extension host. */
+/** An event of a mocha run inside the extension host. */
 export type TestEvent =
   | { kind: 'suite'; title: string; depth: number }
   | { kind: 'pass'; title: string; fullTitle: string; depth: number; durationMs: number }
   | { kind: 'fail'; title: string; fullTitle: string; depth: number; error: string }
   | { kind: 'skip'; title: string; fullTitle: string; depth: number; reason?: string };
 
-/** A suite that is to run in the window. */
+/** The next suite of the window. */
 export interface NextSuite {
-  /** What `bundle.ts` made of it, beside `hostEntry.ts`. */
+  /** Its bundle from `bundle.ts`, beside `hostEntry.ts`. */
   file: string;
-  /** The user settings that it runs with. */
+  /** Its user settings. */
   settings: Record<string, unknown>;
 }
 
-/** What a test may ask of the page it runs in. Selectors are Playwright's. */
+/** A request of a test to its page. Selectors are Playwright's. */
 export type PageRequest =
   | { do: 'screenshot'; name: string }
   | { do: 'click'; selector: string; button?: 'left' | 'right'; double?: boolean }
@@ -35,14 +35,14 @@ export type PageRequest =
   | { do: 'waitFor'; selector: string; state: 'visible' | 'hidden' }
   | { do: 'texts'; selector: string }
   | { do: 'images'; selector: string }
-  /** Checks the document that holds the element with axe. */
+  /** Checks the document of the element with axe. */
   | { do: 'axe'; selector: string }
   | { do: 'consoleErrors' };
 
 /** An `<img>` of the page. */
 export interface PageImage {
   src: string;
-  /** Width and height of the decoded picture in pixels; 0 if there is none. */
+  /** Width and height of the decoded picture in pixels, or 0 without a picture. */
   width: number;
   height: number;
 }
@@ -50,16 +50,16 @@ export interface PageImage {
 /** Path below the bridge's address → message and answer. */
 export interface BridgeCalls {
   about: { message: Record<string, never>; answer: { desktop: boolean } };
-  /** Asked when the window is open and after each suite; `null`: there is none any more. */
+  /** Sent after the window has opened and after each suite. `null` means no more suites. */
   nextSuite: { message: Record<string, never>; answer: NextSuite | null };
-  /** Asked when nothing of the suite before is left: its workspace is written. */
+  /** Sent when nothing of the previous suite is left. The answer comes after the workspace is written. */
   beginSuite: { message: Record<string, never>; answer: null };
   report: { message: TestEvent; answer: null };
   page: { message: PageRequest; answer: unknown };
   processes: { message: Record<string, never>; answer: ProcessEntry[] };
 }
 
-/** How the helper extension `remote-control` introduces itself, with every request for work. */
+/** The helper extension `remote-control` sends this with every request for work. */
 export interface HostIntroduction {
   hostId: string;
   pid: number;

@@ -1,6 +1,6 @@
 /**
- * The outside end of the bridge. One per editor. It keeps no test state: events go to `onTestEvent`, page requests to
- * the page that is current, work for extension hosts to the host that asks for it.
+ * The outside end of the bridge, one per editor. It keeps no test state. Events go to `onTestEvent`, page requests to
+ * the current page, and work to the extension host that asks for it.
  */
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -9,7 +9,7 @@ import type { HostAnswer, HostIntroduction, HostWork, NextSuite, PageRequest, Te
 import { ExtensionHost } from './extensionHost.ts';
 import type { ProcessEntry } from './processes.ts';
 
-/** What runs in a window with tests. */
+/** The suites of a window with tests. */
 export interface SuitesInTurn {
   next(): Promise<NextSuite | null>;
   begin(): Promise<void>;
@@ -34,7 +34,7 @@ export class BridgeServer {
     this.roles = roles;
   }
 
-  /** @returns the address that the editor's environment has to carry */
+  /** @returns the address for the editor's environment */
   async listen(): Promise<string> {
     await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/${this.#token}`;
@@ -46,15 +46,15 @@ export class BridgeServer {
     await new Promise((done) => this.#server.close(done));
   }
 
-  /** The live extension hosts of the windows that show `target`. */
+  /** The live extension hosts of the windows with `target`. */
   hosts(target: string): ExtensionHost[] {
     return [...this.#hosts.values()].filter((host) => host.target === target && host.connected);
   }
 
   /**
-   * A live extension host of a window that shows `target`, as soon as its remote control has reported.
-   * @param known those that are not meant
-   * @param limitMs how long to wait; nothing means forever
+   * A live extension host of a window with `target`, once its remote control has reported.
+   * @param known hosts to ignore
+   * @param limitMs time limit; absent means forever
    */
   async nextHost(target: string, known: ReadonlySet<ExtensionHost>, limitMs?: number): Promise<ExtensionHost> {
     const limit = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs);
@@ -117,7 +117,7 @@ export class BridgeServer {
       for (const wake of this.#waiting) wake();
       this.#waiting.clear();
     }
-    // A host always has one request open; when that breaks off, the host is gone.
+    // A host always has one request open, so a broken request means the host is gone.
     response.once('close', () => {
       if (!response.writableFinished) host.disconnect();
     });

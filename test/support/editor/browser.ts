@@ -1,4 +1,4 @@
-/** One headless Chromium for the whole run, started when the first window needs it. */
+/** One headless Chromium for the whole run, started with the first window. */
 import { chromium, type Browser } from 'playwright-core';
 import { onEnd } from './cleanup.ts';
 
@@ -11,7 +11,7 @@ export function sharedBrowser(executablePath: string): Promise<Browser> {
 async function start(executablePath: string): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath,
-    // Signals are ours: the editor has to be told before the browser goes.
+    // The run handles signals, because the editor must be notified before the browser ends.
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,
@@ -22,7 +22,7 @@ async function start(executablePath: string): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--disable-dev-shm-usage',
-      // Otherwise the first error that is made anywhere in the workbench has its 19 MB parsed a second time.
+      // Otherwise the first error made in the workbench parses its 19 MB a second time.
       '--js-flags=--no-enable-lazy-source-positions',
     ],
   });
@@ -34,7 +34,7 @@ async function start(executablePath: string): Promise<Browser> {
   return browser;
 }
 
-/** Ends the browser, if one runs. */
+/** Ends the browser, if it runs. */
 export async function closeSharedBrowser(): Promise<void> {
   const browser = await running?.catch(() => undefined);
   await browser?.close();

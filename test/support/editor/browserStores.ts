@@ -1,13 +1,13 @@
 /**
- * What the server form keeps in the browser's stores, where it writes from time to time: what a reload finds there is all
- * that it knows of open editors and chats.
+ * The server form keeps state in the browser's stores and writes it from time to time. A reload restores only written
+ * editors and chats.
  */
 import type { EditorWindow } from './window.ts';
 
 const limitMs = 60_000;
 const pauseMs = 250;
 
-/** Resolves when a value whose key contains `key` contains `text`. */
+/** Resolves when a value with `key` in its key contains `text`. */
 export async function untilStored(window: EditorWindow, key: string, text: string): Promise<void> {
   const limit = Date.now() + limitMs;
   while (!(await window.page.evaluate<boolean>(`(${isStored})(${JSON.stringify({ key, text })})`))) {
@@ -16,7 +16,7 @@ export async function untilStored(window: EditorWindow, key: string, text: strin
   }
 }
 
-/** Runs in the page, as it is: what compiles this file would add names that the page does not have. */
+/** The page runs this text unchanged, because a compiler would add names unknown to the page. */
 const isStored = `async ({ key, text }) => {
   const settled = (request) =>
     new Promise((done, failed) => {

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { runToEnd } from '../npm.mjs';
 
-/** The first is Chromium without windows of its own, which takes a quarter less processor time to show the same page. */
+/** The first is Chromium without windows. It takes a quarter less processor time for the same page. */
 const names = [
   'chromium-headless-shell',
   'chromium',
@@ -27,7 +27,7 @@ const wellKnown: Partial<Record<NodeJS.Platform, string[]>> = {
   }),
 };
 
-/** The path of a Chromium; on Debian as root it is installed when there is none. */
+/** The path of a Chromium. On Debian, root installs a missing one. */
 export async function ensureChromium(): Promise<string> {
   const found = findChromium();
   if (found) return found;

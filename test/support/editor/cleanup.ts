@@ -1,7 +1,7 @@
 /**
- * What a run must undo when it ends, however it ends: normally, by an error, by Ctrl-C or SIGTERM.
+ * The cleanup at the end of a run, after success, an error, Ctrl-C or SIGTERM.
  *
- * Undoing happens in reverse order, once each; a failure of one does not keep the others from running.
+ * Undos run in reverse order, once each. A failing undo does not stop the others.
  */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -13,7 +13,7 @@ type Undo = () => Promise<void> | void;
 const pending = new Set<Undo>();
 let interrupted = false;
 
-/** Registers an undo; the returned function runs it now (once) and forgets it. */
+/** Registers an undo. The returned function runs it now (once) and forgets it. */
 export function onEnd(undo: Undo): () => Promise<void> {
   let done: Promise<void> | undefined;
   const once = (): Promise<void> => {
@@ -24,14 +24,14 @@ export function onEnd(undo: Undo): () => Promise<void> {
   return once;
 }
 
-/** Runs everything that is still registered. */
+/** Runs every registered undo. */
 export async function undoAll(): Promise<void> {
   for (const undo of [...pending].reverse()) {
     await Promise.resolve(undo()).catch((error: unknown) => console.error('While cleaning up:', error));
   }
 }
 
-/** Ends the process through `undoAll` on the signals that a terminal or a CI sends. A second signal ends it at once. */
+/** Ends the process through `undoAll` on the signals of a terminal or a CI. A second signal ends it at once. */
 export function undoOnSignals(): void {
   for (const [signal, code] of [
     ['SIGINT', 130],
@@ -46,20 +46,23 @@ export function undoOnSignals(): void {
   }
 }
 
-/** The id of this run, shared by everything it starts through the environment. */
+/** The id of this run. All its children inherit it through the environment. */
 export const runId = (process.env['MCP_TOOLSETS_TEST_RUN'] ??= Math.random().toString(16).slice(2, 10).padEnd(8, '0'));
 
-/** How the name of every temporary folder of this run begins. Short: sockets of the editor live below. */
+/**
+ * The beginning of the name of every temporary folder of this run. It is short because sockets of the editor are
+ * below it.
+ */
 export const tempPrefix = `mcpt-${runId}-`;
 
 /** A temporary folder that is removed at the end. */
 export function tempFolder(): { path: string; remove: () => Promise<void> } {
-  // Editors compare paths as text, so it must be the real one.
+  // Editors compare paths as text, so this must be the real path.
   const path = realpathSync(mkdtempSync(join(tmpdir(), tempPrefix)));
   const force = (): void => rmSync(path, { recursive: true, force: true });
   process.on('exit', force);
   const remove = onEnd(async () => {
-    // Editors write logs until their very end, so a folder may fill while it is being removed.
+    // Editors write logs until their very end, so a folder may fill during its removal.
     await rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     process.off('exit', force);
   });

@@ -1,11 +1,11 @@
-/** What the extension host does between two suites of the same window, so that the next one finds it as a new one. */
+/** Clears a window in the extension host between two suites, so that the next suite finds it like new. */
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as vscode from 'vscode';
 import { folder, servers, until, untilTools } from './product.ts';
 
-/** Closes what is open, empties the folder, and waits until no server of it is left. */
+/** Closes open editors, empties the folder, and waits until no server of it is left. */
 export async function clearWindow(): Promise<void> {
   const run = (command: string): Thenable<unknown> => vscode.commands.executeCommand(command);
   await run('workbench.action.closeQuickOpen');
@@ -23,7 +23,7 @@ export async function clearWindow(): Promise<void> {
   await run('workbench.view.explorer');
 }
 
-/** `.minds` stays: that it is made anew is something else for whoever watches it than that its files change. */
+/** `.minds` stays, because its creation is another event for a watcher than a change of its files. */
 async function emptyFolder(): Promise<void> {
   const minds = join(folder(), '.minds');
   for (const name of await readdir(folder())) {
@@ -37,7 +37,7 @@ async function emptyFolder(): Promise<void> {
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** Makes the user settings those of the next suite, and has the product read the files that are there now. */
+/** Applies the user settings of the next suite, and makes the product read the current files. */
 export async function changeSettings(before: Settings, now: Settings): Promise<void> {
   const changed = Object.keys({ ...before, ...now }).filter((key) => !isDeepStrictEqual(before[key], now[key]));
   for (const key of changed) {

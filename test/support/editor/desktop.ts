@@ -1,6 +1,6 @@
 /**
- * The desktop form of VS Code: fetched by `@vscode/test-electron` where there is a display and its host answers. It runs
- * the suites of `test/editor/suites`; suites that need a page use the server form everywhere.
+ * The desktop form of VS Code. `@vscode/test-electron` fetches it if there is a display and its download host
+ * answers. It runs the suites of `test/editor/suites`. Suites that need a page always use the server form.
  */
 import { downloadAndUnzipVSCode } from '@vscode/test-electron';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -13,7 +13,7 @@ const host = 'https://update.code.visualstudio.com/api/releases/stable';
 const reachLimitMs = 5_000;
 const downloadLimitMs = 300_000;
 
-/** The desktop editor's program, or the reason why there is none. `MCP_TOOLSETS_EDITOR` asks for a server form. */
+/** The desktop editor's program, or a reason for its absence. `MCP_TOOLSETS_EDITOR` asks for a server form. */
 export async function findDesktop(): Promise<{ executable: string } | { reason: string }> {
   const choice = process.env[editorChoiceVariable];
   if (choice) return { reason: `${editorChoiceVariable}=${choice} asks for it` };
@@ -50,7 +50,7 @@ export interface DesktopOptions {
   logFile: string;
 }
 
-/** Opens one desktop window; `ended` settles with the exit code when the editor has closed. */
+/** Opens one desktop window. `ended` settles with the exit code after the editor has closed. */
 export function openDesktop(options: DesktopOptions): { ended: Promise<number>; close: () => Promise<void> } {
   const args = [options.target, `--user-data-dir=${options.dataDir}`, `--extensions-dir=${options.extensionsDir}`];
   args.push(

@@ -1,4 +1,4 @@
-/** The desktop editor with the surroundings that `launch.ts` gives to the server form: folders, settings, bridge. */
+/** The desktop editor with the folders, settings and bridge of the server form in `launch.ts`. */
 import { join } from 'node:path';
 import { repoRoot } from '../npm.mjs';
 import { BridgeServer } from './bridgeServer.ts';

@@ -1,4 +1,4 @@
-/** A live extension host, seen from outside: code can be run in it and its end can be waited for. */
+/** A live extension host in the view of an outside test. The test can run code in it and wait for its end. */
 import type * as vscode from 'vscode';
 import type { HostAnswer, HostIntroduction, HostWork } from './bridgeProtocol.ts';
 
@@ -33,7 +33,7 @@ export class ExtensionHost {
 
   /**
    * Runs a function in the extension host. It is sent as source, so it sees only `vscode` and its argument, not the
-   * variables around it; argument and result travel as JSON.
+   * variables around it. Argument and result travel as JSON.
    */
   async evaluate<Result, Argument = undefined>(
     work: (api: VSCode, argument: Argument) => Result | PromiseLike<Result>,
@@ -48,7 +48,7 @@ export class ExtensionHost {
     return (await answered) as Result;
   }
 
-  /** Called by the bridge: the next work, as soon as there is some. */
+  /** Called by the bridge. Resolves with the next work once there is some. */
   nextWork(): Promise<HostWork | null> {
     const queued = this.#queue.shift();
     if (queued || !this.#connected) return Promise.resolve(queued ?? null);
@@ -68,7 +68,7 @@ export class ExtensionHost {
     else pending?.resolve(answer.value);
   }
 
-  /** Called by the bridge when the host can no longer be reached. */
+  /** Called by the bridge when it loses the host. */
   disconnect(): void {
     if (!this.#connected) return;
     this.#connected = false;

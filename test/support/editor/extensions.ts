@@ -1,6 +1,6 @@
 /**
- * The extensions that an editor under test finds: copies of the project's helper extensions, the product itself when it
- * is to be installed, and the editor's own ones.
+ * The extensions of an editor under test: copies of the project's helper extensions, the installed product if needed,
+ * and the editor's own extensions.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ export function helperFolder(name: string): string {
   return resolve(repoRoot, 'test/editor/helpers', name);
 }
 
-/** Copies a folder with a `package.json` to where the editor looks for installed extensions. Returns the copy's path. */
+/** Copies a folder with a `package.json` to the editor's folder of installed extensions. Returns the copy's path. */
 export function installExtension(source: string, extensionsDir: string, parts?: readonly string[]): string {
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Record<string, string>;
   const target = join(extensionsDir, `${manifest['publisher']}.${manifest['name']}-${manifest['version']}`);
@@ -28,7 +28,7 @@ export function installHelper(name: string, extensionsDir: string): void {
   installExtension(helperFolder(name), extensionsDir);
 }
 
-/** Installs the built product: what a `.vsix` would hold. */
+/** Installs the built product with the contents of a `.vsix`. */
 export function installProduct(extensionsDir: string): void {
   if (!existsSync(join(repoRoot, 'dist/extension.js'))) throw new Error('dist/extension.js is missing: npm run build');
   const parts = ['package.json', 'package.nls.json', 'dist', 'docs', 'media', 'CHANGELOG.md', 'SECURITY.md'];
@@ -40,10 +40,10 @@ export function installProduct(extensionsDir: string): void {
 const agentExtension = 'copilot';
 
 /**
- * Whether an editor under test needs one of its own extensions on its server. The page has a list of all that can be in a
- * browser, and looks for the code of such a one there where the server has none, in vain. The others are colours and languages,
- * which the page has itself, and what no test sees. Found and read anew by each editor, they took a quarter of the
- * processor time of a window, and a third of the time until it is open.
+ * True if an editor under test needs this built-in extension on its server. The page has a list of all extensions for
+ * browsers. It looks for their code on the server, in vain if the server lacks them.
+ * The others are colours and languages. The page has them itself, and no test sees them. If each editor searched and
+ * read them again, they would take a quarter of the processor time of a window and a third of its opening time.
  */
 function isNeeded(folder: string): boolean {
   const manifest = join(folder, 'package.json');
@@ -51,13 +51,13 @@ function isNeeded(folder: string): boolean {
 }
 
 export interface OwnExtensions {
-  /** Every one of them, and the agent host, as a person has them. By default those are left out of which no test sees anything. */
+  /** Keeps all of them, and the agent host, as for a person. By default those invisible to tests are left out. */
   allExtensions?: boolean;
   /** Copilot Chat can be enabled, with the scripted model (see `agentMode.ts`). */
   agentMode?: boolean;
 }
 
-/** Makes the folder of the editor's own extensions: links, and a copy of Copilot Chat where that can be enabled. */
+/** Makes the folder of the editor's own extensions from links, and a copy of Copilot Chat if it can be enabled. */
 export function linkOwnExtensions(editorRoot: string, target: string, options: OwnExtensions): void {
   const source = join(editorRoot, 'extensions');
   mkdirSync(target, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * What the editor runs in the extension host (`extensionTestsPath`): mocha with one suite of the window after another. Each
- * test is reported over the bridge as it ends. Bundled anew for every window, see `bundle.ts`.
+ * Runs mocha in the extension host (`extensionTestsPath`), with one suite of the window after another. It reports
+ * each test over the bridge at its end. Each window gets a new bundle, see `bundle.ts`.
  */
 import { findSourceMap } from 'node:module';
 import { join } from 'node:path';
@@ -12,7 +12,10 @@ import { runMocha, textOf } from './mochaEvents.ts';
 
 declare const MOCHA_URL: string;
 
-/** A hook waits for several parts of the editor, each with a limit that names what did not come: together they are below. */
+/**
+ * A hook waits for several parts of the editor. Each wait has a limit and names the missing event. Together they are
+ * below this limit.
+ */
 const hookLimitMs = 240_000;
 
 export async function run(): Promise<void> {
@@ -28,7 +31,7 @@ export async function run(): Promise<void> {
   if (failures > 0) throw new Error(`${failures} failed`);
 }
 
-/** Where a window cannot go on with another suite, that is a failure; the suites that are left get another window. */
+/** If a window cannot go on with another suite, this is a failure, and the remaining suites get another window. */
 async function turnTo(next: NextSuite, before: NextSuite | undefined): Promise<void> {
   try {
     if (before) await clearWindow();
@@ -41,7 +44,7 @@ async function turnTo(next: NextSuite, before: NextSuite | undefined): Promise<v
   }
 }
 
-/** @returns how many tests failed */
+/** @returns the number of failed tests */
 async function runSuite(MochaClass: typeof Mocha, file: string): Promise<number> {
   const pattern = process.env['MCP_TOOLSETS_TEST_GREP'];
   const mocha = new MochaClass({
@@ -65,7 +68,7 @@ async function runSuite(MochaClass: typeof Mocha, file: string): Promise<number>
   return failures;
 }
 
-/** Places in a stack as places in the sources; the editor formats stacks itself, so Node's own translation is off. */
+/** Maps places in a stack to places in the sources. The editor formats stacks itself, so Node's own mapping is off. */
 function inSources(stack: string): string {
   return stack.replace(
     /((?:\/|[A-Z]:\\)[^\s()]+\.cjs):(\d+):(\d+)/g,

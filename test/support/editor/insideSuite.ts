@@ -17,10 +17,10 @@ import { resultsDir } from './versions.ts';
 import { copyWorkspace, fillWorkspace } from './workspaces.ts';
 
 const startLimitMs = 120_000;
-/** How long a suite may report nothing, in milliseconds: longer than any of its tests. */
+/** The limit for a suite without a report, in milliseconds. It is longer than any test. */
 const silenceLimitMs = 240_000;
 
-/** How long the processes of a closed window may take to end, in milliseconds. */
+/** The limit for the end of a closed window's processes, in milliseconds. */
 const processesEndLimitMs = 5_000;
 
 export interface SuiteRun {
@@ -28,10 +28,10 @@ export interface SuiteRun {
   readonly report: SuiteReport;
 }
 
-/** A window that runs tests, whichever editor it belongs to. */
+/** A window with tests, of either editor. */
 export interface TestWindow {
   ended: Promise<number>;
-  /** Leaves what a person needs to understand a failure in the suite's folder of results. */
+  /** Saves screenshots and logs of a failure in the suite's folder of results. */
   keepTraces(): Promise<void>;
   /** The window goes on with another suite. */
   turnTo(outputDir: string): void;
@@ -41,10 +41,10 @@ export interface TestWindow {
 }
 
 /**
- * Runs suites that share a window. Those that one of them keeps from running, because it ends the window, get another.
+ * Runs suites in a shared window. If one of them ends the window, the rest get another one.
  *
  * @param suites one set of `byWindow`
- * @param desktop the desktop editor's program; nothing for the server form
+ * @param desktop the desktop editor's program, absent for the server form
  */
 export async function runInside(
   suites: readonly Suite[],
@@ -58,7 +58,7 @@ export async function runInside(
   return runs;
 }
 
-/** @returns a report for each suite that ran, at least for the first */
+/** @returns a report for each finished suite, at least for the first */
 async function runInOneWindow(
   suites: readonly Suite[],
   desktop: string | undefined,
@@ -94,14 +94,14 @@ async function runInOneWindow(
   return turns.runs;
 }
 
-/** Whose turn it is in a window, and what is heard from it. */
+/** The order of suites in a window, and the events from it. */
 class Turns implements SuitesInTurn {
   readonly runs: SuiteRun[] = [];
   /** Settles when the window asks for its first suite. */
   readonly begun: Promise<void>;
   /** Every suite has run. */
   complete = false;
-  /** How much was heard. */
+  /** The number of events. */
   events = 0;
   window: TestWindow | undefined;
   #begin!: () => void;
@@ -136,13 +136,13 @@ class Turns implements SuitesInTurn {
     this.#current().report.onEvent(event);
   }
 
-  /** A failure that no test reported itself. */
+  /** A failure outside any test. */
   fail(what: string, error: string): void {
     const { suite, report } = this.#current();
     report.fail(`${suite.name}: ${what}`, error);
   }
 
-  /** Of a suite that has failed, before anything is cleared away. */
+  /** Saves traces of a failed suite before the window is cleared. */
   async keepTraces(): Promise<void> {
     const run = this.runs.at(-1);
     if (!run || run.report.counts.failed === 0) return;
@@ -162,7 +162,7 @@ class Turns implements SuitesInTurn {
   }
 }
 
-/** Waits for the end of the tests; what keeps them from ending is a failure of its own. */
+/** Waits for the end of the tests. An obstacle to their end is a separate failure. */
 async function outcome({ ended }: TestWindow, turns: Turns): Promise<void> {
   const settled = new AbortController();
   const within = async (limitMs: number, event: Promise<unknown>): Promise<boolean> => {

@@ -1,9 +1,9 @@
 /**
- * Starts a real VS Code and drives its windows: the server form, shown in a headless Chromium.
+ * Starts a real VS Code and controls its windows. It is the server form in a headless Chromium.
  *
- * An editor has its own settings, state, home folder and extensions in a temporary folder; its windows share them, as
- * the windows of one person do. Closing an editor ends all its processes and removes the folder, also when the run is
- * interrupted.
+ * An editor has its own settings, state, home folder and extensions in a temporary folder. Its windows share them,
+ * like the windows of one person. Closing an editor ends all its processes and removes the folder, also after an
+ * interruption of the run.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -28,30 +28,30 @@ export interface EditorOptions extends OwnExtensions {
   settings?: Record<string, unknown>;
   /** Helper extensions: folders of `test/editor/helpers`, or absolute paths. `remote-control` is always there. */
   helpers?: string[];
-  /** Where the product comes from: this checkout as an extension under development, installed, or not at all. */
+  /** The source of the product: this checkout as an extension under development, an installed copy, or none. */
   product?: 'development' | 'installed' | 'none';
   /** An extension folder to run under development instead of the product. */
   developmentPath?: string;
-  /** Environment of the editor and of everything it starts. */
+  /** Environment of the editor and of its children. */
   env?: NodeJS.ProcessEnv;
-  /** Files to write into the editor's home folder, which is an empty temporary one: path → text. */
+  /** Files for the editor's home folder, an empty temporary one: path → text. */
   homeFiles?: Record<string, string>;
   /** The same for the folder of its settings and state. */
   dataFiles?: Record<string, string>;
-  /** The editor itself; default: that of `provision.ts`. */
+  /** The editor itself. Default: from `provision.ts`. */
   form?: ServerForm;
-  /** Where logs and screenshots go. Default: `test-results/editor`. */
+  /** The folder for logs and screenshots. Default: `test-results/editor`. */
   outputDir?: string;
-  /** What runs in its window, where that has tests. */
+  /** The suites of its window, if it has tests. */
   suites?: SuitesInTurn;
 }
 
 export interface WindowOptions {
-  /** A file with `run()`, executed in the extension host; its end closes the window. */
+  /** A file with `run()`, executed in the extension host. Its end closes the window. */
   testsPath?: string;
 }
 
-/** Editors that run; a suite has to leave none. */
+/** Running editors. A suite must leave none. */
 export const openEditors = new Set<Editor>();
 
 export interface EditorFolders {
@@ -64,7 +64,7 @@ export interface EditorFolders {
   remove(): Promise<void>;
 }
 
-/** Makes the folders of an editor: settings written, helper extensions installed. */
+/** Makes the folders of an editor with settings and helper extensions. */
 export function prepareFolders(options: EditorOptions): EditorFolders {
   const { path, remove } = tempFolder();
   const folders: EditorFolders = {
@@ -145,9 +145,10 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
 }
 
 /**
- * Answers as the program in front of the server does, which has half of the key of the secret storage. Without it the page
- * keeps secrets in memory, and a reload forgets them. In the page, because a route of the browser's switches off its cache
- * and sends every request of the workbench through this process.
+ * Answers in place of the program in front of the server. This program has half of the key of the secret storage.
+ * Without it the page keeps secrets in memory, and a reload forgets them.
+ * The answer comes from the page. A route of the browser would switch off its cache and send every request of the
+ * workbench through this process.
  */
 async function keepSecrets(context: BrowserContext): Promise<void> {
   await context.addInitScript(
@@ -170,7 +171,7 @@ export class Editor {
   constructor(
     readonly options: EditorOptions & { outputDir: string },
     readonly dataDir: string,
-    /** The home folder that this editor's processes see. */
+    /** The home folder for this editor's processes. */
     readonly home: string,
     readonly server: ServerProcess,
     readonly bridge: BridgeServer,
@@ -183,26 +184,26 @@ export class Editor {
     });
   }
 
-  /** Opens a folder or a `.code-workspace` file (absolute path) and waits until the workbench is there. */
+  /** Opens a folder or a `.code-workspace` file (absolute path) and waits for the workbench. */
   async openWindow(target: string, options: WindowOptions = {}): Promise<EditorWindow> {
     const window = await EditorWindow.open(this, target, options);
     this.windows.push(window);
     return window;
   }
 
-  /** The address for a person's browser. An empty target: a window without a folder. */
+  /** The address for a person's browser. An empty target means a window without a folder. */
   addressOf(target: string): string {
     if (target === '') return `${this.server.origin}/?${new URLSearchParams({ tkn: this.server.token, ew: 'true' })}`;
     const kind = target.endsWith('.code-workspace') ? 'workspace' : 'folder';
     return `${this.server.origin}/?${new URLSearchParams({ tkn: this.server.token, [kind]: target })}`;
   }
 
-  /** Processes that something in the editor started: what the product has to end. The editor's own are left out. */
+  /** Processes started inside the editor, which the product has to end. The editor's own are left out. */
   processes(): ProcessEntry[] {
     return this.server.foreignProcesses();
   }
 
-  /** What is left of `processes()` after `limitMs`; an empty list as soon as there is none. */
+  /** The rest of `processes()` after `limitMs`, or an empty list as soon as all have ended. */
   leftProcesses(limitMs: number): Promise<ProcessEntry[]> {
     return waitUntilGone(() => this.processes(), limitMs);
   }

@@ -1,4 +1,4 @@
-/** `@minds` for tests inside the extension host, in agent mode with the scripted model; see `agentMode.ts`. */
+/** `@minds` for tests inside the extension host, in agent mode with the scripted model, see `agentMode.ts`. */
 import * as vscode from 'vscode';
 import { page } from './bridge.ts';
 
@@ -16,9 +16,9 @@ export interface MindsRecord {
 
 export interface MindsAnswer {
   record: MindsRecord | undefined;
-  /** The text of the error as the chat shows it. */
+  /** The text of the error in the chat. */
   error: string | undefined;
-  /** The text with which the model ended. */
+  /** The last text of the model. */
   text: string;
 }
 
@@ -45,7 +45,7 @@ export async function askMinds(
   return { record, error: raw?.errorDetails?.message, text: last?.text ?? '' };
 }
 
-/** What a person sees of the last answer. */
+/** The visible text of the last answer. */
 export async function shown(): Promise<string> {
   return (await page.texts('.interactive-response')).at(-1) ?? '';
 }
@@ -54,7 +54,7 @@ export interface Failure {
   message: string;
   /** The code of the `LanguageModelError`. */
   code?: string;
-  /** What is sent before it fails. */
+  /** The text before it fails. */
   after?: string;
 }
 
@@ -67,6 +67,6 @@ export const beModel = (traits: {
   imageInput?: boolean;
   toolCalling?: boolean;
   maxInputTokens?: number;
-  /** Offered under the vendor `scripted-gemini` too, of which it is known what it refuses. */
+  /** Also offered under the vendor `scripted-gemini`, whose refusals are known. */
   gemini?: boolean;
 }): Thenable<void> => vscode.commands.executeCommand('scriptedModel.be', traits);

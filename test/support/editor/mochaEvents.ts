@@ -1,13 +1,13 @@
-/** A mocha run, told as the events that this project counts and prints. */
+/** A mocha run as events that this project counts and prints. */
 import type Mocha from 'mocha';
 import type { TestEvent } from './bridgeProtocol.ts';
 
 /**
- * Runs it, and leaves nothing of it in this process: each runner hands what it hears of unhandled rejections to every other
- * listener, so that of those of former runs each doubles it.
+ * Runs it and leaves nothing of it in this process. Each runner passes unhandled rejections to every other listener,
+ * so the listeners of earlier runs would double each rejection.
  *
- * @param prepare told of the runner before it begins
- * @returns how many tests failed
+ * @param prepare receives the runner before it begins
+ * @returns the number of failed tests
  */
 export async function runMocha(
   mocha: Mocha,
@@ -39,7 +39,7 @@ function named(test: Mocha.Runnable): { title: string; fullTitle: string; depth:
   return { title: test.title, fullTitle: test.fullTitle(), depth: test.titlePath().length - 1 };
 }
 
-/** Assertion errors carry what was compared beside their message. */
+/** Assertion errors carry the compared values beside their message. */
 export function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.stack?.includes(error.message) ? error.stack : `${error.message}\n${error.stack ?? ''}`;

@@ -1,7 +1,7 @@
 /**
- * The system's process table, as far as tests need it. Processes are recognised by a variable in the environment they
- * were started with, which children inherit; parent ids would lose what was orphaned. Linux only: elsewhere
- * `canListProcesses` is false and the list is empty.
+ * The part of the system's process table that tests need. A process is recognised by a variable in its starting
+ * environment, because children inherit it. Parent ids would lose orphans. Linux only: elsewhere `canListProcesses`
+ * is false and the list is empty.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -23,7 +23,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The live processes whose starting environment has `variable` set to `value`; the calling process is left out. */
+/** The live processes with `variable` set to `value` in their starting environment, without the calling process. */
 export function processesMarked(variable: string, value: string): ProcessEntry[] {
   if (!canListProcesses) return [];
   const marker = `${variable}=${value}`;
@@ -38,20 +38,20 @@ export function processesMarked(variable: string, value: string): ProcessEntry[]
       const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
       found.push({ pid, ppid, command });
     } catch {
-      // It ended while we looked, or belongs to another user.
+      // It ended during the read, or belongs to another user.
     }
   }
   return found;
 }
 
-/** Waits until `list` is empty; what is still there after `limitMs` is returned. */
+/** Waits until `list` is empty. Returns the remaining processes after `limitMs`. */
 export async function waitUntilGone(list: () => ProcessEntry[], limitMs: number): Promise<ProcessEntry[]> {
   let left: ProcessEntry[] = [];
   await waitUntil(() => (left = list()).length === 0, limitMs);
   return left;
 }
 
-/** Looks until something is so; `false` when it is not within `limitMs`. The process table gives no events. */
+/** Polls until the condition holds, or returns `false` after `limitMs`. The process table gives no events. */
 export async function waitUntil(condition: () => boolean, limitMs: number): Promise<boolean> {
   const limit = Date.now() + limitMs;
   for (;;) {
@@ -61,7 +61,7 @@ export async function waitUntil(condition: () => boolean, limitMs: number): Prom
   }
 }
 
-/** Kills at once; a process that is gone already is fine. A negative id is a process group. */
+/** Kills at once. A missing process is fine. A negative id is a process group. */
 export function killNow(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

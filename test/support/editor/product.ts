@@ -1,4 +1,4 @@
-/** What a test inside the extension host knows of the product: its config file, its tools in the editor, its problems. */
+/** The product for a test inside the extension host: its config file, its tools in the editor, its problems. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { processes, repoRoot } from './bridge.ts';
 
 const limitMs = 60_000;
 
-/** Waits for a state, and says what was there instead when it does not come. */
+/** Waits for a state. If it does not come, the error contains the last state. */
 export async function until<Result>(
   look: () => Result | PromiseLike<Result>,
   accept: (result: Result) => boolean,
@@ -37,7 +37,7 @@ export async function writeConfig(text: string): Promise<void> {
   await writeFile(configFile(), text);
 }
 
-/** As many editors save: a new file beside the old one, renamed over it. */
+/** Saves like many editors: a new file beside the old one, renamed over it. */
 export async function replaceConfig(text: string): Promise<void> {
   await writeFile(`${configFile()}.new`, text);
   await rename(`${configFile()}.new`, configFile());
@@ -45,18 +45,18 @@ export async function replaceConfig(text: string): Promise<void> {
 
 export const removeConfig = (): Promise<void> => rm(configFile());
 
-/** A stdio entry of a fixture server, in flow style, `more` added to its keys. */
+/** A stdio entry of a fixture server, in flow style, with `more` added to its keys. */
 export function entry(fixture: string, args: readonly string[] = [], more = ''): string {
   const all = [join(repoRoot, 'test/fixtures/servers', fixture), ...args];
   return `{ transport: stdio, command: node, args: ${JSON.stringify(all)}${more ? `, ${more}` : ''} }`;
 }
 
-/** The processes of fixture servers that run for this editor. */
+/** The processes of fixture servers of this editor. */
 export async function servers(): Promise<{ pid: number; command: string }[]> {
   return (await processes()).filter(({ command }) => command.includes('fixtures/servers'));
 }
 
-/** The editor's ids of all tools of MCP servers, sorted, without those of the built-in toolset. */
+/** The editor's ids of all tools of MCP servers, sorted, without the built-in toolset. */
 export function toolIds(): string[] {
   return vscode.lm.tools
     .map((tool) => tool.name)
@@ -66,42 +66,10 @@ export function toolIds(): string[] {
 
 export function untilTools(expected: readonly string[]): Promise<string[]> {
   const wanted = JSON.stringify([...expected].sort());
-  return until(
-    () => idsThatCount(expected),
-    (ids) => JSON.stringify(ids) === wanted,
-    `tools ${wanted}`,
-  );
+  return until(toolIds, (ids) => JSON.stringify(ids) === wanted, `tools ${wanted}`);
 }
 
-/** The oldest editor that the suites run in. The list that it gives extensions keeps the tools that it has dropped. */
-export const isOldEditor = /^1\.10[0-3]\./.test(vscode.version);
-/** Those that were found to be in the list alone. */
-const dropped = new Set<string>();
-
-/** What is not expected counts too, unless the editor does not know it any more when it is called. */
-async function idsThatCount(expected: readonly string[]): Promise<string[]> {
-  const ids = toolIds();
-  if (!isOldEditor || expected.some((id) => !ids.includes(id))) return ids;
-  for (const id of ids.filter((each) => dropped.has(each) || !expected.includes(each))) {
-    if (await isKnown(id)) dropped.delete(id);
-    else dropped.add(id);
-  }
-  return ids.filter((id) => !dropped.has(id));
-}
-
-async function isKnown(id: string): Promise<boolean> {
-  const source = new vscode.CancellationTokenSource();
-  const call = vscode.lm.invokeTool(id, { input: {}, toolInvocationToken: undefined }, source.token);
-  source.cancel();
-  try {
-    await call;
-    return true;
-  } catch (error) {
-    return !String(error).includes(`Tool ${id} was not contributed`);
-  }
-}
-
-/** The text of a tool's result, without what the host adds to it. */
+/** The text of a tool's result, without the host's additions. */
 export async function invoke(tool: string, input: object = {}, token?: vscode.CancellationToken): Promise<string> {
   const result = await vscode.lm.invokeTool(tool, { input, toolInvocationToken: undefined }, token);
   return result.content
@@ -115,12 +83,12 @@ export interface ShownProblem {
   readonly severity: string;
   /** One-based `line:column-line:column`. */
   readonly range: string;
-  /** The text the range covers. */
+  /** The text of the range. */
   readonly text: string;
   readonly message: string;
 }
 
-/** What the Problems view shows for the config file. */
+/** The problems of the config file in the Problems view. */
 export async function problems(): Promise<ShownProblem[]> {
   const uri = vscode.Uri.file(configFile());
   const lines = (await readConfig().catch(() => '')).split('\n');

@@ -1,6 +1,6 @@
 /**
- * Makes the server form of VS Code available, with a Node that can run it and a Chromium that can show it. An editor
- * that writes into its own extensions (agent mode) gets a copy, see `extensions.ts`.
+ * Makes the server form of VS Code available, with a matching Node and Chromium. An editor that writes into its own
+ * extensions (agent mode) gets a copy, see `extensions.ts`.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,14 +9,14 @@ import { ensureChromium } from './chromium.ts';
 import { nodePackages, serverEditor } from './versions.ts';
 
 export interface ServerForm {
-  /** The Node binary that runs the server. */
+  /** The Node binary for the server. */
   node: string;
   /** The folder of VS Code inside the package: `out/server-main.js`, `extensions`, … */
   editorRoot: string;
   chromium: string;
 }
 
-/** Installs what is missing; returns within milliseconds when nothing is. */
+/** Installs the missing parts. Returns within milliseconds if all are present. */
 export function provisionServerForm(): Promise<ServerForm> {
   return alone(async () => ({
     node: await ensureNode(),
@@ -25,7 +25,7 @@ export function provisionServerForm(): Promise<ServerForm> {
   }));
 }
 
-/** The Node binary alone, for what else needs one as new. Writes nothing where it is there. */
+/** Only the Node binary, for other programs that need a new one. Writes nothing if it is present. */
 export async function provisionNode(): Promise<string> {
   const { binary } = nodeOf(serverEditor().node);
   return existsSync(binary) ? binary : alone(ensureNode);
@@ -37,7 +37,7 @@ async function ensureEditor(): Promise<string> {
   const inside = 'node_modules/code-server/lib/vscode';
   await installOnce(home, `VS Code as a server (code-server ${codeServer})`, async (folder) => {
     await install(folder, [`code-server@${codeServer}`]);
-    // The package leaves its own dependencies to an install script; run here without scripts, no compiler is needed.
+    // The package leaves its own dependencies to an install script. Without scripts, no compiler is needed.
     await install(join(folder, inside), ['--omit=dev']);
   });
   return join(home, inside);
@@ -54,7 +54,7 @@ async function ensureNode(): Promise<string> {
 
 interface NodeBinary {
   readonly binary: string;
-  /** The package that brings it; undefined for the Node that runs this. */
+  /** The package with the binary. Undefined for the running Node. */
   readonly source?: { readonly home: string; readonly name: string; readonly version: string };
 }
 

@@ -1,4 +1,4 @@
-/** Counts of tests and how they are told to a terminal. */
+/** Counts of tests and their form in a terminal. */
 import type { TestEvent } from './bridgeProtocol.ts';
 
 export interface Counts {
@@ -17,7 +17,7 @@ const colour =
     ? (code: number, text: string) => `\x1b[${code}m${text}\x1b[0m`
     : plain;
 
-/** Prints one suite's tests as they end, and keeps count. */
+/** Prints one suite's tests as they end, and counts them. */
 export class SuiteReport {
   readonly counts: Counts = { passed: 0, failed: 0, skipped: 0 };
   readonly failures: Failure[] = [];
@@ -41,7 +41,7 @@ export class SuiteReport {
     }
   };
 
-  /** A failure that no test reported itself. */
+  /** A failure outside any test. */
   fail(fullTitle: string, error: string, depth = 0, title = fullTitle): void {
     this.counts.failed++;
     this.failures.push({ fullTitle, error });
@@ -64,7 +64,7 @@ export function add(total: Counts, more: Counts): void {
   total.skipped += more.skipped;
 }
 
-/** `12 passed, 0 failed`, and what was skipped if anything was. */
+/** `12 passed, 0 failed`, and skipped tests if there are any. */
 export function summary({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Runs the editor suites: those inside an editor, several of them in the same window, then those outside. `npm test` runs
- * it once for each of the two; from a terminal:
+ * Runs the editor suites. First come those inside an editor, several in the same window, then those outside. `npm
+ * test` runs it once for each place. From a terminal:
  *
  *     node --import tsx test/support/editor/run.ts [name …] [--where inside|outside] [--grep pattern] [--twice] [--json file]
  */
@@ -16,25 +16,24 @@ import { runMocha } from './mochaEvents.ts';
 import { add, SuiteReport, summary, type Counts, type Failure } from './report.ts';
 import { keepCertificatesForInstalls } from '../installs.ts';
 import { byWindow, insideSuites, outsideSuites, type Suite } from './suites.ts';
-import { serverEditor } from './versions.ts';
 
 const places = ['inside', 'outside'] as const;
-/** Where the tests of a suite run: in the extension host of an editor, or in a process that starts editors. */
+/** The place of a suite's tests: the extension host of an editor, or a process that starts editors. */
 export type Place = (typeof places)[number];
 
 interface EditorRunOptions {
-  /** Suites to run; none means all. */
+  /** Suites to run. Empty means all. */
   names: string[];
-  /** Those of one place alone. */
+  /** Only the suites of this place. */
   where: Place | undefined;
   grep: string | undefined;
-  /** A suite that fails is run a second time after all others, and counts as what it is then. */
+  /** A failing suite runs a second time after all others, and the second result counts. */
   twice: boolean;
 }
 
 export interface EditorRunResult extends Counts {
   failures: Failure[];
-  /** What failed in a suite that was then run a second time. */
+  /** The failures of suites that ran a second time. */
   atFirst: Failure[];
 }
 
@@ -53,16 +52,9 @@ async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions):
     result.failures.push(...report.failures);
   };
   const possible = ({ name, options }: Pick<Suite, 'name' | 'options'>, desktop: boolean): boolean => {
-    const { isOld, hasAgent } = desktop ? { isOld: false, hasAgent: true } : serverEditor();
-    const reasons = [
-      ...(desktop && options.needsPage ? ['needs the page: not on the desktop'] : []),
-      ...(options.agentMode && !hasAgent ? ['this editor has no agent'] : []),
-      ...(options.newEditor && isOld ? ['this editor is too old for it'] : []),
-    ];
-    const [reason] = reasons;
-    if (reason === undefined) return true;
+    if (!desktop || !options.needsPage) return true;
     const report = new SuiteReport(name);
-    report.skip(reason);
+    report.skip('needs the page: not on the desktop');
     keep(report);
     return false;
   };
@@ -73,9 +65,7 @@ async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions):
     again.push(run);
   };
   const wanted = inside.filter((suite) => possible(suite, executable !== undefined));
-  // What an old editor lists of tools is wrong where toolsets have come and gone for a while.
-  const oneInEach = executable === undefined && serverEditor().isOld;
-  for (const together of oneInEach ? wanted.map((suite) => [suite]) : byWindow(wanted)) {
+  for (const together of byWindow(wanted)) {
     for (const { suite, report } of await runInside(together, executable, grep)) {
       keepOrRunAgain(report, async () => {
         const [alone] = await runInside([suite], executable, grep);
@@ -92,7 +82,7 @@ async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions):
   return result;
 }
 
-/** The desktop editor's program, where suites inside an editor can have one; which of the two it is, is said. */
+/** The desktop editor's program, if suites inside an editor can have it. Prints the choice. */
 async function desktopForSuites(): Promise<string | undefined> {
   const desktop = await findDesktop();
   if ('reason' in desktop) {

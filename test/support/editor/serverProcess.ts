@@ -1,4 +1,4 @@
-/** The VS Code server as a process: its flags, its environment, its end with everything it started. */
+/** The VS Code server as a process: its flags, its environment, and its end with all children. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, realpathSync } from 'node:fs';
@@ -16,13 +16,13 @@ export interface ServerOptions {
   extensionsDir: string;
   builtInExtensionsDir: string;
   trust: boolean;
-  /** Whether it starts the process in which agents run beside the extension host. */
+  /** True to start the process for agents beside the extension host. */
   agentHost: boolean;
   env: NodeJS.ProcessEnv;
   logFile: string;
 }
 
-/** A server that has no connection left for this long ends the extension host of that connection. */
+/** A server without a connection for this long ends the extension host of the connection. */
 const reconnectionGraceSeconds = 10;
 
 export class ServerProcess {
@@ -31,7 +31,7 @@ export class ServerProcess {
   readonly token: string;
   readonly stop: () => Promise<void>;
   readonly #child: ChildProcess;
-  /** What is started from here is a part of the editor. */
+  /** Programs below these paths are parts of the editor. */
   readonly #roots: readonly string[];
 
   private constructor(child: ChildProcess, origin: string, token: string, marker: string, roots: readonly string[]) {
@@ -39,7 +39,7 @@ export class ServerProcess {
     this.origin = origin;
     this.token = token;
     this.marker = marker;
-    // The editor starts its parts by their real path, which is another where a link leads to its folder.
+    // The editor starts its parts by their real path, and a link to its folder has another path.
     this.#roots = roots.flatMap((root) => [root, realpathSync(root)]);
     this.stop = onEnd(() => this.#stop());
   }
@@ -53,7 +53,7 @@ export class ServerProcess {
     args.push('--server-data-dir', dataDir, '--user-data-dir', dataDir, '--extensions-dir', options.extensionsDir);
     args.push('--builtin-extensions-dir', options.builtInExtensionsDir);
     args.push('--reconnection-grace-time', String(reconnectionGraceSeconds), '--enable-smoke-test-driver');
-    // It starts none of its own where it is told of another.
+    // With a bridge to another agent host it starts none itself.
     if (!options.agentHost) args.push('--agent-host-bridge-path', join(dataDir, 'no-agent-host.sock'));
     if (options.trust) args.push('--disable-workspace-trust');
 
@@ -75,7 +75,7 @@ export class ServerProcess {
     return new Promise((done) => this.#child.once('exit', (code) => done(code ?? 1)));
   }
 
-  /** Every process that this editor started, its own parts excluded: language servers, extension hosts, watchers. */
+  /** Every process of this editor except its own parts: language servers, extension hosts, watchers. */
   foreignProcesses(): ProcessEntry[] {
     return this.#all().filter(({ command }) => !this.#roots.some((root) => command.includes(root)));
   }
@@ -103,14 +103,14 @@ export class ServerProcess {
 }
 
 export interface EnvironmentOptions {
-  /** Where the editor and what it starts look for the user's files; the npm cache stays the real one. */
+  /** The folder for the user's files of the editor and its children. The npm cache stays the real one. */
   home: string;
-  /** Where the editor puts sockets and caches, which it does not remove. */
+  /** The folder for the editor's sockets and caches. The editor does not remove them. */
   temp: string;
   extra: NodeJS.ProcessEnv;
 }
 
-/** The environment of an editor under test: that of this run without what npm and an outer editor put there. */
+/** The environment of an editor under test: this run's environment without variables of npm and of an outer editor. */
 export function editorEnvironment({ home, temp, extra }: EnvironmentOptions): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(process.env)) {

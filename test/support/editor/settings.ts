@@ -1,7 +1,7 @@
 /**
- * User settings of every editor under test: nothing that opens by itself, nothing that calls out, nothing that moves,
- * because what moves is painted sixty times a second by the processor that the tests wait for, and no search for ports,
- * because the extension host starts processes for it all the time.
+ * User settings of every editor under test. No view opens uninvited, and no request leaves the machine.
+ * Animations are off, because the processor of the tests would paint them sixty times a second. The search for ports
+ * is off, because the extension host starts processes for it all the time.
  */
 const defaultSettings: Readonly<Record<string, unknown>> = {
   'editor.cursorBlinking': 'solid',
@@ -22,7 +22,7 @@ const defaultSettings: Readonly<Record<string, unknown>> = {
   'workbench.startupEditor': 'none',
 };
 
-/** For editors in which the agent is asked: no questions back, no other model wanted. */
+/** For editors whose agent is asked: no questions back, no other model. */
 const agentModeSettings: Readonly<Record<string, unknown>> = {
   'chat.byokUtilityModelDefault': 'mainAgent',
   'chat.tools.global.autoApprove': true,
@@ -30,12 +30,12 @@ const agentModeSettings: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * For editors that are not as a person has them: the chat opens where a test opens it. By itself it opens with every window,
+ * For editors unlike a person's: the chat stays closed until a test opens it. Otherwise it opens with every window
  * and takes a tenth of its processor time.
  */
 const leanSettings: Readonly<Record<string, unknown>> = { 'workbench.secondarySideBar.defaultVisibility': 'hidden' };
 
-/** Everything that stands in the user settings. */
+/** All user settings. */
 export function userSettings(options: {
   agentMode?: boolean;
   allExtensions?: boolean;

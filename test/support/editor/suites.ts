@@ -1,8 +1,8 @@
 /**
- * The editor suites there are, with their options, and which of them share a window.
+ * The editor suites with their options, and their windows.
  *
- * `test/editor/suites/<name>.test.ts` runs inside the extension host, in a copy of `test/editor/workspaces/<name>/`;
- * `test/editor/suites/<name>.options.json` says what it needs. `test/editor/outside/<name>.test.ts` runs in plain Node
+ * `test/editor/suites/<name>.test.ts` runs inside the extension host, in a copy of `test/editor/workspaces/<name>/`.
+ * `test/editor/suites/<name>.options.json` has its options. `test/editor/outside/<name>.test.ts` runs in plain Node
  * and starts its editors itself.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -19,21 +19,19 @@ export interface SuiteOptions extends OwnExtensions {
   settings?: Record<string, unknown>;
   /** Folders of `test/editor/helpers` to install beside the product. */
   helpers?: string[];
-  /** What it shows does not hold in the oldest editor, or cannot be seen there: in tests, that one refuses dialogs. */
-  newEditor?: boolean;
   /** The folder of `test/editor/workspaces` to copy. Default: the suite's name; without such a folder, an empty one. */
   workspace?: string;
   /** A `.code-workspace` file in that folder to open instead of the folder. */
   workspaceFile?: string;
-  /** Environment variables of the editor. `${workspace}` stands for the path of the copied workspace folder. */
+  /** Environment variables of the editor. `${workspace}` is the path of the copied workspace folder. */
   env?: Record<string, string>;
   /** Files to write into the editor's home folder before it starts: path → text. */
   homeFiles?: Record<string, string>;
-  /** The whole suite is about the page: on the desktop it is skipped, and counted as one skipped test. */
+  /** The whole suite is about the page. On the desktop it is skipped and counts as one skipped test. */
   needsPage?: boolean;
   /** `false` runs without the product. Default `true`. */
   product?: boolean;
-  /** It is about a window in which nothing has been yet, so none before it leaves it its own. */
+  /** The suite needs a fresh window, so it does not get the window of another suite. */
   ownWindow?: boolean;
 }
 
@@ -48,7 +46,6 @@ const knownOptions: Record<keyof SuiteOptions, true> = {
   trust: true,
   settings: true,
   helpers: true,
-  newEditor: true,
   allExtensions: true,
   agentMode: true,
   workspace: true,
@@ -61,7 +58,7 @@ const knownOptions: Record<keyof SuiteOptions, true> = {
 };
 
 /** What can be another in a window that is open, or is not about the window. */
-const changeable: readonly (keyof SuiteOptions)[] = ['settings', 'newEditor', 'workspace', 'needsPage'];
+const changeable: readonly (keyof SuiteOptions)[] = ['settings', 'workspace', 'needsPage'];
 
 export function insideSuites(): Suite[] {
   return testFiles('suites').map(({ name, file }) => {
@@ -73,8 +70,8 @@ export function insideSuites(): Suite[] {
 }
 
 /**
- * Suites that run one after another in the same window: opening one takes longer than most of them. Their options are the
- * same but for those that can change in an open window.
+ * Suites that run one after another in the same window, because opening a window takes longer than most suites. Their
+ * options differ only in changeable ones.
  */
 export function byWindow(suites: readonly Suite[]): Suite[][] {
   const windows = new Map<string, Suite[]>();

@@ -1,28 +1,25 @@
-/** Every version and place that the editor under test is made of. */
+/** The versions and places of the editor under test. */
 import { join } from 'node:path';
 import { repoRoot } from '../npm.mjs';
 
 interface ServerEditor {
   /** The version of the npm package `code-server`, which carries VS Code as a server. */
   readonly codeServer: string;
-  /** The Node major version that it needs. */
+  /** Its Node major version. */
   readonly node: 22 | 24;
-  /** Whether the editor brings an agent; suites in agent mode are skipped without it. */
-  readonly hasAgent: boolean;
-  /** Whether suites with the option `newEditor` are skipped. */
-  readonly isOld: boolean;
 }
 
 const usualEditor = '1.139';
+/** The newest version, and the oldest one in which npm's VS Code brings its agent, so that all suites pass: `engines.vscode`. */
 const serverEditors: Readonly<Record<string, ServerEditor>> = {
-  '1.139': { codeServer: '4.139.1', node: 24, hasAgent: true, isOld: false },
-  '1.103': { codeServer: '4.103.2', node: 22, hasAgent: false, isOld: true },
+  '1.139': { codeServer: '4.139.1', node: 24 },
+  '1.133': { codeServer: '4.133.0', node: 24 },
 };
 
-/** `server`, or a version above, asks for the server form; undefined lets the machine decide. */
+/** `server`, or a version above, asks for the server form. If undefined, the machine decides. */
 export const editorChoiceVariable = 'MCP_TOOLSETS_EDITOR';
 
-/** The server form that was asked for. */
+/** The chosen server form. */
 export function serverEditor(): ServerEditor {
   const choice = process.env[editorChoiceVariable] ?? 'server';
   const editor = serverEditors[choice === 'server' ? usualEditor : choice];
@@ -30,10 +27,10 @@ export function serverEditor(): ServerEditor {
   return editor;
 }
 
-/** The desktop editor that `@vscode/test-electron` fetches: the same VS Code. */
+/** The desktop editor from `@vscode/test-electron`, the same VS Code. */
 export const desktopEditor = '1.139.1';
 
-/** npm packages that hold nothing but a Node binary, by major version; not every platform has every version. */
+/** npm packages with only a Node binary, by major version. Not every platform has every version. */
 export const nodePackages: Readonly<
   Record<22 | 24, Readonly<Record<string, { name: string; version: string; binary: string }>>>
 > = {
@@ -51,5 +48,5 @@ export const nodePackages: Readonly<
   },
 };
 
-/** What failed runs leave for a person to look at; git-ignored. */
+/** The folder for pictures and logs of failed runs; git-ignored. */
 export const resultsDir = join(repoRoot, 'test-results');

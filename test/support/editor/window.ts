@@ -12,32 +12,32 @@ import type { Editor, WindowOptions } from './launch.ts';
 import { repoRoot } from '../npm.mjs';
 import { isAlive, waitUntil } from './processes.ts';
 
-/** How long a page, an extension host or an element may take to appear, in milliseconds. */
+/** The limit for a page, an extension host or an element to appear, in milliseconds. */
 const appearLimit = 120_000;
 const actionLimit = 60_000;
 
-/** Errors of every window of the server form: native parts are not built, the marketplace may be out of reach. */
+/** Errors of every window of the server form: native parts are not built, and the marketplace may be unreachable. */
 const expectedError =
   /spdlog|watchdog|bindings file|open-vsx\.org|vsda|Failed to load resource|fetching the script|\[Service Worker\]|\[lifecycle\]/;
 
 export class EditorWindow {
-  /** Settles with the exit code of the tests in this window; never settles in a window without tests. */
+  /** Settles with the exit code of the tests in this window. Never settles in a window without tests. */
   readonly testsEnded: Promise<number>;
-  /** First lines of the errors the page has written to its console, without those of every window. */
+  /** First lines of the page's console errors, without the errors of every window. */
   readonly consoleErrors: string[] = [];
-  /** All console lines, for a person who looks into a failure. */
+  /** All console lines, for a person who examines a failure. */
   readonly consoleLines: string[] = [];
   #endTests!: (code: number) => void;
   #failTests!: (error: Error) => void;
   #host: ExtensionHost | undefined;
-  /** Extension hosts that show the same folder but belong to another window, or to this one before a reload. */
+  /** Extension hosts of the same folder in another window, or in this window before a reload. */
   readonly #others: Set<ExtensionHost>;
   #closed: Promise<void> | undefined;
 
   private constructor(
     readonly editor: Editor,
     readonly target: string,
-    /** For what the methods here do not cover. */
+    /** For features without a method here. */
     readonly page: Page,
   ) {
     this.#others = new Set(editor.bridge.hosts(target));
@@ -73,10 +73,10 @@ export class EditorWindow {
     return this.#host;
   }
 
-  /** Runs a function in the extension host; see `ExtensionHost.evaluate`. */
+  /** Runs a function in the extension host, see `ExtensionHost.evaluate`. */
   evaluate: ExtensionHost['evaluate'] = async (work, ...argument) => (await this.host()).evaluate(work, ...argument);
 
-  /** Evaluates again and again until the answer satisfies `until`; rejects with the last answer after `limitMs`. */
+  /** Evaluates repeatedly until the answer satisfies `until`. Rejects with the last answer after `limitMs`. */
   async waitFor<Result>(
     work: (api: typeof vscode) => Result | PromiseLike<Result>,
     until: (result: Result) => boolean,
@@ -91,7 +91,7 @@ export class EditorWindow {
     }
   }
 
-  /** Invokes a tool as an extension does; resolves with the text of its result. */
+  /** Invokes a tool as an extension does. Resolves with the text of its result. */
   async invokeTool(tool: string, input: object = {}): Promise<string> {
     return await this.evaluate(
       async ({ lm }, [name, given]) => {
@@ -109,7 +109,10 @@ export class EditorWindow {
     return this.evaluate(approveCalls);
   }
 
-  /** Reloads the window as a person does, and waits for its new extension host. @param begin resolves when the page has loaded */
+  /**
+   * Reloads the window as a person does, and waits for its new extension host. @param begin resolves when the page
+   * has loaded
+   */
   async reload(
     begin: () => Promise<unknown> = () => this.page.reload({ timeout: appearLimit }),
   ): Promise<ExtensionHost> {
@@ -120,8 +123,8 @@ export class EditorWindow {
   }
 
   /**
-   * Kills the extension host without any chance to clean up. The server form keeps trying to reconnect to it; a
-   * `reload()` starts another one.
+   * Kills the extension host without a cleanup. The server form keeps trying to reconnect to it. A `reload()` starts
+   * another one.
    */
   async killExtensionHost(): Promise<void> {
     const host = await this.host();
@@ -137,7 +140,7 @@ export class EditorWindow {
     return path;
   }
 
-  /** What a test inside the extension host asked for. */
+  /** Serves a request of a test inside the extension host. */
   async perform(request: PageRequest): Promise<unknown> {
     const { page } = this;
     switch (request.do) {
@@ -188,7 +191,7 @@ export class EditorWindow {
   async #close(): Promise<void> {
     const { windows, bridge } = this.editor;
     const hosts = this.#host ? [this.#host] : bridge.hosts(this.target).filter((host) => !this.#others.has(host));
-    // Going elsewhere lets the workbench say goodbye to the server; a page that is just closed does not.
+    // With a navigation the workbench says goodbye to the server. With a close of the page it does not.
     await this.page.goto('about:blank').catch(() => undefined);
     await this.page.close().catch(() => undefined);
     windows.splice(windows.indexOf(this), 1);
@@ -214,7 +217,7 @@ async function violations(page: Page, selector: string): Promise<string[]> {
   const { source } = (await import('axe-core')).default;
   await frame.evaluate(source);
   const found = await frame.evaluate(() =>
-    // The page's policy lets nothing be loaded, which the preparation of style sheets would.
+    // The page's policy forbids loading, and the preparation of style sheets would load.
     (globalThis as unknown as { axe: typeof Axe }).axe.run({ preload: false }),
   );
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
@@ -225,7 +228,7 @@ function addressWithPayload(editor: Editor, target: string, { testsPath }: Windo
   const remote = `vscode-remote://${new URL(server.origin).host}`;
   const payload: [string, string][] = [['skipWelcome', 'true']];
   const product = (options.product ?? 'development') === 'development' ? repoRoot : undefined;
-  // Tests run only beside an extension under development, so there has to be one.
+  // Tests run only beside an extension under development, so there must be one.
   const development = options.developmentPath ?? product ?? (testsPath ? helperFolder('remote-control') : undefined);
   if (development) payload.push(['extensionDevelopmentPath', remote + development]);
   if (testsPath) payload.push(['extensionTestsPath', remote + testsPath]);

@@ -6,7 +6,7 @@ import { tempFolder } from './cleanup.ts';
 import { editorTests } from './suites.ts';
 
 /**
- * In files that end in `.yaml`, `.json` or `.code-workspace`, `${repo}` becomes the root of this repository.
+ * In files named `.yaml`, `.json` or `.code-workspace`, `${repo}` becomes the root of this repository.
  *
  * @param source a folder of `test/editor/workspaces`, an absolute path, or nothing for an empty folder
  * @returns the path of the copy, whose last part is always `workspace`
@@ -24,7 +24,7 @@ export function copyWorkspace(source?: string): { path: string; remove: () => Pr
   return { path, remove };
 }
 
-/** The same into a folder that an editor has open, which sees each file as it is in the end. */
+/** The same into the open folder of an editor. The editor sees each file only in its final form. */
 export async function fillWorkspace(path: string, source?: string): Promise<void> {
   const copy = copyWorkspace(source);
   cpSync(copy.path, path, { recursive: true, verbatimSymlinks: true });

@@ -1,4 +1,4 @@
-/** A channel of Streamable HTTP to a server that the test plays, and what it did. */
+/** A channel of Streamable HTTP to a server played by the test, with records of its events. */
 import { LoopShare } from '../../../src/core/base/turns.js';
 import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -17,7 +17,7 @@ export class ChannelStage {
   readonly delivered: JSONRPCMessage[] = [];
   readonly died: string[] = [];
   renewed = 0;
-  /** How much had been delivered when it died. */
+  /** The number of deliveries before its death. */
   deliveredBefore: number | undefined;
   private opened: StreamableChannel | undefined;
 
@@ -26,7 +26,7 @@ export class ChannelStage {
     return this.opened;
   }
 
-  /** Opens the channel to a server that gives sessions. */
+  /** Opens the channel to a server with sessions. */
   async open(server: FakeEndpoint): Promise<void> {
     const { clock, delivered, died } = this;
     const channel = new StreamableChannel({
@@ -61,7 +61,7 @@ export class ChannelStage {
   }
 }
 
-/** Answers what is not a call; each initialize gets a session of its own. */
+/** Answers every message except calls. Each initialize gets a new session. */
 export function basics(): (message: Sent) => ReturnType<typeof status> {
   let sessions = 0;
   return (message) => {

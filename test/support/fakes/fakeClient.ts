@@ -1,6 +1,6 @@
 import type { ServerClient } from '../../../src/core/protocol/client.js';
 
-/** A client that answers nothing it is asked and hears nothing it is told. */
+/** A client that answers no request and ignores notifications. */
 export const fakeClient = (traits: Partial<ServerClient> = {}): ServerClient => ({
   session: {},
   capabilities: {},

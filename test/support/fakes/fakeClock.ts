@@ -1,4 +1,4 @@
-/** A clock that stands still until a test moves it. */
+/** A clock that only a test moves. */
 import type { Clock } from '../../../src/core/base/clock.js';
 import { toDisposable } from '../../../src/core/base/disposables.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
@@ -25,19 +25,19 @@ export class FakeClock implements Clock {
     return toDisposable(() => this.timers.delete(timer));
   }
 
-  /** How many timers are set and not yet due. */
+  /** The number of timers not yet due. */
   get pending(): number {
     return this.timers.size;
   }
 
-  /** Runs everything that becomes due, in order, with the time at which it became due. */
+  /** Runs everything that becomes due, in order, each at its own time. */
   advance(ms: number): void {
     const end = this.time + ms;
     for (let next = this.nextUntil(end); next; next = this.nextUntil(end)) this.run(next);
     this.time = end;
   }
 
-  /** Advances timer by timer, and lets what each of them started come to rest before the next. */
+  /** Advances timer by timer, and lets the effects of each one settle before the next. */
   async flow(ms: number): Promise<void> {
     const end = this.time + ms;
     await rest();
@@ -48,7 +48,7 @@ export class FakeClock implements Clock {
     this.time = end;
   }
 
-  /** Resolves when something waits for `ms` milliseconds, at once if it does already. */
+  /** Resolves when a wait of `ms` milliseconds exists, now or later. */
   async untilScheduled(ms: number): Promise<void> {
     if ([...this.timers].some((timer) => timer.ms === ms)) return;
     await nextEvent(this.scheduled.event, (scheduled) => scheduled === ms);
@@ -65,7 +65,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Resolves when promises that wait for nothing from outside have settled. */
+/** Resolves after all promises without an outside cause have settled. */
 export async function rest(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

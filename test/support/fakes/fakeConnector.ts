@@ -1,6 +1,6 @@
 /**
- * Servers that tests play by hand: each connect waits until the test lets it succeed or fail, each call until it is
- * answered. Knows what lives, so that a test can prove that nothing is left.
+ * Servers played by hand: each connect waits until the test lets it succeed or fail, and each call until the test
+ * answers. It knows the live connections, so that a test can prove that none is left.
  */
 import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
@@ -34,7 +34,7 @@ export class FakeConnection implements Connection {
   protocolVersion = '2025-11-25';
   readonly pid = undefined;
   readonly calls: { request: TimedCall; answer(outcome: CallOutcome): void }[] = [];
-  /** Called and not answered. */
+  /** The calls without an answer. */
   private readonly open = new Set<(outcome: CallOutcome) => void>();
   private readonly called = new Emitter<void>();
   private readonly changeEmitter = new Emitter<OfferKind>();
@@ -45,21 +45,21 @@ export class FakeConnection implements Connection {
   readonly onDidUpdateResource = this.updateEmitter.event;
   readonly onDidUpdateTask = new Emitter<Fields>().event;
   readonly onDidRenewSession = this.renewalEmitter.event;
-  /** Requests that are no calls, each answered at once by `respond`. */
+  /** Requests other than calls. `respond` answers each at once. */
   readonly requests: TimedRequest[] = [];
   readonly notified: { method: string; params: Fields | undefined }[] = [];
   respond: (request: TimedRequest) => ServerOutcome<Fields> = () => ({ kind: 'result', result: {} });
-  /** Who may be asked while nothing is in flight, the latest last. */
+  /** The clients for questions while nothing is in flight, the latest last. */
   readonly owners: ServerClient[] = [];
   readonly onDidDie = this.deathEmitter.event;
   closed = false;
-  /** Its process needs as long as this to end. */
+  /** Resolves when its process has ended. */
   ends: Promise<void> = Promise.resolve();
-  readonly isOver = false;
+  isOver = false;
   private announceGone: () => void = () => {};
   readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
   lists = 0;
-  /** What has outlived the time for which the server called it fresh. */
+  /** The lists past their lifetime. */
   readonly stale: OfferKind[] = [];
 
   constructor(
@@ -163,11 +163,11 @@ export class FakeConnector implements Connector {
   readonly pending: PendingConnect[] = [];
   connects = 0;
   private readonly asked = new Emitter<void>();
-  /** Answers at once where it is set. */
+  /** If set, it answers each connect at once. */
   automatic: ((request: ConnectRequest) => ToolListing | StartFailure) | undefined;
 
   connect(request: ConnectRequest): Promise<ConnectOutcome> {
-    // As the real one, it starts nothing then.
+    // The real connector starts nothing then, either.
     if (request.signal.aborted) return Promise.resolve({ kind: 'cancelled' });
     this.connects++;
     return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** An HTTP server as the channels see it: what it answers is the test's, and nothing is sent. */
+/** An HTTP server in the view of the channels. The test makes the answers, and nothing is sent. */
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { unlessAborted } from '../../../src/core/base/events.js';
@@ -13,7 +13,7 @@ export interface Sent {
 }
 
 type Answer = HttpReply | Promise<HttpReply>;
-/** The test says by `delivery` whether the server may have the message. */
+/** The test calls `delivery` to say if the server may have the message. */
 type Post = (message: Sent, signal: AbortSignal, delivery: (isDelivered: boolean) => void) => Answer;
 
 const url = new URL('http://server.test/mcp');
@@ -23,7 +23,7 @@ export class FakeEndpoint {
   url = url;
   sessionId: string | undefined;
   protocolVersion: string | undefined;
-  /** The methods of what was sent, and `GET` for a stream with the event after which it is taken up. */
+  /** The methods of sent messages. A stream is `GET` with the event at which it resumes. */
   readonly seen: string[] = [];
 
   constructor(
@@ -31,7 +31,7 @@ export class FakeEndpoint {
     private readonly onGet: (signal: AbortSignal) => Answer = () => status(405),
   ) {}
 
-  /** As the parts under test take it. */
+  /** In the type of the tested parts. */
   get endpoint(): HttpEndpoint {
     return this as unknown as HttpEndpoint;
   }
@@ -62,7 +62,7 @@ export function status(code: number, body = '', contentType = 'text/plain'): Htt
   return { status: code, headers: {}, contentType, url, body: Readable.from([Buffer.from(body)]) };
 }
 
-/** An answer of its own to one request, in JSON. */
+/** A separate answer to one request, in JSON. */
 export function answered(message: Sent, result: object, headers: HttpReply['headers'] = {}): HttpReply {
   const body = JSON.stringify({ jsonrpc: '2.0', id: message.id, result });
   return { ...status(200, body, 'application/json'), headers };
@@ -73,7 +73,7 @@ export function events(text: string): HttpReply {
   return status(200, text, 'text/event-stream');
 }
 
-/** What no server ever answers. */
+/** An answer that never arrives. */
 export function silence(): Promise<never> {
   return new Promise(() => {});
 }
@@ -88,7 +88,7 @@ export function unreachable(): Promise<never> {
   return Promise.reject(new TransportFailure(reason));
 }
 
-/** Answers in a later turn of the event loop, as every server does. */
+/** Answers in a later turn of the event loop, like every server. */
 async function untilClosed(answer: Answer, signal: AbortSignal): Promise<HttpReply> {
   try {
     const [given] = await unlessAborted(Promise.all([answer, nextTurn()]), signal);

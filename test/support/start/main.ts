@@ -1,7 +1,7 @@
 /**
- * Opens a workspace with the built extension, installed as a person would have it, and tells in the terminal which tools
- * the editor has, again whenever they change. On the desktop where there is one; otherwise in the server form: a hidden
- * window shows the tools until a person opens the printed address, whose window is followed from then on.
+ * Opens a workspace with the installed extension, and prints its tools in the terminal, again after each change.
+ * It uses the desktop if there is one. Otherwise it uses the server form: a hidden window shows the tools until a
+ * person opens the printed address. From then on it follows the person's window.
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -19,21 +19,21 @@ import { resultsDir } from '../editor/versions.ts';
 import { copyWorkspace } from '../editor/workspaces.ts';
 import { nextTools, table, type ReportedTool } from './tools.ts';
 
-/** How long the toolsets of the workspace may take to appear, in milliseconds; servers may have to be downloaded. */
+/** The limit for the toolsets of the workspace, in milliseconds. Servers may need a download. */
 const toolsLimitMs = 120_000;
 const hostLimitMs = 60_000;
 
 interface Session {
   bridge: BridgeServer;
-  /** The extension host of the first window: hidden in the server form. */
+  /** The extension host of the first window, hidden in the server form. */
   host: ExtensionHost;
-  /** What a person has to know to see the editor. */
+  /** Instructions for the person to see the editor. */
   notice: string;
-  /** A window shows the workspace while no person's does. */
+  /** Closes the window that shows the workspace until a person opens one. */
   closeHiddenWindow(): Promise<void>;
-  /** Prepares a window that a person has opened. */
+  /** Prepares a window opened by a person. */
   welcome(host: ExtensionHost): Promise<void>;
-  /** The editor was closed. */
+  /** Settles when the editor is closed. */
   ended: Promise<unknown>;
 }
 
@@ -57,7 +57,7 @@ async function open(folder: string, once: boolean): Promise<Session> {
   const options: EditorOptions = {
     product: 'installed',
     outputDir: join(resultsDir, 'start'),
-    // The one call of `--once` has nobody to ask.
+    // The one call of `--once` has no person to ask.
     settings: { 'chat.tools.global.autoApprove': once },
   };
   const desktop = await findDesktop();
@@ -84,7 +84,7 @@ async function open(folder: string, once: boolean): Promise<Session> {
   };
 }
 
-/** Chat without an account, as in `agentMode.ts`, but with the questions before each call left in place. */
+/** Chat without an account, as in `agentMode.ts`, but with the questions before each call. */
 async function enableChat(host: ExtensionHost): Promise<void> {
   await host.evaluate(async ({ commands, lm }) => {
     const there = (): boolean => lm.tools.some(({ name }) => name.startsWith('copilot_'));
@@ -111,7 +111,7 @@ async function firstTools(host: ExtensionHost, folder: string): Promise<Reported
   return tools;
 }
 
-/** Prints the table again whenever it changes, in the window a person has opened last. */
+/** Prints the table again after each change, in the person's latest window. */
 async function follow(session: Session, folder: string, tools: ReportedTool[]): Promise<never> {
   const known = new Set([session.host]);
   let { host } = session;
@@ -166,7 +166,7 @@ function configOf(folder: string): string {
   return join(folder, '.minds/mcp.yaml');
 }
 
-/** The enabled servers of the workspace's file, or none while a person's edit does not parse. */
+/** The enabled servers of the workspace's file, or an empty list while the file does not parse. */
 function toolsetsOf(folder: string): string[] {
   try {
     if (!existsSync(configOf(folder))) return [];

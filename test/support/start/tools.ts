@@ -1,4 +1,4 @@
-/** The tools of our toolsets as an editor reports them in `vscode.lm.tools`, and their table for a terminal. */
+/** The tools of our toolsets in `vscode.lm.tools`, and their table for a terminal. */
 import type * as vscode from 'vscode';
 import type { ExtensionHost } from '../editor/extensionHost.ts';
 
@@ -10,13 +10,16 @@ export interface ReportedTool {
   inputSchema: { required?: string[]; properties?: Record<string, { type?: string }> };
 }
 
-/** Settles with the tools once they differ from `known`, the JSON of an earlier answer; at once when that is empty. */
+/**
+ * Settles with the tools once they differ from `known`, the JSON of an earlier answer. Settles at once if `known` is
+ * empty.
+ */
 export async function nextTools(host: ExtensionHost, known: string): Promise<ReportedTool[]> {
   return host.evaluate(async ({ lm }: typeof vscode, before: string) => {
     for (;;) {
       const tools: ReportedTool[] = [];
       for (const { name, inputSchema, ...rest } of lm.tools) {
-        // `<toolset>/<tool>`; not in the API's types, but on the object. Own properties only come with a spread.
+        // `<toolset>/<tool>`. The object has it, but the API's types do not. A spread copies only own properties.
         const reference = (rest as { fullReferenceName?: string }).fullReferenceName ?? '';
         const [toolset = '', tool = ''] = reference.includes('/') ? reference.split('/') : name.split('_').slice(1);
         if (name.startsWith('mcp_')) tools.push({ toolset, tool, name, inputSchema: inputSchema ?? {} });
@@ -27,7 +30,7 @@ export async function nextTools(host: ExtensionHost, known: string): Promise<Rep
   }, known);
 }
 
-/** @param expected toolsets that should be there; those without tools are named */
+/** @param expected toolsets that should be there. The table names those without tools. */
 export function table(tools: readonly ReportedTool[], expected: readonly string[]): string {
   const rows = tools.map(({ toolset, tool, name }) => [toolset, tool, name] as const);
   for (const toolset of expected) {

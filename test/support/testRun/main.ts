@@ -1,8 +1,9 @@
 /**
- * Everything `npm test` runs; what fails does not keep the rest from running. Of the editor suites inside an editor and
- * those outside, the folders of the integration tests, the adversarial tests, the benches (each once and briefly, to see that
- * none is broken) and the unit tests, three go on at a time: each waits now and then, and two leave a sixth of two processors
- * idle. Beside them the checks take the time that is left; each counts as one test. The last line of output is the sum.
+ * Everything in `npm test`. A failing part does not stop the others.
+ * The parts are the editor suites inside an editor and outside, the folders of the integration tests, the adversarial
+ * tests, the benches and the unit tests. Each bench runs once and briefly, to see that it works. Three parts run at a
+ * time, because each waits now and then. Two would leave a sixth of two processors idle. The checks take the
+ * remaining time, and each counts as one test. The last line of output is the sum.
  */
 import { stop as stopEsbuild } from 'esbuild';
 import type { ChildProcess } from 'node:child_process';
@@ -24,8 +25,9 @@ type Part = (typeof parts)[number];
 const checks = ['check:types', 'check:lint', 'check:format'] as const;
 
 /**
- * About how long a part takes beside two others, in seconds on two processors. Only the order follows from it: what takes
- * longest comes first, so that all end at about the same time. What is not named takes a few seconds, and comes last.
+ * The rough duration of a part beside two others, in seconds on two processors. It only decides the order. The
+ * longest part comes first, so that all end at about the same time. A part without an entry takes a few seconds and
+ * comes last.
  */
 const duration: Readonly<Record<string, number>> = {
   'editor inside': 420,
@@ -38,14 +40,15 @@ const duration: Readonly<Record<string, number>> = {
   'integration stress': 80,
   'integration conformance': 60,
   unit: 40,
+  'integration servers': 40,
 };
 
-/** How long what the tests started may take to end, in milliseconds. */
+/** The limit for the end of the tests' processes, in milliseconds. */
 const endLimitMs = 5_000;
 
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 const failures: string[] = [];
-/** In suites of the editor that were run a second time; told, so that somebody looks for the cause. */
+/** Editor suites that failed once and ran again. The summary lists them, so that a developer looks for the cause. */
 const failedAtFirst: string[] = [];
 
 async function main(): Promise<void> {
@@ -82,7 +85,7 @@ async function main(): Promise<void> {
   await nothingLeft();
 }
 
-/** The editor suites of one place, in a process of their own. */
+/** Runs the editor suites of one place in a separate process. */
 function editorSuites(place: Place, grep: string | undefined): Promise<void> {
   return counted('editor', `editor suites ${place}`, place === 'inside' ? 'terminal' : 'after', (file, options) => {
     const args = ['--where', place, '--twice', '--json', file, ...(grep ? ['--grep', grep] : [])];
@@ -91,7 +94,7 @@ function editorSuites(place: Place, grep: string | undefined): Promise<void> {
   });
 }
 
-/** Where the output of a script goes: to the terminal as it comes, or there as a whole after the script has ended. */
+/** The output of a script goes to the terminal at once, or as a whole after its end. */
 type Output = 'terminal' | 'after';
 
 /** One npm script as one test. */
@@ -107,7 +110,7 @@ function integrationFolders(): string[] {
 
 /**
  * An npm script that runs mocha.
- * @param folder of the integration tests: those of this one alone
+ * @param folder runs only this folder of the integration tests
  */
 function mocha(script: string, grep: string | undefined, output: Output, folder?: string): Promise<void> {
   const args = ['--reporter', join(repoRoot, 'test/support/testRun/reporter.mjs'), ...(grep ? ['--grep', grep] : [])];
@@ -119,13 +122,13 @@ function mocha(script: string, grep: string | undefined, output: Output, folder?
   });
 }
 
-/** What a run of tests writes when it is through. */
+/** The file at the end of a run of tests. */
 type Counted = Counts & Pick<EditorRunResult, 'failures'> & Partial<Pick<EditorRunResult, 'atFirst'>>;
 
 /**
- * A run of tests in a process of its own; its tests are counted. One that breaks off is one more failure.
- * @param part what its failures are told with
- * @param start has it write its `Counted` to the file
+ * A run of tests in a separate process, with its tests counted. A broken run is one more failure.
+ * @param part the prefix of its failures
+ * @param start makes it write its `Counted` to the file
  */
 async function counted(
   part: string,
@@ -146,7 +149,7 @@ async function counted(
   await folder.remove();
 }
 
-/** A failure as the end of the run repeats it: who reads only the end finds the test, and what it said. */
+/** A failure in the summary at the end of the run: the test and its message, so that the end is enough to find it. */
 function inBrief(part: string, { fullTitle, error }: Failure): string {
   const said = error.trim().split('\n').slice(0, 5);
   return [`${part}: ${fullTitle}`, ...said].join('\n      ');
@@ -161,7 +164,7 @@ function npmScript([script = '', ...args]: readonly string[], options: RunOption
 }
 
 /**
- * A process, until it ends; what ends this run ends it too.
+ * Runs a process to its end. The end of this run ends it too.
  * @returns its exit code
  */
 async function run(title: string, output: Output, start: (options: RunOptions) => Promise<number>): Promise<number> {
@@ -193,7 +196,7 @@ async function run(title: string, output: Output, start: (options: RunOptions) =
   }
 }
 
-/** No process and no folder of this run is there any more. */
+/** No process and no folder of this run may be left. */
 async function nothingLeft(): Promise<void> {
   await undoAll();
   await stopEsbuild();

@@ -1,4 +1,4 @@
-/** mocha's own report, and its counts and failures as JSON in the file that MCP_TOOLSETS_TEST_COUNTS names. */
+/** mocha's own report. It also writes counts and failures as JSON to the file in MCP_TOOLSETS_TEST_COUNTS. */
 import Mocha from 'mocha';
 import { writeFileSync } from 'node:fs';
 

@@ -1,10 +1,10 @@
 /**
- * `npm run test:windows`: the tests that need no editor, with the Windows builds of Node under Wine.
+ * `npm run test:windows`: the tests without an editor, with the Windows builds of Node under Wine.
  *
  *     npm run test:windows -- [--node 20|22|24|all] [--grep text] [folder or file of tests …]
  *
- * Each part is a run of mocha in a Windows as new, so one that breaks off costs itself alone. What was skipped is
- * listed with the reason that the test gave.
+ * Each part is a run of mocha in a new Windows, so a broken part costs only itself. Skipped tests are listed with
+ * their reasons.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -16,9 +16,9 @@ import { enter, nodeExe } from './place.ts';
 import { newPrefix, nodeVersions, provisionWindows, type NodeMajor } from './provision.ts';
 
 const defaultNode = 22;
-/** For one part, in seconds. */
+/** Seconds per part. */
 const limit = 3600;
-/** How many times as long as elsewhere a test may wait under Wine. */
+/** The factor for a test's waits under Wine. */
 const patience = 5;
 
 type Line =
@@ -47,7 +47,7 @@ interface Part {
   readonly files: readonly string[];
 }
 
-/** The files that were asked for, as one part; and folders, each a part. */
+/** The given files as one part, and each given folder as a part. */
 function parts(asked: readonly string[]): Part[] {
   const names = asked.map((name) => relative(repoRoot, resolve(name)));
   const files = names.filter((name) => name.endsWith('.ts'));
@@ -78,7 +78,7 @@ async function runPart(major: NodeMajor, { name, files }: Part, grep: string | u
     ...['--reporter', 'file:///Z:/project/test/support/windows/reporter.mjs'],
     ...(grep === undefined ? [] : ['--grep', grep]),
   ];
-  // The shell stays, to reap what loses its parent. When Wine's own server crashes, Node would stay as a zombie.
+  // The shell stays to reap orphans. Otherwise Node would stay as a zombie after a crash of Wine's own server.
   const script = `cd /project
     timeout "$0" wine64 "$@" >/out/output.txt 2>&1 </dev/null &
     while kill -0 $! 2>/dev/null; do

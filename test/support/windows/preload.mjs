@@ -1,10 +1,10 @@
 /**
- * Loaded into the Node that runs the tests under Wine; makes up for two things that Windows does and Wine does not.
+ * Loaded into the Node that runs the tests under Wine. It adds two features of Windows that Wine lacks.
  *
- * - Links: Wine cannot make reparse points, but follows links that the system beneath it has made. To Wine such a link
- *   is a folder, so it is removed before anything is removed recursively, or what it leads to would be emptied. Where it
- *   leads to is known from its making.
- * - `cmd.exe /c missing` exits with 1 on Windows, with 9009 under Wine.
+ * - Links: Wine cannot make reparse points, but follows links made by the system beneath. Wine takes such a link for
+ * a folder. So the link is removed before any recursive removal, or the removal would empty the link's target. The
+ * target is known from the creation of the link.
+ * - `cmd.exe /c missing` exits with 1 on Windows, and with 9009 under Wine.
  */
 import { ChildProcess, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -14,10 +14,10 @@ import path from 'node:path';
 
 const remove = fs.rmSync;
 const start = path.join(process.env.SystemRoot, 'System32', 'start.exe');
-/** What each link that was made leads to, by its path in lower case. */
+/** The target of each created link, by its path in lower case. */
 const links = new Map();
 
-/** The path of the system beneath. */
+/** The path in the system beneath. */
 function below(windowsPath) {
   const full = path.resolve(String(windowsPath));
   return (/^z:/i.test(full) ? '' : '/prefix/wine/drive_c') + full.slice(2).replaceAll('\\', '/');
@@ -25,7 +25,7 @@ function below(windowsPath) {
 
 let runs = 0;
 
-/** Runs a line of a shell of the system beneath. `start /unix` does not wait, so the line says itself when it is done. */
+/** Runs a line in a shell of the system beneath. `start /unix` does not wait, so the line reports its own end. */
 function run(line, ...args) {
   const done = path.join(os.tmpdir(), `beneath-${process.pid}-${++runs}`);
   spawnSync(start, ['/unix', '/bin/sh', '-c', `${line}; echo $? >"$0"`, below(done), ...args], { stdio: 'ignore' });
@@ -58,7 +58,7 @@ fs.promises.symlink = async (...args) => fs.symlinkSync(...args);
 const readLink = fs.readlinkSync;
 fs.readlinkSync = (at, ...rest) => links.get(path.resolve(String(at)).toLowerCase()) ?? readLink(at, ...rest);
 
-/** Returns whether `at` itself was a link; something else may have been put in its place. */
+/** Returns true if `at` itself was a link. Another file may have replaced it. */
 function cut(at) {
   const top = path.resolve(String(at)).toLowerCase();
   let itself = false;

@@ -1,6 +1,6 @@
 /**
- * The processes of this Windows with their command lines and the environments they were started with, read from their
- * memory, since Windows tells neither parents that are gone nor environments otherwise.
+ * The processes of this Windows with their command lines and their environments at the start. It reads them from
+ * memory, because Windows has no other source for environments and for parents that have ended.
  */
 import { createRequire } from 'node:module';
 import type koffi from 'koffi';
@@ -13,7 +13,7 @@ interface WindowsProcess {
   readonly environment: readonly string[];
 }
 
-/** Of 64-bit Windows: where PROCESSENTRY32W, PEB and RTL_USER_PROCESS_PARAMETERS have what is read of them. */
+/** Offsets in PROCESSENTRY32W, PEB and RTL_USER_PROCESS_PARAMETERS of 64-bit Windows. */
 const entry = { size: 568, pid: 8, parent: 32 } as const;
 const block = { parameters: 0x20 } as const;
 const parameters = { size: 0x3f8, commandLine: 0x70, environment: 0x80, environmentSize: 0x3f0 } as const;
@@ -57,10 +57,10 @@ export function windowsProcesses(): WindowsProcess[] {
   return found;
 }
 
-/** On a busy machine Wine cannot always read the memory of another process at once. */
+/** On a busy machine Wine sometimes cannot read the memory of another process at once. */
 const mostReadings = 5;
 
-/** Undefined when it has ended or is the system's. */
+/** Undefined if it has ended or belongs to the system. */
 function startOf(pid: number): Pick<WindowsProcess, 'command' | 'environment'> | undefined {
   const { open, close, exit } = (system ??= load());
   const opened = open(accessToRead, false, pid);

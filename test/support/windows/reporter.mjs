@@ -1,6 +1,6 @@
 /**
- * Writes one JSON line for each test as it ends, so that what is known survives a run that breaks off. Tests and hooks
- * have as many times their own limits as the run has patience.
+ * Writes one JSON line at the end of each test, so that the results of a broken run survive. The run's patience
+ * multiplies the limits of tests and hooks.
  */
 import Mocha from 'mocha';
 import { appendFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { appendFileSync } from 'node:fs';
 const { EVENT_TEST_BEGIN, EVENT_HOOK_BEGIN, EVENT_TEST_PASS, EVENT_TEST_FAIL, EVENT_TEST_PENDING, EVENT_RUN_END } =
   Mocha.Runner.constants;
 
-/** What `notHere` in test/support/notHere.ts left at the test or at a suite around it. */
+/** The reason from `notHere` in test/support/notHere.ts, at the test or a suite around it. */
 function reasonOf(test) {
   for (let at = test; at; at = at.parent) if (at.notHere) return at.notHere;
   return undefined;

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
 import { agents, fileOf, type AgentKind } from '../../../src/core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../../../src/core/agents/planEntries.js';
-import { importFormats } from '../../../src/core/import/dialects.js';
 import { importServers } from '../../../src/core/import/importServers.js';
 import { assertGolden } from '../../support/golden.js';
 import { posixPath } from '../../support/places.js';
@@ -111,35 +110,54 @@ const cases: Record<string, readonly [AgentKind, string | undefined, object?]> =
 };
 
 describe('entries for other agents', () => {
-  // The file of Continue is YAML, and not one that is imported.
-  for (const agent of (Object.keys(files) as AgentKind[]).filter((kind) => agents[kind].form !== 'yaml')) {
+  for (const agent of Object.keys(files) as AgentKind[]) {
     for (const platform of ['linux', 'win32'] as const) {
-      it(`${agent}, ${platform}: are not imported as servers, others are (C6)`, () => {
-        const { after } = planned(agent, undefined, { source: { ...source, platform } });
+      it(`${agent}, ${platform}: import skips entries of ours and reads the others in the file (C6)`, () => {
         const { form, container } = agents[agent];
-        const other =
-          form === 'toml'
-            ? '\n[mcp_servers.other]\nurl = "http://127.0.0.1:7427/mcp/other"\n'
-            : after.replace(
-                `"${container}": {`,
-                `"${container}": { "other": { "type": "remote", "url": "http://127.0.0.1:7427/mcp/other" },`,
-              );
-        const text = agents[agent].form === 'toml' ? after + other : other;
-        const found = importServers({
-          text,
-          file: files[agent],
-          format: importFormats.find((format) => format === agent),
-          taken: new Set(),
-          folders: { folder: '/ws', home: '/home/ada' },
+        const { after } = planned(agent, form === 'yaml' ? 'models: []\n' : undefined, {
+          source: { ...source, platform },
         });
+        const url = 'http://127.0.0.1:7427/mcp/other';
+        const text = {
+          toml: `${after}\n[mcp_servers.other]\nurl = "${url}"\n`,
+          yaml: `${after}  - name: other\n    url: ${url}\n`,
+          json: after.replace(`"${container}": {`, `"${container}": { "other": { "type": "remote", "url": "${url}" },`),
+        }[form];
+        const home = '/home/ada';
+        const file = fileOf(agent, { folder: '/ws', home }) ?? assert.fail('no file');
+        const found = importServers({ text, file, taken: new Set(), folders: { folder: '/ws', home } });
         assert.ok(found.kind === 'imported', JSON.stringify(found));
         assert.deepEqual(
-          found.servers.map(({ id }) => id),
-          ['other'],
+          found.servers.map(({ id, entry }) => [id, entry.url]),
+          [['other', url]],
         );
-        assert.equal(found.notes.filter(({ kind }) => kind === 'skipped').length, 2);
+        assert.equal(found.notes.filter(({ message }) => message.includes('MCP Toolsets itself')).length, 2);
       });
     }
+
+    it(`${agent}: import reads the references and times of such entries of other servers (C6)`, () => {
+      const { form } = agents[agent];
+      const { after } = planned(agent, form === 'yaml' ? 'models: []\n' : undefined, {
+        toolsets: [at('other')],
+        source: { ...source, platform: 'win32' },
+      });
+      const text = after
+        .replaceAll('127.0.0.1:7427', 'mcp.example.com')
+        .replaceAll('MCP_TOOLSETS_TOKEN', 'OTHER_TOKEN')
+        .replaceAll('"connect"', '"run"');
+      const home = '/home/ada';
+      const file = fileOf(agent, { folder: '/ws', home }) ?? assert.fail('no file');
+      const found = importServers({ text, file, taken: new Set(), folders: { folder: '/ws', home } });
+      assert.ok(found.kind === 'imported', JSON.stringify(found));
+      const [{ entry } = assert.fail('no server')] = found.servers;
+      const { Authorization: header } = entry.headers ?? {};
+      const isPut = !['opencode', 'kilo'].includes(agent) && entry.transport === 'streamable_http';
+      if (isPut)
+        assert.deepEqual({ ...Object(header), default: '' }, { prefix: 'Bearer ', env: 'OTHER_TOKEN', default: '' });
+      else assert.equal(entry.transport === 'stdio' || typeof header === 'object', true);
+      const { call, connect } = entry.timeouts ?? {};
+      if (/timeout/.test(after)) assert.equal(call ?? connect, '10m');
+    });
   }
 
   for (const [name, [agent, text, changes]] of Object.entries(cases)) {
@@ -157,7 +175,7 @@ describe('entries for other agents', () => {
       assertGolden(path.join(folder, `${name.replaceAll(/[^\w]+/g, '-')}.txt`), all.join(''));
     });
 
-    it(`${name}: once more changes nothing`, () => {
+    it(`${name}: a second plan changes nothing`, () => {
       const once = planned(agent, text, changes).after;
       const twice = planned(agent, once, changes);
       assert.deepEqual([twice.edits, twice.after], [[], once]);
@@ -165,7 +183,7 @@ describe('entries for other agents', () => {
     });
   }
 
-  it('an entry that leads elsewhere is left alone, also under the second name', () => {
+  it('an entry for another target stays, also under the second name', () => {
     const held = { files: { url: 'https://example.com/mcp/files' }, 'files-toolset': { command: 'x' } };
     const { entries, after } = planned('qwen-code', JSON.stringify({ mcpServers: held }), { toolsets: [at('files')] });
     assert.deepEqual(entries, [{ id: 'files', name: 'files-toolset-2', change: 'added' }]);
@@ -173,7 +191,7 @@ describe('entries for other agents', () => {
     assert.deepEqual({ ...mcpServers, 'files-toolset-2': undefined }, { ...held, 'files-toolset-2': undefined });
   });
 
-  it('an entry with a credential that is not ours leads elsewhere, whatever its address', () => {
+  it('an entry with a foreign credential has another target, whatever its address', () => {
     const url = 'http://localhost:3000/mcp/files';
     const foreign: readonly [AgentKind, object][] = [
       ['gemini-cli', { httpUrl: url, headers: { Authorization: 'Bearer $MCPHUB_TOKEN' } }],
@@ -200,7 +218,7 @@ describe('entries for other agents', () => {
   });
 
   for (const tokenFile of ['/home/ada/my tok.token', '/srv/own', "/srv/it's.token", '/srv/"x".token', '/srv/ü.token']) {
-    it(`finds its entries again, whatever the name of the token file: ${tokenFile}`, () => {
+    it(`existing entries are recognised, whatever the name of the token file: ${tokenFile}`, () => {
       for (const agent of Object.keys(files) as AgentKind[]) {
         const own = { source: { ...source, tokenFile }, toolsets: [at('files')] };
         const first = planned(agent, agent === 'continue' ? 'name: x\n' : '', own);
@@ -210,7 +228,7 @@ describe('entries for other agents', () => {
     });
   }
 
-  it('brings an entry in a list up to date key by key: comments and layout stay', () => {
+  it('an entry in a list is updated key by key, and comments and layout stay', () => {
     const own = { toolsets: [at('files')] };
     for (const [text, expected] of [
       [
@@ -233,7 +251,7 @@ describe('entries for other agents', () => {
     }
   });
 
-  it('finds an entry in which a person has written the path of the token file otherwise', () => {
+  it('an entry with another spelling of the token file’s path is recognised', () => {
     const helper = `node cli.js headers --port 7427 --token-file ${source.tokenFile}`;
     const text = JSON.stringify({
       mcpServers: { mine: { type: 'http', url: 'http://127.0.0.1:7427/mcp/files', headersHelper: helper } },
@@ -243,7 +261,7 @@ describe('entries for other agents', () => {
   });
 
   for (const name of ['12', 'files (mine', 'a.b', "it's", 'a "b"', 'a\\', '(a+)+$']) {
-    it(`brings its entry up to date, whatever a person has called it: ${name}`, () => {
+    it(`an existing entry is updated under any name: ${name}`, () => {
       for (const agent of Object.keys(files) as AgentKind[]) {
         const { form } = agents[agent];
         const beside = form === 'yaml' ? 'mcpServers:\n  - { name: other, command: x }\n' : '';
@@ -269,7 +287,7 @@ describe('entries for other agents', () => {
     const text = 'model = "x" # one\r\n# two\n[tui]\r\ny = 1\n';
     const { after } = planned('codex', text);
     assert.ok(after.startsWith(text), JSON.stringify(after));
-    // In a table of ours too, where a key is replaced and another one is put in.
+    // Also in our table with a replaced and an inserted key.
     const own = `${text}\r\n[mcp_servers.files] # ours\r\nurl = "http://127.0.0.1:1/mcp/files" # here\n# last\r\n`;
     const there = planned('codex', own).after;
     assert.ok(
@@ -281,7 +299,7 @@ describe('entries for other agents', () => {
     assert.ok(last.includes('\r\nurl = "http://127.0.0.1:7427/mcp/files" # here\r\n# last\r\n'), JSON.stringify(last));
   });
 
-  it('a line of comments behind the last entry holds nothing up (S2)', () => {
+  it('a long line of comments behind the last entry is read in linear time (S2)', () => {
     const line = `    "a": {}${' /* one */'.repeat(30)}`;
     const { after } = planned('cursor', `{\n  "mcpServers": {\n${line} }\n}\n`);
     assert.ok(after.startsWith(`{\n  "mcpServers": {\n    "a": {}, "`), after);
@@ -289,7 +307,7 @@ describe('entries for other agents', () => {
     assert.ok(ofOwn.includes(`${line.replace('{}', '{},')} // two\n    "`), ofOwn);
   }).timeout(2_000);
 
-  it('no entry in a file that the editor reads too has the name of its toolset', () => {
+  it('no entry in a file also read by the editor has the name of its toolset', () => {
     for (const agent of ['claude-code', 'cursor'] as const) {
       assert.ok(planned(agent, '{}').entries.every(({ id, name }) => id.toLowerCase() !== name.toLowerCase()));
     }
@@ -311,7 +329,7 @@ describe('entries for other agents', () => {
       /cannot be changed without touching other parts/,
     ],
   ] as const) {
-    it(`cannot be written: ${text}`, () => {
+    it(`a plan fails for an unusable file: ${text}`, () => {
       const made = plan(agent, text);
       assert.match(made.kind === 'impossible' ? made.reason : 'planned', reason);
     });

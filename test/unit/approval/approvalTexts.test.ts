@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import type { LaunchDescription, LaunchPart } from '../../../src/core/approval/fingerprint.js';
-import { approvalActions, launchNodes } from '../../../src/vscode/views/rows/approvalRows.js';
-import { commandLine, conversationDetail, question, reviewTexts } from '../../../src/core/approval/approvalTexts.js';
+import { commandLine, dialogDetail, question, reviewTexts } from '../../../src/core/approval/approvalTexts.js';
 import { halfWidth, pageWidth } from '../../../src/core/base/folded.js';
-import { summary } from '../../../src/vscode/views/phrases.js';
-import { file, servedTool, snapshot, status } from '../vscode/views/statuses.js';
+import { file } from '../vscode/views/statuses.js';
 
 function launch(server: string, ...args: string[]): LaunchDescription {
   const parts: LaunchPart[] = [
@@ -21,7 +19,7 @@ const changed = (server: string) => ({ launch: launch(server, 'b'), before: laun
 const label = (path: string): string => path.replace('/folder/', '');
 
 describe('question (S1)', () => {
-  it('is one for all, with their names and where they come from', () => {
+  it('one question names all servers and their files', () => {
     assert.equal(question([fresh('a')], label), 'The MCP server “a” of .minds/mcp.yaml wants to start.');
     const edited = 'The MCP server “a” of .minds/mcp.yaml has changed since you approved it, and wants to start.';
     assert.equal(question([changed('a')], label), edited);
@@ -42,20 +40,20 @@ describe('question (S1)', () => {
     assert.match(question(many, label), /“e” and 2 more\.$/);
   });
 
-  it('holds no text of the file that a message could take for a link', () => {
+  it('the question has no text of the file that a message could take for a link', () => {
     const evil = { launch: launch('a', '[ok](command:mcpToolsets.approve)'), before: undefined };
     assert.doesNotMatch(question([evil], label), /command:/);
   });
 });
 
 describe('review (S1)', () => {
-  it('differs from what was approved in the lines that changed alone', () => {
+  it('the two sides of a review differ only in the changed lines', () => {
     const { now, before = '' } = reviewTexts([changed('a')], label);
     const lines = now.split('\n').filter((line) => !before.split('\n').includes(line));
     assert.deepEqual(lines, ['  argument     b', '    (masked, changed, digest b0000000ffff)']);
   });
 
-  it('never shows two launches in one text, and says beside a masked value that it changed', () => {
+  it('two launches never have one text, and a changed masked value is marked', () => {
     const masked = (...digests: string[]): LaunchDescription => ({
       ...launch('a'),
       parts: digests.map((digest) => ({ label: 'argument', shown: '--token=•••', digest })),
@@ -74,7 +72,7 @@ describe('review (S1)', () => {
     assert.doesNotMatch(added.now.replace(/\n {2}… /g, ''), /changed/, 'what is new is no changed value');
   });
 
-  it('continues a long value on further lines, which nothing else begins like', () => {
+  it('a long value continues on further lines, which nothing else begins like', () => {
     const value = `${'x'.repeat(250)}… evil`;
     const fresh = reviewTexts([{ launch: launch('a', value), before: undefined }], label).now;
     const compared = reviewTexts([{ launch: launch('a', value), before: launch('a', 'b') }], label).now;
@@ -92,19 +90,19 @@ describe('review (S1)', () => {
     assert.ok(Math.max(...[...wide.matchAll(/漢+/g)].map(([run]) => run.length)) <= pageWidth / 2);
   });
 
-  it('has no other side when nothing was approved before', () => {
+  it('a review has no other side if nothing was approved before', () => {
     assert.equal(reviewTexts([fresh('a')], label).before, undefined);
     const { before = '' } = reviewTexts([fresh('a'), changed('b')], label);
     assert.match(before, /^a {2}· {2}\.minds\/mcp\.yaml\n\n\nb {2}·/m);
   });
 
-  it('fits a conversation, with what changed marked, or is refused to it', () => {
+  it('a short review fits a message box with its changes marked, and a long one does not', () => {
     assert.equal(
-      conversationDetail(changed('a')),
+      dialogDetail(changed('a')),
       'transport: stdio\ncommand: node\nargument: b   ← changed\nenvironment: T = •••   (masked, digest b0000000ffff)   ← changed',
     );
     const other = (...args: string[]): string | undefined =>
-      conversationDetail({ launch: launch('a', ...args), before: launch('a', 'x', '--read-only') })?.replace(
+      dialogDetail({ launch: launch('a', ...args), before: launch('a', 'x', '--read-only') })?.replace(
         /\n.*masked.*/,
         '',
       );
@@ -115,41 +113,13 @@ describe('review (S1)', () => {
       'transport: stdio\ncommand: node\nargument: --read-only   ← changed\nargument: x   ← changed',
       'another order',
     );
-    assert.equal(conversationDetail({ launch: launch('a', 'x'.repeat(500)), before: undefined }), undefined);
-    assert.equal(conversationDetail({ launch: launch('a', ...'abcdefghijklmnop'), before: undefined }), undefined);
+    assert.equal(dialogDetail({ launch: launch('a', 'x'.repeat(500)), before: undefined }), undefined);
+    assert.equal(dialogDetail({ launch: launch('a', ...'abcdefghijklmnop'), before: undefined }), undefined);
   });
 });
 
-describe('rows of approval (S1, E3)', () => {
-  const approval = { kind: 'pending', launch: launch('a', 'x') } as const;
-
-  it('show what waits, and offer what is possible', () => {
-    const waiting = status('a', { state: { kind: 'pending' }, approval });
-    assert.deepEqual(approvalActions(waiting), ['approvable']);
-    assert.deepEqual(
-      launchNodes('p', waiting).map((row) => row.label),
-      ['node x'],
-    );
-    const serving = status('a', { approval, previous: { since: 0, reason: '' } });
-    assert.deepEqual(approvalActions(serving), ['approvable', 'revocable']);
-    assert.deepEqual(approvalActions(status('a', { approval: { kind: 'approved' } })), ['revocable']);
-    assert.deepEqual(approvalActions(status('a')), []);
-    assert.deepEqual(launchNodes('p', status('a')), []);
-  });
-
-  it('are counted in the status bar, and are no error', () => {
-    const serving = status('a', {
-      approval,
-      previous: { since: 0, reason: '' },
-      tools: [servedTool('x')],
-      offered: 1,
-    });
-    const { text, severity, broken, pending, tooltip } = summary(snapshot([serving, status('b')]));
-    assert.deepEqual([text, severity, broken, pending], ['MCP 2/2, 1 to approve', 'pending', 0, 1]);
-    assert.match(tooltip, /a: running, 1 tool, serves its previous definition, waits for approval/);
-  });
-
-  it('give the command as it would run', () => {
+describe('command line of a launch (S1)', () => {
+  it('quotes arguments with spaces', () => {
     assert.equal(commandLine(launch('a', '--x', '"a b"')), 'node --x "a b"');
   });
 });

@@ -1,4 +1,4 @@
-/** What counts as another launch (S1): each way to swap what runs behind the same id, and what is no such thing. */
+/** Changes of an entry with and without another launch (S1). */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describeLaunch, type LaunchDescription } from '../../../src/core/approval/fingerprint.js';
@@ -108,20 +108,20 @@ describe('fingerprint of a launch (S1)', () => {
     ['a session id', http, 'headers:', 'sessionId: some-session, headers:'],
   ];
   for (const [what, entry, from, to] of rugPulls) {
-    it(`is another for ${what}`, () => {
+    it(`a fingerprint changes with ${what}`, () => {
       const changed = entry.replace(from, to);
       assert.notEqual(changed, entry);
       assert.notEqual(describe1(changed).fingerprint, describe1(entry).fingerprint);
     });
   }
 
-  it('is another for the same address with other credentials, and with another secret in its query', () => {
+  it('a fingerprint changes with the credentials of an address, and with a secret in its query', () => {
     const at = (url: string): string => describe1(`{ transport: streamable_http, url: '${url}' }`).fingerprint;
     assert.notEqual(at('https://u:secret-aaaa@h/'), at('https://u:secret-bbbb@h/'));
     assert.notEqual(at('https://h/?token=secret-aaaa'), at('https://h/?token=secret-bbbb'));
   });
 
-  it('is another for another file, another id, another session id', () => {
+  it('a fingerprint changes with the file, the id and the session id', () => {
     assert.notEqual(describe1(stdio, '/other/.minds/mcp.yaml').fingerprint, describe1(stdio).fingerprint);
     const renamed = `version: 1\nservers:\n  demo2: ${stdio}\n`;
     assert.notEqual(describe1(renamed).fingerprint, describe1(stdio).fingerprint);
@@ -139,12 +139,12 @@ describe('fingerprint of a launch (S1)', () => {
     ['prompts and resources', http, 'prompts: { whitelist: [a] }, resources: { blacklist: [b] }, '],
   ];
   for (const [what, entry, added] of harmless) {
-    it(`is the same for other ${what}`, () => {
+    it(`a fingerprint does not change with ${what}`, () => {
       assert.equal(describe1(entry.replace('{ ', `{ ${added}`)).fingerprint, describe1(entry).fingerprint);
     });
   }
 
-  it('is the same for another order of env, another spelling in YAML, a comment, another place in the file', () => {
+  it('a fingerprint does not change with the order of env, the spelling in YAML, a comment, or the place in the file', () => {
     const block = `version: 1
 # first
 servers:
@@ -160,7 +160,7 @@ servers:
     assert.equal(describe1(block).fingerprint, describe1(stdio).fingerprint);
   });
 
-  it('is the same for another value of a host variable: the person set that', () => {
+  it('a fingerprint does not change with the value of a host variable, because the person set it', () => {
     for (const entry of [stdio, referring, toAddress]) {
       const other = describe1(entry, undefined, { ...env, TOKEN: 'another-value' });
       assert.equal(other.fingerprint, describe1(entry).fingerprint);
@@ -174,7 +174,7 @@ describe('variables of a file in a launch (C2, S1a)', () => {
   const usual =
     'MODE=ci\nNODE_OPTIONS=--require ./a.js\nPASSWORD_COMMAND=op\nAPI_TOKEN=literal-secret-1\nDB=postgres://me:literal-secret-2@h/db';
 
-  it('are shown, and the secrets among them are masked', () => {
+  it('the variables of a file are shown, and the secrets among them are masked', () => {
     const parts = given(usual).parts.filter(({ label }) => label === 'env file');
     assert.deepEqual(
       parts.map(({ shown }) => shown.replaceAll('\\', '/').replace(/.*(?=\/ws\/\.env)/, '')),
@@ -200,12 +200,12 @@ describe('variables of a file in a launch (C2, S1a)', () => {
     ['another program that gives a secret', 'PASSWORD_COMMAND=op', 'PASSWORD_COMMAND=evil'],
     ['another secret in an address', 'secret-2', 'secret-9'],
   ] as const)
-    it(`are another launch for ${what}`, () => {
+    it(`the variables of a file make another launch for ${what}`, () => {
       assert.ok(usual.includes(from));
       assert.notEqual(given(usual.replace(from, to)).fingerprint, given(usual).fingerprint);
     });
 
-  it('are another launch for another part of a value that is masked', () => {
+  it('another part of a partly masked value makes another launch', () => {
     for (const [value, other] of [
       [
         'NODE_OPTIONS=--import=data:text/javascript,var%20token=%22a1%22',
@@ -218,18 +218,18 @@ describe('variables of a file in a launch (C2, S1a)', () => {
       assert.notEqual(given(value).fingerprint, given(other).fingerprint, value);
   });
 
-  it('are told apart by whole digests, and no secret stands in them', () => {
+  it('whole digests distinguish masked values, and hold no secret', () => {
     const [, part] = given('REQUEST=Authorization: Bearer abcdefgh1').parts.filter(({ label }) => label === 'env file');
     assert.equal(part?.shown, 'REQUEST = "Authorization: Bearer •••"');
     assert.match(part?.digest ?? '', /^[0-9a-f]{64}$/);
   });
 
-  it('are another launch for another file', () => {
+  it('another file makes another launch', () => {
     assert.notEqual(given(usual, entry.replace('.env', 'b.env')).fingerprint, given(usual).fingerprint);
     assert.notEqual(given('', entry.replace(', envFile: .env', '')).fingerprint, given('').fingerprint);
   });
 
-  it('are the same launch for another secret, another order, and a variable that env has too', () => {
+  it('another secret, another order, and a variable that env has too make no other launch', () => {
     for (const [from, to] of [
       ['secret-1', 'secret-9'],
       ['MODE=ci\n', '# c\nMODE=ci # d\n'],
@@ -243,7 +243,7 @@ describe('variables of a file in a launch (C2, S1a)', () => {
 describe('description of a launch', () => {
   const shown = (entry: string): string => JSON.stringify(describe1(entry));
 
-  it('holds no secret in clear', () => {
+  it('a description holds no secret in clear', () => {
     const all = [
       stdio,
       http,
@@ -255,7 +255,7 @@ describe('description of a launch', () => {
     for (const entry of all) assert.doesNotMatch(shown(entry), /secret-\d/, entry);
   });
 
-  it('says where values come from', () => {
+  it('a description shows the sources of values', () => {
     const parts = describe1(http).parts.map(({ label, shown: text }) => `${label}: ${text}`);
     assert.deepEqual(parts, [
       'transport: streamable_http',
@@ -265,7 +265,7 @@ describe('description of a launch', () => {
     ]);
   });
 
-  it('shows what stands around a reference in arguments and addresses, and masks only secrets of it', () => {
+  it('a description shows the text around a reference in arguments and addresses, and masks only secrets of it', () => {
     const part = (entry: string, index: number): string | undefined => describe1(entry).parts[index]?.shown;
     assert.equal(part(referring, 2), '"--token=" and the variable TOKEN and "; x", or "d" if that is not set');
     assert.equal(part(toAddress, 1), '"https://example.com/?key=" and the variable TOKEN');
@@ -278,7 +278,7 @@ describe('description of a launch', () => {
     );
   });
 
-  it('shows the whole program that prints a value, and masks only secrets of it', () => {
+  it('a description shows the whole program of a value command, and masks only its secrets', () => {
     const [, , , part] = describe1(byProgram).parts;
     assert.equal(part?.shown, 'T = the output of [op, read, --token, abcdefgh1, op://item/a] and " x y"');
     const inOption = byProgram.replace('--token, ', '--token=');
@@ -289,12 +289,12 @@ describe('description of a launch', () => {
     assert.equal(describe1(script).parts[2]?.shown, 'the output of [sh, -c, "token=abcdefgh1 ./evil.sh"]');
   });
 
-  it('shows the variables by which a value decides what runs', () => {
+  it('a description shows the variables by which a value decides what runs', () => {
     assert.match(shown("{ transport: stdio, command: a, env: { NODE_OPTIONS: '--require ./evil.js' } }"), /evil\.js/);
     assert.match(shown('{ transport: stdio, command: a, env: { LD_PRELOAD: ./evil.so } }'), /evil\.so/);
   });
 
-  it('hides no shell syntax behind what looks like a secret', () => {
+  it('a description hides no shell syntax behind a likely secret', () => {
     const argument = 'curl http://h/?token=abc;rm$IFS-rf$IFS~ --password=x;evil http://a:$(evil)@h/';
     assert.equal(
       describe1(`{ transport: stdio, command: sh, args: ['-c', '${argument}'] }`).parts[3]?.shown.includes(
@@ -334,10 +334,10 @@ describe('description of a launch', () => {
     ['GIT_CONFIG_PARAMETERS', "'credential.helper=!evil'"],
     ['GIT_CONFIG_PARAMETERS', "'core.askPass=evil'"],
   ] as const)
-    it(`shows the whole value of ${name}: ${value}`, () =>
+    it(`a description shows the whole value of ${name}: ${value}`, () =>
       assert.equal(environment(name, value), `${name} = "${value}"`));
 
-  it('masks the secret part of a value, and no more', () => {
+  it('a description masks only the secret part of a value', () => {
     assert.equal(environment('A_TOKEN', 'hunter22'), 'A_TOKEN = •••');
     assert.match(
       environment('PROXY', 'http://me:hunter22@proxy.example:1') ?? '',
@@ -345,7 +345,7 @@ describe('description of a launch', () => {
     );
   });
 
-  it('masks neither the program nor its folder', () => {
+  it('a description masks neither the program nor its folder', () => {
     const entry = JSON.stringify({ transport: 'stdio', command: './token=evil1', cwd: '/ws/token=evil2' });
     assert.deepEqual(
       describe1(entry).parts.map(({ shown: text }) => text.replace(/^[A-Z]:/, '').replaceAll('\\', '/')),
@@ -354,7 +354,7 @@ describe('description of a launch', () => {
   });
 
   for (const name of ['tools', 'my tools', 'a\u200bb', 'a    b', 'a\nb', 'a\\b', '"', 'token=abcdef'])
-    it(`tells the folder as it is: ${JSON.stringify(name)}`, () => {
+    it(`a description shows the folder as it is: ${JSON.stringify(name)}`, () => {
       const cwd = path.resolve('/ws', name);
       assert.equal(describe1(JSON.stringify({ transport: 'stdio', command: 'a', cwd })).directory, cwd);
     });
@@ -365,24 +365,24 @@ describe('description of a launch', () => {
     ['--password-command=evil'],
     ['--token-command', 'evil1234'],
   ])
-    it(`shows what an argument has run: ${words.join(' ')}`, () => {
+    it(`a description shows what an argument runs: ${words.join(' ')}`, () => {
       const shown = argument(...words) ?? '';
       assert.equal(shown.startsWith('"') ? JSON.parse(shown) : shown, words.at(-1));
     });
 
-  it('masks nothing of a script', () => {
+  it('a description masks nothing of a script', () => {
     assert.equal(argument('-c', 'authorization=bearer ./evil.sh'), '"authorization=bearer ./evil.sh"');
     assert.equal(argument('-c', 'authorization=bearer evilprogram1'), '"authorization=bearer evilprogram1"');
   });
 
-  it('pushes nothing out of sight, and no value looks like a mask of ours', () => {
+  it('a description pushes nothing out of sight, and no value looks like our mask', () => {
     for (const blank of '\u3164\u115f\u2800\u00a0\u2003\u200b')
       assert.equal(argument(`a${blank}b`), `"a\\u{${blank.codePointAt(0)?.toString(16)}}b"`);
     assert.equal(argument(`a${' '.repeat(300)}; ./evil.sh`), '"a\\u{20 × 300}; ./evil.sh"');
     assert.equal(argument('•••'), '"•••"');
   });
 
-  it('escapes what does not show', () => {
+  it('a description escapes invisible characters', () => {
     const [, , argument] = describe1('{ transport: stdio, command: a, args: ["x\\u202Etxt\\u200B\\n"] }').parts;
     assert.equal(argument?.shown, '"x\\u{202e}txt\\u{200b}\\n"');
   });

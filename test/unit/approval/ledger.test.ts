@@ -8,7 +8,7 @@ function launch(server: string, fingerprint: string, source = '/ws/.minds/mcp.ya
   return { server, source, fingerprint, parts: [{ label: 'command', shown: fingerprint }] };
 }
 
-/** Where a workspace had its approvals before. */
+/** The earlier key of the approvals of a workspace. */
 const key = 'mcpToolsets.approvals';
 
 describe('approval ledger (S1)', () => {
@@ -25,7 +25,7 @@ describe('approval ledger (S1)', () => {
     asks = true;
   });
 
-  it('approves exactly what was approved, and remembers it', async () => {
+  it('the ledger approves exactly the given launches, and remembers them', async () => {
     const ledger = await open();
     let changes = 0;
     ledger.onDidChange(() => changes++);
@@ -38,7 +38,7 @@ describe('approval ledger (S1)', () => {
     }
   });
 
-  it('remembers what was approved before it', async () => {
+  it('the ledger remembers the previous approved launch', async () => {
     const ledger = await open();
     await ledger.approve([launch('a', '1')]);
     await ledger.approve([launch('a', '2')]);
@@ -48,7 +48,7 @@ describe('approval ledger (S1)', () => {
     assert.equal(ledger.approvedBefore(launch('b', '3')), undefined);
   });
 
-  it('revokes everything of one server of one file, and nothing else', async () => {
+  it('a revocation covers everything of one server of one file, and nothing else', async () => {
     const forgotten: ApprovedServer[] = [];
     const forgetOffers = (server: ApprovedServer): unknown => forgotten.push(server);
     const ledger = new ApprovalLedger({ store, asks: () => asks, forgetOffers });
@@ -71,7 +71,7 @@ describe('approval ledger (S1)', () => {
     }
   });
 
-  it('asks nobody who does not want to be asked, and approves nothing by that', async () => {
+  it('a person who wants no questions gets none, and approves nothing by that', async () => {
     const ledger = await open();
     asks = false;
     assert.equal(ledger.judge(launch('a', '1')), 'notAsked');
@@ -79,7 +79,7 @@ describe('approval ledger (S1)', () => {
     assert.equal(ledger.judge(launch('a', '1')), 'pending');
   });
 
-  it("asks nothing about servers of the user's own file, and about all others", () => {
+  it(`servers of the user’s own file need no question, and all others do`, () => {
     const own = '/home/me/.minds/mcp.yaml';
     const ledger = new ApprovalLedger({ store, asks: () => asks, isUsersOwn: (file) => file === own });
     assert.equal(ledger.judge(launch('a', '1', own)), 'notAsked');
@@ -88,7 +88,7 @@ describe('approval ledger (S1)', () => {
     }
   });
 
-  it("asks once about a folder of the workspace in which servers of the user's own file run (S1a)", async () => {
+  it(`each workspace folder of the user’s own servers needs one question (S1a)`, async () => {
     const own = '/home/me/.minds/mcp.yaml';
     const ledger = new ApprovalLedger({
       store,
@@ -108,7 +108,7 @@ describe('approval ledger (S1)', () => {
     assert.equal(ledger.judge(inFolder('b', '2', '/ws/tools', '/home/me/.mcprc')), 'pending');
   });
 
-  it('keeps the last launches of a server', async () => {
+  it('the ledger keeps the last launches of a server', async () => {
     const ledger = await open();
     for (let index = 0; index < 30; index++) await ledger.approve([launch('a', String(index))]);
     await ledger.approve([launch('b', 'b')]);
@@ -117,7 +117,7 @@ describe('approval ledger (S1)', () => {
     assert.equal(ledger.judge(launch('a', '10')), 'approved');
   });
 
-  it('is one for all processes: what one approves or revokes, the others know at once', async () => {
+  it('every process knows at once what another one approves or revokes', async () => {
     const [one, two] = [await open(), await open()];
     let heard = 0;
     two.onDidChange(() => heard++);
@@ -129,21 +129,21 @@ describe('approval ledger (S1)', () => {
     assert.ok(heard >= 2);
   });
 
-  it('lets start what is allowed until the process ends, and stores nothing of it', async () => {
+  it('an allowed launch may start until the process ends, and is not stored', async () => {
     const ledger = await open();
     ledger.allow([launch('a', '1')]);
     assert.equal(ledger.judge(launch('a', '1')), 'approved');
     assert.deepEqual([store.text, (await open()).judge(launch('a', '1'))], [undefined, 'pending']);
   });
 
-  it('goes on with what was approved where it cannot be stored, and says so', async () => {
+  it('an approval counts even if it cannot be stored, and the failure is reported', async () => {
     const ledger = await open();
     store.change = () => Promise.reject(new Error('read-only'));
     await assert.rejects(ledger.approve([launch('a', '1')]), /read-only/);
     assert.equal(ledger.judge(launch('a', '1')), 'approved');
   });
 
-  it('relies on nothing that a folder brings along: there, an approval counts in its own process', async () => {
+  it('an approval in a store inside its folder counts only in its process', async () => {
     const home = '/home/me/.minds/mcp.yaml';
     await (await open()).approve([launch('a', '1')]);
     const planted = JSON.parse(store.text ?? '') as { approvals: object[] };
@@ -161,7 +161,7 @@ describe('approval ledger (S1)', () => {
     assert.equal((await open()).judge(launch('a', '2', home)), 'pending');
   });
 
-  it('takes over once what a workspace had approved before, but nothing that was revoked since', async () => {
+  it('earlier approvals of a workspace move once, without revoked ones', async () => {
     const storage = new MemoryStorage();
     const earlier = [launch('a', '1'), launch('b', '2'), { server: 7 }];
     await storage.update(key, earlier);
@@ -170,7 +170,7 @@ describe('approval ledger (S1)', () => {
     assert.deepEqual([first.judge(launch('a', '1')), first.judge(launch('b', '2'))], ['approved', 'approved']);
     assert.equal(storage.get(key), undefined);
     await first.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
-    // Another workspace has the same folder and its own storage.
+    // Another workspace has the same folder and another storage.
     await storage.update(key, earlier);
     const second = new ApprovalLedger({ store, asks: () => asks });
     await second.load(storage);
@@ -200,7 +200,7 @@ describe('approval ledger (S1)', () => {
       (wrong) => [JSON.stringify({ version: 1, approvals: [{ ...launch('a', '1'), ...wrong }] }), 'pending'] as const,
     ),
   ] as const) {
-    it(`takes from a store what it understands: ${text.slice(0, 120)}`, async () => {
+    it(`the ledger reads the valid entries of a store: ${text.slice(0, 120)}`, async () => {
       store = new MemoryApprovals(text);
       const ledger = await open();
       assert.equal(ledger.judge(launch('a', '1')), verdict);

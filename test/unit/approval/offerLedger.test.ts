@@ -53,7 +53,7 @@ class MemoryTexts implements OfferTexts {
 
 const key = 'mcpToolsets.tools';
 
-describe('what a server offers since it was approved (S3)', () => {
+describe('offers since the approval of a server (S3)', () => {
   let storage: MemoryStorage;
   let texts: MemoryTexts;
   const failures: unknown[] = [];
@@ -78,7 +78,7 @@ describe('what a server offers since it was approved (S3)', () => {
 
   afterEach(() => assert.deepEqual(failures, []));
 
-  it('are as they were first listed', () => {
+  it('an unchanged offer is not a change', () => {
     const ledger = open();
     assert.deepEqual(changed(ledger, '1', tool('x'), tool('y', { description: 'Y' })), {});
     assert.deepEqual(changed(ledger, '1', tool('y', { description: 'Y' }), tool('x')), {});
@@ -95,17 +95,17 @@ describe('what a server offers since it was approved (S3)', () => {
     ['visibility', { _meta: { ui: { visibility: ['app'] } } }, {}],
     ['visibility', {}, { _meta: { ui: { resourceUri: 'ui://other' } } }],
   ] as [string, Partial<OfferedTool>, Partial<OfferedTool>][]) {
-    it(`differ by ${part}: ${JSON.stringify(now)}`, () => {
+    it(`an offer changes with its ${part}: ${JSON.stringify(now)}`, () => {
       const ledger = open();
       changed(ledger, '1', tool('x', before), tool('y'));
       assert.deepEqual(changed(ledger, '1', tool('x', now), tool('y')), { x: [part] });
-      // It stays so until a person accepts it, or the server takes it back.
+      // The change stays until a person accepts it, or the server takes it back.
       assert.deepEqual(changed(ledger, '1', tool('x', { ...now }), tool('y')), { x: [part] });
       assert.deepEqual(changed(ledger, '1', tool('x', before), tool('y')), {});
     });
   }
 
-  it('do not differ by the order of keys, nor by what the protocol does not know', () => {
+  it('an offer does not change with the order of keys, nor with unknown fields', () => {
     const ledger = open();
     const schema = { type: 'object', properties: { a: { type: 'string', title: 'A' }, b: {} } } as const;
     const turned = { properties: { b: {}, a: { title: 'A', type: 'string' } }, type: 'object' } as const;
@@ -113,7 +113,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.deepEqual(changed(ledger, '1', tool('x', { inputSchema: turned, _meta: { seen: 2 } })), {});
   });
 
-  it('are remembered while they are away, and by the next window', async () => {
+  it('offers are remembered while they are away, and by the next window', async () => {
     const ledger = open();
     changed(ledger, '1', tool('x', { description: 'one' }));
     changed(ledger, '1', tool('y'));
@@ -123,14 +123,14 @@ describe('what a server offers since it was approved (S3)', () => {
     }
   });
 
-  it('are new with another launch: that was approved by itself', () => {
+  it('another launch has a separate baseline', () => {
     const ledger = open();
     changed(ledger, '1', tool('x', { description: 'one' }));
     assert.deepEqual(changed(ledger, '2', tool('x', { description: 'two' })), {});
     assert.deepEqual(changed(ledger, '1', tool('x', { description: 'two' })), { x: ['description'] });
   });
 
-  it('are new where they come later than the first list, until they are accepted', async () => {
+  it('an offer after the first list is new until it is accepted', async () => {
     const ledger = open();
     changed(ledger, '1', tool('x'));
     assert.deepEqual(changed(ledger, '1', tool('x'), tool('y')), { y: ['new'] });
@@ -142,13 +142,13 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.deepEqual(changed(ledger, '1', tool('y')), {});
   });
 
-  it('count with an empty first list, too', () => {
+  it('an empty first list is a baseline too', () => {
     const ledger = open();
     changed(ledger, '1');
     assert.deepEqual(changed(ledger, '1', tool('x')), { x: ['new'] });
   });
 
-  it('are prompts and instructions as well', async () => {
+  it('prompts and instructions are reviewed too', async () => {
     const ledger = open();
     const first = { prompt: [prompt('p'), prompt('q')], instructions: 'Be kind.' };
     const none = { tool: new Map(), prompt: new Map(), instructions: new Map() };
@@ -172,13 +172,13 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.deepEqual(review(ledger, '1', first), none);
   });
 
-  it('are new instructions where there were none', () => {
+  it('instructions are new if there were none', () => {
     const ledger = open();
     review(ledger, '1', {});
     assert.deepEqual([...review(ledger, '1', { instructions: 'Obey.' }).instructions], [['', ['new']]]);
   });
 
-  it('are looked at in every list that a conversation is offered', async () => {
+  it('every list of a conversation is reviewed', async () => {
     const ledger = open();
     changed(ledger, '1', tool('x', { description: 'one' }));
     const other = offersOf({ tool: [tool('x', { description: 'two' }), tool('y')] });
@@ -191,7 +191,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.equal(ledger.changesOf(launch('1'), other).tool.size, 0);
   });
 
-  it('prompts are new if the first listing of prompts failed, until they are accepted', async () => {
+  it('prompts are new if their first listing failed, until they are accepted', async () => {
     const ledger = open();
     review(ledger, '1', {});
     assert.deepEqual([...review(ledger, '1', { prompt: [prompt('p')] }).prompt], [['p', ['new']]]);
@@ -199,7 +199,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.equal(review(ledger, '1', { prompt: [prompt('p')] }).prompt.size, 0);
   });
 
-  it('of a store of an earlier version are not all new: it knew of tools alone', async () => {
+  it('a store of an earlier version is no baseline for kinds other than tools', async () => {
     const earlier = open();
     changed(earlier, '1', tool('x', { description: 'one' }));
     await earlier.stored();
@@ -214,7 +214,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.deepEqual([...changes.tool], [['y', ['new']]]);
     assert.deepEqual([changes.prompt.size, changes.instructions.size], [0, 0]);
     await ledger.stored();
-    // What agrees with its hash is kept in words from then on.
+    // From then on, texts that agree with their hashes are kept.
     changed(ledger, '1', tool('x', { description: 'two' }));
     assert.deepEqual((await shown(ledger, 'tool', 'x')).before, [
       ['description', 'one'],
@@ -222,7 +222,7 @@ describe('what a server offers since it was approved (S3)', () => {
     ]);
   });
 
-  it('are shown as they are and as they were, in later windows too', async () => {
+  it('a change shows the present and the earlier text, in later windows too', async () => {
     const ledger = open();
     changed(ledger, '1', tool('x', { description: 'one' }));
     await ledger.stored();
@@ -235,7 +235,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.equal((await shown(later, 'tool', 'x')).before, 'notKept');
   });
 
-  it('are kept and shown without secrets (E4)', async () => {
+  it('texts are kept and shown without secrets (E4)', async () => {
     const redact = (text: string): string => text.replaceAll('s3cret', '…');
     const ledger = open();
     review(ledger, '1', { tool: [tool('x', { description: 'with s3cret' })] }, { redact });
@@ -246,7 +246,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.ok(!JSON.stringify([...texts.files].map(([, kept]) => [...kept])).includes('s3cret'));
   });
 
-  it('are not shown as they were where what is kept in words is of another print', async () => {
+  it('an earlier text with another print is not shown', async () => {
     const ledger = open();
     changed(ledger, '1', tool('x', { description: 'one' }));
     await ledger.stored();
@@ -258,7 +258,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.equal((await ledger.changeOf({ launch: '2', kind: 'tool', original: 'x' }))?.before, 'notKept');
   });
 
-  it('are neither shown nor accepted where nothing changed, nor when they are away', async () => {
+  it('an unchanged or absent offer is neither shown nor accepted', async () => {
     const ledger = open();
     const of = { launch: '1', kind: 'tool', original: 'x' } as const;
     assert.equal(await ledger.changeOf(of), undefined);
@@ -270,7 +270,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.equal(await ledger.changeOf(of), undefined);
   });
 
-  it('are of the first tool where a name is listed again (N5)', async () => {
+  it('the first of equal names counts (N5)', async () => {
     const ledger = open();
     changed(ledger, '1', tool('x', { description: 'one' }), tool('x', { description: 'two' }));
     const turned = [tool('x', { description: 'two' }), tool('x', { description: 'one' })];
@@ -278,7 +278,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.deepEqual((await shown(ledger, 'tool', 'x')).now[0], ['description', 'two']);
   });
 
-  it('are accepted in vain where the approval was revoked meanwhile', async () => {
+  it('an acceptance after a revocation counts for nothing', async () => {
     const ledger = open();
     changed(ledger, '1', tool('x'));
     changed(ledger, '1', tool('x', { description: 'two' }));
@@ -293,7 +293,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.deepEqual(changed(open(), '1', tool('x', { description: 'three' })), {});
   });
 
-  it('are accepted one by one, as they were shown', async () => {
+  it('changes are accepted one by one, as they were shown', async () => {
     const ledger = open();
     const next = [tool('x', { description: '2' }), tool('y', { description: '2' })];
     changed(ledger, '1', tool('x'), tool('y'));
@@ -307,7 +307,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.deepEqual(Object.keys(changed(open(), '1', ...next)), ['x']);
   });
 
-  it('are not accepted as they became after they were shown', async () => {
+  it('a later change is not accepted with the shown one', async () => {
     const ledger = open();
     changed(ledger, '1', tool('x', { description: 'one' }));
     changed(ledger, '1', tool('x', { description: 'two' }));
@@ -315,13 +315,13 @@ describe('what a server offers since it was approved (S3)', () => {
     changed(ledger, '1', tool('x', { description: 'three' }));
     ledger.accept([two]);
     assert.deepEqual(changed(ledger, '1', tool('x', { description: 'three' })), { x: ['description'] });
-    // What it was is what was accepted.
+    // The accepted text is the earlier one.
     const three = await shown(ledger, 'tool', 'x');
     assert.deepEqual(descriptions(three), ['two', 'three']);
     assert.equal(await ledger.changeOf({ launch: '1', kind: 'tool', original: 'other' }), undefined);
   });
 
-  it('are forgotten with the approval, in words too', async () => {
+  it('the baseline is forgotten with the approval, texts included', async () => {
     const ledger = open();
     review(ledger, '9', { tool: [tool('x', { description: 'one' })] }, { server: 'other' });
     changed(ledger, '1', tool('x', { description: 'one' }));
@@ -333,7 +333,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.equal(review(open(), '9', { tool: [tool('x')] }, { server: 'other' }).tool.size, 1);
   });
 
-  it('of one turn are stored at once', async () => {
+  it('changes of one turn are stored at once', async () => {
     const ledger = open();
     for (let n = 0; n < 50; n++) changed(ledger, String(n), tool('x'));
     await ledger.stored();
@@ -343,7 +343,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.equal(storage.writes, 1, 'what is known is not stored again');
   });
 
-  it('do not fill the store: the launches that were not used for the longest time go', async () => {
+  it('the least recently used launches leave the store', async () => {
     const ledger = open();
     for (let n = 0; n < 250; n++) changed(ledger, String(n), tool('x'));
     await ledger.stored();
@@ -351,7 +351,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.deepEqual(changed(open(), '249', tool('x', { description: 'two' })), { x: ['description'] });
   });
 
-  it('survive names of every kind', async () => {
+  it('names of every kind are kept', async () => {
     const names = ['__proto__', 'constructor', 'x'];
     const ledger = open();
     changed(ledger, '1', ...names.map((name) => tool(name)));
@@ -373,14 +373,14 @@ describe('what a server offers since it was approved (S3)', () => {
     [{ ...whole, source: null }],
     [{ ...whole, tools: undefined }],
   ])
-    it(`are not seen yet where the store holds ${JSON.stringify(nonsense)}`, () => {
+    it(`a store of ${JSON.stringify(nonsense)} holds no baseline`, () => {
       void storage.update(key, nonsense);
       const { tool: tools, prompt: prompts } = review(open(), '1', { tool: [tool('x')], prompt: [prompt('p')] });
       assert.deepEqual([tools.size, prompts.size], [0, 0]);
     });
 
   for (const nonsense of [4, ['x'], ['x', 'a'], ['x', 'a', 'b', 1], ['x', 'a', 'b', 'c', 'd', 'e'], [7, 'a', 'b', 'c']])
-    it(`are new where the store holds ${JSON.stringify(nonsense)} of them`, () => {
+    it(`an offer is new if the store holds ${JSON.stringify(nonsense)} of it`, () => {
       void storage.update(key, [{ ...whole, tools: [nonsense] }]);
       assert.deepEqual(changed(open(), '1', tool('x')), { x: ['new'] });
     });

@@ -17,8 +17,8 @@ const change = (original: string, now: string, rest: Partial<OfferChange> = {}):
 });
 const label = (): string => '.minds/mcp.yaml';
 
-describe('what is shown before a changed tool is accepted (S3)', () => {
-  it('is all of it, beside what it was, line by line', () => {
+describe('the review of a changed tool (S3)', () => {
+  it('a review shows the whole text beside the earlier one, line by line', () => {
     const added = change('y', 'Adds.', { parts: ['new'], before: 'new' });
     const { now, before } = offerReview([change('x', 'two'), added], label);
     assert.match(
@@ -35,7 +35,7 @@ describe('what is shown before a changed tool is accepted (S3)', () => {
     assert.match(unknown.before ?? '', /The earlier text is no longer known/);
   });
 
-  it('hides nothing: neither by length, nor by empty lines, nor by characters that do not show', () => {
+  it('a review hides nothing by length, empty lines or invisible characters', () => {
     const { now } = offerReview(
       [change('x', `a${'\n'.repeat(5000)}${' '.repeat(5000)}b\u202Ec\u200Bd ${'e'.repeat(950)}f`)],
       label,
@@ -48,7 +48,7 @@ describe('what is shown before a changed tool is accepted (S3)', () => {
     assert.match(unfolded, /\\u\{20 × 5000\}b\\u\{202e\}c\\u\{200b\}d e{950}f\n/);
   });
 
-  it('tells a line that goes on from a new one, whatever the text says', () => {
+  it('a review marks a folded line, whatever the text says', () => {
     const text = `${'x'.repeat(60)}\n  … y\n… z`;
     const { now } = offerReview([change('x', text)], label);
     assert.deepEqual(now.split('\n').slice(-5), [
@@ -60,14 +60,14 @@ describe('what is shown before a changed tool is accepted (S3)', () => {
     ]);
   });
 
-  it('is asked about by name, and nothing in a name acts', () => {
+  it('the question names the changes, and nothing in a name can act', () => {
     assert.equal(offerQuestion([change('x', '')], false), 'Accept as shown: “x” of “talker”?');
     const told = change('', '', { kind: 'instructions' });
     assert.match(offerQuestion([told], true), /^This changed while you read\. .* the instructions of “talker”\?$/);
     assert.ok(!offerQuestion([change('[x](command:y)', '')], false).includes(']('));
   });
 
-  it('is as much as a document can show, and the rest comes after it', () => {
+  it('a review shows as much as one document can, and the rest after it', () => {
     const long = 'x'.repeat(3 * 1024 * 1024);
     const all = [change('a', long), change('b', long), change('c', long.repeat(3)), change('d', 'short')];
     const rounds: string[][] = [];

@@ -1,4 +1,4 @@
-/** What a review masks (S1a), and which values a person may exchange with no question (C2). */
+/** Masks of a review (S1a), and values open to exchange without a question (C2). */
 import assert from 'node:assert/strict';
 import { maskedArgument, mayBeExchanged } from '../../../src/core/approval/reviewMask.js';
 
@@ -12,7 +12,7 @@ describe('masks of a review (S1a)', () => {
     ['https://me:abcdefgh1@h/mcp?a=1&token=abcdefgh1#x', 'https://me:•••@h/mcp?a=1&token=•••#x'],
     ['--url=postgres://me:abcdefgh1@h/db', '--url=postgres://me:•••@h/db'],
   ] as const)
-    it(`hide the secret of ${argument}`, () => assert.equal(maskedArgument(argument), shown));
+    it(`a mask hides the secret of ${argument}`, () => assert.equal(maskedArgument(argument), shown));
 
   for (const argument of [
     'sk-evil1234567890abcdef',
@@ -34,10 +34,11 @@ describe('masks of a review (S1a)', () => {
     'https://h/?token=abcdefgh1&$token',
     'authorization: require abcdefgh1',
   ])
-    it(`leave what may run as it is: ${argument}`, () => assert.equal(maskedArgument(argument), argument));
+    it(`a mask leaves this as it is, because it may run: ${argument}`, () =>
+      assert.equal(maskedArgument(argument), argument));
 });
 
-describe('a value that may be exchanged with no question (C2)', () => {
+describe('values open to exchange without a question (C2)', () => {
   for (const name of [
     'API_TOKEN',
     'GITHUB_TOKEN',
@@ -47,7 +48,7 @@ describe('a value that may be exchanged with no question (C2)', () => {
     'PGPASSWORD',
     'CLIENT_SECRET',
   ])
-    it(`has a name that says so: ${name}`, () => assert.equal(mayBeExchanged(name), true));
+    it(`the value of ${name} may be exchanged`, () => assert.equal(mayBeExchanged(name), true));
 
   for (const name of [
     'MODE',
@@ -71,5 +72,6 @@ describe('a value that may be exchanged with no question (C2)', () => {
     'SESSION',
     'SORT_KEY',
   ])
-    it(`has no name that may decide what runs: ${name}`, () => assert.equal(mayBeExchanged(name), false));
+    it(`the value of ${name} may decide what runs, so it may not be exchanged`, () =>
+      assert.equal(mayBeExchanged(name), false));
 });

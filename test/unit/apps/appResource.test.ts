@@ -1,4 +1,4 @@
-/** What is wrong with the page of an app (G8). */
+/** Faults of the page of an app (G8). */
 import assert from 'node:assert/strict';
 import { appFault, appTooLarge, readAppPage } from '../../../src/core/apps/appResource.js';
 
@@ -30,11 +30,11 @@ describe('the page of an app (G8)', () => {
     });
   }
 
-  it('may have as many bytes as is said', () => {
+  it('a page may have as many bytes as the limit', () => {
     assert.equal(appTooLarge([{ ...page, text: 'x'.repeat(8 << 20) }]), undefined);
   });
 
-  it('is read as text or data, with what it declares', () => {
+  it('a page is read as text or data, with its declarations', () => {
     const ui = { csp: { connectDomains: ['https://a.example'] } };
     assert.deepEqual(readAppPage(uri, [{ ...page, _meta: { ui } }]), { html: '<p>hi</p>', ui });
     assert.deepEqual(readAppPage(uri, [{ uri, mimeType, blob: 'PHA+', _meta: 7 }]), { html: '<p>', ui: {} });

@@ -1,4 +1,4 @@
-/** What a page declares is what it gets, and no declaration says more than an origin (G8). */
+/** A page gets its declared sources, and no declaration allows more than an origin (G8). */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { contentSecurityPolicy } from '../../../src/core/apps/csp.js';
@@ -8,12 +8,12 @@ const nothing =
 
 describe('the policy of an app (G8)', () => {
   for (const ui of [{}, { csp: {} }, { csp: 7 }, { csp: { connectDomains: 'https://a.example' } }]) {
-    it(`is closed where nothing is declared: ${JSON.stringify(ui)}`, () => {
+    it(`the policy is closed without a declaration: ${JSON.stringify(ui)}`, () => {
       assert.deepEqual(contentSecurityPolicy(ui, true), { policy: nothing, refused: [] });
     });
   }
 
-  it('opens what is declared', () => {
+  it('the policy opens declared sources', () => {
     const declared = {
       csp: {
         connectDomains: ['https://api.example:8443', 'wss://live.example', 'http://localhost:3000'],
@@ -33,7 +33,7 @@ describe('the policy of an app (G8)', () => {
   });
 
   for (const source of ['http://localhost', 'ws://localhost:1', 'http://127.0.0.1:65535/', 'http://localhost:*']) {
-    it(`opens this machine by ${source}`, () => {
+    it(`the policy opens this machine by ${source}`, () => {
       const { policy, refused } = contentSecurityPolicy({ csp: { connectDomains: [source] } }, true);
       assert.deepEqual(refused, []);
       assert.ok(policy.includes(`; connect-src ${source};`), policy);
@@ -60,7 +60,7 @@ describe('the policy of an app (G8)', () => {
     '',
     7,
   ]) {
-    it(`refuses ${JSON.stringify(source)}`, () => {
+    it(`the policy refuses ${JSON.stringify(source)}`, () => {
       const refused = contentSecurityPolicy({ csp: { connectDomains: [source], resourceDomains: [source] } }, true);
       assert.deepEqual(refused, { policy: nothing, refused: [String(source), String(source)] });
     });
@@ -73,7 +73,7 @@ describe('the policy of an app (G8)', () => {
     'https://a.LOCALHOST:8443',
     'https://127.1.2.3/',
   ]) {
-    it(`lets the page of a server of another machine not reach ${source}`, () => {
+    it(`the policy keeps the page of a server of another machine from ${source}`, () => {
       const ui = { csp: { connectDomains: [source], frameDomains: ['https://video.example'] } };
       const { policy, refused } = contentSecurityPolicy(ui, false);
       assert.deepEqual(refused, [source]);
@@ -82,7 +82,7 @@ describe('the policy of an app (G8)', () => {
     });
   }
 
-  it('never has another directive, whatever is declared', () => {
+  it('the policy never has another directive, whatever is declared', () => {
     const names = nothing.split('; ').map((directive) => directive.split(' ', 1)[0]);
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.webUrl(), fc.constant("https://a.example'"))), (declared) => {

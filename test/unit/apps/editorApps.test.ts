@@ -1,11 +1,11 @@
 /**
- * What passes through the editor to an app and back (G8). The script of the page runs here in a context of its own, with a
- * window whose parent takes another function as the editor's does; the real editor runs it in `editor/suites/apps`.
+ * Data to and from an app through the editor (G8). The script of the page runs here in a separate context, with a
+ * window whose parent takes another function as the editor's does. The real editor runs it in `editor/suites/apps`.
  */
 import assert from 'node:assert/strict';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import vm from 'node:vm';
-import { withAppPart, withoutToken, withScript } from '../../../src/core/apps/editorApps.js';
+import { withAppPart, withHeadScript, withoutToken, withScript } from '../../../src/core/apps/editorApps.js';
 
 const text = (value: string) => ({ type: 'text' as const, text: value });
 
@@ -14,7 +14,7 @@ interface Message {
   readonly params?: Record<string, unknown>;
 }
 
-/** A page that has run the script. */
+/** A page after its script has run. */
 class Page {
   readonly sent: unknown[] = [];
   private readonly parent = { postMessage: (message: unknown) => void this.sent.push(message) };
@@ -28,7 +28,7 @@ class Page {
     vm.runInNewContext(script, { window: { parent: this.parent, addEventListener } });
   }
 
-  /** Returns what listeners of the app see. */
+  /** Returns the messages for listeners of the app. */
   receive<Data>(data: Data): Data {
     this.listener({ data });
     return data;
@@ -52,7 +52,7 @@ const opened = (result: CallToolResult): Message => ({
 describe('an app in the editor (G8)', () => {
   const given: CallToolResult = { content: [text('a')], structuredContent: { count: 1 }, _meta: { own: true } };
 
-  it('sees the result as the server gave it, though the model reads another', () => {
+  it('an app sees the server’s own result, although the model reads another', () => {
     const page = new Page(pageOf(''));
     for (const forModel of [
       { content: given.content, _meta: given._meta },
@@ -71,7 +71,7 @@ describe('an app in the editor (G8)', () => {
     assert.deepEqual(page.receive(opened(plain)).params, plain);
   });
 
-  it('sends its token with what it asks, which the server does not see', () => {
+  it('an app sends its token with its requests, and the server does not see it', () => {
     const page = new Page(pageOf(''));
     const call = { method: 'tools/call', params: { name: 'bump', arguments: { by: 2 } } };
     const read = { method: 'resources/read', params: { uri: 'ui://a#b' } };
@@ -90,7 +90,7 @@ describe('an app in the editor (G8)', () => {
     assert.deepEqual(page.post({ method: 'ping' }), { method: 'ping' });
   });
 
-  it('asks nothing else of what conversations send', () => {
+  it('other messages of an app get no token', () => {
     for (const params of [{ name: 'a' }, { name: 'a', arguments: { b: 1 } }, { uri: 'ui://a#b' }, { arguments: [] }]) {
       assert.deepEqual(withoutToken(params), { asked: params });
     }
@@ -101,10 +101,10 @@ describe('an app in the editor (G8)', () => {
     ['after <html>', '<!doctype html><html lang="en"><p>', /^<!doctype html><html lang="en"><script>/],
     ['at the beginning', '<p>hi</p>', /^<script>[^]*<\/script><p>hi<\/p>$/],
   ] as const) {
-    it(`has the script ${what}`, () => assert.match(pageOf(html), begins));
+    it(`a page has the script ${what}`, () => assert.match(pageOf(html), begins));
   }
 
-  it('keeps type, `_meta` and what is no page', () => {
+  it('the script keeps type, `_meta` and content other than pages', () => {
     const rest = { uri: 'ui://a', mimeType: 'text/html;profile=mcp-app', _meta: { ui: { csp: {} } } };
     const blob = Buffer.from('<p>').toString('base64');
     const read = withScript({ contents: [{ ...rest, blob }, { ...rest }, 7], _meta: { x: 1 } }) as {
@@ -115,5 +115,27 @@ describe('an app in the editor (G8)', () => {
     assert.deepEqual(kept, rest);
     assert.deepEqual(others, [rest, 7]);
     assert.deepEqual(withScript({ contents: 'none' }), { contents: 'none' });
+  });
+});
+
+describe('a script at the head of a page (G8)', () => {
+  const script = '<script>run()</script>';
+
+  for (const [before, after] of [
+    ['<!doctype html><html><HEAD lang="x">', '<meta>'],
+    ['<!doctype html><html\nlang="en">', '<p>'],
+    ['<!DOCTYPE html>', '<p>'],
+    ['', '<p>hi</p>'],
+    ['', '<head'],
+    ['<html>', '<p><head'],
+  ] as const) {
+    it(`the script comes between ${JSON.stringify(before)} and ${JSON.stringify(after)}`, () => {
+      assert.equal(withHeadScript(before + after, 'run()'), before + script + after);
+    });
+  }
+
+  it('a large page without closed tags takes no longer', () => {
+    const page = '<head<html<!doctype'.repeat((8 << 20) / 19);
+    assert.equal(withHeadScript(page, 'run()'), script + page);
   });
 });

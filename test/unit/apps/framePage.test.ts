@@ -1,6 +1,6 @@
 /**
- * The page around an app (G8): nothing of the app gets out of its attribute, and only the app and the panel are heard. The
- * script runs here in a context of its own; the real browser is in `editor/suites/appPanel`.
+ * The page around an app (G8): the app cannot leave its attribute, and the page hears only the app and the panel. The
+ * script runs here in a separate context. The real browser is in `editor/suites/appPanel`.
  */
 import assert from 'node:assert/strict';
 import vm from 'node:vm';
@@ -12,14 +12,14 @@ describe('the page around an app (G8)', () => {
     /^<meta http-equiv="Content-Security-Policy" content="require-trusted-types-for 'script'[^>]*><script>[^]*?<\/script>/;
   const page = framePage({ html: hostile, ui: {} }, { mark: 'this', isOfThisMachine: true });
 
-  it('holds the page of the app in one attribute, whole', () => {
+  it('the page of the app is whole in one attribute', () => {
     const [, held = ''] = /srcdoc="([^"]*)"/.exec(page) ?? [];
     const shown = held.replaceAll('&lt;', '<').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
     assert.equal(shown.replace(ours, ''), hostile.replace('srcdoc', 'data-no'));
     assert.equal(page.split('<script>').length, 2, 'one script is ours');
   });
 
-  it('begins with our script whatever the page of the app holds, and leaves it no frame with a text of its own', () => {
+  it('our script comes first whatever the page of the app holds, and allows no frame with a text', () => {
     for (const [html, left] of [
       ['<!-- <head> --><script>first()</script>', undefined],
       ['<script>first()</script><html><head>', undefined],
@@ -33,12 +33,12 @@ describe('the page around an app (G8)', () => {
     }
   });
 
-  it('has a sandbox without an origin, windows or links, and no permissions', () => {
+  it('the sandbox has no origin, windows, links or permissions', () => {
     assert.match(page, /sandbox="allow-scripts allow-forms" allow="" referrerpolicy="no-referrer"/);
     assert.match(page, /http-equiv="Content-Security-Policy" content="default-src 'none';/);
   });
 
-  it('passes messages between the app and the panel, and none from elsewhere, until the frame has another page', () => {
+  it('only messages between the app and the panel pass, until the frame has another page', () => {
     const toPanel: unknown[] = [];
     const toApp: unknown[] = [];
     const contentWindow = { postMessage: (data: unknown) => toApp.push(data) };
@@ -64,7 +64,7 @@ describe('the page around an app (G8)', () => {
     };
     heard.get('load')?.({ target: app });
     sayAll();
-    // What was said in the other context has other prototypes.
+    // Values of the other context have other prototypes.
     assert.deepEqual(JSON.parse(JSON.stringify([toPanel, toApp])), [
       [{ page: 'this', message: 'of the app' }],
       ['of the panel'],

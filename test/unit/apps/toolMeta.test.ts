@@ -1,4 +1,4 @@
-/** What a tool says of apps (G8), and what servers write there by mistake. */
+/** Declarations of tools about apps (G8), with common mistakes. */
 import assert from 'node:assert/strict';
 import { appOf, isForAppAlone, isForApps, metaForApps } from '../../../src/core/apps/toolMeta.js';
 
@@ -24,7 +24,7 @@ describe('tools of apps (G8)', () => {
     });
   }
 
-  it('an entry for apps alone opens nothing, and keeps what others say', () => {
+  it('an entry for apps only opens nothing, and keeps other metadata', () => {
     const meta = { ui: { resourceUri: 'ui://a', visibility: ['model', 'app'] }, other: 1 };
     assert.deepEqual(metaForApps({ _meta: meta }), { ui: { visibility: ['app'] }, other: 1 });
     assert.deepEqual(metaForApps({}), { ui: { visibility: ['app'] } });

@@ -22,7 +22,7 @@ async function at(marked: string): Promise<readonly Suggestion[]> {
   return complete(marked.replace('¦', ''), marked.indexOf('¦'), around);
 }
 
-/** The text after a suggestion was taken, placeholders at their defaults, as the editor indents it. */
+/** The text after accepting a suggestion, with placeholders at their defaults and the editor's indentation. */
 async function taken(marked: string, label: string): Promise<string> {
   const found = await at(marked);
   const one = found.find((suggestion) => suggestion.label === label);
@@ -111,13 +111,13 @@ describe('completion (E2)', () => {
       assert.equal(await taken(marked, label), expected));
   }
 
-  it('a whole file from completion alone is valid', async () => {
+  it('a whole file made only by completion is valid', async () => {
     for (const label of ['config file: stdio', 'config file: streamable_http']) {
       assert.deepEqual(parse(await taken('¦', label)).problems, []);
     }
   });
 
-  it('a first server from completion alone is a valid file', async () => {
+  it('a first server made only by completion is a valid file', async () => {
     let text = await taken('¦', 'version');
     text = await taken(`${text}\n¦`, 'servers');
     text = await taken(`${text.trimEnd()}\n  ¦`, 'server: stdio');

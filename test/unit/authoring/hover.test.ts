@@ -48,6 +48,6 @@ describe('hover (E2)', () => {
     ['a comment', `${head}# com¦mand\n`],
     ['an unknown key', `${head}    col¦our: red\n`],
   ] as const) {
-    it(`says nothing of ${name}`, () => assert.equal(at(marked), 'nothing'));
+    it(`hover is empty for ${name}`, () => assert.equal(at(marked), 'nothing'));
   }
 });

@@ -6,7 +6,7 @@ describe('outline (E2)', () => {
   const shown = ({ name, detail, children }: OutlineEntry): unknown =>
     children.length > 0 ? { [name]: children.map(shown) } : detail ? `${name} ${detail}` : name;
 
-  it('has the servers with their keys, and no secret', () => {
+  it('the outline has the servers with their keys, and no secret', () => {
     const entries = outline(wholeFormat);
     assert.equal(entries[0]?.name, 'version');
     const [playwright, search] = entries[1]?.children ?? [];
@@ -17,7 +17,7 @@ describe('outline (E2)', () => {
     assert.doesNotMatch(JSON.stringify(entries), /example\.com|"minds"/);
   });
 
-  it('has every span within that of its parent, and around its key', () => {
+  it('each symbol has a span inside its parent’s span and around its key', () => {
     const check = (entries: readonly OutlineEntry[], within: { start: number; end: number }): void => {
       for (const { span, keySpan, children } of entries) {
         assert.ok(within.start <= span.start && span.end <= within.end);
@@ -28,7 +28,7 @@ describe('outline (E2)', () => {
     for (let end = 0; end <= wholeFormat.length; end += 7) check(outline(wholeFormat.slice(0, end)), { start: 0, end });
   });
 
-  it('finds the servers while the YAML is broken', () => {
+  it('the servers are found in broken YAML', () => {
     assert.deepEqual(
       serversIn('servers:\n  a:\n    args: [x\n  b:\n    command: "x\n  c: { ').map(({ id }) => id),
       ['a', 'b', 'c'],

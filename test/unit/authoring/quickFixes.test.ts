@@ -16,7 +16,7 @@ const around: QuickFixDeps = {
 
 const head = 'version: 1\nservers:\n  a:\n    transport: stdio # how\n    command: npx\n';
 
-/** The problem of that code, found by the validator or by the curation of the tools. */
+/** The problem with the code, from the validator or from the curation of the tools. */
 function problemOf(text: string, code: ProblemCode, offered: readonly string[] = tools): Problem {
   const found = parse(text).problems.find((problem) => problem.code === code);
   if (found) return found;
@@ -56,6 +56,10 @@ describe('quick fixes (E1)', () => {
     ['wrong-type', 'a truth in quotes', head + "    enabled: 'no'\n", "Change to 'false'", head + '    enabled: false\n'],
     ['wrong-type', 'a text for a list', head + '    args: -y # yes\n', "Change to the list '[-y]'", head + "    args: ['-y'] # yes\n"],
     ['duration-invalid', 'hours', head + '    timeouts: { idle: 2h }\n', "Change to '120m'", head + '    timeouts: { idle: 120m }\n'],
+    ['duration-invalid', 'a number that is meant in seconds', head + '    timeouts: { connect: 30 }\n', "Change to '30s'", head + '    timeouts: { connect: 30s }\n'],
+    ['reference-not-replaced', 'a variable of another program in a header', "version: 1\nservers:\n  a: { transport: streamable_http, url: 'http://x', headers: { Authorization: 'Bearer ${T}' } }\n", "Change to a reference to 'T'", "version: 1\nservers:\n  a: { transport: streamable_http, url: 'http://x', headers: { Authorization: { prefix: 'Bearer ', env: T } } }\n"],
+    ['reference-not-replaced', 'a variable of another program in an argument', head + "    args:\n      - --root=${ROOT:-x}/y # c\n", "Change to a reference to 'ROOT'", head + "    args:\n      - { prefix: '--root=', env: ROOT, suffix: '/y', default: 'x' } # c\n"],
+    ['reference-not-replaced', 'an input of another program', head + "    env:\n      KEY: '${input:key}'\n", "Change to a reference to 'key'", head + '    env:\n      KEY: { secret: key }\n'],
     ['cwd-missing', 'a directory that is not there', head + '    cwd: ./nowhere/at/all # old\n    args: [x]\n', "Remove 'cwd' to run in the workspace folder", head + '    args: [x]\n'],
     ['server-id-invalid', 'an id with blanks', head.replace('a:', 'my server:'), "Rename to 'my_server'", head.replace('a:', 'my_server:')],
     ['server-id-invalid', 'an id with accents', head.replace('a:', 'Café:'), "Rename to 'Cafe'", head.replace('a:', 'Cafe:')],
@@ -97,13 +101,13 @@ describe('quick fixes (E1)', () => {
     place: { file: '', range: { start: { line: 2, character: 2 }, end: { line: 2, character: 3 } } },
   });
 
-  it('a name that is taken: a prefix', () => {
+  it('a taken name has the fix of a prefix', () => {
     const [fix] = new QuickFixes(head, around).for(at('name-taken', 'a'));
     assert.equal(fix?.title, "Add the prefix 'a_'");
     assert.equal(edit(head, fix), `${head}    transform:\n      - prefix: 'a_'\n`);
   });
 
-  it('a toolset that another server of the editor hides: take that one out of its file', () => {
+  it('a toolset hidden by a server of the editor has the fix to remove that server from its file', () => {
     const { place } = at('editor-toolset-hidden', 'a');
     const titleFor = (file: string): string | undefined => {
       const related = [{ message: '', place: { ...place, file } }];
@@ -116,7 +120,7 @@ describe('quick fixes (E1)', () => {
     assert.equal(titleFor('/ws/.mcp.json'), 'Remove "a" from .mcp.json…');
   });
 
-  it('what fails while it runs: again, its log, or not at all', () => {
+  it('a failure at run time has the fixes to retry, to show the log, or none', () => {
     const text = head.replaceAll(' a:', ' failed:');
     const fixes = new QuickFixes(text, around).for(at('server-exited', 'failed'));
     assert.deepEqual(
@@ -127,7 +131,7 @@ describe('quick fixes (E1)', () => {
     assert.equal(new QuickFixes(head, around).for(at('server-exited', 'a'))[0]?.title, "Restart 'a'");
   });
 
-  it('a misspelt command: the nearest on PATH', () => {
+  it('a misspelt command has the fix of the nearest on PATH', () => {
     const text = head.replace('npx', "'npxx' # run");
     const range = { start: { line: 4, character: 13 }, end: { line: 4, character: 19 } };
     const problem = { ...at('command-not-found', 'a'), place: { file: '', range }, instead: 'npx' };
@@ -137,7 +141,7 @@ describe('quick fixes (E1)', () => {
     assert.equal(edit(text, fix), head.replace('npx', "'npx' # run"));
   });
 
-  it('a tool that is left out anyway: blacklist it', () => {
+  it('a tool left out anyway has the fix to blacklist it', () => {
     const offer = { tools: [{ name: 'odd tool', inputSchema: { type: 'object' as const } }], malformed: [] };
     const [problem] = curate(definitionOf(head), offer, 'off').problems;
     assert.equal(problem?.code, 'tool-name-invalid');
@@ -148,7 +152,7 @@ describe('quick fixes (E1)', () => {
     assert.equal(mended, `${head}    tools:\n      blacklist:\n        - 'odd tool'\n`);
   });
 
-  it('two tools of one name: blacklist the second', () => {
+  it('two tools with one name have the fix to blacklist the second', () => {
     const text = `${head}    transform: [{ prefix: { remove: a_, add: '' } }]\n`;
     const problem = problemOf(text, 'name-twice-in-server', ['x', 'a_x']);
     const fixed = new QuickFixes(text, around).for(problem).find(({ title }) => title === "Blacklist 'a_x'");
@@ -156,17 +160,17 @@ describe('quick fixes (E1)', () => {
     assert.throws(() => problemOf(edit(text, fixed), 'name-twice-in-server', ['x', 'a_x']), /no problem/);
   });
 
-  it('what waits for approval: to approve it', () => {
+  it('a pending launch has the fix to approve it', () => {
     const [fix] = new QuickFixes(head, around).for({ ...at('approval-pending', 'a'), severity: 'information' });
     assert.equal(edit(head, fix as QuickFix), 'approve a');
   });
 
-  it('what changed since the approval: to show and accept it', () => {
+  it('a change after the approval has the fixes to show and to accept it', () => {
     const [fix] = new QuickFixes(head, around).for({ ...at('tools-changed', 'a'), severity: 'warning' });
     assert.equal(edit(head, fix as QuickFix), 'acceptTools a');
   });
 
-  it('more tools than models take: one server less', () => {
+  it('too many tools have the fix to disable a server', () => {
     const fixes = new QuickFixes(head, around).for({ ...at('too-many-tools', 'a'), severity: 'warning' });
     assert.deepEqual(
       fixes.map(({ title }) => title),
@@ -174,14 +178,14 @@ describe('quick fixes (E1)', () => {
     );
   });
 
-  it('nothing where the text has changed since', () => {
+  it('a problem has no fix if the text has changed since', () => {
     const problem = problemOf(`${head}    comand: x\n`, 'unknown-key');
     assert.deepEqual(new QuickFixes(head, around).for(problem), []);
     assert.deepEqual(new QuickFixes(`# new\n${head}    comand: x\n`, around).for(problem), []);
     assert.deepEqual(new QuickFixes('a: [', around).for(problem), []);
   });
 
-  describe('nothing where something else stands now at the place of a problem', () => {
+  describe('no fix for another value at the place of a problem', () => {
     const list = (patterns: string): string => `${head}    tools:\n      blacklist:\n${patterns}`;
     const rows: readonly (readonly [ProblemCode, string, string])[] = [
       ['pattern-matches-nothing', list('        - x_*\n        - open\n        - b*\n'), list('        - open\n        - b*\n')],
@@ -204,7 +208,7 @@ describe('quick fixes (E1)', () => {
       });
     }
 
-    it('a misspelt command that was corrected', () => {
+    it('a misspelt command has no fix after its correction', () => {
       const range = { start: { line: 4, character: 13 }, end: { line: 4, character: 17 } };
       const problem = { ...at('command-not-found', 'a'), severity: 'information' as const, place: { file: '', range } };
       const fixes = new QuickFixes(head.replace('npx', 'uvx'), around).for({ ...problem, instead: 'npx' });
@@ -227,7 +231,7 @@ describe('quick fixes (E1)', () => {
     for (const [name, text, expected] of rows) it(name, () => assert.equal(all(text), expected));
   });
 
-  describe('arguments behind a program stay where another server shares them', () => {
+  describe('arguments behind a program stay if another server shares them', () => {
     const rows: readonly (readonly [string, string])[] = [
       ['the command comes with a merge', 'version: 1\nx-a: &a\n  transport: stdio\n  command: npx -y x\nservers:\n  a:\n    <<: *a\n    args: [y]\n'],
       ['an alias stands for the command', 'version: 1\nservers:\n  a:\n    transport: stdio\n    command: &c npx -y x\n  b: { transport: stdio, command: *c }\n'],
@@ -248,13 +252,13 @@ describe('quick fixes (E1)', () => {
     }
   });
 
-  it('a key that another server takes over by a merge is not removed', () => {
+  it('a key merged into another server is not removed', () => {
     const text =
       'version: 1\nservers:\n  a: &a\n    transport: stdio\n    command: x\n    url: http://x\n  b:\n    <<: *a\n    transport: streamable_http\n';
     assert.deepEqual(new QuickFixes(text, around).for(problemOf(text, 'key-not-for-transport')), []);
   });
 
-  it('a variable that is not set: the reference of the problem, wherever others stand', () => {
+  it('the fix for an unset variable changes the reference of the problem, even among several', () => {
     const base = 'version: 1\nx-a: &a\n  transport: stdio\n  command: npx\n';
     const rows: readonly (readonly [string, string])[] = [
       ["  args: ['--token', { env: SERCH_TOKEN }]\n", "  args: ['--token', { env: SEARCH_TOKEN }]\n"],
@@ -269,7 +273,7 @@ describe('quick fixes (E1)', () => {
     }
   });
 
-  it('all safe ones at once, once each', () => {
+  it('all safe fixes are applied at once, once each', () => {
     const text = "servers:\n  a: &a\n    transport: stdio\n    comand: npx # c\n    enabled: 'yes'\n  b:\n    <<: *a\n";
     const parsed = [problemOf(text, 'version-missing'), ...parse(`version: 1\n${text}`).problems].map((problem) => {
       const shift = (line: number): number => (problem.code === 'version-missing' ? line : line - 1);

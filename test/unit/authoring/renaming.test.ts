@@ -14,7 +14,7 @@ function renamed(text: string, id: string, to: string): string {
 }
 
 describe('renaming a server (E2)', () => {
-  it('changes its id only', () => {
+  it('a rename changes only the id', () => {
     assert.equal(renamed(file, 'a:', 'web'), file.replace('  a:', '  web:'));
     assert.equal(renamed(file, "b'", 'web'), file.replace("'b'", "'web'"));
     assert.equal(serverAt(file, file.indexOf('command')), undefined);
@@ -27,10 +27,11 @@ describe('renaming a server (E2)', () => {
     [`${file}x: [`, 'web', /has an error/],
   ];
   for (const [text, to, why] of refused) {
-    it(`is refused for ${to} in ${JSON.stringify(text.slice(-8))}`, () => assert.match(renamed(text, 'a:', to), why));
+    it(`a rename is refused for ${to} in ${JSON.stringify(text.slice(-8))}`, () =>
+      assert.match(renamed(text, 'a:', to), why));
   }
 
-  it('changes the grants of the team', () => {
+  it('a rename changes the grants of the team', () => {
     const team = (id: string): string =>
       `members:\n  ann:\n    toolsets: &t ['*', '!${id}'] # not ${'a'}\n  bob:\n    name: a\n    toolsets:\n      - ${id}\n      - ab\n  cem: { toolsets: *t }\nmember_defaults:\n  toolsets: ["${id}"]\n`;
     const edits = renamedInTeam(team('a'), { from: 'a', to: 'web' });
@@ -38,7 +39,7 @@ describe('renaming a server (E2)', () => {
     assert.deepEqual(renamedInTeam('members: [', { from: 'a', to: 'web' }), []);
   });
 
-  it('changes agent files, but not those of members, which follow the team', () => {
+  it('a rename changes agent files, except those of members, because they follow the team', () => {
     const one = { from: 'shop', to: 'Store' };
     const member = newAgentFile({ id: 'ann', name: 'Ann', purpose: undefined, toolsets: ['shop'] });
     assert.deepEqual(renamedInAgent(member, one), []);

@@ -54,13 +54,13 @@ describe('ticks in a config file (E3)', () => {
     it(what, () => assert.equal(ticked(head + before, ticks), head + after));
   }
 
-  it('keeps line breaks, and other servers as they are', () => {
+  it('ticks keep line breaks and other servers', () => {
     const text = `${head}  b: { transport: stdio, command: x }\n`.replaceAll('\n', '\r\n');
     const expected = `${head}    tools:\n      blacklist:\n        - open\n  b: { transport: stdio, command: x }\n`;
     assert.equal(ticked(text, { open: false }), expected.replaceAll('\n', '\r\n'));
   });
 
-  it('is refused where lists are shared, come with a merge or are none', () => {
+  it('ticks are refused if lists are shared, come with a merge, or are not lists', () => {
     const shared = `x: &f { blacklist: [close] }\n${head}    tools: *f\n  b: { transport: stdio, command: y, tools: *f }\n`;
     const merged = `x: &m { tools: { blacklist: [close] } }\n${head}    <<: *m\n`;
     for (const text of [shared, merged, `${head}    tools: { whitelist: open }\n`, 'servers: {']) {
@@ -68,7 +68,7 @@ describe('ticks in a config file (E3)', () => {
     }
   });
 
-  it('publishes exactly the ticked tools and can be taken back, in either style', () => {
+  it('ticks publish exactly the ticked tools and can be taken back, in either style', () => {
     const list = fc.uniqueArray(fc.constantFrom(...names, 'read_*', '*'), { maxLength: 4 });
     const style = fc.constantFrom('flow', 'lines', 'block');
     const written = (key: string, items: readonly string[], how: string): string => {
@@ -103,24 +103,24 @@ describe('ticks in a config file (E3)', () => {
   });
 });
 
-describe('the pattern that decides about a tool (N2)', () => {
+describe('the deciding pattern for a tool (N2)', () => {
   const at = (lists: string, tool: string): string | undefined => {
     const text = `${head}    prompts: { whitelist: ['*'] }\n    tools: { ${lists} }\n`;
     const span = decidingPattern(text, 'a', tool);
     return span && text.slice(span.start, span.end);
   };
 
-  it('is the first that matches, of the whitelist before the blacklist', () => {
+  it('the first matching pattern decides, and the whitelist goes before the blacklist', () => {
     assert.equal(at("whitelist: [open, 'read_*']", 'read_dir'), "'read_*'");
     assert.equal(at("whitelist: [read_dir], blacklist: ['read_*']", 'read_dir'), 'read_dir');
     assert.equal(at("whitelist: [read_dir], blacklist: ['read_*']", 'read_file'), "'read_*'");
   });
 
-  it('is the whitelist if that has no pattern for the tool', () => {
+  it('the whitelist decides if it has no pattern for the tool', () => {
     assert.equal(at('whitelist: [open]', 'close'), 'whitelist');
   });
 
-  it('is none if no list has a say', () => {
+  it('no pattern decides if no list applies', () => {
     assert.equal(at('blacklist: [open]', 'close'), undefined);
     assert.equal(at('', 'close'), undefined);
   });

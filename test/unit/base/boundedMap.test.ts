@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { BoundedMap } from '../../../src/core/base/boundedMap.js';
 
 describe('BoundedMap', () => {
-  it('forgets what was set longest ago', () => {
+  it('a bounded map forgets the oldest entry', () => {
     const map = new BoundedMap<string, number>(2);
     map.set('a', 1).set('b', 2).set('c', 3);
     assert.deepEqual(
@@ -14,7 +14,7 @@ describe('BoundedMap', () => {
     );
   });
 
-  it('tells of what it forgets, and of what another value takes the place of', () => {
+  it('a bounded map reports forgotten and replaced values', () => {
     const lost: [number, number | undefined][] = [];
     const map: BoundedMap<string, number> = new BoundedMap(2, (value) => lost.push([value, map.get('a')]));
     map.set('a', 1).set('b', 2).set('a', 3).set('c', 4);
@@ -25,7 +25,7 @@ describe('BoundedMap', () => {
     ]);
   });
 
-  it('renews what is set again', () => {
+  it('setting a key again renews it', () => {
     const map = new BoundedMap<string, number>(2);
     map.set('a', 1).set('b', 2).set('a', 3).set('c', 4);
     assert.deepEqual(

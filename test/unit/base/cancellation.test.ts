@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { abortSignalOf, Cancellation } from '../../../src/core/base/cancellation.js';
 
 describe('Cancellation', () => {
-  it('tells each listener once, and those that have left nothing', () => {
+  it('a cancellation calls each listener once, and no removed one', () => {
     const cancellation = new Cancellation();
     const told: string[] = [];
     const left = (): void => void told.push('left');
@@ -17,7 +17,7 @@ describe('Cancellation', () => {
     assert.equal(cancellation.aborted, true);
   });
 
-  it('is aborted by the time that a listener hears of it', () => {
+  it('a signal is aborted before its listeners run', () => {
     const cancellation = new Cancellation();
     let seen: unknown;
     cancellation.addEventListener('abort', () => (seen = [cancellation.aborted, (cancellation.reason as Error).name]));
@@ -25,7 +25,7 @@ describe('Cancellation', () => {
     assert.deepEqual(seen, [true, 'AbortError']);
   });
 
-  it('is followed by an AbortSignal, also by one that comes later', () => {
+  it('an AbortSignal follows a cancellation, even if it is made later', () => {
     const cancellation = new Cancellation();
     const before = abortSignalOf(cancellation);
     assert.equal(before.aborted, false);
@@ -34,7 +34,7 @@ describe('Cancellation', () => {
     assert.equal(abortSignalOf(cancellation).aborted, true);
   });
 
-  it('needs none where there is an AbortSignal', () => {
+  it('an existing AbortSignal is used as it is', () => {
     const { signal } = new AbortController();
     assert.equal(abortSignalOf(signal), signal);
   });

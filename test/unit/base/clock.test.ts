@@ -3,7 +3,7 @@ import { systemClock, Throttle } from '../../../src/core/base/clock.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 describe('the clock of the system', () => {
-  it('does not run at once what is to wait longer than a timer can', async () => {
+  it('a wait beyond the longest timer does not end at once', async () => {
     const late = systemClock.after(2 ** 31, () => assert.fail('too early'));
     await new Promise<void>((resolve) => systemClock.after(5, resolve));
     late.dispose();
@@ -11,7 +11,7 @@ describe('the clock of the system', () => {
 });
 
 describe('Throttle', () => {
-  it('does once what was asked for often, and again when it is asked again', () => {
+  it('a throttle runs once for many requests, and again for later ones', () => {
     const clock = new FakeClock();
     let done = 0;
     const throttle = new Throttle(clock, 1000, () => done++);
@@ -26,7 +26,7 @@ describe('Throttle', () => {
     assert.equal(done, 2);
   });
 
-  it('does nothing after its end', () => {
+  it('a disposed throttle does not run', () => {
     const clock = new FakeClock();
     const throttle = new Throttle(clock, 1000, () => assert.fail('too late'));
     throttle.ask();

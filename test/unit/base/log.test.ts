@@ -11,21 +11,21 @@ describe('a log (E4, S1a)', () => {
     return entries[0] ?? '';
   }
 
-  it('takes an ordinary line as it is', () => {
+  it('a log keeps an ordinary line as it is', () => {
     assert.equal(written('Started node a.js (pid 12) — “fine”'), 'Started node a.js (pid 12) — “fine”');
   });
 
-  it('shows what would steer a terminal, or would not show', () => {
+  it('a log shows control and invisible characters as numbers', () => {
     assert.equal(written('a\u001b[2J\u0007b\u202ec\u200bd\re'), 'a\\u{1b}[2J\\u{7}b\\u{202e}c\\u{200b}d\\u{d}e');
   });
 
-  it('lets no text begin another entry', () => {
+  it('no text of a log begins another entry', () => {
     const forged = 'bye\n2026-01-01 00:00:00.000 [info] Approved by you\r\nmore';
     assert.equal(written(forged), 'bye\n    2026-01-01 00:00:00.000 [info] Approved by you\n    more');
     assert.equal(written('a\u2028b\u0085c'), 'a\\u{2028}b\\u{85}c');
   });
 
-  it('hides a secret that is JSON in every layout, and each text in it', () => {
+  it('a log hides a JSON secret in every layout, and each text in it', () => {
     const redactor = new Redactor();
     const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgk\n-----END KEY-----\n';
     const account = { host: 'db.corp', on: true, none: null, pin: 20251123, more: [{ word: 'blue-parrot', key }] };
@@ -41,7 +41,7 @@ describe('a log (E4, S1a)', () => {
     assert.equal(redactor.redact('it is true and null'), 'it is true and null');
   });
 
-  it('hides secrets before it does that', () => {
+  it('a log hides secrets before it makes text inert', () => {
     assert.equal(written('it is se\u200bcret-value', 'se\u200bcret-value'), 'it is •••');
     assert.equal(written('line-one-x\nline-two-x', 'line-one-x\nline-two-x'), '•••');
   });

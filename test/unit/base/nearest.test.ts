@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { distance } from '../../../src/core/base/nearest.js';
 
 describe('the distance of two names', () => {
-  it('counts insertions, deletions, substitutions and exchanges', () => {
+  it('the distance counts insertions, deletions, substitutions and exchanges', () => {
     const pairs: readonly [string, string, number][] = [
       ['', '', 0],
       ['', 'abc', 3],

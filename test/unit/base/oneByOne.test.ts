@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { OneByOne } from '../../../src/core/base/oneByOne.js';
 
 describe('steps one by one', () => {
-  it('begin in their order when the one before has ended, also where it failed', async () => {
+  it('steps begin in order after the end of the previous one, even a failed one', async () => {
     const steps = new OneByOne();
     const heard: string[] = [];
     const gates: ((error?: Error) => void)[] = [];

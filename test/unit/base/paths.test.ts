@@ -11,7 +11,7 @@ describe('paths', () => {
   beforeEach(() => (folder = mkdtempSync(path.join(tmpdir(), 'paths-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('are the same by way of a link, and where nothing exists yet', () => {
+  it('two paths to one place are equal, by links and for missing files', () => {
     const [real, link] = [path.join(folder, 'real'), path.join(folder, 'link')];
     mkdirSync(real);
     symlinkSync(real, link, 'junction');
@@ -25,7 +25,7 @@ describe('paths', () => {
     assert(!isBelow(`${real}-beside`, real));
   });
 
-  it('of a link whose target is missing: they are followed, and what is below stays', () => {
+  it('a link to a missing target is followed, and the rest of the path stays', () => {
     const link = path.join(folder, 'link');
     symlinkSync(path.join(folder, 'missing'), link, 'junction');
     assert.equal(realPath(path.join(link, 'a', 'b')), path.join(realPath(folder), 'missing', 'a', 'b'));
@@ -41,7 +41,7 @@ describe('paths', () => {
       : [path.join(system, '.'), system];
   };
 
-  it('of the home folder that is a workspace: its file is listed once, and is the workspace’s', () => {
+  it('a home folder as workspace has one file, and it counts as the workspace’s', () => {
     const [editor, system] = spellings();
     const files = sourceFiles([editor], system);
     assert.deepEqual(
@@ -51,13 +51,13 @@ describe('paths', () => {
     assert(!isUserFile(userFile(editor), [editor], system));
   });
 
-  it('of the user’s own file: it is recognised however it is spelt', () => {
+  it('the user’s own file is recognised in every spelling', () => {
     const [editor, system] = spellings();
     assert(isUserFile(userFile(editor), [], system));
     assert(isUserFile(userFile(system), ['elsewhere'], editor));
   });
 
-  it('of a token file: editor and command line make the same one', () => {
+  it('editor and command line make the same path of a token file', () => {
     const [editor, system] = spellings();
     assert.equal(tokenFileOf(realPath(editor), system), tokenFileOf(realPath(system), system));
   });

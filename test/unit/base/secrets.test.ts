@@ -1,4 +1,4 @@
-/** What is told to be a secret, and that it is told in linear time (E4, S2). */
+/** Recognition of secrets, in linear time (E4, S2). */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -53,7 +53,7 @@ describe('secrets', () => {
     YAML: `api_key: ${canary}`,
   };
   for (const [where, text] of Object.entries(texts)) {
-    it(`stand in a text: ${where}`, () => {
+    it(`a secret is found in a text: ${where}`, () => {
       const shown = withoutSecrets(text);
       assert.doesNotMatch(shown, /kanary|k4n4ry|5151/);
       assert.match(shown, /•••/);
@@ -73,14 +73,14 @@ describe('secrets', () => {
     'a known beginning': [`sk-${canary}`],
   };
   for (const [where, list] of Object.entries(args)) {
-    it(`stand in arguments: ${where}`, () => {
+    it(`a secret is found in arguments: ${where}`, () => {
       const { args: shown, held } = withoutArgumentSecrets(list);
       assert.deepEqual(held, [list.length - 1]);
       assert.doesNotMatch(shown.join(' '), /k4n4ry|x$|c4f3/);
     });
   }
 
-  it('are no other values', () => {
+  it('harmless values are not secrets', () => {
     for (const text of [
       'Error: --api-key is required',
       'Unexpected token: }',
@@ -106,7 +106,7 @@ describe('secrets', () => {
 });
 
 describe('Redactor', () => {
-  it('knows the lines of a value of several lines (E4)', () => {
+  it('a registered value is also known by its lines (E4)', () => {
     const redactor = new Redactor();
     const key = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\r\nkqhkiG9w0BAQ\n-----END PRIVATE KEY-----';
     redactor.register([key, 'first half of it\\nsecond half of it']);
@@ -114,7 +114,7 @@ describe('Redactor', () => {
     assert.equal(redactor.redact('second half of it'), '•••');
   });
 
-  it('knows a value where a text was cut within it (E4)', () => {
+  it('a known value is found even if the text was cut within it (E4)', () => {
     const redactor = new Redactor();
     const value = 'correct horse battery staple, forty-eight long!!';
     redactor.register([value]);
@@ -128,7 +128,7 @@ describe('Redactor', () => {
     }
   });
 
-  it('finds values that overlap, that begin alike, and that are very long', () => {
+  it('known values are found if they overlap, begin alike, or are very long', () => {
     const redactor = new Redactor();
     const long = `${'ab'.repeat(3000)}c`;
     redactor.register(['secret-one', 'one-and-two', 'secret-o', long, `${'ab'.repeat(3000)}d${'e'.repeat(3000)}`]);
@@ -137,13 +137,13 @@ describe('Redactor', () => {
     assert.equal(redactor.redact(`x ${'ab'.repeat(3000)}d${'e'.repeat(3000)} y`), 'x ••• y');
   });
 
-  it('takes values that are no whole characters', () => {
+  it('known values may hold half characters', () => {
     const redactor = new Redactor();
     redactor.register(['half \ud800 of one']);
     assert.equal(redactor.redact('half \ud800 of one'), '•••');
   });
 
-  it('bounds what it looks at, and what it leaves shows no part of a secret', () => {
+  it('redaction is bounded, and the kept part shows no part of a secret', () => {
     const redactor = new Redactor();
     redactor.register([canary]);
     const shown = redactor.redact(`${canary}-`.repeat(200_000));
@@ -151,7 +151,7 @@ describe('Redactor', () => {
     assert.match(shown, /… \(\d+ more characters\)$/);
   });
 
-  it('leaves valid JSON valid, and no secret in it (E4)', () => {
+  it('redaction leaves valid JSON valid, and no secret in it (E4)', () => {
     const random = new Random(20_251);
     const pieces = [
       'token',
@@ -290,7 +290,7 @@ describe('looking for secrets', () => {
     'a short text': (text) => shortened(text, 4000),
   };
   const timeOf = (way: (text: string) => unknown, text: string): number => {
-    // Processor time: what else the machine does counts little.
+    // Processor time, because it depends less on other work of the machine.
     const before = process.cpuUsage();
     way(text);
     const { user, system } = process.cpuUsage(before);
@@ -298,15 +298,15 @@ describe('looking for secrets', () => {
   };
 
   for (const [what, way] of Object.entries(ways)) {
-    it(`is linear in ${what}`, function () {
+    it(`redaction is linear in ${what}`, function () {
       this.timeout(120_000);
       const size = what === 'a text' ? 1_000_000 : 300_000;
       const shorter = 8;
       for (const unit of units) {
         const text = filled(unit, size);
         const part = text.slice(0, size / shorter);
-        // Eight times the text takes eight times the time; sixty-four times if it is quadratic. Below 3 ms is noise, and
-        // so is what a busy machine adds, of which the best of some turns has least.
+        // Eight times the text takes eight times the time, or sixty-four times if the function is quadratic. Below 3 ms
+        // is noise. The best of several turns has the least noise from a busy machine.
         let [ratio, whole, eighth] = [Infinity, Infinity, Infinity];
         for (let turn = 0; turn < 30 && ratio > 3.5; turn++) {
           whole = Math.min(whole, timeOf(way, text));
@@ -328,23 +328,22 @@ describe('house', () => {
     });
   const telling =
     /toke|secret|passw|pwd|cred|bearer|api[^a-z]{0,8}key|\bkeys?\b|cookie|session|authorization|\bauth\b/i;
-  /** Patterns that name such words and do not decide what is secret. */
+  /** Patterns with such words and no decision about secrets. */
   const others: Record<string, readonly RegExp[]> = {
     'core/agents/planEntries.ts': [/\.token\/$/],
     'core/connections/http/oauth/access.ts': [/bearer/],
     'core/authoring/completionValues.ts': [/DBUS_/],
-    // A review masks less, because a mask must not hide what runs (S1e).
+    // A review masks less, because a mask must not hide running programs (S1e).
     'core/approval/reviewMask.ts': [/Bearer\|Basic/, /TOKEN\|SECRET\|PASSWORD/],
     'core/connections/http/session.ts': [/^\/session\/i$/],
     'core/failures/http.ts': [/HTTP_TOKEN/],
     'core/failures/likelyCause.ts': [/missing/, /Unexpected token/],
     'core/minds/modelFailures.ts': [/invalid|unauthori|quota/],
-    'core/gateway/access.ts': [/bearer/],
-    'core/import/secretSpans.ts': [/\(\?:Bearer\|Basic\|Token\)/],
+    'core/gateway/http/access.ts': [/bearer/],
     'core/import/values.ts': [/^\/\^(?:\(\?:Bearer|authorization)/],
   };
 
-  it('has one place that decides by a pattern what is secret (E4)', () => {
+  it('only one place decides about secrets by a pattern (E4)', () => {
     const found: string[] = [];
     for (const full of filesBelow(root)) {
       const file = path.relative(root, full).split(path.sep).join('/');

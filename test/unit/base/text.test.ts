@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { asText, clipped, escapeRegExp, messageOf } from '../../../src/core/base/text.js';
 
 describe('texts', () => {
-  it('are clipped to a length that includes the ellipsis, and never within a character', () => {
+  it('a clipped text has the given length with its ellipsis, and is never cut within a character', () => {
     assert.equal(clipped('abc', 3), 'abc');
     assert.equal(clipped('abcd', 3), 'ab…');
     assert.equal(clipped('a😀bcd', 3), 'a…');
   });
 
-  it('match themselves alone as a pattern', () => {
+  it('an escaped text matches only itself as a pattern', () => {
     const text = '.*+?^${}()|[]\\';
     assert.ok(new RegExp(`^${escapeRegExp(text)}$`).test(text));
   });
 });
 
-describe('what was to be a text', () => {
-  it('is one, or it is said what it is, also where it has none of its own (S2)', () => {
+describe('a value as a text', () => {
+  it('each value has a text, even an object without one (S2)', () => {
     const given: unknown[] = [
       'x',
       '',

@@ -10,7 +10,7 @@ import { diskToEdit, readContent } from '../../../src/core/files/watchedFile.js'
 const onPosix = posixIt('Windows has no pipes and no devices among its files');
 const most = 1024 * 1024;
 
-describe('files that others put in place (S2)', () => {
+describe('files from others (S2)', () => {
   let folder: string;
   let file: string;
 
@@ -32,7 +32,7 @@ describe('files that others put in place (S2)', () => {
     return outcome;
   }
 
-  it('are read whole, by way of links too', async () => {
+  it('a file is read whole, also behind a link', async () => {
     for (const text of ['', 'ä'.repeat(most / 2)]) {
       writeFileSync(file, text);
       assert.equal(await read(), text);
@@ -43,7 +43,7 @@ describe('files that others put in place (S2)', () => {
     assert.equal((await read()).length, most / 2);
   });
 
-  it('are read to be written again only where nothing is lost, with a byte order mark', async () => {
+  it('a file to write again is read only without loss, with its byte order mark', async () => {
     writeFileSync(file, '\ufeffgrün');
     assert.equal(await readTextFile(file, most, wholeUtf8), '\ufeffgrün');
     assert.equal(readTextFileSync(file, most, wholeUtf8), '\ufeffgrün');
@@ -54,14 +54,14 @@ describe('files that others put in place (S2)', () => {
     assert.deepEqual(await readContent(diskToEdit, file), { kind: 'unreadable', reason });
   });
 
-  it('are absent as the system says it', () => assert.rejects(read(), { code: 'ENOENT' }));
+  it('a missing file has the system’s error', () => assert.rejects(read(), { code: 'ENOENT' }));
 
-  it('are refused when they are too large', () => {
+  it('too large a file is refused', () => {
     writeFileSync(file, 'x'.repeat(most + 1));
     return assert.rejects(read(), { reason: 'it is larger than 1 MiB' });
   });
 
-  it('are refused when they are folders', () => {
+  it('a folder is refused as a file', () => {
     file = folder;
     return assert.rejects(read(), process.platform === 'win32' ? /EISDIR|EPERM|folder/ : { reason: 'it is a folder' });
   });
@@ -79,7 +79,7 @@ describe('files that others put in place (S2)', () => {
 
 describe('the source', () => {
   const root = path.resolve(__dirname, '../../..');
-  /** These read what the system or we ourselves wrote, or a bounded beginning, or open a file to write it. */
+  /** These read texts of the system or our own texts, read a bounded beginning, or open a file to write it. */
   const allowed = [
     'src/core/base/textFile.ts',
     'src/core/processes/processTable.ts',
@@ -90,7 +90,7 @@ describe('the source', () => {
     'src/vscode/minds/artifactLinks.ts',
   ];
 
-  it('reads files of others in one place', () => {
+  it('only one place reads files of others', () => {
     const reading = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => path.posix.join('src', ...name.split(path.sep)))
@@ -104,8 +104,8 @@ describe('the source', () => {
     );
   });
 
-  it('has the editor read files of others in one place', () => {
-    /** These open documents that are made of texts of ours, or read what the extension brings along. */
+  it('only one place has the editor read files of others', () => {
+    /** These open documents with our texts, or read files of the extension. */
     const own = [
       'tryTool/argumentDocuments.ts',
       'tryTool/trialPanel.ts',

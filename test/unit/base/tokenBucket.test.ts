@@ -3,7 +3,7 @@ import { TokenBucket } from '../../../src/core/base/tokenBucket.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 describe('TokenBucket', () => {
-  it('gives a burst, and then so many a second', () => {
+  it('a bucket gives a burst, and then a rate in seconds', () => {
     const clock = new FakeClock();
     const bucket = new TokenBucket(clock, 3, 2);
     assert.deepEqual(
@@ -21,7 +21,7 @@ describe('TokenBucket', () => {
     );
   });
 
-  it('tells how long to wait for tokens that are taken before they are there', () => {
+  it('a bucket returns the wait for tokens taken on credit', () => {
     const clock = new FakeClock();
     const bucket = new TokenBucket(clock, 2, 2);
     assert.deepEqual(
@@ -32,7 +32,7 @@ describe('TokenBucket', () => {
     assert.equal(bucket.take(2), 1000);
   });
 
-  it('takes no time away when the clock is set back', () => {
+  it('a bucket loses nothing when the clock is set back', () => {
     let now = 10_000;
     const bucket = new TokenBucket({ now: () => now }, 2, 1);
     now = 0;

@@ -3,7 +3,7 @@ import { TransientMap } from '../../../src/core/base/transientMap.js';
 import { collect, oldSpace } from '../../support/heap.js';
 
 describe('TransientMap', () => {
-  it('keeps what is in it, in its order, however much comes and goes', () => {
+  it('a transient map keeps its entries in order through many changes', () => {
     const map = new TransientMap<number, string>();
     map.set(-1, 'first');
     for (let id = 10; id < 1000; id++) {
@@ -18,7 +18,7 @@ describe('TransientMap', () => {
     assert.equal(map.size, 4);
   });
 
-  it('says whether there was something to delete', () => {
+  it('a transient map’s delete returns true for an existing key', () => {
     const map = new TransientMap<string, number>();
     map.set('a', 1);
     assert.equal(map.delete('a'), true);
@@ -27,7 +27,7 @@ describe('TransientMap', () => {
     assert.equal(map.size, 0);
   });
 
-  it('is empty after it was cleared, and takes entries again', () => {
+  it('a cleared transient map is empty, and takes entries again', () => {
     const map = new TransientMap<string, number>();
     map.set('a', 1);
     map.clear();
@@ -36,15 +36,15 @@ describe('TransientMap', () => {
     assert.deepEqual(map.values(), [2]);
   });
 
-  it('lets what has gone be collected without a collection of everything', () => {
+  it('removed entries are collected without a full collection', () => {
     const entries = 2000;
     const entrySize = 1000 * 8;
-    /** Returns the bytes that are left of the entries. */
+    /** Returns the bytes left by the entries. */
     const left = (
       map: Pick<Map<number, unknown>, 'delete'> & { set(key: number, value: unknown): unknown },
     ): number => {
       map.set(-1, undefined);
-      // What has lived through two of them goes only when everything is collected.
+      // An entry older than two minor collections stays until a full one.
       for (let turn = 0; turn < 3; turn++) collect({ type: 'minor' });
       const before = oldSpace();
       for (let id = 0; id < entries; id++) {
@@ -55,7 +55,7 @@ describe('TransientMap', () => {
       for (let turn = 0; turn < 3; turn++) collect({ type: 'minor' });
       return oldSpace() - before;
     };
-    // V8 learns from the other map that such entries live long.
+    // V8 learns from the other map about the long life of such entries.
     const ofTransient = left(new TransientMap<number, unknown>());
     const ofMap = left(new Map<number, unknown>());
     const share = (bytes: number): number => bytes / (entries * entrySize);

@@ -1,11 +1,11 @@
-/** What one server may take of the event loop, in slices, and what the others have of it (S2, P10). */
+/** One server's share of the event loop, in slices, and the others' share (S2, P10). */
 import assert from 'node:assert/strict';
 import { atOnce, LoopShare, type Sliced } from '../../../src/core/base/turns.js';
 import { FakeClock, rest as settled } from '../../support/fakes/fakeClock.js';
 
 describe('the share of the event loop', () => {
   let clock: FakeClock;
-  /** The time that work takes, which the tests decide. */
+  /** The duration of the work, set by the tests. */
   let worked: number;
   let share: LoopShare;
 
@@ -18,7 +18,7 @@ describe('the share of the event loop', () => {
 
   const work = (ms: number) => (): void => void (worked += ms);
 
-  it('lets 400 ms be taken at once, and then a quarter of the time', async () => {
+  it('a server may take 400 ms of the loop at once, and then a quarter of the time', async () => {
     share.charge(work(400));
     assert.equal(share.waitMs, 0);
     share.charge(work(100));
@@ -29,7 +29,7 @@ describe('the share of the event loop', () => {
     assert.equal(share.waitMs, 0);
   });
 
-  it('charges what was done before it failed', () => {
+  it('failed work is charged too', () => {
     assert.throws(() =>
       share.charge(() => {
         worked += 500;
@@ -39,7 +39,7 @@ describe('the share of the event loop', () => {
     assert.ok(share.waitMs > 0);
   });
 
-  it('rests until more may be read, and no longer than anybody wants it', async () => {
+  it('a reader pauses until the next permitted read, and no longer than its signal', async () => {
     share.spend(500);
     let isOver = false;
     const resting = share.rest().then(() => (isOver = true));
@@ -62,7 +62,7 @@ describe('the share of the event loop', () => {
     return 'done';
   }
 
-  it('does long work in slices, with turns of others between them, and rests where it takes too much', async () => {
+  it('long work runs in slices, with other turns in between, and pauses beyond its share', async () => {
     let turns = 0;
     let isOver = false;
     const running = share.run(slices(100, 15)).then((value) => {
@@ -76,11 +76,11 @@ describe('the share of the event loop', () => {
     }
     assert.equal(await running, 'done');
     assert.ok(turns >= 100, `${turns} turns`);
-    // Of the work that is not free, each millisecond takes four.
+    // Beyond the free part, each millisecond of work takes four.
     assert.ok(clock.now() - new FakeClock().now() >= 1500);
   });
 
-  it('charges what follows from a message before the next turn', async () => {
+  it('the consequences of a message before the next turn are charged', async () => {
     await share.chargeTurn(() => {
       worked += 250;
       void Promise.resolve()
@@ -90,7 +90,7 @@ describe('the share of the event loop', () => {
     assert.equal(share.waitMs, 400);
   });
 
-  it('takes two long messages in at once; the others wait where they are', async () => {
+  it('two long messages are taken in at once, and others wait', async () => {
     const { signal } = new AbortController();
     const first = await share.placeForLong(signal);
     await share.placeForLong(signal);
@@ -109,5 +109,5 @@ describe('the share of the event loop', () => {
     void third;
   });
 
-  it('can do all of it now', () => assert.equal(atOnce(slices(3, 100)), 'done'));
+  it('sliced work can run at once', () => assert.equal(atOnce(slices(3, 100)), 'done'));
 });

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { lineDifference } from '../../../src/cli/lineDifference.js';
 
-describe('a difference of lines', () => {
+describe('difference of lines', () => {
   const of = (before: string, after: string): string[] => lineDifference(before, after, 'f').split('\n');
 
-  it('is nothing where nothing differs', () => assert.equal(lineDifference('a\n', 'a\n', 'f'), ''));
+  it('is empty for equal texts', () => assert.equal(lineDifference('a\n', 'a\n', 'f'), ''));
 
-  it('shows what goes and what comes, and where', () => {
+  it('shows removed and added lines with their position', () => {
     assert.deepEqual(of('a\nb\nc\n', 'a\nx\ny\nc\n'), ['--- f', '+++ f', '@@ -2,1 +2,2 @@', '-b', '+x', '+y']);
     assert.deepEqual(of('a\nc\n', 'a\nb\nc\n').slice(2), ['@@ -1,0 +2,1 @@', '+b']);
     assert.deepEqual(of('a\nb\n', 'a\n').slice(2), ['@@ -2,1 +1,0 @@', '-b']);
     assert.deepEqual(of('', 'a\n'), ['--- /dev/null', '+++ f', '@@ -0,0 +1,1 @@', '+a']);
   });
 
-  it('shows nothing of the lines around, and no secret of a line that only moves (E4)', () => {
+  it('shows no context, and no secret of a moved line (E4)', () => {
     const entry = '  "theirs": { "env": { "API_KEY": "canary-5ca1ab1e" } }';
     const before = `{\n  "first": "canary-5ca1ab1e",\n${entry}\n}\n`;
     const shown = of(before, before.replace(entry, `${entry},\n  "ours": { "token": "\${TOKEN}" }`)).join('\n');
@@ -34,12 +34,12 @@ describe('a difference of lines', () => {
     ],
     ['JSON with an escape', '{"theirs":{"API_KEY":"x1y2\\"canary-5ca1ab1e","DB_PASSWORD":9021090210}}\n', '}\n'],
     [
-      'a secret that the line before tells',
+      'a secret that the line before announces',
       '{\n"first": 1,\n"args": [\n"--password",\n"canary-5ca1ab1e" ], "x":{}}\n',
       '}\n',
     ],
   ] as const) {
-    it(`shows no secret of a line that has to be changed (E4): ${name}`, () => {
+    it(`shows no secret of a changed line (E4): ${name}`, () => {
       const place = before.lastIndexOf(at);
       const shown = of(before, `${before.slice(0, place)}, ${ours}${before.slice(place)}`).join('\n');
       assert.doesNotMatch(shown, /canary|5ca1|9021090210|x1y2/);
@@ -49,13 +49,13 @@ describe('a difference of lines', () => {
     });
   }
 
-  it('shows a reference whole, also where another has taken the place of a secret before', () => {
+  it('shows a whole reference, even if another one has replaced a secret', () => {
     const server = (id: string): string => `  ${id}: { command: x, args: ['--token', { env: ${id}_TOKEN }] }\n`;
     const before = `servers:\n${server('A')}`;
     assert.deepEqual(of(before, before + server('B')).slice(3), [`+${server('B').trimEnd()}`]);
   });
 
-  it('shows no secret that stands elsewhere now (E4)', () => {
+  it('shows no secret that has moved (E4)', () => {
     for (const [before, after] of [
       ['a: { API_KEY: canary-5ca1ab1e }\n', 'b:\n  args: [canary-5ca1ab1e]\n'],
       ['{"API_KEY":8675309867530942}\n', '{\n  "API_KEY": 8675309867530942\n,"x":{}}\n'],

@@ -1,4 +1,4 @@
-/** Names from servers and files never steer the terminal (S1a): escape sequences and line breaks are shown as numbers. */
+/** Names from servers and files cannot control the terminal (S1a): escape sequences and line breaks appear as numbers. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -48,21 +48,22 @@ describe('what the command line prints (S1a)', () => {
     ['tools', () => print(toolsTable(servers))],
     ['a result', () => resultTexts({ content: [{ type: 'text', text: hostile }] }).forEach(print)],
   ];
-  for (const [what, run] of outputs) it(`${what}: nothing steers`, () => assert.doesNotMatch(written(run), steering));
+  for (const [what, run] of outputs)
+    it(`${what}: no control characters`, () => assert.doesNotMatch(written(run), steering));
 
-  it('a name stays on its line', () => {
+  it('a name of a server stays on its line', () => {
     assert.equal(problemLine(problem).split('\n').length, 1);
     assert.equal(toolsTable(servers).split('\n').length, 3);
     assert.equal(statusTable(snapshot(servers)).split('\n').length, 2);
   });
 
-  it('JSON says the same', () => {
+  it('JSON output has the same values', () => {
     const value = { [hostile]: [hostile, '\u{e0041}'] };
     assert.doesNotMatch(toJson(value), /[\u007f-\u009f\u202e]|\u{e0041}/u);
     assert.deepEqual(JSON.parse(toJson(value)), value);
   });
 
-  it('goes to the terminal in one place', () => {
+  it('only one module writes to the terminal', () => {
     const folder = path.resolve(__dirname, '../../../src');
     const files = ['cli.ts', ...readdirSync(path.join(folder, 'cli')).map((file) => `cli/${file}`)];
     const writers = files.filter((file) =>

@@ -1,4 +1,4 @@
-/** Which proxy the environment names for an address (X2). */
+/** The proxy of the environment for an address (X2). */
 import assert from 'node:assert/strict';
 import { proxyOf } from '../../../src/cli/proxies.js';
 
@@ -21,7 +21,7 @@ describe('proxies of the environment (X2)', () => {
 
   const of = (address: string): string | undefined => proxyOf(new URL(address))?.host;
 
-  it('by scheme, whatever case the variable has; none without one', () => {
+  it('the proxy depends on the scheme, with variables in any case', () => {
     assert.equal(of('http://a.test/'), undefined);
     Object.assign(process.env, { HTTP_PROXY: 'http://plain.test:1', https_proxy: 'http://me:mine@secret.test:2' });
     assert.deepEqual([of('http://a.test/'), of('https://a.test/')], ['plain.test:1', 'secret.test:2']);
@@ -29,7 +29,7 @@ describe('proxies of the environment (X2)', () => {
     assert.deepEqual([of('http://a.test/'), of('https://a.test/')], ['all.test:3', 'all.test:3']);
   });
 
-  it('not for what NO_PROXY names, nor for this machine', () => {
+  it('there is no proxy for hosts of NO_PROXY and for this machine', () => {
     Object.assign(process.env, { http_proxy: 'http://p.test:1', NO_PROXY: 'a.test, .inside.test:8080,*.wide.test' });
     assert.equal(of('http://a.test/'), undefined);
     assert.equal(of('http://x.inside.test:8080/'), undefined);
@@ -41,7 +41,7 @@ describe('proxies of the environment (X2)', () => {
     }
   });
 
-  it('none where the variable names what is no HTTP proxy', () => {
+  it('there is no proxy if the variable names another kind of proxy', () => {
     for (const odd of ['socks5://p.test:1', 'http://', '::']) {
       process.env['http_proxy'] = odd;
       assert.equal(of('http://a.test/'), undefined, odd);

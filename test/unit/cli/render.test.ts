@@ -3,11 +3,11 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { messageTexts, promptsTable, resultTexts } from '../../../src/cli/render.js';
 import type { Toolset } from '../../../src/core/tools/catalogue.js';
 
-/** `String` throws for it. */
+/** `String` throws for this value. */
 const wordless = { toString: 1 };
 
-describe('what servers say, on the terminal', () => {
-  it('is shown where it was to be a text and is none', () => {
+describe('texts of servers on the terminal', () => {
+  it('a value that should be a text is shown', () => {
     const content = [
       { type: 'text', text: wordless },
       { type: wordless, text: 'x' },

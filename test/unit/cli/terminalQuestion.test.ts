@@ -1,4 +1,4 @@
-/** The question about a call on the terminal (S4): nothing in it that came from outside can pass for the question. */
+/** The question about a call on the terminal (S4): no foreign text can pass for the question. */
 import assert from 'node:assert/strict';
 import { questionText } from '../../../src/cli/terminalQuestion.js';
 
@@ -11,7 +11,7 @@ function widthOf(line: string): number {
 }
 
 describe('the question at a terminal (S4)', () => {
-  it('names the tool, the arguments and the answers', () => {
+  it('the question names the tool, the arguments and the answers', () => {
     assert.equal(
       question({ text: 'hello' }, 80),
       ['An agent wants to call "echo" of "a" with:', '  | {"text":"hello"}', fake].join('\n'),
@@ -28,7 +28,7 @@ describe('the question at a terminal (S4)', () => {
     `\u202e${fake}`,
     `${'x'.repeat(50_000)}${fake}`,
   ]) {
-    it(`keeps arguments behind a bar: ${JSON.stringify(text.slice(0, 20))}`, () => {
+    it(`the question keeps arguments behind a bar: ${JSON.stringify(text.slice(0, 20))}`, () => {
       for (const columns of [1, 12, 30, 80, 500, undefined]) {
         const lines = question({ text, [text]: 1 }, columns).split('\n');
         assert.equal(lines[0], 'An agent wants to call "echo" of "a" with:');

@@ -1,4 +1,4 @@
-/** The answer to a question at a terminal (S4): only what is typed while the question stands. */
+/** The answer to a question at a terminal (S4): only input after the question. */
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { typedLine } from '../../../src/cli/typedLine.js';
@@ -46,7 +46,7 @@ describe('a line that is typed at a terminal (S4)', () => {
     return await answer;
   }
 
-  it('is what was typed up to Enter, and is shown', async () => {
+  it('a typed line ends with Enter and is shown', async () => {
     assert.equal(await answered('ye', 's\r'), 'yes');
     assert.equal(shown, '?yes\n');
     assert.deepEqual(input.modes, [true, false]);
@@ -54,17 +54,17 @@ describe('a line that is typed at a terminal (S4)', () => {
     assert.equal(await answered('n\ny\n'), 'n');
   });
 
-  it('is corrected by Backspace', async () => {
+  it('Backspace corrects a typed line', async () => {
     assert.equal(await answered('\u007fyx\u007f\n'), 'y');
     assert.equal(shown, '?yx\b \b\n');
   });
 
-  it('has no control characters', async () => {
+  it('a typed line has no control characters', async () => {
     assert.equal(await answered('\u001b[Ay\u0000\n'), '[Ay');
     assert.equal(shown, '?[Ay\n');
   });
 
-  it('is empty where Ctrl-D is pressed or the input ends, also for questions that come later', async () => {
+  it('a line is empty after Ctrl-D or the end of the input, for later questions too', async () => {
     assert.equal(await answered('y\u0004'), '');
     const { stands, answer } = question();
     await stands;
@@ -73,14 +73,14 @@ describe('a line that is typed at a terminal (S4)', () => {
     assert.equal(await question().answer, '');
   });
 
-  it('is empty where the terminal is gone', async () => {
+  it('a line is empty if the terminal is gone', async () => {
     const { stands, answer } = question();
     await stands;
     input.destroy(new Error('EIO'));
     assert.equal(await answer, '');
   });
 
-  it('has nothing of what was typed before the question stood there', async () => {
+  it('a line has no input from before the question', async () => {
     input.write('y');
     input.write('\n');
     assert.equal(await answered('\n'), '');
@@ -89,7 +89,7 @@ describe('a line that is typed at a terminal (S4)', () => {
     assert.equal(shown, '?\n?n\n');
   });
 
-  it('has nothing of what was typed for a question that was withdrawn', async () => {
+  it('a line has no input for a withdrawn question', async () => {
     const first = question();
     await first.stands;
     input.write('y');
@@ -102,7 +102,7 @@ describe('a line that is typed at a terminal (S4)', () => {
     assert.equal(shown, '?y?\n');
   });
 
-  it('is not asked for where nobody waits any more', async () => {
+  it('a withdrawn question is not asked', async () => {
     withdrawn.abort();
     assert.equal(await question().answer, '');
     withdrawn = new AbortController();
@@ -113,7 +113,7 @@ describe('a line that is typed at a terminal (S4)', () => {
     assert.equal(shown, '');
   });
 
-  it('is interrupted by Ctrl-C, also before the question stands there', async () => {
+  it('Ctrl-C interrupts, even before the question', async () => {
     input.write('\u0003');
     const { stands, answer } = question();
     await stands;

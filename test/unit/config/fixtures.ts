@@ -1,4 +1,4 @@
-/** A workspace that is not there, and short ways to parse a file in it. */
+/** An imaginary workspace, and short ways to parse a file in it. */
 import type { Problem } from '../../../src/core/base/problem.js';
 import type {
   ConfigDeps,
@@ -52,7 +52,7 @@ export function serversOf(parsed: ParsedSource): readonly ConfiguredServer[] {
   return parsed.servers;
 }
 
-/** The only server of an accepted text, which must be valid. */
+/** The only server of a valid text. */
 export function definitionOf(text: string, overrides: Partial<ConfigDeps> = {}): ServerDefinition {
   const parsed = parse(text, overrides);
   const [server] = serversOf(parsed);

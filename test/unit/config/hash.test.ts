@@ -23,7 +23,7 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
-  // What is only written in another way
+  // Other spellings of the same
   {
     of: 'style, quotes and comments',
     one: stdio('    args: [-y]\n'),
@@ -95,7 +95,7 @@ const cases: readonly Case[] = [
     launch: 'same',
     view: 'same',
   },
-  // What an instance is started from
+  // Inputs of an instance
   { of: 'transport', one: stdio(''), other: http(''), launch: 'other', view: 'same' },
   { of: 'command', one: stdio(''), other: stdio('').replace('npx', 'node'), launch: 'other', view: 'same' },
   {
@@ -172,7 +172,7 @@ const cases: readonly Case[] = [
     launch: 'other',
     view: 'same',
   },
-  // What is seen of it
+  // Parts of the view
   { of: 'whitelist', one: stdio(''), other: stdio('    tools: { whitelist: [a] }\n'), launch: 'same', view: 'other' },
   {
     of: 'whitelist and blacklist exchanged',
@@ -230,12 +230,12 @@ describe('hashes of a definition (R2, C2)', () => {
     assert.equal(before.viewHash, after.viewHash);
   });
 
-  it('another host variable that nothing refers to is the same launch', () => {
+  it('an unused host variable does not change the launch', () => {
     const text = stdio('    env: { A: { env: SEARCH_TOKEN } }\n');
     assert.equal(definitionOf(text).launchHash, definitionOf(text, { env: { ...hostEnv, NEW: 'x' } }).launchHash);
   });
 
-  it('shows nothing of a secret', () => {
+  it('the hash shows no part of a secret', () => {
     assert.match(definitionOf(stdio('    env: { A: { env: SEARCH_TOKEN } }\n')).launchHash, /^[0-9a-f]{64}$/);
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { knownKeys, suggestKey, type KeyLevel } from '../../../src/core/config/keys.js';
+import { keys, keysOf, suggestKey, type KeyLevel } from '../../../src/core/config/keys.js';
 
 describe('the nearest known key (C3)', () => {
   const cases: readonly [KeyLevel, string, string | undefined][] = [
@@ -36,8 +36,8 @@ describe('the nearest known key (C3)', () => {
   }
 
   it('a known key is nearest to itself', () => {
-    for (const level of Object.keys(knownKeys) as KeyLevel[]) {
-      for (const key of knownKeys[level]) assert.equal(suggestKey(level, key), key);
+    for (const level of Object.keys(keys) as KeyLevel[]) {
+      for (const key of keysOf(level)) assert.equal(suggestKey(level, key), key);
     }
   });
 });

@@ -1,4 +1,4 @@
-/** Config models and problems as stable text for golden files; places are one-based, as a person counts. */
+/** Config models and problems as stable text for golden files. Places are one-based. */
 import type { Problem, Range } from '../../../src/core/base/problem.js';
 import type {
   ConfiguredServer,
@@ -102,7 +102,7 @@ function renderRange({ start, end }: Range): string {
   return `${start.line + 1}:${start.character + 1}-${end.line + 1}:${end.character + 1}`;
 }
 
-/** What an editor shows at a range: it drops the byte order mark and ends lines at LF, CRLF and CR. */
+/** The text at a range in an editor: without the byte order mark, with lines by LF, CRLF and CR. */
 export function textIn(text: string, { start, end }: Range): string {
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
   const shown = lines.slice(start.line, end.line + 1);

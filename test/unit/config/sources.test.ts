@@ -14,7 +14,7 @@ function ids(merged: { model: { servers: readonly { id: string; kind: string }[]
 }
 
 describe('several sources as one model (C4, C5)', () => {
-  it('no source, a file that does not exist, a file without servers: no servers, no problems', () => {
+  it('no source, a missing file or a file without servers gives no servers and no problems', () => {
     const state = new ConfigState();
     for (const sources of [[], [sourceOf(undefined)], [sourceOf('version: 1\n')]]) {
       assert.deepEqual(state.apply(sources, configDeps), {
@@ -25,7 +25,7 @@ describe('several sources as one model (C4, C5)', () => {
     }
   });
 
-  it('order: that of the sources, then that of the file', () => {
+  it('servers are in the order of the sources, then in the order of the file', () => {
     const sources = [sourceOf(file(server('z'), server('a')), '/two'), sourceOf(file(server('m')), '/one')];
     assert.deepEqual(ids(new ConfigState().apply(sources, configDeps)), ['z', 'a', 'm']);
   });
@@ -69,7 +69,7 @@ describe('several sources as one model (C4, C5)', () => {
     assert.deepEqual(codes(merged.problems), ['wrong-type', 'id-in-other-folder']);
   });
 
-  it('a refused file keeps what it last had; the other files are applied', () => {
+  it('a refused file keeps its last content, and the other files are applied', () => {
     const state = new ConfigState();
     const before = state.apply([sourceOf(file(server('a'))), sourceOf(file(server('b')), '/two')], configDeps);
     const after = state.apply([sourceOf(broken), sourceOf(file(server('c')), '/two')], configDeps);
@@ -81,7 +81,7 @@ describe('several sources as one model (C4, C5)', () => {
     assert.deepEqual([ids(mended), mended.refused, mended.problems], [['d'], [], []]);
   });
 
-  it('a refused file keeps it through several refusals, whatever the host says meanwhile', () => {
+  it('a refused file keeps its last content through several refusals and changes of the host', () => {
     const state = new ConfigState();
     const text = `${file(server('a'))}    env: { A: { env: SEARCH_TOKEN } }\n`;
     const before = state.apply([sourceOf(text)], configDeps);
@@ -94,7 +94,7 @@ describe('several sources as one model (C4, C5)', () => {
     assert.deepEqual(codes(state.apply([sourceOf(text)], { ...configDeps, env }).problems), ['env-unset']);
   });
 
-  it('a file that is refused from the start has nothing', () => {
+  it('a file refused from the beginning has no servers', () => {
     const merged = new ConfigState().apply([sourceOf(broken)], configDeps);
     assert.deepEqual([ids(merged), merged.refused], [[], ['/ws/.minds/mcp.yaml']]);
   });
@@ -107,14 +107,14 @@ describe('several sources as one model (C4, C5)', () => {
     assert.deepEqual(ids(state.apply([sourceOf(broken)], configDeps)), [], 'nothing older comes back');
   });
 
-  it('a source that is gone from the list is forgotten', () => {
+  it('a removed source is forgotten', () => {
     const state = new ConfigState();
     state.apply([sourceOf(file(server('a')))], configDeps);
     state.apply([], configDeps);
     assert.deepEqual(ids(state.apply([sourceOf(broken)], configDeps)), []);
   });
 
-  it('what a refused file remembers claims its ids, and is not blamed for places that are no more', () => {
+  it('a refused file with remembered servers claims their ids, but has no problems at old places', () => {
     const state = new ConfigState();
     state.apply([sourceOf(undefined, '/one'), sourceOf(file(server('a')), '/two')], configDeps);
     const merged = state.apply([sourceOf(file(server('a')), '/one'), sourceOf(broken, '/two')], configDeps);
@@ -164,7 +164,7 @@ describe('several sources as one model (C4, C5)', () => {
       assert.deepEqual(merged.problems, []);
     });
 
-    it('a lower entry of the same id is shadowed, which is no error; the model knows where it stands', () => {
+    it('a lower entry with the same id is shadowed without an error, and the model has its place', () => {
       const merged = new ConfigState().apply(
         [sourceOf(file(server('a'))), mcprc(['b', 'a']), user(file(server('b'), server('a')))],
         configDeps,
@@ -189,7 +189,7 @@ describe('several sources as one model (C4, C5)', () => {
       );
     });
 
-    it('a `.mcprc` beyond all depth is refused by itself, and the others count', () => {
+    it('a `.mcprc` with too deep nesting is refused, and the other files count', () => {
       for (const text of ['{"a":'.repeat(20_000), `{"mcpServers":${'['.repeat(20_000)}${']'.repeat(20_000)}}`]) {
         const merged = new ConfigState().apply([sourceOf(file(server('a'))), { ...mcprc([]), text }], configDeps);
         assert.deepEqual(ids(merged), ['a']);
@@ -213,7 +213,7 @@ describe('several sources as one model (C4, C5)', () => {
       );
     });
 
-    it('a `.mcprc` that is refused keeps what it last had', () => {
+    it('a refused `.mcprc` keeps its last content', () => {
       const state = new ConfigState();
       state.apply([mcprc(['a'])], configDeps);
       const merged = state.apply([{ ...mcprc([]), text: '{ "a": ' }], configDeps);
@@ -221,8 +221,8 @@ describe('several sources as one model (C4, C5)', () => {
     });
   });
 
-  describe('which files there are', () => {
-    it("of each folder both, then the user's, whose paths begin at home", () => {
+  describe('the list of config files', () => {
+    it('each folder has both files, then comes the user’s file, with paths relative to home', () => {
       const files = sourceFiles(['/one', '/two'], '/home/me');
       assert.deepEqual(
         files.map(({ file: path, folder }) => [posixPath(path), folder]),

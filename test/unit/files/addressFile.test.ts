@@ -1,4 +1,4 @@
-/** The note beside the token file that says where the gateway of a folder listens (G6). */
+/** The note of the gateway's address beside the token file (G6). */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ describe('the address of a gateway', () => {
 
   const note = (noted: unknown): void => writeFileSync(file, typeof noted === 'string' ? noted : JSON.stringify(noted));
 
-  it('is noted beside the token file, for its owner alone, and found by whoever knows that file', async () => {
+  it('an address is noted beside the token file, readable only by its owner, and found by readers of the token file', async () => {
     assert.equal(await notedPort(tokenFile), undefined);
     await noteAddress(tokenFile, 7427);
     if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -29,7 +29,7 @@ describe('the address of a gateway', () => {
     assert.equal(await notedPort(path.join(folder, 'other.token')), undefined);
   });
 
-  it('is the newest that was noted, and goes with the process that noted it', async () => {
+  it('the newest address counts, and goes with its process', async () => {
     await noteAddress(tokenFile, 7427);
     await noteAddress(tokenFile, 7428);
     assert.equal(await notedPort(tokenFile), 7428);
@@ -38,13 +38,13 @@ describe('the address of a gateway', () => {
     await forgetAddress(tokenFile);
   });
 
-  it('is left alone where another process has noted its own since', async () => {
+  it('an address noted later by another process stays', async () => {
     note({ port: 7429, pid: process.ppid });
     await forgetAddress(tokenFile);
     assert.equal(await notedPort(tokenFile), 7429);
   });
 
-  it('is none where its process has ended', async () => {
+  it('an address of an ended process does not count', async () => {
     const { pid } = spawnSync(process.execPath, ['-e', '']);
     note({ port: 7430, pid });
     assert.equal(await notedPort(tokenFile), undefined);
@@ -59,7 +59,7 @@ describe('the address of a gateway', () => {
     '{"port":"7427","pid":1}',
     '{"port":7427.5,"pid":1}',
   ]) {
-    it(`is none where the note is ${damaged || 'empty'}`, async () => {
+    it(`a damaged address file gives no address: ${damaged || 'empty'}`, async () => {
       note(damaged);
       assert.equal(await notedPort(tokenFile), undefined);
       await forgetAddress(tokenFile);

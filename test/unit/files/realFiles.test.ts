@@ -45,7 +45,7 @@ describe('files and links (S1a)', () => {
     ['a link to what is not there yet', () => link(path.join(home, '.minds/new.yaml'), '.minds/mcp.yaml')],
     ['a relative link', () => link('../home/.minds', '.minds')],
   ] as const) {
-    it(`${what} is not written through`, () => {
+    it(`no write goes through ${what}`, () => {
       make();
       const file = configFileOf(folder);
       assert.match(file.outside() ?? '', /outside/);
@@ -65,7 +65,7 @@ describe('files and links (S1a)', () => {
     },
   );
 
-  it('a link that stays in the folder is followed, and a folder may be reached by a link', () => {
+  it('a link inside the folder is followed, and the folder may be behind a link', () => {
     mkdirSync(path.join(folder, 'shared'));
     link('shared', '.minds');
     symlinkSync(folder, path.join(root, 'alias'));
@@ -90,7 +90,7 @@ describe('files and links (S1a)', () => {
     assert.equal(readFileSync(own(), 'utf8'), 'version: 1\n');
   });
 
-  it('a shorter text leaves nothing of the longer one, and a folder in its place is an error', () => {
+  it('a shorter text replaces all of a longer one, and a folder in its place is an error', () => {
     const file = path.join(folder, 'a/b/text');
     const before = 'long '.repeat(10_000);
     writeInside(folder, file, { before: '', after: before });
@@ -107,7 +107,7 @@ describe('files and links (S1a)', () => {
     );
   });
 
-  it('what another program has written meanwhile stays', () => {
+  it('a text written by another program in between stays', () => {
     const file = path.join(folder, 'text');
     const theirs = 'größer\n';
     for (const before of ['', 'größe\n', 'größer', 'größes\n', 'größer\n# more\n']) {
@@ -133,7 +133,7 @@ describe('files and links (S1a)', () => {
     assert.ok(!isUserFile(own(), [path.join(root, 'alias')], home), 'the workspace is the home folder');
   });
 
-  it('a folder is inside a workspace that is reached by a link', () => {
+  it('a folder is inside a workspace behind a link', () => {
     symlinkSync(folder, path.join(root, 'alias'));
     assert.ok(isInsideAny(path.join(folder, 'tools'), [path.join(root, 'alias')]));
     assert.ok(isInsideAny(folder, [folder]));

@@ -1,4 +1,6 @@
-/** A file that several processes change and follow: nothing is lost, and what others could have written is not read. */
+/**
+ * A file changed and followed by several processes. Changes are not lost, and texts writable by others are not read.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -44,7 +46,7 @@ describe('a shared file', () => {
     return shared;
   };
 
-  it('is made by the first change, by its owner alone to read, and leaves nothing beside it', async () => {
+  it('the first change makes a shared file, readable only by its owner, and leaves nothing beside it', async () => {
     const shared = await open();
     assert.equal(shared.text, undefined);
     assert.deepEqual(readdirSync(folder), []);
@@ -54,7 +56,7 @@ describe('a shared file', () => {
     if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600);
   });
 
-  it('loses no change of two who change it at once', async () => {
+  it('two changes of a shared file at once lose nothing', async () => {
     const both = [await open(), await open()];
     const changes = Array.from({ length: 40 }, (_, index) =>
       both[index % 2]?.change((text) => `${text ?? ''}${String.fromCharCode(65 + index)}`),
@@ -66,7 +68,7 @@ describe('a shared file', () => {
     );
   });
 
-  it('loses no change of several processes, and each reader finds a whole text', async () => {
+  it('changes of several processes are not lost, and each reader finds a whole text', async () => {
     const source = pathToFileURL(path.resolve('src/core/files/sharedFile.ts')).href;
     const clock = pathToFileURL(path.resolve('src/core/base/clock.ts')).href;
     const script = `
@@ -95,14 +97,14 @@ describe('a shared file', () => {
     assert.equal((JSON.parse(readFileSync(file, 'utf8')) as unknown[]).length, 45);
   });
 
-  it('is followed: a change of another reaches who has it open', async () => {
+  it('a change of another process reaches each open shared file', async () => {
     const [one, two] = [await open(), await open()];
     const heard = nextEvent(two.onDidChange, () => two.text === 'said');
     await one.change(() => 'said');
     await heard;
   });
 
-  it('takes a lock over that a process left behind', async () => {
+  it('the lock of an ended process is taken over', async () => {
     mkdirSync(path.dirname(file));
     writeFileSync(`${file}.lock`, '');
     utimesSync(`${file}.lock`, new Date(0), new Date(0));
@@ -138,7 +140,7 @@ describe('a shared file', () => {
     },
   );
 
-  it('says why a change failed, and takes the next one', async () => {
+  it('a failed change of a shared file has a reason, and the next change works', async () => {
     const shared = await open();
     await assert.rejects(
       shared.change(() => {

@@ -1,4 +1,4 @@
-/** The file with the token of other agents (G6): what is taken from it, what is replaced, and what is left as it is. */
+/** The file with the token of other agents (G6): accepted, replaced and foreign content. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ describe('the token file (G6)', () => {
   const write = (text: string, mode = 0o600): void => writeFileSync(file, text, { mode });
   const text = (): string => readFileSync(file, 'utf8');
 
-  it('is made where there is none or it is empty, and is not made by reading', async () => {
+  it('a missing or empty token file is made, but not by reading', async () => {
     assert.equal(await keptToken(file), undefined);
     assert.deepEqual(readdirSync(folder), []);
     const token = await tokenIn(file);
@@ -32,13 +32,13 @@ describe('the token file (G6)', () => {
   });
 
   for (const own of [`${'+/='.repeat(14)}A=`, `${'a.~_-'.repeat(7)}`]) {
-    it(`may have a token of the person's own: ${own}`, async () => {
+    it(`a token file may have the person’s own token: ${own}`, async () => {
       write(`${own}\n`);
       assert.deepEqual([await tokenIn(file), await keptToken(file), text()], [own, own, `${own}\n`]);
     });
   }
 
-  it('is replaced where its token is too short', async () => {
+  it('a token file with a short token is replaced', async () => {
     write('abc\n');
     assert.equal(await keptToken(file), undefined);
     assert.equal(text(), 'abc\n');
@@ -64,7 +64,7 @@ describe('the token file (G6)', () => {
     },
   );
 
-  it('is renewed whatever token it has', async () => {
+  it('any token is renewed', async () => {
     await renewToken(file);
     const first = await tokenIn(file);
     await renewToken(file);
@@ -84,7 +84,7 @@ describe('the token file (G6)', () => {
     ['more than a token can be', `${' '.repeat(2 * 1024 * 1024)}A`],
   ] as const) {
     for (const mode of [0o600, 0o644]) {
-      it(`is left as it is where it is something else: ${name}, mode ${mode.toString(8)}`, async () => {
+      it(`a file without a token stays: ${name}, mode ${mode.toString(8)}`, async () => {
         write(foreign, mode);
         for (const use of [tokenIn, keptToken, renewToken]) {
           await assert.rejects(use(file), /own\.token (?:is not a token file|cannot be read)/);
@@ -95,7 +95,7 @@ describe('the token file (G6)', () => {
     }
   }
 
-  it('is no folder', async () => {
+  it('a folder in place of the token file is refused', async () => {
     mkdirSync(file);
     for (const use of [tokenIn, keptToken, renewToken]) await assert.rejects(use(file), /is not a token file/);
   });

@@ -58,7 +58,7 @@ describe('watchFile', () => {
     assert.equal(clock.pending, 0, 'no timer is left');
   });
 
-  it('reads at once, also that there is no file', async () => {
+  it('a watched file is read at once, even a missing one', async () => {
     watch();
     assert.equal(file.content, undefined);
     await rest();
@@ -66,7 +66,7 @@ describe('watchFile', () => {
     assert.deepEqual(heard, [{ kind: 'absent' }]);
   });
 
-  it('finds a change by looking, within one interval and the debounce', async () => {
+  it('a change is found by looking, within one interval and the debounce', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -77,7 +77,7 @@ describe('watchFile', () => {
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
-  it('reads when asked to, without waiting for anything, and listeners have heard of it by then', async () => {
+  it('a requested reading starts at once, and ends after listeners received it', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -88,7 +88,7 @@ describe('watchFile', () => {
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
-  describe('a text that is still typed', () => {
+  describe('a half-typed text', () => {
     let typed: boolean;
 
     beforeEach(async () => {
@@ -102,13 +102,13 @@ describe('watchFile', () => {
       assert.deepEqual(texts(), ['a']);
     });
 
-    it('counts as soon as nobody types', async () => {
+    it('a half-typed text counts at the end of the typing', async () => {
       typed = false;
       await clock.flow(2_200);
       assert.deepEqual(texts(), ['a', 'ab']);
     });
 
-    it('counts when it stays as it is for a while, from its last change on', async () => {
+    it('a half-typed text counts after a while without changes', async () => {
       disk.write('abc');
       await clock.flow(9_000);
       assert.deepEqual(texts(), ['a']);
@@ -116,20 +116,20 @@ describe('watchFile', () => {
       assert.deepEqual(texts(), ['a', 'abc']);
     });
 
-    it('counts at once when it is asked for', async () => {
+    it('a half-typed text counts at once on request', async () => {
       await file.readNow();
       assert.deepEqual(texts(), ['a', 'ab']);
     });
   });
 
-  it('does not read a file that did not change', async () => {
+  it('an unchanged file is not read again', async () => {
     disk.write('a');
     watch();
     await clock.flow(60_000);
     assert.equal(disk.reads, 1);
   });
 
-  it('reads after the debounce when nudged, without waiting for the next look', async () => {
+  it('a nudge reads after the debounce, without waiting for the next look', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -141,7 +141,7 @@ describe('watchFile', () => {
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
-  it('reads on a nudge even where the stamp is the same', async () => {
+  it('a nudge reads the file even with the same stamp', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -151,7 +151,7 @@ describe('watchFile', () => {
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
-  it('makes one reading of a burst', async () => {
+  it('a burst of changes is one reading', async () => {
     disk.write('0');
     watch();
     await rest();
@@ -165,7 +165,7 @@ describe('watchFile', () => {
     assert.equal(disk.reads, 2);
   });
 
-  it('reads during a burst that does not end', async () => {
+  it('an endless burst of changes is read in between', async () => {
     disk.write('0');
     watch();
     await rest();
@@ -179,7 +179,7 @@ describe('watchFile', () => {
     assert.equal(texts().at(-1), '20');
   });
 
-  it('says nothing when a save leaves the text as it was', async () => {
+  it('a save with the same text causes no event', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -189,7 +189,7 @@ describe('watchFile', () => {
     assert.equal(disk.reads, 2);
   });
 
-  it('reads again what changed while it was read, and tells only the last state', async () => {
+  it('a change during a reading is read again, and only the last state is reported', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -203,7 +203,7 @@ describe('watchFile', () => {
     assert.deepEqual(texts(), ['a', 'whole']);
   });
 
-  it('takes a file that never comes to rest as it is', async () => {
+  it('a file that never comes to rest is read as it is', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -230,7 +230,7 @@ describe('watchFile', () => {
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
-  it('tells a deletion', async () => {
+  it('a deletion is reported', async () => {
     disk.write('a');
     watch();
     await rest();
@@ -245,7 +245,7 @@ describe('watchFile', () => {
     ['ELOOP', 'its symbolic links go in a circle'],
     ['EBUSY', 'EBUSY'],
   ] as const) {
-    it(`tells ${code} as a value`, async () => {
+    it(`the error ${code} is reported as a value`, async () => {
       disk.write({ code });
       watch();
       await rest();
@@ -256,14 +256,14 @@ describe('watchFile', () => {
     });
   }
 
-  it('treats a path that leads through a file as absent', async () => {
+  it('a path through a file counts as absent', async () => {
     disk.write({ code: 'ENOTDIR' });
     watch();
     await rest();
     assert.deepEqual(heard, [{ kind: 'absent' }]);
   });
 
-  it('is silent after dispose, also about a reading under way', async () => {
+  it('a disposed watch reports nothing, even from a running reading', async () => {
     disk.write('a');
     watch();
     file.dispose();

@@ -1,4 +1,4 @@
-/** What is said in words of older versions (G2), where the real servers of the integration tests do not come. */
+/** Formats of older versions (G2) beyond the real servers of the integration tests. */
 import assert from 'node:assert/strict';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import {
@@ -12,8 +12,8 @@ import {
 } from '../../../src/core/gateway/dialect.js';
 import { protocolVersions } from '../../../src/core/protocol/versions.js';
 
-describe('words of older versions', () => {
-  it('a structure without text is told as its JSON, to who knows no structures', () => {
+describe('formats of older versions', () => {
+  it('a client without structures gets a structure without text as its JSON', () => {
     const result: CallToolResult = { content: [], structuredContent: { sum: 3 }, isError: false, _meta: { a: 1 } };
     const text = { content: [{ type: 'text', text: '{"sum":3}' }], isError: false, _meta: { a: 1 } };
     assert.deepEqual(toolResult('2025-03-26', result), text);
@@ -21,7 +21,7 @@ describe('words of older versions', () => {
     assert.equal(toolResult('2025-11-25', result), result);
   });
 
-  it('a structure that is no object is told as its JSON before 2026-07-28, whose clients would throw the result away (V1)', () => {
+  it('before 2026-07-28, a client gets a structure other than an object as its JSON (V1)', () => {
     const said = { type: 'text', text: 'said' } as const;
     for (const structure of [['a'], 'a', 7, false, null]) {
       const result = (...content: CallToolResult['content']): CallToolResult =>
@@ -40,7 +40,7 @@ describe('words of older versions', () => {
     ]);
   });
 
-  it('a message of several parts is several messages of one', () => {
+  it('a sampling message with several parts becomes several messages', () => {
     const parts = ['one', 'two'].map((text) => ({ type: 'text', text }));
     const asked = clientRequest('2025-06-18', 'sampling/createMessage', {
       messages: [{ role: 'user', content: parts }],
@@ -50,7 +50,7 @@ describe('words of older versions', () => {
     assert.deepEqual(asked, { messages: parts.map((content) => ({ role: 'user', content })), maxTokens: 1 });
   });
 
-  it('what a version has no words for is refused', () => {
+  it('a request is refused if the version cannot express it', () => {
     const ask = (field: object) => () =>
       clientRequest('2025-06-18', 'elicitation/create', {
         message: 'Which?',
@@ -63,21 +63,21 @@ describe('words of older versions', () => {
     });
   });
 
-  it('what is malformed goes through as it is', () => {
+  it('malformed parts pass unchanged', () => {
     const odd = { messages: ['text', { content: 'text' }], contents: [null] };
     assert.deepEqual(otherResult('2024-11-05', odd, false), odd);
     assert.deepEqual(clientRequest('2024-11-05', 'elicitation/create', { requestedSchema: 5 }), { requestedSchema: 5 });
     assert.deepEqual(clientCapabilities('2024-11-05', { sampling: true, elicitation: {} }), {});
   });
 
-  it('the end of an elicitation by URL is told where there are such', () => {
+  it('the end of an elicitation by URL is reported only to versions with them', () => {
     const told = (['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const).filter((version) =>
       isToldTo(version, 'notifications/elicitation/complete'),
     );
     assert.deepEqual(told, ['2025-11-25']);
   });
 
-  it('since 2026-07-28 a result says that it is complete and how long it may be kept, and older ones say neither', () => {
+  it('a result has its type and its hints for caches only since 2026-07-28', () => {
     const read = { contents: [], ttlMs: 5000, cacheScope: 'public' };
     const complete = { resultType: 'complete' };
     assert.deepEqual(otherResult('2026-07-28', read, false), { ...read, ...complete });
@@ -99,14 +99,14 @@ describe('words of older versions', () => {
     assert.deepEqual(toolResult('2026-07-28', { content: [] }), { content: [], resultType: 'complete' });
   });
 
-  it('since 2026-07-28 a resource that does not exist has the code of a wrong parameter', () => {
+  it('since 2026-07-28, a missing resource has the code of a wrong parameter', () => {
     const error = { code: -32002, message: 'none', data: { uri: 'a://b' } };
     assert.deepEqual(errorIn('2026-07-28', error), { ...error, code: -32602 });
     assert.equal(errorIn('2025-11-25', error), error);
     assert.equal(errorIn('2026-07-28', { code: -32042, message: 'pages' }).code, -32603);
   });
 
-  it('since 2026-07-28 what a client would have to declare is a bad request over HTTP', () => {
+  it('since 2026-07-28, a missing capability is a bad request over HTTP', () => {
     const lacks = { code: -32021, message: 'It needs sampling.' };
     assert.deepEqual([statusOf('2026-07-28', lacks), statusOf('2025-11-25', lacks)], [400, 200]);
     assert.equal(statusOf('2026-07-28', { ...lacks, code: -32602 }), 200);

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { Heartbeat, ListenStream, PostReply } from '../../../src/core/gateway/eventStreams.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
-/** What of a `ServerResponse` the streams use. Holds back what is written when told to, like a client that does not read. */
+/** The part of `ServerResponse` used by streams. On request, it holds everything back like a slow client. */
 class FakeResponse extends Writable {
   status: number | undefined;
   headers: Record<string, unknown> = {};
@@ -54,7 +54,7 @@ describe('gateway: event streams', () => {
     return new PostReply(response.asResponse, { heartbeat, requests, isBatch, headers: { 'mcp-session-id': 's' } });
   }
 
-  it('a quick answer that is alone is JSON', () => {
+  it('a single quick answer is JSON', () => {
     for (const isReleased of [false, true]) {
       response = new FakeResponse();
       const post = reply();
@@ -69,7 +69,7 @@ describe('gateway: event streams', () => {
     }
   });
 
-  it('an answer is an event where its request came in a batch, or its client reads no JSON', () => {
+  it('an answer is an event if its request came in a batch, or its client reads no JSON', () => {
     for (const [accept, isBatch] of [
       ['application/json, text/event-stream', true],
       ['text/event-stream', false],
@@ -83,7 +83,7 @@ describe('gateway: event streams', () => {
     }
   });
 
-  it('what is answered at once is one write, with its length', () => {
+  it('an immediate answer is one write, with its length', () => {
     const post = reply(2);
     post.settle('{"id":1}');
     post.send('{"method":"n"}');
@@ -102,7 +102,7 @@ describe('gateway: event streams', () => {
     });
   });
 
-  it('a status of its own is that of an answer which nothing went out before, and that is alone', () => {
+  it('only a single first answer may have another HTTP status', () => {
     const post = reply();
     post.release();
     post.settle('{"id":1}', 400);
@@ -121,7 +121,7 @@ describe('gateway: event streams', () => {
     }
   });
 
-  it('what is answered later is one write too, with its length', () => {
+  it('a later answer is one write too, with its length', () => {
     const post = reply();
     post.release();
     clock.advance(999);
@@ -131,7 +131,7 @@ describe('gateway: event streams', () => {
     assert.equal(response.writes, 1);
   });
 
-  it('what takes longer than a second gets its head alone, and each message as it comes', () => {
+  it('after a second the head goes out, and then each message at once', () => {
     const post = reply(2);
     post.release();
     assert.equal(response.writes, 0);
@@ -154,7 +154,7 @@ describe('gateway: event streams', () => {
     post.settle(undefined);
   });
 
-  it('to a client that is gone nothing is written', () => {
+  it('writing to a closed client does nothing', () => {
     const post = reply();
     const listening = new ListenStream(response.asResponse, heartbeat);
     response.destroy();
@@ -166,7 +166,7 @@ describe('gateway: event streams', () => {
     assert.equal(response.written, '');
   });
 
-  it('a client that does not read gets no more progress, but its answer', () => {
+  it('a client that does not read gets no progress, but its answer', () => {
     response.isStuck = true;
     const post = reply();
     post.release();
@@ -177,7 +177,7 @@ describe('gateway: event streams', () => {
     assert.equal(response.writableEnded, true);
   });
 
-  it('a client that listens and does not read gets no more of what may get lost, and loses its stream to more than that (S2)', () => {
+  it('a listening client that does not read loses log messages, and then its stream (S2)', () => {
     response.isStuck = true;
     const listening = new ListenStream(response.asResponse, heartbeat);
     const message = JSON.stringify('x'.repeat(100_000));
@@ -190,14 +190,14 @@ describe('gateway: event streams', () => {
     assert.equal(response.destroyed, true);
   });
 
-  it('one long message ends no stream that is read', () => {
+  it('one long message does not end a stream', () => {
     const listening = new ListenStream(response.asResponse, heartbeat);
     for (let n = 0; n < 3; n++) listening.send(JSON.stringify('x'.repeat(10_000_000)));
     assert.equal(response.destroyed, false);
     assert.ok(response.written.length > 30_000_000);
   });
 
-  it('every open stream gets a comment at least every 15 s after its head, and none once it has ended', () => {
+  it('an open stream gets a comment at least every 15 s, and an ended one gets none', () => {
     const post = reply();
     post.release();
     clock.advance(1_000);
@@ -214,7 +214,7 @@ describe('gateway: event streams', () => {
     assert.equal(other.written, ': keep-alive\n\n'.repeat(3));
   });
 
-  it('where no stream is open no timer runs', async () => {
+  it('no timer runs without an open stream', async () => {
     new ListenStream(response.asResponse, heartbeat).end();
     await new Promise((resolve) => response.once('close', resolve));
     clock.advance(15_000);

@@ -1,10 +1,10 @@
-/** What stands around the gateway in its tests: a backend, a log that remembers. */
+/** The surroundings of the gateway in its tests: a backend, and a log in memory. */
 import { toolsAlone } from '../../../src/core/tools/features.js';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter } from '../../../src/core/base/events.js';
 import type { Log, LogLevel } from '../../../src/core/base/log.js';
 import type { GatewayBackend, ServedToolset } from '../../../src/core/gateway/backend.js';
-import type { Audience, ClientChange, ClientKind, ServerClient } from '../../../src/core/protocol/client.js';
+import type { ClientChange, ClientKind, ServerClient } from '../../../src/core/protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../../../src/core/protocol/request.js';
 import type { Reply } from '../../../src/core/gateway/eventStreams.js';
 
@@ -14,7 +14,7 @@ export function tool(name: string, more: Partial<Tool> = {}): Tool {
 
 const features = { ...toolsAlone, logging: true };
 
-/** A call that the test answers. */
+/** A call for the test to answer. */
 export interface HeldCall {
   readonly call: ToolsetCall;
   answer(outcome: ToolOutcome): void;
@@ -26,20 +26,20 @@ export class FakeBackend implements GatewayBackend {
   private readonly changes = new Emitter<readonly string[]>();
   private readonly held: HeldCall[] = [];
   private readonly waiting: ((call: HeldCall) => void)[] = [];
-  /** Asking for one of these throws. */
+  /** Asking for one of these toolsets throws. */
   readonly broken = new Set<string>();
   /** Answers calls at once instead of holding them. */
   answering: ((call: ToolsetCall) => ToolOutcome) | undefined;
 
   readonly onDidChangeToolsets = this.changes.event;
 
-  /** The tools that one conversation is offered instead of those of the toolset. */
+  /** The tools for one conversation, in place of the toolset's. */
   readonly special = new Map<string, readonly Tool[]>();
 
-  toolset(id: string, _clientKind: ClientKind, audience?: Audience): ServedToolset | undefined {
+  toolset(id: string, _clientKind: ClientKind, conversation?: string): ServedToolset | undefined {
     if (this.broken.has(id)) throw new Error('no list');
     const served = this.toolsets.get(id);
-    const tools = audience && this.special.get(audience.conversation);
+    const tools = conversation !== undefined && this.special.get(conversation);
     return served && { id, ...served, ...(tools && { tools }) };
   }
 
@@ -47,11 +47,11 @@ export class FakeBackend implements GatewayBackend {
     this.changes.fire([id]);
   }
 
-  /** The ids of toolsets that are configured, whether they are served or not. */
+  /** The ids of configured toolsets, served or not. */
   readonly configured = new Set<string>();
-  /** Resolves when the test lets the servers that start have started. */
+  /** Resolves when the test lets the servers start. */
   starting: Promise<void> = Promise.resolve();
-  /** How often somebody has waited for that. */
+  /** The number of waits for the start. */
   awaited = 0;
 
   placeholder(id: string): ServedToolset | undefined {
@@ -106,7 +106,7 @@ export class FakeBackend implements GatewayBackend {
     });
   }
 
-  /** The next call that arrives, or the oldest that nobody has taken. */
+  /** Returns the next call, or the oldest untaken one. */
   nextCall(): Promise<HeldCall> {
     const held = this.held.shift();
     return held ? Promise.resolve(held) : new Promise((resolve) => this.waiting.push(resolve));
@@ -125,7 +125,7 @@ export class MemoryLog implements Log {
   }
 }
 
-/** A reply or a listening stream that keeps what is written to it. */
+/** A reply or a listening stream with a memory. */
 export class FakeStream implements Reply {
   readonly sent: Record<string, unknown>[] = [];
   settled = 0;
@@ -150,7 +150,7 @@ export class FakeStream implements Reply {
   }
 }
 
-/** Lets everything that is due in this turn of the event loop happen. */
+/** Resolves after this turn of the event loop. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

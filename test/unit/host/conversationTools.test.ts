@@ -1,4 +1,4 @@
-/** What a conversation is offered of the catalogue, and what a model reads of a call (D1, D2, L3, V1, V2). */
+/** The offer for a conversation, and the result of a call for a model (D1, D2, L3, V1, V2). */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -32,7 +32,7 @@ const leasedBy = (conversation: string) => ({
   use: { kind: 'leased', conversation, since: 0 } as const,
 });
 
-/** The host, at the contract that it shares with its shells: a status, a catalogue, and one answer to every call. */
+/** The host at its contract: a status, a catalogue, and one answer to every call. */
 function rig(servers = snapshot([status('shop'), status('bank')]), toolsets = [toolset('shop', 'shop_count')]) {
   const requests: ToolsetCall[] = [];
   let answer: ToolOutcome = { kind: 'cancelled' };
@@ -70,7 +70,7 @@ const textsOf = ({ parts }: ToolResult): string[] =>
 describe('tools of a conversation', () => {
   afterEach(removeFolders);
 
-  it('are those of the grants, under their published names; nobody in particular has all', () => {
+  it('a conversation has the tools of its grants under their published names, and without a member all tools', () => {
     const described = servedTool('shop_count');
     const shop = {
       ...toolset('shop'),
@@ -127,7 +127,7 @@ describe('tools of a conversation', () => {
     assert.ok(reasons.every((reason) => typeof reason === 'string' && reason !== ''));
   });
 
-  it('the reminder names what this conversation holds, as long as it does, and how to release it (L3)', () => {
+  it('the reminder names the leases of this conversation, and how to release them (L3)', () => {
     const shop = status('shop', { instances: [leasedBy('mine'), leasedBy('other')] });
     const bank = status('bank', { instances: [leasedBy('other')] });
     assert.deepEqual(heldBy('mine', snapshot([shop, bank])), ['shop']);
@@ -141,7 +141,7 @@ describe('tools of a conversation', () => {
     assert.doesNotMatch(rig(snapshot([bank])).tools.offer('mine', undefined).instructions, /instance of its own/);
   });
 
-  it('a call goes to the host under the conversation, as one that a person may have been asked about', async () => {
+  it('a call reaches the host with its conversation, as a call that the chat has asked about', async () => {
     const { run, result, requests } = rig();
     await run(result([{ type: 'text', text: 'three' }]));
     const [{ toolset: of, tool: name, arguments: input, conversation, consented } = {}] = requests;
@@ -151,7 +151,7 @@ describe('tools of a conversation', () => {
     );
   });
 
-  it('a result is what a model can read: texts meant for it, images, structure; its files are told', async () => {
+  it('a result has its texts for models, images and structure, and names its files', async () => {
     const { run, result, tools } = rig();
     const read = await run(
       result(
@@ -185,7 +185,7 @@ describe('tools of a conversation', () => {
     assert.deepEqual(await tools.files('other'), [], 'of its own conversation alone');
   });
 
-  it('a result that opens an app names it, and the structure is the app’s where there is text (G8)', async () => {
+  it('a result that opens an app names it, and beside text the structure is only for the app (G8)', async () => {
     const served = servedTool('shop_count');
     const opens = { ...served, tool: { ...served.tool, _meta: { ui: { resourceUri: 'ui://shop/page' } } } };
     const { run, result, tools } = rig(undefined, [{ ...toolset('shop'), tools: [opens] }]);
@@ -210,7 +210,7 @@ describe('tools of a conversation', () => {
     assert.equal((await rig().run(outcome)).app, undefined);
   });
 
-  it('a text over the limit is a file too', async () => {
+  it('a text over the limit becomes a file', async () => {
     const { run, result } = rig();
     const read = await run(result([{ type: 'text', text: 'x'.repeat(5_000) }]));
     assert.match(textsOf(read).join(), /over the limit.*All of it is in .+\.txt\]/);
@@ -220,7 +220,7 @@ describe('tools of a conversation', () => {
     );
   });
 
-  it('the note of a new instance is beside the result, structured or not (L3)', async () => {
+  it('the note about a new instance is beside the result, structured or not (L3)', async () => {
     const { run, result } = rig();
     const news = { kind: 'new' } as const;
     const plain = textsOf(await run({ ...result([{ type: 'text', text: 'three' }]), news } as ToolOutcome));
@@ -237,7 +237,7 @@ describe('tools of a conversation', () => {
     assert.match(structured[1] ?? '', /now has its own instance/);
   });
 
-  it('errors of tools, of the host, and of cancelling are errors that the model reads', async () => {
+  it('the model reads errors of tools, of the host and of cancelled calls', async () => {
     const { run, result } = rig();
     const failed = await run(result([{ type: 'text', text: 'no luck' }], { isError: true }));
     assert.deepEqual([failed.isError, textsOf(failed)], [true, ['Error: no luck']]);

@@ -1,4 +1,4 @@
-/** The host with approvals, over servers that are played by hand (S1, R3). */
+/** The host with approvals, over fake servers (S1, R3). */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
@@ -96,7 +96,7 @@ describe('approval (S1)', () => {
     assert.equal(connector.live.size, 0, 'a connection was left open');
   });
 
-  it('a call of a tool that a client remembers says that the server waits, and how to approve it', async () => {
+  it('a call of a remembered tool says that the server waits, and how to approve it', async () => {
     await edit({ a: 'command: a' });
     await untilState('a', 'pending');
     const outcome = await call('a', 'x', 'd');
@@ -107,7 +107,7 @@ describe('approval (S1)', () => {
     );
   });
 
-  it('starts nothing that was not approved, and says that it waits', async () => {
+  it('a server without approval does not start, and says that it waits', async () => {
     await edit({ a: 'command: a', b: 'command: b' });
     await untilState('a', 'pending');
     assert.equal(connector.connects, 0);
@@ -119,7 +119,7 @@ describe('approval (S1)', () => {
     );
   });
 
-  it('starts what was approved, and only that', async () => {
+  it('exactly the approved launch starts', async () => {
     await edit({ a: 'command: a', b: 'command: b' });
     await untilState('a', 'pending');
     await approve('b');
@@ -131,7 +131,7 @@ describe('approval (S1)', () => {
     assert.equal(connector.connects, 1);
   });
 
-  it('does not start what changed after it was shown', async () => {
+  it('a launch that changed after the review does not start', async () => {
     await edit({ a: 'command: a' });
     await untilState('a', 'pending');
     const { approval } = server('a');
@@ -144,7 +144,7 @@ describe('approval (S1)', () => {
   });
 
   for (const ask of ['start', 'restart'] as const) {
-    it(`is not got round by “${ask}”, nor by a reload`, async () => {
+    it(`“${ask}” and a reload do not get round a missing approval`, async () => {
       await edit({ a: 'command: a' });
       await host[ask]('a');
       await host.reload();
@@ -153,7 +153,7 @@ describe('approval (S1)', () => {
     });
   }
 
-  it('is not got round by an agent', async () => {
+  it('an agent does not get round a missing approval', async () => {
     await edit({ a: 'command: a' });
     for (const tool of ['mcp_restart', 'mcp_reload']) {
       const { signal } = new AbortController();
@@ -162,7 +162,7 @@ describe('approval (S1)', () => {
     assert.equal(connector.connects, 0);
   });
 
-  it('keeps what serves while a changed launch waits, its filters included', async () => {
+  it('the serving definition goes on with its filters while a changed launch waits', async () => {
     const old = await serve('a', 'command: a', 'x', 'y');
     await edit({ a: 'command: evil, tools: { whitelist: [x] }' });
     await until((now) => server('a', now).approval.kind === 'pending');
@@ -181,7 +181,7 @@ describe('approval (S1)', () => {
     assert.equal(old.closed, true);
   });
 
-  it('starts the approved instance, not the one that waits, when a person restarts it', async () => {
+  it('a restart by a person starts the approved launch, not the waiting one', async () => {
     await serve('a', 'command: a', 'x');
     await edit({ a: 'command: evil' });
     const restarted = host.restart('a');
@@ -192,7 +192,7 @@ describe('approval (S1)', () => {
     assert.deepEqual(published(), ['a/x']);
   });
 
-  it('goes back to what was approved, without a question', async () => {
+  it('a return to an approved launch needs no question', async () => {
     await serve('a', 'command: a', 'x');
     await edit({ a: 'command: evil' });
     await edit({ a: 'command: a, tools: { blacklist: [x] }' });
@@ -201,7 +201,7 @@ describe('approval (S1)', () => {
     assert.equal(connector.connects, 1);
   });
 
-  it('takes another value of a host variable, which the person set, without a question', async () => {
+  it('another value of a host variable needs no question, because the person set it', async () => {
     await serve('a', 'command: a, env: { T: { env: TOKEN } }', 'x');
     env['TOKEN'] = 'another-token';
     const reloaded = host.reload();
@@ -210,14 +210,14 @@ describe('approval (S1)', () => {
     assert.equal(server('a').approval.kind, 'approved');
   });
 
-  it('asks when a literal takes the place of a variable, though nothing has to be restarted', async () => {
+  it('a literal in place of a variable needs a question, although nothing restarts', async () => {
     const old = await serve('a', 'command: a, env: { T: { env: TOKEN } }', 'x');
     await edit({ a: 'command: a, env: { T: the-first-token }' });
     await until((now) => server('a', now).approval.kind === 'pending');
     assert.equal(old.closed, false);
   });
 
-  it('ends at once what is revoked, calls in flight included', async () => {
+  it('a revoked launch ends at once, with its calls in flight', async () => {
     const connection = await serve('a', 'command: a', 'x');
     const { signal } = new AbortController();
     const call = host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd', signal });
@@ -230,7 +230,7 @@ describe('approval (S1)', () => {
     assert.ok(outcome.kind === 'result' && outcome.result.isError);
   });
 
-  it('ends a previous definition too when the server is revoked, also behind an error', async () => {
+  it('a revocation also ends a previous definition behind an error', async () => {
     for (const next of ['command: evil', 'command: 1']) {
       const connection = await serve('a', 'command: a', 'x');
       await edit({ a: next });
@@ -241,7 +241,7 @@ describe('approval (S1)', () => {
     }
   });
 
-  it('has what it lists first after it was revoked and approved again as its base line (S3)', async () => {
+  it('the first list after a revocation and a new approval is the baseline (S3)', async () => {
     await serve('a', 'command: a', 'x');
     await ledger.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
     await untilState('a', 'pending');
@@ -249,7 +249,7 @@ describe('approval (S1)', () => {
     assert.deepEqual(server('a').changedOffers, []);
   });
 
-  it('ends a start under way when its approval is revoked', async () => {
+  it('a revocation ends a start under way', async () => {
     await edit({ a: 'command: a' });
     await untilState('a', 'pending');
     await approve('a');
@@ -259,7 +259,7 @@ describe('approval (S1)', () => {
     await untilState('a', 'pending');
   });
 
-  it('ends a restart whose old process has not ended when its approval is revoked', async () => {
+  it('a revocation ends a restart during the end of the old process', async () => {
     const connection = await serve('a', 'command: a', 'x');
     let end = (): void => {};
     connection.ends = new Promise((resolve) => (end = resolve));
@@ -276,7 +276,7 @@ describe('approval (S1)', () => {
     ['disabled', { a: 'command: a, enabled: false', b: 'command: b' }],
     ['removed', { b: 'command: b' }],
   ] as const) {
-    it(`ends what drains of a server that was ${how} and is revoked then, and starts nothing for calls that wait`, async () => {
+    it(`a revocation ends the draining instances of a server that was ${how}, and starts nothing for waiting calls`, async () => {
       mostInstances = 3;
       const a = await serve('a', 'command: a', 'x');
       await edit({ a: 'command: a', b: 'command: b' });
@@ -305,7 +305,7 @@ describe('approval (S1)', () => {
     });
   }
 
-  it('leaves stopped what a person stopped, and asks when they start it', async () => {
+  it('a stopped server stays stopped, and its start by a person needs the approval', async () => {
     await serve('a', 'command: a', 'x');
     await host.stop('a');
     await ledger.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
@@ -316,13 +316,13 @@ describe('approval (S1)', () => {
     assert.equal(connector.connects, 1);
   });
 
-  it('asks nothing about what is disabled', async () => {
+  it('a disabled server needs no question', async () => {
     await edit({ a: 'command: a, enabled: false' });
     await untilState('a', 'disabled');
     assert.equal(server('a').approval.kind, 'notAsked');
   });
 
-  it('leaves other servers alone when one is approved or revoked', async () => {
+  it('an approval or a revocation of one server leaves the others alone', async () => {
     const a = await serve('a', 'command: a', 'x');
     await edit({ a: 'command: a', b: 'command: b' });
     await untilState('b', 'pending');
@@ -341,7 +341,7 @@ describe('approval (S1)', () => {
     assert.equal(a.closed, false);
   });
 
-  it('starts everything where trust is enough, and asks again when that ends', async () => {
+  it('everything starts while no question is wanted, and questions come again after that', async () => {
     asks = false;
     const edited = edit({ a: 'command: a' });
     const connection = (await connector.nextConnect()).succeed(listing('x'));

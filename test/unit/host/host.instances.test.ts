@@ -1,4 +1,4 @@
-/** Which instance serves a conversation, how many there are, and what happens when one dies (L1–L4, X4). */
+/** The instance of each conversation, the number of instances, and their deaths (L1–L4, X4). */
 import assert from 'node:assert/strict';
 import { failure, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 import { answer, answered, file, hostStage } from './stage.js';
@@ -6,7 +6,7 @@ import { answer, answered, file, hostStage } from './stage.js';
 describe('instances and leases (L1, L2, L4)', () => {
   const stage = hostStage();
 
-  it('gives the instance that listed to the first conversation, and each further conversation one of its own', async () => {
+  it('the first conversation gets the instance that listed, and each other one gets another', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const one = stage.call('a', 'x', 'd1');
     (await warm.nextCall()).answer({ kind: 'result', result: textResult('1') });
@@ -25,7 +25,7 @@ describe('instances and leases (L1, L2, L4)', () => {
     );
   });
 
-  it('makes one instance for two first calls of a conversation at once', async () => {
+  it('two first calls of a conversation at once make one instance', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const keep = stage.call('a', 'x', 'd1');
     const kept = await warm.nextCall();
@@ -38,7 +38,7 @@ describe('instances and leases (L1, L2, L4)', () => {
     await keep;
   });
 
-  it('shares one instance of a truly stateless server', async () => {
+  it('all conversations share the instance of a truly stateless server', async () => {
     const shared = await stage.serve('a', 'command: a, truely-stateless: true', 'x');
     const calls = ['d1', 'd2', 'd3'].map((conversation) => stage.call('a', 'x', conversation));
     for (const text of ['1', '2', '3']) (await shared.nextCall()).answer({ kind: 'result', result: textResult(text) });
@@ -46,7 +46,7 @@ describe('instances and leases (L1, L2, L4)', () => {
     assert.equal(stage.connector.connects, 1);
   });
 
-  it('stops what nobody uses for the idle limit, keeps the tools, and starts again with the next call', async () => {
+  it('an idle server stops at its limit, keeps its tools, and starts again with the next call', async () => {
     const warm = await stage.serve('a', 'command: a, timeouts: { idle: 10s }', 'x');
     stage.clock.advance(10_000);
     await stage.until(() => stage.server('a').state.kind === 'idle');
@@ -58,7 +58,7 @@ describe('instances and leases (L1, L2, L4)', () => {
     assert.deepEqual(await call, answered('again', { kind: 'new' }));
   });
 
-  it('stops by an edited limit also what is idle since before the edit (R2)', async () => {
+  it('an edited idle limit also counts for an instance that is idle already (R2)', async () => {
     const idle = (limit: string): string => file({ a: `command: a, timeouts: { idle: ${limit} }` });
     const warm = await stage.serve('a', 'command: a, timeouts: { idle: 10s }', 'x');
     const first = stage.call('a', 'x');
@@ -86,7 +86,7 @@ describe('instances and leases (L1, L2, L4)', () => {
     assert.equal(stage.connector.connects, 2);
   });
 
-  it('does not count a running call as idle', async () => {
+  it('a running call does not count as idle time', async () => {
     const warm = await stage.serve('a', 'command: a, timeouts: { idle: 10s }', 'x');
     const running = stage.call('a', 'x');
     const call = await warm.nextCall();
@@ -100,7 +100,7 @@ describe('instances and leases (L1, L2, L4)', () => {
     assert.equal(warm.closed, true);
   });
 
-  it('a call right after the release of a lease that was starting gets a start of its own', async () => {
+  it('a call right after the release of a starting lease gets another start', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const keep = stage.call('a', 'x', 'd1');
     const kept = await warm.nextCall();
@@ -117,7 +117,7 @@ describe('instances and leases (L1, L2, L4)', () => {
     await keep;
   });
 
-  it('releases a lease, and cancels one that is starting', async () => {
+  it('a release ends a lease, and cancels a start', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const running = stage.call('a', 'x', 'd1');
     (await warm.nextCall()).answer({ kind: 'result', result: textResult('1') });
@@ -131,7 +131,7 @@ describe('instances and leases (L1, L2, L4)', () => {
     assert.match(JSON.stringify(await starting), /was not called: its start was cancelled/);
   });
 
-  it('fails a call whose instance does not start, with the reason, and says it on the server', async () => {
+  it('a failed start fails its call with the reason, and the server shows it', async () => {
     await stage.serve('a', 'command: a, timeouts: { idle: 1s }', 'x');
     stage.clock.advance(1000);
     const call = stage.call('a', 'x');
@@ -148,10 +148,10 @@ describe('instances and leases (L1, L2, L4)', () => {
   });
 });
 
-describe('what a conversation is told of its lease (L3, X4)', () => {
+describe('news of a lease (L3, X4)', () => {
   const stage = hostStage();
 
-  it('once, with its first result, and not where all share', async () => {
+  it('the news come once with the first result, and not from a shared instance', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const first = stage.call('a', 'x');
     await answer(warm, '1');
@@ -165,7 +165,7 @@ describe('what a conversation is told of its lease (L3, X4)', () => {
     assert.deepEqual(await third, answered('3'));
   });
 
-  it('with the first result there is, when the first call brought none', async () => {
+  it('the news come with the first result if the first call brought none', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const first = stage.call('a', 'x');
     (await warm.nextCall()).answer({ kind: 'error', code: -32000, message: 'no' });
@@ -176,10 +176,10 @@ describe('what a conversation is told of its lease (L3, X4)', () => {
   });
 });
 
-describe('what a conversation had', () => {
+describe('leases over a reload', () => {
   const stage = hostStage();
 
-  it('is known after a reload: a death before it is told (X4)', async () => {
+  it('a death before a reload is still news after it (X4)', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const first = stage.call('a', 'x');
     await answer(warm, '1');
@@ -195,7 +195,7 @@ describe('what a conversation had', () => {
 describe('the limit of instances (L2)', () => {
   const stage = hostStage();
 
-  it('ends the longest idle to make room, and nothing that has a call in flight', async () => {
+  it('the longest idle instance ends to make room, and none with a call in flight', async () => {
     const connections = [await stage.serve('a', 'command: a', 'x')];
     const calls = [stage.call('a', 'x', 'd1')];
     for (const conversation of ['d2', 'd3']) {
@@ -203,7 +203,7 @@ describe('the limit of instances (L2)', () => {
       calls.push(stage.call('a', 'x', conversation));
       connections.push((await stage.connector.nextConnect()).succeed(listing('x')));
     }
-    // d1 is busy; of the others d2 is idle the longest.
+    // d1 is busy; d2 is idle the longest.
     await answer(connections[1] as FakeConnection, '2');
     stage.clock.advance(1000);
     await answer(connections[2] as FakeConnection, '3');
@@ -221,7 +221,7 @@ describe('the limit of instances (L2)', () => {
     assert.equal(stage.connector.live.size, 3);
   });
 
-  it('fails a call when none is idle, saying so', async () => {
+  it('a call fails with the reason if no instance is idle', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const busy = [warm];
     const calls = [stage.call('a', 'x', 'd1')];
@@ -238,7 +238,7 @@ describe('the limit of instances (L2)', () => {
     await Promise.all(calls);
   });
 
-  it('lets more servers be published than may live at once', async () => {
+  it('more servers can be published than may be live at once', async () => {
     const ids = ['a', 'b', 'c', 'd', 'e'];
     stage.connector.automatic = ({ server }) => listing(`${server}_x`);
     await stage.edit(file(Object.fromEntries(ids.map((id) => [id, `command: ${id}`]))));
@@ -255,7 +255,7 @@ describe('reconnecting (X4)', () => {
     return state.kind === 'reconnecting' ? state.attempt : undefined;
   };
   const shared = 'command: a, truely-stateless: true';
-  /** Resolves to a shared instance that has come back from three deaths in a row. */
+  /** Resolves with a shared instance after three deaths in a row. */
   async function diedThrice(): Promise<FakeConnection> {
     let live = await stage.serve('a', shared, 'x');
     for (const [index, ms] of [1000, 2000, 4000].entries()) {
@@ -268,7 +268,7 @@ describe('reconnecting (X4)', () => {
     return live;
   }
 
-  it('starts a shared instance again after 1 s, and says meanwhile that it does', async () => {
+  it('a dead shared instance starts again after 1 s, and the state says so until then', async () => {
     const first = await stage.serve('a', shared, 'x');
     first.die('it was killed');
     const state = (await stage.until(() => stage.server('a').state.kind === 'reconnecting')).servers[0]?.state;
@@ -282,7 +282,7 @@ describe('reconnecting (X4)', () => {
     assert.deepEqual(stage.codes(), []);
   });
 
-  it('gives up after three attempts, and is failed until somebody asks', async () => {
+  it('after three attempts the server has failed, until a person or a call asks', async () => {
     (await stage.serve('a', shared, 'x')).die('it was killed');
     for (const [index, ms] of [1000, 2000, 4000].entries()) {
       await stage.until(() => attemptOf('a') === index + 1);
@@ -298,7 +298,7 @@ describe('reconnecting (X4)', () => {
     await stage.until(({ problems }) => problems.length === 0);
   });
 
-  it('counts deaths within a minute of each other, and forgets them after a minute of health', async () => {
+  it('only deaths without a minute of health in between count together', async () => {
     let live = await diedThrice();
     stage.clock.advance(60_000);
     live.die('crash');
@@ -308,7 +308,7 @@ describe('reconnecting (X4)', () => {
     await stage.until(() => stage.server('a').state.kind === 'running');
   });
 
-  it('fails after the fourth death in a row', async () => {
+  it('the fourth death in a row fails the server', async () => {
     let live = await diedThrice();
     live.die('crash');
     await stage.until(() => stage.server('a').state.kind === 'failed');
@@ -319,7 +319,7 @@ describe('reconnecting (X4)', () => {
     await stage.until(() => stage.server('a').state.kind === 'running');
   });
 
-  it('does not wait when a call asks, and then has nothing left to wait for', async () => {
+  it('a call starts the instance at once and ends the wait', async () => {
     (await stage.serve('a', shared, 'x')).die('it was killed');
     const call = stage.call('a', 'x');
     await answer((await stage.connector.nextConnect()).succeed(listing('x')), 'at once');
@@ -328,7 +328,7 @@ describe('reconnecting (X4)', () => {
     assert.equal(stage.connector.connects, 2);
   });
 
-  it('leaves a lease that died to the next call of its conversation', async () => {
+  it('a dead lease comes back only with the next call of its conversation', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const first = stage.call('a', 'x');
     await answer(warm, '1');
@@ -339,7 +339,7 @@ describe('reconnecting (X4)', () => {
     assert.equal(stage.connector.connects, 1);
   });
 
-  it('ends with the server’s entry', async () => {
+  it('reconnecting ends with the server’s entry', async () => {
     (await stage.serve('a', shared, 'x')).die('it was killed');
     await stage.edit(undefined);
     stage.clock.advance(60_000);
@@ -350,7 +350,7 @@ describe('reconnecting (X4)', () => {
 describe('an instance that dies', () => {
   const stage = hostStage();
 
-  it('fails its calls as result unknown, replays none, and the next call starts a new one', async () => {
+  it('the calls on a dead instance fail as result unknown and are not repeated, and the next call starts a new one', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const running = stage.call('a', 'x');
     await warm.nextCall();
@@ -367,10 +367,12 @@ describe('an instance that dies', () => {
     await stage.until(({ problems }) => problems.length === 0);
   });
 
-  it('has died for who hears of the loss of a call, though the connection tells that later', async () => {
+  it('a lost call returns after the death is known, even if the connection reports it later', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const running = stage.call('a', 'x');
-    (await warm.nextCall()).answer({ kind: 'lost', cause: 'it crashed' });
+    const call = await warm.nextCall();
+    warm.isOver = true;
+    call.answer({ kind: 'lost', cause: 'it crashed' });
     setImmediate(() => warm.die('it crashed'));
     assert.match(JSON.stringify(await running), /result unknown.*it crashed/);
     const next = stage.call('a', 'x');
@@ -379,12 +381,10 @@ describe('an instance that dies', () => {
     assert.equal((await next).kind, 'result');
   });
 
-  it('goes on when only a call was lost', async () => {
+  it('an instance goes on if only one call was lost', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const running = stage.call('a', 'x');
     (await warm.nextCall()).answer({ kind: 'lost', cause: 'the answer broke off' });
-    await new Promise((resolve) => setImmediate(resolve));
-    stage.clock.advance(20);
     assert.match(JSON.stringify(await running), /the answer broke off/);
     const next = stage.call('a', 'x');
     (await warm.nextCall()).answer({ kind: 'result', result: textResult('still') });

@@ -1,27 +1,28 @@
-/** What servers list while they run, for all and for one conversation, and lists that are not taken (R6, E1). */
+/** Changed lists of servers, for all and for one conversation, and lists with errors (R6, E1). */
 import assert from 'node:assert/strict';
+import { nextEvent } from '../../../src/core/base/events.js';
 import { listing, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 import { answer, file, hostStage } from './stage.js';
 import { fakeClient } from '../../support/fakes/fakeClient.js';
 
-describe('tools that change (R6)', () => {
+describe('changed tools (R6)', () => {
   const stage = hostStage();
 
-  it('go through the same filter and naming', async () => {
+  it('changed tools go through the same filter and naming', async () => {
     const warm = await stage.serve('a', 'command: a, tools: { blacklist: [no] }, transform: [{ prefix: p_ }]', 'x');
     warm.changeTools(listing('x', 'no', 'y'));
     await stage.until(() => stage.published().length === 2);
     assert.deepEqual(stage.published(), ['a/p_x', 'a/p_y']);
   });
 
-  it('are listed once for several notifications at once, and once more for those during the listing', async () => {
+  it('several notifications at once cause one listing, and those during a listing one more', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     for (let i = 0; i < 100; i++) warm.changeTools(listing('x', `y${i}`));
     await stage.until(() => stage.published().includes('a/y99'));
     assert.ok(warm.lists <= 2, `${warm.lists} lists`);
   });
 
-  it('keep the old list when the new one fails, with a problem until one succeeds', async () => {
+  it('a failed listing keeps the old tools, with a problem until one succeeds', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     warm.changeTools(new Error('broken'));
     await stage.until(({ problems }) => problems.length === 1);
@@ -33,32 +34,59 @@ describe('tools that change (R6)', () => {
   });
 });
 
-describe('a list of one conversation that is not taken (R6, E1)', () => {
+describe('toolsets whose lists may have changed (R6, G3g)', () => {
   const stage = hostStage();
-  const audience = { conversation: 'd1', declares: '{}' };
+
+  it('are only the toolset of the server that lists other tools', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const announced: (readonly string[])[] = [];
+    stage.host.onDidPublish((ids) => announced.push(ids));
+    warm.changeTools(listing('x', 'y'));
+    await stage.until(() => stage.published().length === 2);
+    assert.deepEqual(announced, [['a']]);
+  });
+
+  it('are all toolsets if the instance of a conversation lists other tools, because they share names', async () => {
+    const connection = await stage.serve('a', 'command: a', 'x');
+    const client = fakeClient({ conversation: 'd1', listedFor: 'd1' });
+    const { signal } = new AbortController();
+    const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', client, signal });
+    await answer(connection, '1');
+    await called;
+    const changed = nextEvent(stage.host.onDidPublish, () => true);
+    connection.changeTools(listing('x', 'y'));
+    assert.deepEqual(await changed, ['a', 'mcp_admin']);
+    const changedBack = nextEvent(stage.host.onDidPublish, () => true);
+    await stage.host.release('a', 'd1');
+    assert.deepEqual(await changedBack, ['a', 'mcp_admin']);
+  });
+});
+
+describe('an own list of one conversation with an error (R6, E1)', () => {
+  const stage = hostStage();
 
   const use = async (connection: FakeConnection): Promise<void> => {
-    const client = fakeClient({ conversation: 'd1', audience });
+    const client = fakeClient({ conversation: 'd1', listedFor: 'd1' });
     const { signal } = new AbortController();
     const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', client, signal });
     await answer(connection, '1');
     await called;
   };
-  /** The instance is the lease of the conversation, and has a list of its own from now on. */
+  /** Makes the instance the lease of the conversation, with its own list. */
   const lease = async (rest: string): Promise<FakeConnection> => {
     const connection = await stage.serve('a', rest, 'x');
     await use(connection);
     return connection;
   };
   const offered = (): string[] | undefined =>
-    stage.host.catalogueFor(audience).toolsets[0]?.tools.map(({ published }) => published);
+    stage.host.catalogueFor('d1').toolsets[0]?.tools.map(({ published }) => published);
   const refused = [
     ['could not be had', 'command: a', new Error('busy')],
     ['gives two tools one name', "command: a, transform: [{ prefix: { remove: p_, add: '' } }]", listing('x', 'p_x')],
   ] as const;
 
   for (const [why, rest, list] of refused) {
-    it(`is a problem until it lists again, where it ${why}`, async () => {
+    it(`an own list is a problem until it lists again, if it ${why}`, async () => {
       const connection = await lease(rest);
       connection.changeTools(list);
       await stage.until(({ problems }) => problems.length === 1);
@@ -68,7 +96,7 @@ describe('a list of one conversation that is not taken (R6, E1)', () => {
       assert.deepEqual(offered(), ['x', 'y']);
     });
 
-    it(`is a problem until its instance is released, where it ${why}`, async () => {
+    it(`an own list is a problem until its instance is released, if it ${why}`, async () => {
       const connection = await lease(rest);
       connection.changeTools(list);
       await stage.until(({ problems }) => problems.length === 1);
@@ -77,7 +105,7 @@ describe('a list of one conversation that is not taken (R6, E1)', () => {
     });
   }
 
-  it('is a problem until an edit makes its names right', async () => {
+  it('an own list is a problem until an edit makes its names right', async () => {
     const connection = await lease("command: a, transform: [{ prefix: { remove: p_, add: '' } }]");
     connection.changeTools(listing('x', 'p_x'));
     await stage.until(({ problems }) => problems.length === 1);
@@ -86,7 +114,7 @@ describe('a list of one conversation that is not taken (R6, E1)', () => {
     assert.deepEqual(offered(), ['x', 'p_x']);
   });
 
-  it('is another than the list that all are offered, whose problem lasts longer', async () => {
+  it('the problem of an own list ends before the problem of the common list', async () => {
     const connection = await stage.serve('a', 'command: a', 'x');
     connection.changeTools(new Error('busy'));
     await stage.until(({ problems }) => problems.length === 1);

@@ -1,4 +1,4 @@
-/** A conversation learns with its next call that what it held is gone, and why, however it lost it (X4). */
+/** A conversation learns with its next call why it lost its instance (X4). */
 import assert from 'node:assert/strict';
 import { RememberedConversations } from '../../../src/core/remembered/conversations.js';
 import { testCore } from '../../support/core/testCore.js';
@@ -6,7 +6,7 @@ import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { fakeClient } from '../../support/fakes/fakeClient.js';
 import { FakeConnector, listing, textResult } from '../../support/fakes/fakeConnector.js';
 
-describe('what a conversation lost (X4)', () => {
+describe('the loss of an instance (X4)', () => {
   let core: ReturnType<typeof testCore>;
   let connector: FakeConnector;
   let clock: FakeClock;
@@ -39,7 +39,7 @@ describe('what a conversation lost (X4)', () => {
     (await connector.nextConnect()).succeed(listing('x'));
     await edited;
   }
-  /** The news that a call brings. It starts an instance if none waits for it. */
+  /** Returns the news of a call. It starts an instance if none is live. */
   async function call(toolset = 'a', tool = 'x'): Promise<unknown> {
     const living = [...connector.live].find((one) => !one.closed && one.connectRequest.server === toolset);
     const { signal } = new AbortController();
@@ -111,7 +111,7 @@ describe('what a conversation lost (X4)', () => {
     ],
   ];
   for (const [how, cause, lose] of losses) {
-    it(`the next call says what is gone when ${how}`, async () => {
+    it(`the next call says why the instance is gone when ${how}`, async () => {
       await serve();
       assert.deepEqual(await call(), { kind: 'new' });
       assert.equal(await call(), undefined);
@@ -133,7 +133,7 @@ describe('what a conversation lost (X4)', () => {
     assert.match(JSON.stringify(await call('a', 'x')), /"replaced".*another instance needed the room/);
   });
 
-  it('a call that a person ended by stopping the server is not promised a new instance', async () => {
+  it('a call on a server that a person stops is not promised a new instance', async () => {
     await serve();
     const { signal } = new AbortController();
     const outcome = core.host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', signal });

@@ -1,4 +1,4 @@
-/** What a person, an agent that asks `mcp_admin`, and a server itself bring about (E3, L5, E4). */
+/** Actions of a person, of an agent through `mcp_admin`, and of a server (E3, L5, E4). */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import { toolsAlone } from '../../../src/core/tools/features.js';
@@ -8,10 +8,10 @@ import { testCore } from '../../support/core/testCore.js';
 import { answer, answered, file, hostStage } from './stage.js';
 import { fakeClient } from '../../support/fakes/fakeClient.js';
 
-describe('a person’s actions (E3)', () => {
+describe('actions of a person (E3)', () => {
   const stage = hostStage();
 
-  it('stop withdraws the tools and ends everything at once; an unrelated edit does not start it; start does', async () => {
+  it('stop withdraws the tools and ends everything, and only start brings them back', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const running = stage.call('a', 'x');
     await warm.nextCall();
@@ -28,7 +28,7 @@ describe('a person’s actions (E3)', () => {
     assert.deepEqual(stage.published(), ['a/x']);
   });
 
-  it('stop of what does not run starts nothing, whatever its entry says', async () => {
+  it('stop of a server that does not run starts nothing, whatever its entry says', async () => {
     await stage.edit(file({ a: 'command: a, args: 3' }));
     await stage.host.stop('a');
     await stage.host.reload();
@@ -36,7 +36,7 @@ describe('a person’s actions (E3)', () => {
   });
 
   for (const again of ['start', 'restart'] as const) {
-    it(`${again} of a stopped server counts although its entry is wrong: it runs when the entry is right again`, async () => {
+    it(`${again} of a stopped server with a wrong entry counts when the entry is right again`, async () => {
       await stage.serve('a', 'command: a', 'x');
       await stage.edit(file({ a: 'command: a, args: 3' }));
       await stage.host.stop('a');
@@ -48,7 +48,7 @@ describe('a person’s actions (E3)', () => {
     });
   }
 
-  it('restart ends every instance, lists anew and keeps the tools published meanwhile', async () => {
+  it('restart ends every instance, lists again, and keeps the tools published', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const restarted = stage.host.restart('a');
     const starting = await stage.connector.nextConnect();
@@ -78,7 +78,7 @@ describe('a person’s actions (E3)', () => {
     });
   }
 
-  it('an instance that starts later may be of another version, and what that says of itself counts (X8, P8)', async () => {
+  it('the description of a later version of the server counts (X8, P8)', async () => {
     const kept: string[] = [];
     const { host } = testCore({
       clock: stage.clock,
@@ -97,15 +97,15 @@ describe('a person’s actions (E3)', () => {
     const restarted = host.restart('a');
     const later = (await stage.connector.nextConnect()).succeed(listing('x'));
     later.protocolVersion = '2026-07-28';
-    later.capabilities = { tools: {}, extensions: { 'example.com/extension': {} } };
+    later.capabilities = { tools: {}, extensions: { 'io.modelcontextprotocol/tasks': {}, 'example.com/unknown': {} } };
     await restarted;
     assert.deepEqual(kept, ['2025-11-25', '2026-07-28']);
-    assert.deepEqual(features(), { ...toolsAlone, extensions: { 'example.com/extension': {} } });
+    assert.deepEqual(features(), { ...toolsAlone, extensions: { 'io.modelcontextprotocol/tasks': {} } });
     await host.dispose();
   });
 
   for (const again of ['start', 'restart'] as const) {
-    it(`${again} of a last-known-good whose entry is wrong starts that again (R3)`, async () => {
+    it(`${again} with a wrong entry starts the last-known-good definition again (R3)`, async () => {
       const warm = await stage.serve('a', 'command: a', 'x');
       await stage.edit(file({ a: 'command: a, args: 3' }));
       if (again === 'start') {
@@ -121,13 +121,13 @@ describe('a person’s actions (E3)', () => {
     });
   }
 
-  it('rejects for a server that nobody knows', async () => {
+  it('an action on an unknown server rejects', async () => {
     for (const action of ['start', 'stop', 'restart', 'release'] as const) {
       await assert.rejects(stage.host[action]('nobody', 'd1'), /no server "nobody"/);
     }
   });
 
-  it('restart while an instance starts begins anew', async () => {
+  it('restart during a start begins again', async () => {
     await stage.serve('a', 'command: a, timeouts: { idle: 1s }', 'x');
     stage.clock.advance(1000);
     await stage.until(() => stage.server('a').state.kind === 'idle');
@@ -141,7 +141,7 @@ describe('a person’s actions (E3)', () => {
     assert.equal(stage.server('a').state.kind, 'running');
   });
 
-  it('restart starts a shared server once, though a call has started it before the old process has ended', async () => {
+  it('restart starts a shared server once, even if a call starts it before the old process has ended', async () => {
     const warm = await stage.serve('a', 'command: a, truely-stateless: true', 'x');
     let processEnds = (): void => {};
     warm.ends = new Promise((resolve) => (processEnds = resolve));
@@ -156,7 +156,7 @@ describe('a person’s actions (E3)', () => {
     assert.deepEqual(await called, answered('1'));
   });
 
-  it('an edit ends no lease for an instance that did not start (L2)', async () => {
+  it('an edit ends no lease because another instance did not start (L2)', async () => {
     const connections = [await stage.serve('a', 'command: a', 'x')];
     const calls = ['d1', 'd2', 'd3'].map((conversation) => stage.call('a', 'x', conversation));
     for (let count = 0; count < 2; count++)
@@ -173,7 +173,7 @@ describe('a person’s actions (E3)', () => {
     );
   });
 
-  it('an edit starts nothing where an instance lives, though another one did not start (R2)', async () => {
+  it('an edit starts nothing beside a live instance, although another one did not start (R2)', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const client = fakeClient({ capabilities: { sampling: {} } });
     const { signal } = new AbortController();
@@ -189,7 +189,7 @@ describe('a person’s actions (E3)', () => {
     );
   });
 
-  it('restart of an entry that was wrong reads it again', async () => {
+  it('restart reads a wrong entry again', async () => {
     await stage.edit(file({ a: 'command: a, env: { T: { env: NOT_SET } }' }));
     await stage.until(() => stage.server('a').state.kind === 'invalid');
     assert.deepEqual(stage.codes(), ['env-unset']);
@@ -197,7 +197,7 @@ describe('a person’s actions (E3)', () => {
     assert.equal(stage.connector.connects, 0);
   });
 
-  it('start of a server that is switched off asks for no other, though its entry is wrong (C1)', async () => {
+  it('start of a disabled server starts no other one, although its entry is wrong (C1)', async () => {
     const edited = stage.edit(file({ a: 'command: a, enabled: false, args: 3', b: 'command: b' }));
     (await stage.connector.nextConnect()).fail(failure);
     await edited;
@@ -217,7 +217,7 @@ describe('mcp_admin (L5)', () => {
     return part?.type === 'text' ? part.text : '';
   };
 
-  it('is there when servers are configured, whatever their state, and not without', async () => {
+  it('mcp_admin is published if any server is configured, whatever its state', async () => {
     const ids = (): string[] => stage.host.catalogue.toolsets.map(({ id }) => id);
     assert.deepEqual(ids(), []);
     await stage.edit(file({ a: "command: ''" }));
@@ -226,7 +226,7 @@ describe('mcp_admin (L5)', () => {
     assert.deepEqual(ids(), []);
   });
 
-  it('tells the state of servers, what is wrong, and what the conversation holds', async () => {
+  it('the status shows states, problems and the leases of the conversation', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const call = stage.call('a', 'x');
     await answer(warm, '1');
@@ -240,7 +240,7 @@ describe('mcp_admin (L5)', () => {
     );
   });
 
-  it('tells what is wrong with a file as a whole (C4)', async () => {
+  it('the status shows an error of a whole file (C4)', async () => {
     await stage.serve('a', 'command: a', 'x');
     await stage.edit('version: 1\nservers: [');
     const told = /^a: running, 1 of 1 tools published\nerror in .+: Not valid YAML: .+ Close the bracket/;
@@ -248,7 +248,7 @@ describe('mcp_admin (L5)', () => {
     assert.match(await ask('mcp_status'), told);
   });
 
-  it('releases the instance of the conversation that asks, and no other', async () => {
+  it('a release ends the lease of the calling conversation only', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const call = stage.call('a', 'x');
     await answer(warm, '1');
@@ -259,7 +259,7 @@ describe('mcp_admin (L5)', () => {
     assert.equal(warm.closed, true);
   });
 
-  it('restarts a shared server, and says to the calls that it ends who did it', async () => {
+  it('a restart of a shared server names the agent to the calls that it ends', async () => {
     const shared = await stage.serve('a', 'command: a, truely-stateless: true', 'x');
     const running = stage.call('a', 'x');
     await shared.nextCall();
@@ -270,7 +270,7 @@ describe('mcp_admin (L5)', () => {
     assert.match(JSON.stringify(await running), /an agent restarted it/);
   });
 
-  it('restarts of a leased server the instance of the conversation that asks', async () => {
+  it('a restart of a leased server ends only the lease of the calling conversation', async () => {
     const own = await stage.serve('a', 'command: a', 'x');
     const call = stage.call('a', 'x');
     await answer(own, '1');
@@ -279,7 +279,7 @@ describe('mcp_admin (L5)', () => {
     assert.equal(own.closed, true);
   });
 
-  it('restarts nothing that other conversations hold, or that starts for them', async () => {
+  it('a restart ends no lease and no start of another conversation', async () => {
     const held = await stage.serve('a', 'command: a', 'x');
     const running = stage.call('a', 'x', 'd1');
     const call = await held.nextCall();
@@ -294,7 +294,7 @@ describe('mcp_admin (L5)', () => {
     assert.equal(held.closed, false);
   });
 
-  it('restarts the instance that waits for the next conversation, where nothing else lives', async () => {
+  it('a restart ends the free instance if no other is live', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const restarted = ask('mcp_restart', { serverId: 'a' });
     (await stage.connector.nextConnect()).succeed(listing('x', 'new'));
@@ -302,7 +302,7 @@ describe('mcp_admin (L5)', () => {
     assert.equal(warm.closed, true);
   });
 
-  it('restarts a start that takes long, where nobody has an instance', async () => {
+  it('a restart replaces a long start without a conversation', async () => {
     await stage.serve('a', 'command: a, timeouts: { idle: 1s }', 'x');
     stage.clock.advance(1000);
     await stage.until(() => stage.server('a').state.kind === 'idle');
@@ -315,7 +315,7 @@ describe('mcp_admin (L5)', () => {
     await started;
   });
 
-  it('starts a server that has failed', async () => {
+  it('a restart starts a failed server', async () => {
     const edited = stage.edit(file({ a: 'command: a' }));
     (await stage.connector.nextConnect()).fail(failure);
     await edited;
@@ -324,7 +324,7 @@ describe('mcp_admin (L5)', () => {
     assert.equal(await restarted, 'a: running, 1 of 1 tools published');
   });
 
-  it('starts nothing that a person stopped, and says so', async () => {
+  it('a restart does not start a server that a person stopped, and says so', async () => {
     await stage.serve('a', 'command: a', 'x');
     await stage.host.stop('a');
     assert.match(await ask('mcp_restart', { serverId: 'a' }), /^Error: A person stopped "a".*Start Server/);
@@ -333,7 +333,7 @@ describe('mcp_admin (L5)', () => {
     assert.equal(stage.server('a').state.kind, 'stopped');
   });
 
-  it('says what is missing or unknown as an error the agent can read', async () => {
+  it('a missing or unknown argument is an error for the agent', async () => {
     await stage.serve('a', 'command: a', 'x');
     assert.match(await ask('mcp_release'), /^Error: The argument "serverId" must be a string/);
     assert.match(await ask('mcp_restart', { serverId: 'zzz' }), /^Error: There is no server "zzz"/);
@@ -343,7 +343,7 @@ describe('mcp_admin (L5)', () => {
 describe('secrets (E4)', () => {
   const stage = hostStage();
 
-  it('do not appear in problems though the server quotes them', async () => {
+  it('problems do not show a secret that the server quotes', async () => {
     const edited = stage.edit(file({ a: 'command: a, env: { T: { env: SECRET } }' }));
     (await stage.connector.nextConnect()).fail({ ...failure, message: 'It said: token hunter2222 is wrong.' });
     await edited;
@@ -351,7 +351,7 @@ describe('secrets (E4)', () => {
     assert.equal(stage.host.snapshot.problems[0]?.message, '"a" It said: token ••• is wrong.');
   });
 
-  it('do not appear either where a reference takes the place of the same text', async () => {
+  it('problems do not show a secret after a reference replaced its literal', async () => {
     await stage.serve('a', "command: a, args: ['--with=hunter2222']", 'x');
     await stage.edit(file({ a: "command: a, args: [{ prefix: '--with=', env: SECRET }]" }));
     const restarted = stage.host.restart('a');

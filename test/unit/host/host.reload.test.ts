@@ -1,4 +1,4 @@
-/** What an edit of the file brings about: toolsets that come, go and change, and calls that are in flight meanwhile (R2, R3, R4, C1, V1). */
+/** The effects of an edit of the file: toolsets come, go and change while calls are in flight (R2, R3, R4, C1, V1). */
 import assert from 'node:assert/strict';
 import { failure, listing, textResult } from '../../support/fakes/fakeConnector.js';
 import { answered, file, hostStage } from './stage.js';
@@ -6,7 +6,7 @@ import { answered, file, hostStage } from './stage.js';
 describe('reload (R2, R3)', () => {
   const stage = hostStage();
 
-  it('publishes each toolset as its server answers, in file order', async () => {
+  it('each toolset is published when its server has listed, in file order', async () => {
     const edited = stage.edit(file({ a: 'command: a', b: 'command: b' }));
     const a = await stage.connector.nextConnect();
     const b = await stage.connector.nextConnect();
@@ -18,7 +18,7 @@ describe('reload (R2, R3)', () => {
     assert.deepEqual(stage.published(), ['a/x', 'b/y']);
   });
 
-  it('lets the first in the file have a contested name, whoever connects first, and gives it back', async () => {
+  it('the first server in the file has a contested name, whoever lists first, and gives it back', async () => {
     const edited = stage.edit(file({ a: 'command: a', b: 'command: b' }));
     const a = await stage.connector.nextConnect();
     (await stage.connector.nextConnect()).succeed(listing('same', 'own'));
@@ -31,7 +31,7 @@ describe('reload (R2, R3)', () => {
     await stage.until(({ problems }) => problems.length === 0);
   });
 
-  it('applies a filter and a transform without restarting anything', async () => {
+  it('a changed filter and transform apply without a restart', async () => {
     const connection = await stage.serve('a', 'command: a', 'x', 'y');
     await stage.edit(file({ a: 'command: a, tools: { whitelist: [x] }, transform: [{ suffix: _v2 }]' }));
     assert.deepEqual(stage.published(), ['a/x_v2']);
@@ -39,7 +39,7 @@ describe('reload (R2, R3)', () => {
     assert.equal(connection.closed, false);
   });
 
-  it('keeps the old instance serving until the new one has listed', async () => {
+  it('the old instance serves until the new one has listed', async () => {
     const old = await stage.serve('a', 'command: a', 'x');
     const edited = stage.edit(file({ a: 'command: a2' }));
     const starting = await stage.connector.nextConnect();
@@ -53,7 +53,7 @@ describe('reload (R2, R3)', () => {
     await stage.until(() => stage.server('a').previous === undefined);
   });
 
-  it('keeps the last-known-good when the new definition fails, says so, and recovers', async () => {
+  it('the last-known-good definition stays when the new one fails, and goes when the new one works', async () => {
     const old = await stage.serve('a', 'command: a', 'x');
     const edited = stage.edit(file({ a: 'command: broken' }));
     (await stage.connector.nextConnect()).fail(failure);
@@ -72,7 +72,7 @@ describe('reload (R2, R3)', () => {
     assert.equal(stage.server('a').previous, undefined);
   });
 
-  it('keeps the last-known-good of an entry that became wrong', async () => {
+  it('the last-known-good definition stays when the entry becomes wrong', async () => {
     await stage.serve('a', 'command: a', 'x');
     await stage.edit(file({ a: "command: ''" }));
     await stage.until(({ problems }) => problems.length > 0);
@@ -80,7 +80,7 @@ describe('reload (R2, R3)', () => {
     assert.equal(stage.server('a').previous?.reason, 'Its new definition has an error.');
   });
 
-  it('keeps everything when the file as a whole is refused, and says since when', async () => {
+  it('everything stays when the whole file is refused, with the time', async () => {
     await stage.serve('a', 'command: a', 'x');
     await stage.edit('version: 1\nservers: [');
     await stage.until(({ refused }) => refused.length === 1);
@@ -91,7 +91,7 @@ describe('reload (R2, R3)', () => {
     assert.equal(stage.connector.connects, 1);
   });
 
-  it('of an earlier text of a refused file, errors go to its beginning and all else is left out (C4)', async () => {
+  it('the errors of a refused file’s earlier text go to its beginning, and other problems are left out (C4)', async () => {
     const edited = stage.edit(`\n\n${file({ a: 'command: a', b: 'command: b, tools: { blacklist: [y] }' })}`);
     (await stage.connector.nextConnect()).fail(failure);
     (await stage.connector.nextConnect()).succeed(listing('x', 'y'));
@@ -110,7 +110,7 @@ describe('reload (R2, R3)', () => {
     );
   });
 
-  it('refuses an update that gives two tools one name, and keeps the names before it', async () => {
+  it('an update with two tools of one name is refused, and the earlier names stay', async () => {
     await stage.serve('a', 'command: a', 'p_x', 'x');
     await stage.edit(file({ a: "command: a, transform: [{ prefix: { remove: p_, add: '' } }]" }));
     await stage.until(({ problems }) => problems.length > 0);
@@ -120,7 +120,7 @@ describe('reload (R2, R3)', () => {
     await stage.until(({ problems }) => problems.length === 0);
   });
 
-  it('ends a start that a later edit overtakes, and ends in the state of the last', async () => {
+  it('a later edit overtakes a start, and the last edit counts', async () => {
     const first = stage.edit(file({ a: 'command: one' }));
     const one = await stage.connector.nextConnect();
     const second = stage.edit(file({ a: 'command: two' }));
@@ -131,7 +131,7 @@ describe('reload (R2, R3)', () => {
     assert.equal(stage.connector.live.size, 1);
   });
 
-  it('ends what an overtaken start connected after all', async () => {
+  it('the connection of an overtaken start is closed', async () => {
     void stage.edit(file({ a: 'command: one' }));
     const one = await stage.connector.nextConnect();
     const late = one.succeed(listing('one'));
@@ -141,7 +141,7 @@ describe('reload (R2, R3)', () => {
     assert.deepEqual(stage.published(), []);
   });
 
-  it('lets a start go on when only the filter of its definition changes', async () => {
+  it('a start goes on when only the filter of its definition changes', async () => {
     const first = stage.edit(file({ a: 'command: a' }));
     const starting = await stage.connector.nextConnect();
     const second = stage.edit(file({ a: 'command: a, tools: { blacklist: [y] }' }));
@@ -151,7 +151,7 @@ describe('reload (R2, R3)', () => {
     assert.equal(stage.connector.connects, 1);
   });
 
-  it('starts nothing that is disabled, and withdraws what becomes disabled or is removed', async () => {
+  it('a disabled server does not start, and a disabled or removed one is withdrawn', async () => {
     const connection = await stage.serve('a', 'command: a', 'x');
     await stage.edit(file({ a: 'command: a, enabled: false' }));
     assert.deepEqual(stage.published(), []);
@@ -161,7 +161,7 @@ describe('reload (R2, R3)', () => {
     await stage.until(({ servers }) => servers.length === 0);
   });
 
-  it('survives a defect of the connector: it costs that one start', async () => {
+  it('a defect of the connector costs one start', async () => {
     stage.connector.automatic = ({ server }) => {
       if (server === 'a') throw new Error('not built yet');
       return listing('y');
@@ -176,7 +176,7 @@ describe('reload (R2, R3)', () => {
     assert.deepEqual(stage.published(), ['a/x', 'b/y']);
   });
 
-  it('asks a failed server again with the next edit', async () => {
+  it('the next edit starts a failed server again', async () => {
     const first = stage.edit(file({ a: 'command: a' }));
     (await stage.connector.nextConnect()).fail(failure);
     await first;
@@ -188,7 +188,7 @@ describe('reload (R2, R3)', () => {
     assert.deepEqual(stage.published(), ['a/x']);
   });
 
-  it('asks again with the next edit where only the last start of what serves failed, and waits for it', async () => {
+  it('the next edit starts again, and waits, if only the last start of the serving definition failed', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     warm.die('it crashed');
     const call = stage.call('a', 'x');
@@ -204,7 +204,7 @@ describe('reload (R2, R3)', () => {
     await stage.until(({ problems }) => problems.length === 0);
   });
 
-  it('counts the registry version up with each change agents can see, and not else', async () => {
+  it('the registry version grows only with changes that agents can see', async () => {
     await stage.serve('a', 'command: a', 'x');
     const { version } = stage.host.catalogue;
     await stage.edit(`# a comment\n${file({ a: 'command: a' })}`);
@@ -217,7 +217,7 @@ describe('reload (R2, R3)', () => {
 describe('calls in flight (R4)', () => {
   const stage = hostStage();
 
-  it('finish on the instance they started on, which ends with the last of them', async () => {
+  it('calls finish on their instance, which ends with the last of them', async () => {
     const old = await stage.serve('a', 'command: a', 'x');
     const running = stage.call('a', 'x');
     const call = await old.nextCall();
@@ -233,7 +233,7 @@ describe('calls in flight (R4)', () => {
     assert.equal(old.closed, true);
   });
 
-  it('fail as result unknown at the drain limit', async () => {
+  it('calls fail as result unknown at the drain limit', async () => {
     const old = await stage.serve('a', 'command: a', 'x');
     const running = stage.call('a', 'x');
     await old.nextCall();
@@ -247,7 +247,7 @@ describe('calls in flight (R4)', () => {
     assert.equal(old.closed, true);
   });
 
-  it('of a server that was removed do not hold up the end of the host', async () => {
+  it('calls of a removed server do not hold up the end of the host', async () => {
     const old = await stage.serve('a', 'command: a', 'x');
     const running = stage.call('a', 'x');
     await old.nextCall();
@@ -257,7 +257,7 @@ describe('calls in flight (R4)', () => {
     assert.match(JSON.stringify(await running), /result unknown.*MCP Toolsets was shut down/);
   });
 
-  it('that still wait for their instance get it, though its definition was removed meanwhile', async () => {
+  it('calls that wait for an instance get it, although an edit removed its definition', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const first = stage.call('a', 'x', 'd1');
     const firstCall = await warm.nextCall();
@@ -272,10 +272,10 @@ describe('calls in flight (R4)', () => {
   });
 });
 
-describe('a start of a server that is removed', () => {
+describe('a start of a removed server', () => {
   const stage = hostStage();
 
-  it('ends at once where no call waits for it any more', async () => {
+  it('a start ends at once if no call waits for it', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const first = stage.call('a', 'x', 'd1');
     (await warm.nextCall()).answer({ kind: 'result', result: textResult('first') });
@@ -290,7 +290,7 @@ describe('a start of a server that is removed', () => {
     assert.equal(starting.request.signal.aborted, true);
   });
 
-  it('goes on as long as one of those that share it waits', async () => {
+  it('a start goes on as long as one of its calls waits', async () => {
     const shared = await stage.serve('a', 'command: a, truely-stateless: true', 'x');
     shared.die('it crashed');
     const [gone, stays] = [new AbortController(), new AbortController()];
@@ -306,10 +306,10 @@ describe('a start of a server that is removed', () => {
   });
 });
 
-describe('what a file says of a toolset (C1)', () => {
+describe('the manual of a toolset (C1)', () => {
   const stage = hostStage();
 
-  it('stands behind the instructions of the server, and a change restarts nothing', async () => {
+  it('the manual comes after the server’s instructions, and a change restarts nothing', async () => {
     await stage.serve('a', "command: a, manual: { content: 'For pages.' }", 'x');
     const told = (): string | undefined => stage.host.catalogue.toolsets[0]?.instructions;
     assert.equal(told(), 'For pages.');
@@ -322,7 +322,7 @@ describe('what a file says of a toolset (C1)', () => {
 describe('data: URLs (V1)', () => {
   const stage = hostStage();
 
-  it('are put right in what any client gets', async () => {
+  it('data: URLs are repaired for every client', async () => {
     const connection = await stage.serve('a', 'command: a', 'x');
     const call = stage.call('a', 'x');
     const url = 'data:image/png;base64,AAAA';

@@ -1,4 +1,4 @@
-/** Calls of what an earlier window listed: they wait for the start, whatever becomes of it meanwhile (P8). */
+/** Calls of remembered tools wait for the start of their server (P8). */
 import assert from 'node:assert/strict';
 import type { Host, KeptOffers } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
@@ -7,7 +7,7 @@ import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { failure, FakeConnector, listing } from '../../support/fakes/fakeConnector.js';
 import { answer, file } from './stage.js';
 
-describe('a call of what an earlier window listed (P8)', () => {
+describe('a call of a remembered tool (P8)', () => {
   let connector: FakeConnector;
   let host: Host;
   let knows: boolean;
@@ -36,7 +36,7 @@ describe('a call of what an earlier window listed (P8)', () => {
     assert.equal(connector.live.size, 0, 'a connection was left open');
   });
 
-  it('starts what takes the place of its launch, if that was listed too', async () => {
+  it('a remembered replacement launch starts for the call', async () => {
     await edit('command: one');
     const waiting = call();
     const first = await connector.nextConnect();
@@ -48,7 +48,7 @@ describe('a call of what an earlier window listed (P8)', () => {
     assert.match(await textOf(waiting), /from two/);
   });
 
-  it('is not tried again where its start failed', async () => {
+  it('a call whose start failed does not start it again', async () => {
     await edit('command: one');
     const waiting = call();
     (await connector.nextConnect()).fail(failure);
@@ -56,7 +56,7 @@ describe('a call of what an earlier window listed (P8)', () => {
     assert.equal(connector.connects, 1);
   });
 
-  it('waits for the start also where the server went while a person was asked about the call (S4)', async () => {
+  it('a call waits for the start even if the server went while a person was asked (S4)', async () => {
     await host.dispose();
     let answerQuestion = (_: 'once'): void => {};
     const asked = new Promise<void>((resolve) => {
@@ -79,7 +79,7 @@ describe('a call of what an earlier window listed (P8)', () => {
     assert.match(await textOf(waiting), /after all/);
   });
 
-  it('is not said to have failed where another launch did, which an edit took back', async () => {
+  it('a call does not report the failure of another launch that an edit took back', async () => {
     await edit('command: one');
     knows = false;
     const edited = edit('command: two');
@@ -97,7 +97,7 @@ describe('a call of what an earlier window listed (P8)', () => {
     ['disabled', () => edit('command: one, enabled: false')],
     ['removed', () => host.setSources([])],
   ] as const) {
-    it(`says that it was not made where the server is ${how} meanwhile`, async () => {
+    it(`a call reports that it was not made if the server is ${how} before its start`, async () => {
       await edit('command: one');
       const waiting = call();
       await connector.nextConnect();

@@ -1,4 +1,4 @@
-/** What has just started is there for whoever waits for it, whoever else wants its room (L2, R4); what ends is there for nobody. */
+/** A new instance serves its waiting callers before it makes room, and an ending one serves no caller (L2, R4). */
 import assert from 'node:assert/strict';
 import type { ToolListing } from '../../../src/core/connections/connection.js';
 import { FakeConnector, type FakeConnection, listing } from '../../support/fakes/fakeConnector.js';
@@ -6,7 +6,7 @@ import { FakeClock, rest } from '../../support/fakes/fakeClock.js';
 import { testCore } from '../../support/core/testCore.js';
 import { answer, answered, file, hostStage } from './stage.js';
 
-/** The process goes on when it is asked to end, until the returned function is called. */
+/** The process goes on after the request to end, until the returned function is called. */
 function endingSlowly(connection: FakeConnection): () => void {
   let processEnds = (): void => {};
   const ended = new Promise<void>((resolve) => (processEnds = resolve));
@@ -15,10 +15,10 @@ function endingSlowly(connection: FakeConnection): () => void {
   return processEnds;
 }
 
-describe('an instance that has just started (L2)', () => {
+describe('a new instance (L2)', () => {
   const stage = hostStage();
 
-  it('takes the call of a remembered tool that waits for it before it makes room (P8)', async () => {
+  it('a new instance takes the waiting call of a remembered tool before it makes room (P8)', async () => {
     const connector = new FakeConnector();
     const said = { serverInfo: { name: 'f', version: '1' }, capabilities: {}, protocolVersion: '2025-11-25' };
     const kept = {
@@ -45,7 +45,7 @@ describe('an instance that has just started (L2)', () => {
     await host.dispose();
   });
 
-  it('takes the call that waits for it before it makes room for another', async () => {
+  it('a new instance takes its waiting call before it makes room for another', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const first = stage.call('a', 'x', 'd1');
     const others = ['d2', 'd3', 'd4', 'd5'].map((conversation) => stage.call('a', 'x', conversation));
@@ -54,7 +54,7 @@ describe('an instance that has just started (L2)', () => {
     assert.equal(stage.connector.connects, 3, 'two wait for room');
     await answer(warm, '1');
     await first;
-    // What is idle the longest is the warm one, though what starts now has never been called.
+    // The warm one is idle the longest, although the new one has had no call.
     stage.clock.advance(1);
     const made = [second.succeed(listing('x')), third.succeed(listing('x'))];
     await rest();
@@ -73,7 +73,7 @@ describe('an instance that has just started (L2)', () => {
     }
   });
 
-  it('takes that call also when what it was started for is replaced in that moment (R4)', async () => {
+  it('a new instance takes its waiting call even if its definition is replaced at that moment (R4)', async () => {
     for (const isReplacedFirst of [true, false]) {
       const warm = await stage.serve('a', `command: a${isReplacedFirst}`, 'x');
       const kept = stage.call('a', 'x', 'd1');
@@ -86,7 +86,7 @@ describe('an instance that has just started (L2)', () => {
       if (!isReplacedFirst) next.succeed(listing('x'));
       await edited;
       void answer(made, '2');
-      // The second time, the conversation had the instance that was replaced before.
+      // The second time, the conversation had the replaced instance.
       const cause = 'its definition was changed';
       assert.deepEqual(await waiting, answered('2', isReplacedFirst ? { kind: 'new' } : { kind: 'replaced', cause }));
       await answer(warm, '1');
@@ -96,7 +96,7 @@ describe('an instance that has just started (L2)', () => {
     }
   });
 
-  it('makes room when those who waited for it have given up', async () => {
+  it('a new instance makes room when its callers have given up', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const busy = stage.call('a', 'x', 'd1');
     const gaveUp = new AbortController();
@@ -119,7 +119,7 @@ describe('an instance that has just started (L2)', () => {
 describe('an instance that is ending', () => {
   const stage = hostStage();
 
-  it('leaves its room to the next, so that no conversation loses its own for that (L2, X4)', async () => {
+  it('an ending instance leaves its room to the next, so that no conversation loses a lease (L2, X4)', async () => {
     const connections = [await stage.serve('a', 'command: a', 'x')];
     const calls = ['d1', 'd2', 'd3'].map((conversation) => stage.call('a', 'x', conversation));
     for (let count = 0; count < 2; count++)
@@ -138,7 +138,7 @@ describe('an instance that is ending', () => {
     assert.deepEqual([first!.closed, second!.closed], [false, false]);
   });
 
-  it('is asked for no page of an app, and none is started for that (G8)', async () => {
+  it('an ending instance is asked for no page of an app, and no other is started for it (G8)', async () => {
     const withApp = (name: string): ToolListing['tools'][number] => ({
       name,
       inputSchema: { type: 'object' },

@@ -1,4 +1,4 @@
-/** The spare instance of a leased server, over servers that are played by hand (P9). */
+/** The spare instance of a leased server, over fake servers (P9). */
 import assert from 'node:assert/strict';
 import { nextEvent } from '../../../src/core/base/events.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
@@ -57,7 +57,7 @@ describe('the spare instance (P9)', () => {
       ...(client && { client }),
       signal: new AbortController().signal,
     });
-  /** The first call of a conversation, which must go to this instance. */
+  /** Makes the first call of a conversation, and expects it at this instance. */
   async function lease(conversation: string, connection: FakeConnection, client?: ServerClient): Promise<void> {
     const outcome = call(conversation, client);
     (await connection.nextCall()).answer({ kind: 'result', result: textResult(conversation) });
@@ -68,7 +68,7 @@ describe('the spare instance (P9)', () => {
     const isSo = (): boolean => uses().join() === wanted.join();
     if (!isSo()) await nextEvent(host.onDidChange, isSo);
   };
-  /** The start of the spare, which nothing begins but the passing of time. */
+  /** Resolves with the start of the spare, which begins after its delay. */
   async function spareStart(): ReturnType<FakeConnector['nextConnect']> {
     clock.advance(100);
     return await connector.nextConnect();
@@ -80,7 +80,7 @@ describe('the spare instance (P9)', () => {
   }
   const client = (capabilities: ServerClient['capabilities']): ServerClient => fakeClient({ capabilities });
 
-  it('is started when the warm one is taken, goes to the next conversation alone, and another follows', async () => {
+  it('a spare starts when the warm instance is taken, goes to the next conversation only, and another follows', async () => {
     const warm = await serve();
     clock.advance(1_000);
     assert.equal(connector.connects, 1, 'nobody has taken one');
@@ -98,7 +98,7 @@ describe('the spare instance (P9)', () => {
     assert.equal(connector.connects, 3, 'there is no room for another');
   });
 
-  it('follows in a workspace that has had two conversations, which trials and returning ones are not', async () => {
+  it('a spare follows in a workspace with two conversations, without trials and returning ones', async () => {
     await host.dispose();
     begin({});
     const warm = await serve();
@@ -123,7 +123,7 @@ describe('the spare instance (P9)', () => {
     await untilUses('leased', 'spare');
   });
 
-  it('does not follow one conversation that goes on after a reload', async () => {
+  it('no spare follows one conversation that goes on after a reload', async () => {
     await host.dispose();
     begin({});
     for (const command of ['a', 'b', 'c']) await lease('d1', await serve(`command: ${command}`));
@@ -132,7 +132,7 @@ describe('the spare instance (P9)', () => {
     assert.deepEqual([connector.connects, counts()], [3, { a: 1 }]);
   });
 
-  it('goes to the conversation that comes while it starts, and to no second one', async () => {
+  it('a spare goes to the conversation that comes during its start, and to no second one', async () => {
     await lease('d1', await serve());
     const starting = await spareStart();
     const [second, third] = [call('d2'), call('d3')];
@@ -147,13 +147,13 @@ describe('the spare instance (P9)', () => {
     assert.deepEqual(uses(), ['leased', 'leased', 'leased']);
   });
 
-  it('takes nothing away of what a conversation has gained, until it is the instance of another', async () => {
+  it('the list of a spare takes no gained tool away until a conversation has the spare', async () => {
     const offered = (): string[] =>
       host.catalogue.toolsets.find(({ id }) => id === 'a')?.tools.map(({ published }) => published) ?? [];
     const warm = await serve();
     await lease('d1', warm);
     warm.changeTools(listing('x', 'gained'));
-    if (offered().length < 2) await nextEvent(host.onDidChangeCatalogue, () => offered().length === 2);
+    if (offered().length < 2) await nextEvent(host.onDidPublish, () => offered().length === 2);
     const second = await spare();
     await untilUses('leased', 'spare');
     assert.deepEqual(offered(), ['x', 'gained']);
@@ -161,7 +161,7 @@ describe('the spare instance (P9)', () => {
     assert.deepEqual(offered(), ['x'], 'the newest conversation is offered what its instance has');
   });
 
-  it('that fails to start is no problem of the server, unless a conversation waits for it', async () => {
+  it('a failed start of a spare is a problem only if a conversation waits for it', async () => {
     const warm = await serve();
     await lease('d1', warm);
     (await spareStart()).fail(failure);
@@ -184,7 +184,7 @@ describe('the spare instance (P9)', () => {
     );
   });
 
-  it('that dies is nobody’s loss, and is not brought back', async () => {
+  it('the death of a spare is reported to no conversation, and it is not brought back', async () => {
     await lease('d1', await serve());
     (await spare()).die('it crashed');
     await untilUses('leased');
@@ -193,7 +193,7 @@ describe('the spare instance (P9)', () => {
     assert.equal(connector.connects, 2);
   });
 
-  it('ends by the idle limit, and makes room before any lease does', async () => {
+  it('a spare ends by the idle limit, and makes room before any lease', async () => {
     await lease('d1', await serve('command: a, timeouts: { idle: 10m }'));
     const first = await spare();
     await call2(first);
@@ -223,7 +223,7 @@ describe('the spare instance (P9)', () => {
   });
   const call2 = (connection: FakeConnection): Promise<void> => lease('d2', connection);
 
-  it('makes room also while it starts, before any lease does and at once, and another follows', async () => {
+  it('a starting spare makes room at once, before any lease, and another follows', async () => {
     const warm = await serve();
     const asks = client({ elicitation: {} });
     const first = call('d1');
@@ -251,7 +251,7 @@ describe('the spare instance (P9)', () => {
     await untilUses('leased', 'leased', 'spare');
   });
 
-  it('ends when it is switched off, when its launch changes and when its server stops, also while it starts', async () => {
+  it('a spare ends when it is switched off, when its launch changes and when its server stops, also during its start', async () => {
     await lease('d1', await serve());
     const first = await spare();
     await edit('command: a, spare: 0');
@@ -275,7 +275,7 @@ describe('the spare instance (P9)', () => {
     assert.equal(last.closed, true);
   });
 
-  it('is for a client like the last, and for no other', async () => {
+  it('a spare is only for a client like the last one', async () => {
     const asks = client({ elicitation: {} });
     const warm = await serve();
     const outcome = call('d1', asks);

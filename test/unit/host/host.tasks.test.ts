@@ -1,4 +1,4 @@
-/** Which instance works on a task, for whom, and how long it is kept for that (X8, L2), over servers played by hand. */
+/** The instance of a task, its conversation, and its end, over fake servers (X8, L2). */
 import assert from 'node:assert/strict';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { ServerOutcome } from '../../../src/core/protocol/request.js';
@@ -38,7 +38,7 @@ describe('tasks (X8)', () => {
     );
   };
 
-  it('are told apart between conversations where each instance counts its own', async () => {
+  it('tasks with one id in two instances belong to their conversations', async () => {
     const warm = await stage.serve('a', 'command: a, timeouts: { idle: 10s }', 'x');
     const first = await begin('d1', warm, '1');
     const second = await begin('d2', undefined, '1');
@@ -51,7 +51,7 @@ describe('tasks (X8)', () => {
     assert.deepEqual([first.closed, second.closed], [true, true], 'their tasks are over');
   });
 
-  it('keep a lease that was given back no longer than its conversation can ask for them', async () => {
+  it('tasks keep a released lease only as long as its conversation can ask for them', async () => {
     const first = await begin('d1', await stage.serve('a', 'command: a', 'x'), '1');
     await stage.host.release('a', 'd1');
     assert.equal(first.closed, false);
@@ -62,7 +62,7 @@ describe('tasks (X8)', () => {
     assert.equal(second.closed, false);
   });
 
-  it('go on where a call was answered with one by an instance that a reload has replaced (R4)', async () => {
+  it('tasks go on if an instance began them after a reload replaced it (R4)', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const call = stage.call('a', 'x', 'd1');
     const running = await warm.nextCall();
@@ -78,7 +78,7 @@ describe('tasks (X8)', () => {
     assert.equal(warm.closed, true, 'its last task is over');
   });
 
-  it('leave nothing of an instance that was ended', async () => {
+  it('tasks of an ended instance are forgotten', async () => {
     await begin('d1', await stage.serve('a', 'command: a, timeouts: { idle: 1s }', 'x'), '1');
     const restarted = stage.host.restart('a');
     const next = (await stage.connector.nextConnect()).succeed(listing('x'));
@@ -89,7 +89,7 @@ describe('tasks (X8)', () => {
     assert.deepEqual([next.closed, stage.clock.pending], [true, 0]);
   });
 
-  it('stay with a server that all share when its instance was ended', async () => {
+  it('tasks of a shared server outlive its instance', async () => {
     await begin('d1', await stage.serve('a', 'command: a, truely-stateless: true', 'x'), '1');
     const restarted = stage.host.restart('a');
     const next = (await stage.connector.nextConnect()).succeed(listing('x'));

@@ -1,4 +1,4 @@
-/** Whether a tool may be called, and what a person is asked about it (S4). */
+/** Permissions of tools, and the questions to a person (S4). */
 import assert from 'node:assert/strict';
 import { Permission, type CallAnswer } from '../../../src/core/host/permission.js';
 import type { ServedTool } from '../../../src/core/tools/catalogue.js';
@@ -10,7 +10,7 @@ function served(published: string, original = published): ServedTool {
   return { original, published, tool, editorName: published, editorId: published };
 }
 
-describe('what a person answers about a call', () => {
+describe('the answer of a person about a call', () => {
   let shown: { tool: string; signal: AbortSignal; answer(answer: CallAnswer): void; fail(): void }[];
   let setting: unknown;
   let permission: Permission;
@@ -34,7 +34,7 @@ describe('what a person answers about a call', () => {
 
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it('counts once, or for the conversation and the tool', async () => {
+  it('an answer counts once, or for the conversation and the tool', async () => {
     const first = permit('x');
     await settle();
     shown[0]?.answer('once');
@@ -56,7 +56,7 @@ describe('what a person answers about a call', () => {
     );
   });
 
-  it('for the conversation is no answer for another tool that gets the name, nor for that of another server', async () => {
+  it('an answer for the conversation does not count for another tool with that name, nor for another server', async () => {
     const { signal } = new AbortController();
     const call = { tool: 'read', arguments: {}, conversation: 'd', signal };
     const first = permission.permit(served('read'), { ...call, toolset: 'a' });
@@ -75,7 +75,7 @@ describe('what a person answers about a call', () => {
     assert.equal(shown.length, 3);
   });
 
-  it('is asked one at a time, and never about a call that is no longer waited for', async () => {
+  it('one question is asked at a time, and none for a caller that no longer waits', async () => {
     const ending = new AbortController();
     const answers = [permit('x'), permit('y', 'd', ending.signal), permit('z')];
     await settle();
@@ -91,7 +91,7 @@ describe('what a person answers about a call', () => {
     );
   });
 
-  it('a call that is cancelled while its question stands withdraws it: the next is asked at once, a late answer counts for nothing', async () => {
+  it('a cancelled call withdraws its question, the next one is asked at once, and a late answer counts for nothing', async () => {
     const ending = new AbortController();
     const answers = [permit('x', 'd', ending.signal), permit('y')];
     await settle();
@@ -112,7 +112,7 @@ describe('what a person answers about a call', () => {
     assert.equal(shown.length, 3, 'it is asked again');
   });
 
-  it('an answer that comes together with the cancellation counts for nothing', async () => {
+  it('an answer together with the cancellation counts for nothing', async () => {
     const ending = new AbortController();
     const answer = permit('x', 'd', ending.signal);
     await settle();
@@ -131,7 +131,7 @@ describe('what a person answers about a call', () => {
     assert.equal(await answer, false);
   });
 
-  it('is forgotten when the setting changes', async () => {
+  it('an answer is forgotten when the setting changes', async () => {
     const first = permit('x');
     await settle();
     shown[0]?.answer('inConversation');
@@ -141,8 +141,12 @@ describe('what a person answers about a call', () => {
     setting = { x: 'deny' };
     permission.recheck();
     assert.equal(changes, 1);
-    assert.equal(permission.deniedBy({ original: 'y', published: 'x' }), 'x');
-    assert.equal(permission.deniedBy({ original: 'x', published: 'y' }), 'x', 'a rename does not get around it');
+    assert.equal(permission.verdictOf({ original: 'y', published: 'x' }).pattern, 'x');
+    assert.equal(
+      permission.verdictOf({ original: 'x', published: 'y' }).pattern,
+      'x',
+      'a rename does not get around it',
+    );
     setting = { '*': 'ask' };
     permission.recheck();
     void permit('x');
@@ -157,28 +161,28 @@ describe('a question before a call', () => {
   const asks = (one: typeof reads, ...settings: unknown[]): boolean =>
     new Permission({ settings: () => settings, ask: () => Promise.resolve('no') }).isAskedInChat('d', one);
 
-  it('is asked unless the tool only reads, or is the host’s own', () => {
+  it('the chat asks unless the tool only reads or is the host’s own', () => {
     assert.deepEqual([asks(reads), asks(writes), asks(tool('mcp_release'))], [false, true, false]);
     assert.equal(asks(reads, undefined, undefined, undefined), false);
   });
 
-  it('is asked by a rule for the original name too', () => {
+  it('a rule for the original name asks too', () => {
     assert.equal(asks({ ...reads, original: 'wipe' }, { wipe: 'ask', 'shop_*': 'allow' }), true);
   });
 
-  it('is spared by a rule of the person alone', () => {
+  it('only a rule of the person spares the question', () => {
     assert.equal(asks(writes, { 'shop_*': 'allow' }), false);
     assert.equal(asks(writes, undefined, { 'shop_*': 'allow' }), true, 'of the workspace');
     assert.equal(asks(writes, { 'bank_*': 'allow' }), true, 'of another tool');
   });
 
-  it('is not spared by a name that the file has given to another tool', () => {
+  it('a name that the file gave to another tool spares no question', () => {
     const renamed = { ...writes, original: 'wipe' };
     assert.equal(asks(renamed, { 'shop_*': 'allow' }), true);
     assert.equal(asks(renamed, { 'shop_*': 'allow', wipe: 'allow' }), false);
   });
 
-  it('is not asked again where the person allowed the tool in that chat, until the setting changes', () => {
+  it('the chat does not ask again after the person allowed the tool there, until the setting changes', () => {
     const permission = new Permission({ settings: () => [{ '*': 'ask' }], ask: () => Promise.resolve('no') });
     const isAsked = (conversation: string, one: typeof writes): boolean => permission.isAskedInChat(conversation, one);
     permission.allowInChat('d', writes);
@@ -188,7 +192,7 @@ describe('a question before a call', () => {
     assert.equal(isAsked('d', writes), true);
   });
 
-  it('is asked wherever a rule says so, also for what only reads', () => {
+  it('a rule that asks counts everywhere, also for a tool that only reads', () => {
     assert.equal(asks(reads, { shop_count: 'ask' }), true);
     assert.equal(asks(reads, undefined, { '*': 'ask' }), true, 'of the workspace');
     assert.equal(asks(writes, { '*': 'allow' }, { shop_pay: 'ask' }), true, 'the stricter counts');

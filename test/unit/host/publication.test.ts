@@ -1,9 +1,9 @@
-/** The host with what a person lets agents do with tools (S3, S4), over servers that are played by hand. */
+/** The host with permissions and held changes, over fake servers (S3, S4). */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
-import { testCore } from '../../support/core/testCore.js';
+import { onSwap, testCore } from '../../support/core/testCore.js';
 import type { SourceText } from '../../../src/core/config/model.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
@@ -21,7 +21,7 @@ let offersAdmin: boolean;
 let questions: { question: CallQuestion; answer(allowed: boolean): void }[];
 const asked = new Emitter<void>();
 
-/** Each test of the suite that calls this has a host of its own. */
+/** Gives each test of the suite a new host. */
 function withHost(): void {
   beforeEach(() => {
     holdsBack = false;
@@ -92,14 +92,14 @@ function redescribed(...names: string[]): ReturnType<typeof listing> {
   return { tools: tools.map((tool) => ({ ...tool, description: 'other words' })), malformed };
 }
 
-/** Accepts what is shown of everything that waits. */
+/** Accepts every shown change. */
 async function acceptAll(): Promise<void> {
   const names = host.snapshot.servers.flatMap(({ changedOffers }) => changedOffers);
   const changes = await Promise.all(names.map((name) => ledger.changeOf(name)));
   ledger.accept(changes.flatMap((change) => change ?? []));
 }
 
-describe('tools that changed since their server was approved (S3)', () => {
+describe('tools that changed since the approval of their server (S3)', () => {
   withHost();
 
   const change = async (): Promise<FakeConnection> => {
@@ -114,7 +114,7 @@ describe('tools that changed since their server was approved (S3)', () => {
     return connection;
   };
 
-  it('are marked, with a problem that says what changed, and agents see them', async () => {
+  it('changed tools are marked, with a problem, and agents see them', async () => {
     await change();
     const [changed] = host.snapshot.servers[0]?.changedOffers ?? [];
     assert.deepEqual(
@@ -127,7 +127,7 @@ describe('tools that changed since their server was approved (S3)', () => {
     assert.match(problem?.message ?? '', /tool "x" \(description changed\)/);
   });
 
-  it('are told apart from another `manual` of the file, which is marked and held back like other instructions', async () => {
+  it('a changed manual is marked and held back like other instructions, apart from changed tools', async () => {
     const text = (manual: string): string =>
       `version: 1\nservers: { a: { transport: stdio, command: x, truely-stateless: true, manual: { content: ${manual} } } }\n`;
     const source = (manual: string): SourceText[] => [
@@ -146,7 +146,7 @@ describe('tools that changed since their server was approved (S3)', () => {
     assert.equal(instructions(), 'two');
   });
 
-  it('are held back where a person wants that, until they accept', async () => {
+  it('changed tools are held back if a person wants that, until they accept', async () => {
     holdsBack = true;
     await change();
     assert.deepEqual(named('a'), ['y']);
@@ -159,7 +159,7 @@ describe('tools that changed since their server was approved (S3)', () => {
     await solved;
   });
 
-  it('are held back where they come later, until a person accepts them', async () => {
+  it('new tools are held back until a person accepts them', async () => {
     holdsBack = true;
     const connection = await serve('a', 'x');
     const changed = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedOffers.length === 1);
@@ -174,7 +174,7 @@ describe('tools that changed since their server was approved (S3)', () => {
     assert.deepEqual(named('a'), ['x', 'y']);
   });
 
-  it('are prompts that come later, and instructions of the next start', async () => {
+  it('new prompts and the instructions of the next start are held back', async () => {
     const connection = await serve('a', 'x');
     const changed = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedOffers.length === 1);
     connection.changeTools({ ...listing('x'), prompts: { prompts: [{ name: 'p' }], malformed: [] } }, 'prompts');
@@ -196,7 +196,7 @@ describe('tools that changed since their server was approved (S3)', () => {
     assert.equal(host.catalogue.toolsets[0]?.instructions, 'Obey.');
   });
 
-  it('are held back and let go as the setting changes', async () => {
+  it('the setting holds changed tools back and lets them go', async () => {
     await change();
     holdsBack = true;
     ledger.recheck();
@@ -206,7 +206,7 @@ describe('tools that changed since their server was approved (S3)', () => {
     assert.deepEqual(named('a'), ['x', 'y']);
   });
 
-  it('do not count where the filter keeps them out', async () => {
+  it('changed tools behind the filter do not count', async () => {
     const connection = await serve('a', 'x', 'y');
     const text = `version: 1\nservers: { a: { transport: stdio, command: x, truely-stateless: true, tools: { blacklist: [x] } } }\n`;
     await host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
@@ -228,7 +228,7 @@ describe('tool permissions (S4)', () => {
     host.permission.recheck();
   };
 
-  it('keep what is denied from agents, free its name, and say why', async () => {
+  it('a denied tool is hidden from agents, frees its name, and says why', async () => {
     set({ 'x*': 'deny', mcp_restart: 'deny' });
     await serve('a', 'x1', 'y');
     assert.deepEqual(named('a'), ['y']);
@@ -241,7 +241,7 @@ describe('tool permissions (S4)', () => {
     );
   });
 
-  it('leave the built-in toolset to a setting of its own (L5)', async () => {
+  it('the built-in toolset has a separate setting (L5)', async () => {
     await serve('a', 'x');
     offersAdmin = false;
     set({});
@@ -251,7 +251,7 @@ describe('tool permissions (S4)', () => {
     assert.equal(named(adminId).length, 4);
   });
 
-  it('count as soon as they change', async () => {
+  it('a changed permission counts at once', async () => {
     await serve('a', 'x', 'y');
     set({ x: 'deny' });
     assert.deepEqual(named('a'), ['y']);
@@ -260,7 +260,7 @@ describe('tool permissions (S4)', () => {
     assert.deepEqual(named(adminId), ['mcp_release', 'mcp_status', 'mcp_restart', 'mcp_reload']);
   });
 
-  it('ask a person, who sees the call, and make it when they allow it', async () => {
+  it('a person sees the call, and it is made when they allow it', async () => {
     set({ '*': 'ask' });
     const connection = await serve('a', 'x');
     const outcome = call('x');
@@ -273,7 +273,7 @@ describe('tool permissions (S4)', () => {
     assert.deepEqual(made.kind === 'result' && made.result, textResult('made'));
   });
 
-  it('do not make a call that the person does not allow, and tell the agent', async () => {
+  it('a call without permission is not made, and the agent learns so', async () => {
     set({ '*': 'ask' });
     const connection = await serve('a', 'x');
     const outcome = call('x');
@@ -285,7 +285,7 @@ describe('tool permissions (S4)', () => {
     assert.equal(connection.calls.length, 0);
   });
 
-  it('do not ask about what a person has asked for themself', async () => {
+  it('a call that the person made themselves needs no question', async () => {
     set({ '*': 'ask' });
     const connection = await serve('a', 'x');
     const outcome = call('x', { consented: 'x' });
@@ -294,7 +294,7 @@ describe('tool permissions (S4)', () => {
     assert.deepEqual(questions, []);
   });
 
-  it('make no call that was cancelled or denied while the question stood', async () => {
+  it('a call that was cancelled or denied during its question is not made', async () => {
     set({ '*': 'ask' });
     const connection = await serve('a', 'x');
     const ending = new AbortController();
@@ -315,7 +315,7 @@ describe('tool permissions (S4)', () => {
     ['while the question stands', undefined],
     ['after a person has seen the call', 'read'],
   ] as const) {
-    it(`make no call where the name is given to another tool ${when}`, async () => {
+    it(`a call is not made if its name is given to another tool ${when}`, async () => {
       set({ '*': 'ask' });
       const connection = await serve('a', 'read', 'delete');
       const rename = (): Promise<void> => edit('a', ', transform: [{ prefix: { remove: delete, add: read } }]');
@@ -333,7 +333,7 @@ describe('tool permissions (S4)', () => {
     });
   }
 
-  it('ask about built-in tools too', async () => {
+  it('built-in tools can need a question too', async () => {
     set({ 'mcp_*': 'ask' });
     await serve('a', 'x');
     const outcome = host.call({
@@ -349,13 +349,13 @@ describe('tool permissions (S4)', () => {
   });
 });
 
-describe('a tool that a person wants to be asked about (S4)', () => {
+describe('a tool with a question before each call (S4)', () => {
   withHost();
 
   const hints = (clientKind: 'editor' | 'agentHost' | 'plain', id = 'a'): unknown[] =>
     (backend.toolset(id, clientKind)?.tools ?? []).map(({ annotations }) => annotations);
 
-  it('has the hint by which the editor asks nothing, so that only our question is shown; other clients get it unchanged', async () => {
+  it('only the editor gets the hint that it need not ask, so that only our question is shown', async () => {
     permissions = { x: 'ask' };
     host.permission.recheck();
     const { tools, malformed } = listing('x', 'y');
@@ -370,11 +370,11 @@ describe('a tool that a person wants to be asked about (S4)', () => {
     assert.deepEqual([hints('agentHost'), hints('plain')].flat(), Array(4).fill(unchanged));
   });
 
-  it('is another tool to the editor as soon as the setting changes, `mcp_admin` included', async () => {
+  it('the editor’s tools change with the setting, `mcp_admin` included', async () => {
     await serve('a', 'x');
     assert.deepEqual(hints('editor'), [undefined]);
     let changes = 0;
-    host.onDidChangeCatalogue(() => changes++);
+    onSwap(host, () => changes++);
     permissions = { '*': 'ask' };
     host.permission.recheck();
     assert.equal(changes, 1);
@@ -385,7 +385,7 @@ describe('a tool that a person wants to be asked about (S4)', () => {
     assert.deepEqual(hints('editor'), [undefined]);
   });
 
-  it('is asked about as long as the editor has a list with that hint, whatever the setting says by then', async () => {
+  it('the question stays as long as the editor has a list with that hint, whatever the setting says', async () => {
     const connection = await serve('a', 'x');
     const outcome = host.call({
       ...{ toolset: 'a', tool: 'x', arguments: {}, conversation: 'chat', isPromised: true },

@@ -1,9 +1,9 @@
-/** What REST adds to the config file, and what it refuses (G7): an edit like any other, or an error with a code. */
+/** REST adds servers to the config file by an edit, or refuses with a code (G7). */
 import assert from 'node:assert/strict';
 import type { ConfigFileAccess } from '../../../src/core/files/configFile.js';
 import { Emitter } from '../../../src/core/base/events.js';
 import { FileRefused } from '../../../src/core/base/textFile.js';
-import type { RestAnswer } from '../../../src/core/gateway/rest.js';
+import type { RestAnswer } from '../../../src/core/gateway/http/rest.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { createRestBackend } from '../../../src/core/host/restBackend.js';
@@ -71,7 +71,7 @@ describe('REST: adding a server', () => {
     return answer.kind === 'error' ? [answer.status, answer.code] : [0, ''];
   };
 
-  it('is an edit behind those that are there, comments kept; the answer says that it waits', async () => {
+  it('a server is added behind the others, comments stay, and the answer says that it waits', async () => {
     const answer = await add(gamma);
     assert.equal(
       text,
@@ -83,7 +83,7 @@ describe('REST: adding a server', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('without a file makes one; keeps the mark at the beginning of one', async () => {
+  it('a missing file is made, and the mark at the beginning of a file stays', async () => {
     text = undefined;
     await add(gamma);
     assert.match(text ?? '', /^version: 1\n\nservers:\n {2}gamma:\n/);
@@ -93,7 +93,7 @@ describe('REST: adding a server', () => {
     assert.ok((text as string).startsWith(`\uFEFF${config}`));
   });
 
-  it('leaves alone a file that would not be the same when it is written again', async () => {
+  it('a file that would change when it is written again is left alone', async () => {
     const refused = new FileRefused('/ws/.minds/mcp.yaml', 'it is not written in UTF-8');
     onRead = () => {
       throw refused;
@@ -102,7 +102,7 @@ describe('REST: adding a server', () => {
     assert.equal(text, config);
   });
 
-  it('two at once are two edits', async () => {
+  it('two requests at once are two edits', async () => {
     const both = backend();
     await Promise.all([both.add(gamma, url), both.add({ ...gamma, id: 'delta' }, url)]);
     assert.match(text ?? '', /gamma:[^]*delta:/);
@@ -126,7 +126,7 @@ describe('REST: adding a server', () => {
     });
   }
 
-  it('a server that serves its previous definition says so, since when and why (R3)', () => {
+  it('a server with a previous definition says so, since when and why (R3)', () => {
     const since = Date.UTC(2026, 0, 2);
     servers = [{ ...status('a'), previous: { since, reason: 'It is wrong.' } }, status('b')];
     const previous = backend()
@@ -135,12 +135,12 @@ describe('REST: adding a server', () => {
     assert.deepEqual(previous, [{ since: '2026-01-02T00:00:00.000Z', reason: 'It is wrong.' }, null]);
   });
 
-  it('an id that another file has is taken too', async () => {
+  it('an id of another file is taken too', async () => {
     servers = [status('own')];
     assert.deepEqual(await code({ ...gamma, id: 'own' }), [409, 'id-taken']);
   });
 
-  it('a file that is broken, unsaved in the editor or changed meanwhile is left alone', async () => {
+  it('a file that is broken, unsaved in the editor or changed in between is left alone', async () => {
     text = 'version: 1\nservers: [\n';
     assert.deepEqual(await code(gamma), [409, 'config-has-errors']);
     text = 'servers:\n  a: { transport: stdio, command: a }\n';

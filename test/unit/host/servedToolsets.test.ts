@@ -1,4 +1,4 @@
-/** What all toolsets are together (G2), and which of them a request to all of them means. */
+/** All toolsets together (G2), and the toolset of a request to all. */
 import assert from 'node:assert/strict';
 import { holderOfRequest, servedTogether } from '../../../src/core/host/servedToolsets.js';
 import { noResources, type Toolset } from '../../../src/core/tools/catalogue.js';
@@ -23,7 +23,7 @@ function toolset(
 }
 
 describe('toolsets together', () => {
-  it('they can do what any of them can, but for extensions of which nothing tells whose they are', () => {
+  it('all toolsets have the features of each, except extensions without a known toolset', () => {
     const extensions = { 'io.modelcontextprotocol/tasks': {}, 'io.modelcontextprotocol/skills': {} };
     const all = [
       toolset('a', { prompts: true, completions: true }),
@@ -38,7 +38,7 @@ describe('toolsets together', () => {
     assert.deepEqual(servedTogether([toolset('d', {})]).features, toolsAlone);
   });
 
-  it('list a prompt or a URI of two servers once, from the server that is asked for it', () => {
+  it('all toolsets list a prompt or a URI of two servers once, from the server that answers it', () => {
     const greet = { original: 'greet', published: 'greet', prompt: { name: 'greet' } };
     const of = (id: string): Toolset => ({
       ...toolset(
@@ -57,7 +57,7 @@ describe('toolsets together', () => {
     assert.equal(holderOfRequest(all, { method: 'prompts/get', params: { name: 'greet' } })?.id, 'a');
   });
 
-  it('a resource that no list names is of the one whose app it is, or of whose template it is made, or of the first', () => {
+  it('a resource in no list belongs to the toolset of its app, of its template, or to the first', () => {
     const template = { name: 'raw', uriTemplate: 'note://{name}/raw' };
     const all = [
       toolset('first', { resources: true }),

@@ -1,4 +1,4 @@
-/** The lists of an organisation hold for the servers behind the toolsets, too (S1). */
+/** The lists of an organisation also hold for the servers behind the toolsets (S1). */
 import assert from 'node:assert/strict';
 import { withoutBarred } from '../../../src/core/host/serverLists.js';
 import { ConfigState } from '../../../src/core/config/read/merge.js';
@@ -21,13 +21,13 @@ describe('lists of servers (S1)', () => {
       ({ server, message }) => `${server} ${/chat\.mcp\.(\w+)/.exec(message)?.[1]}`,
     );
 
-  it('bar nobody where there is none', () => {
+  it('no list bars no server', () => {
     assert.deepEqual(barred(undefined, undefined), []);
     assert.deepEqual(barred(null, null), []);
     assert.deepEqual(withoutBarred(servers, { allowed: null, denied: null }).servers, servers);
   });
 
-  it('deny by name, by command and by URL', () => {
+  it('a list denies by name, by command and by URL', () => {
     assert.deepEqual(barred(null, [{ serverName: 'files' }]), ['files deniedServers']);
     assert.deepEqual(barred(null, [{ serverCommand: ['npx', '-y', 'files'] }]), ['files deniedServers']);
     assert.deepEqual(barred(null, [{ serverCommand: ['npx'] }]), []);
@@ -39,7 +39,7 @@ describe('lists of servers (S1)', () => {
     }
   });
 
-  it('allow what they name and nothing else, and a denial counts more', () => {
+  it('a list allows only its entries, and a denial counts more', () => {
     assert.deepEqual(barred([], null), ['files allowedServers', 'web allowedServers']);
     assert.deepEqual(barred([{ serverName: 'web' }], null), ['files allowedServers']);
     assert.deepEqual(barred([{ serverName: 'web' }, { serverName: 'files' }], [{ serverName: 'web' }]), [
@@ -47,12 +47,12 @@ describe('lists of servers (S1)', () => {
     ]);
   });
 
-  it('overlook entries that name a server in no way, or in two', () => {
+  it('an entry that names a server in no way, or in two, is left out', () => {
     const denied = [{}, 7, null, { serverName: 'files', serverUrl: 'https://x/' }, { serverUrl: 3 }];
     assert.deepEqual(barred(null, denied), []);
   });
 
-  it('bar what may be denied, and allow none of it, where a program says what it is', () => {
+  it('a server with a value command is barred by a possible denial, and not allowed by a possible match', () => {
     const printing = `version: 1
 servers:
   files: { transport: stdio, command: npx, args: ['-y', { command: [echo, files] }] }
@@ -76,7 +76,20 @@ servers:
     assert.deepEqual(barredOf([{ serverName: 'web' }, { serverName: 'files' }], null), ['named']);
   });
 
-  it('switch off what they bar, so that what runs of it ends', () => {
+  it('an address that takes too long to match counts as denied and as not allowed (S2)', () => {
+    const long = `https://mcp.example.com/${'a'.repeat(4_000)}`;
+    const text = `version: 1\nservers:\n  web: { transport: streamable_http, url: '${long}' }\n`;
+    const { servers: given } = new ConfigState().apply([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }], {
+      env: {},
+      directoryExists: () => true,
+    }).model;
+    const lists = [{ serverUrl: `https://*${'a'.repeat(2_000)}b*` }];
+    const barred = (allowed: unknown, denied: unknown): number =>
+      withoutBarred(given, { allowed, denied }).problems.length;
+    assert.deepEqual([barred(lists, null), barred(null, lists), barred([{ serverUrl: '*' }], null)], [1, 1, 0]);
+  });
+
+  it('a barred server is switched off, and its instances end', () => {
     const [files] = withoutBarred(servers, { allowed: null, denied: [{ serverName: 'files' }] }).servers;
     assert.ok(files?.kind === 'valid' && !files.definition.enabled);
   });

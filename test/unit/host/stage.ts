@@ -1,4 +1,4 @@
-/** A host over servers that are played by hand, for the tests of what happens to it (spec R, L). */
+/** A host over fake servers for the tests of its behaviour (spec R, L). */
 import assert from 'node:assert/strict';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { adminId } from '../../../src/core/host/admin.js';
@@ -9,7 +9,7 @@ import { testCore } from '../../support/core/testCore.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 
-/** Each test of the suite that calls this has a host of its own, and leaves nothing of it behind. */
+/** Gives each test of the suite a new host, and checks that nothing of it is left. */
 export function hostStage(): HostStage {
   const stage = new HostStage();
   beforeEach(() => stage.open());
@@ -95,7 +95,7 @@ export const answered = (text: string, news?: LeaseNews): ToolOutcome => ({
   ...(news && { news }),
 });
 
-/** Lets the next call of a connection be answered with this text. */
+/** Answers the next call of a connection with this text. */
 export async function answer(connection: FakeConnection, text: string): Promise<void> {
   (await connection.nextCall()).answer({ kind: 'result', result: textResult(text) });
 }

@@ -1,12 +1,13 @@
-/** Import of other programs' files (C6): one real-world sample a format, its entries and its report as golden text. */
+/** Import of other programs' files (C6). Samples are written after public files; entries and reports are golden texts. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'smol-toml';
 import { addServers } from '../../../src/core/config/edit/addServers.js';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
-import { dialects, formatOfPath } from '../../../src/core/import/dialects.js';
-import type { ImportFormat, ImportNote } from '../../../src/core/import/imported.js';
+import { isObject } from '../../../src/core/base/isObject.js';
+import { dialects, formatOfPath, type ImportFormat } from '../../../src/core/import/dialects.js';
+import type { ImportNote } from '../../../src/core/import/imported.js';
 import { importServers, withSecretsApart } from '../../../src/core/import/importServers.js';
 import { newEntry } from '../../../src/core/config/edit/newServer.js';
 import { readSource, textOfBytes } from '../../../src/core/import/readSource.js';
@@ -38,11 +39,11 @@ const written = (servers: ReturnType<typeof imported>['servers'], text?: string)
 const secrets =
   /ghp_|hunter2|BSAabc|sk-live|abcdef0123456789|tvly-|0123456789abcdef|qwertz|ctx7sk|user:pass|lin_api|CLIENT_SECRET": "def/;
 
-/** The settings of a program that have nothing to do with its servers. */
+/** Settings of programs without a relation to servers. */
 const programSettings =
-  /^(?:numStartups|model|theme|globalShortcut|editor\.fontSize|\$schema)$|^tools\.(?:write|bash)$|^stream$/;
+  /^(?:numStartups|model|theme|globalShortcut|editor\.fontSize|\$schema)$|^tools\.(?:write|bash)$|^stream$|^(?:selectedAuthType|\$?version|name|schema|cache|ui|models|lsp|amp\.notifications\.enabled|amp\.tools\.disable\.0|GOOSE_\w+)(?:\.|$)/;
 
-/** The paths of all values that are neither empty nor null. */
+/** Returns the paths of all values except empty ones and null. */
 function leavesOf(value: unknown, at: readonly (string | number)[] = []): (string | number)[][] {
   if (Array.isArray(value)) return value.flatMap((item, index) => leavesOf(item, [...at, index]));
   if (typeof value === 'object' && value !== null) {
@@ -51,7 +52,7 @@ function leavesOf(value: unknown, at: readonly (string | number)[] = []): (strin
   return value === null ? [] : [[...at]];
 }
 
-/** The same with another value at a path. */
+/** Returns a copy with another value at a path. */
 function changed(value: unknown, [step, ...rest]: readonly (string | number)[]): unknown {
   if (step === undefined) {
     return typeof value === 'boolean' ? !value : typeof value === 'number' ? value + 1 : `${String(value)}-changed`;
@@ -60,7 +61,7 @@ function changed(value: unknown, [step, ...rest]: readonly (string | number)[]):
   return Array.isArray(value) ? value.with(Number(step), inner) : { ...(value as object), [step]: inner };
 }
 
-/** Says whether a note is about the value at a path: it names its key or something it is a part of, or skips its server. */
+/** True if a note names the key of a value or of a part around it, or skips its server. */
 function names({ kind, server, message }: ImportNote, leaf: readonly (string | number)[]): boolean {
   const named = [...message.matchAll(/`([^`]*)`/g)].flatMap(([, text = '']) => [text, ...text.split('.')]);
   const ids = leaf.slice(0, -1);
@@ -76,14 +77,14 @@ function names({ kind, server, message }: ImportNote, leaf: readonly (string | n
 describe('import (C6)', () => {
   const samples = filesBelow(folder);
 
-  it('has a sample of each format', () => {
+  it('import has a sample of each format', () => {
     const formats = new Set(samples.flatMap((file) => formatOfPath(file) ?? []));
     assert.deepEqual([...formats].sort(), Object.keys(dialects).sort());
   });
 
   for (const file of samples) {
     const name = path.relative(folder, file);
-    it(`${name}: entries and report`, () => {
+    it(`${name}: import writes the entries and the report`, () => {
       const text = readFileSync(file, 'utf8');
       const found = imported(text, file);
       const yaml = written(found.servers);
@@ -95,7 +96,7 @@ describe('import (C6)', () => {
         secret: () => 'x',
         directoryExists: () => true,
       });
-      // The value that stands for a whole URL here is none.
+      // The test gives variables the value `x`, which cannot be a whole URL.
       const wrong = parsed.problems.filter(({ code }) => code !== 'url-invalid');
       assert.deepEqual(wrong, []);
       assertGolden(path.join(folder, name.split(path.sep)[0] ?? '', 'expected.txt'), `${yaml}\n---\n${report}`);
@@ -103,7 +104,7 @@ describe('import (C6)', () => {
   }
 
   for (const file of samples) {
-    it(`${path.relative(folder, file)}: what is there already is not imported again`, () => {
+    it(`${path.relative(folder, file)}: a second import adds nothing`, () => {
       const text = readFileSync(file, 'utf8');
       const plan = (config: string | undefined) => planImport({ ...outside, text, file, config });
       const first = plan(undefined);
@@ -116,7 +117,7 @@ describe('import (C6)', () => {
     });
   }
 
-  it('the report asks to remove what the editor would use in place of the toolsets', () => {
+  it('the report asks to remove servers that the editor would use instead of the toolsets', () => {
     const text = '{ "servers": { "a": { "command": "x" } } }';
     const file = '/ws/.vscode/mcp.json';
     const plan = (isOfEditor: boolean) => planImport({ ...outside, isOfEditor, text, file, config: undefined });
@@ -126,7 +127,7 @@ describe('import (C6)', () => {
     assert.doesNotMatch(elsewhere.report, /Remove/);
   });
 
-  it('what was changed since it was imported is imported under another id, once', () => {
+  it('a server that was changed after its import is imported once more, under another id', () => {
     const text = JSON.stringify({
       mcpServers: { 'my db': { url: 'https://x/', headers: { Authorization: 'Bearer abc123def' } } },
     });
@@ -146,33 +147,36 @@ describe('import (C6)', () => {
   });
 
   for (const file of samples) {
-    it(`${path.relative(folder, file)}: drops nothing without a word`, () => {
+    it(`${path.relative(folder, file)}: import translates or names every value`, () => {
       const text = readFileSync(file, 'utf8');
       const isToml = file.endsWith('.toml');
-      const reading = readSource(text, isToml ? 'toml' : 'json');
+      const reading = readSource(text, isToml ? 'toml' : file.endsWith('.yaml') ? 'yaml' : 'json');
       assert.ok(reading.kind === 'read');
       const importOf = (root: unknown) => imported(isToml ? stringify(root) : JSON.stringify(root), file);
       const outcome = (found: ReturnType<typeof imported>): string =>
         `${written(found.servers)}\n${reportText('', found)}`;
       const whole = importOf(reading.root);
-      // Otter has a list of servers, which the notes know by name.
-      const nameOf = (index: unknown): string[] => {
-        const list = reading.root['mcp_servers'];
-        const server = Array.isArray(list) ? (list[Number(index)] as { name?: string } | undefined) : undefined;
+      // Notes know the servers of a list by their names.
+      const lists = [reading.root, ...Object.values(reading.root).filter(isObject)].flatMap((holder) =>
+        ['mcp_servers', 'mcpServers', 'servers', 'modelContextProtocolServers'].flatMap((key) => holder[key] ?? []),
+      );
+      const nameOf = (leaf: readonly (string | number)[]): string[] => {
+        const index = leaf.find((step) => typeof step === 'number');
+        const server = index === undefined ? undefined : (lists[index] as { name?: string } | undefined);
         return server ? [server.name ?? `server-${Number(index) + 1}`] : [];
       };
       const dropped: string[] = [];
       for (const leaf of leavesOf(reading.root)) {
         if (programSettings.test(leaf.join('.'))) continue;
-        // What counts is changed by the change, or named in the report by its key or by what it is a part of.
-        const isNamed = whole.notes.some((note) => names(note, [...nameOf(leaf[1]), ...leaf]));
+        // The change of a value changes the outcome, or the report names the value.
+        const isNamed = whole.notes.some((note) => names(note, [...nameOf(leaf), ...leaf]));
         if (!isNamed && outcome(importOf(changed(reading.root, leaf))) === outcome(whole)) dropped.push(leaf.join('.'));
       }
       assert.deepEqual(dropped, []);
     });
   }
 
-  it('would notice what is dropped', () => {
+  it('the check of samples would notice a lost value', () => {
     const root = { mcpServers: { a: { command: 'x', args: [] } } };
     assert.deepEqual(leavesOf(root), [['mcpServers', 'a', 'command']]);
     assert.deepEqual(changed(root, ['mcpServers', 'a', 'command']), {
@@ -183,7 +187,7 @@ describe('import (C6)', () => {
     assert.ok(!names(note, ['mcpServers', 'a', 'args', 0]) && !names(note, ['mcpServers', 'b', 'env', 'B']));
   });
 
-  it('reads UTF-16, with a mark and without one, in either order of bytes', () => {
+  it('import reads UTF-16 in either byte order, with a byte order mark and without', () => {
     const text = '{ "mcpServers": { "größe": { "command": "x" } } }';
     const little = Buffer.from(text, 'utf16le');
     const big = Buffer.from(text, 'utf16le').swap16();
@@ -200,7 +204,7 @@ describe('import (C6)', () => {
     }
   });
 
-  it('tells the format by what is in the file, where the name says nothing', () => {
+  it('the content decides the format if the name of the file says nothing', () => {
     for (const [text, id] of [
       ['{ "servers": { "a": { "command": "x", "env": { "T": "${input:t}" } } } }', 'a'],
       ['{ "mcp": { "b": { "type": "local", "command": ["x"] } } }', 'b'],
@@ -212,7 +216,7 @@ describe('import (C6)', () => {
     assert.equal(imported('[[mcp.servers]]\nname = "e"\ncommand = "x"', '/tmp/some.toml').servers[0]?.id, 'e');
   });
 
-  it('what cannot be read says where, and quotes nothing', () => {
+  it('the message for an unreadable file names the line or the programs, and quotes nothing', () => {
     const read = (text: string, file: string): string => {
       const found = importServers({ text, file, taken: new Set(), folders: around });
       return found.kind === 'unreadable' ? found.reason : 'read';
@@ -220,10 +224,119 @@ describe('import (C6)', () => {
     assert.equal(read('{ "a": 1\n "ghp_x": 2 }', '.mcprc'), 'it is not JSON: a comma is missing in line 2');
     assert.equal(read('a = 1\nb = ghp_x', 'config.toml'), 'it is not TOML in line 2');
     assert.equal(read('[]', '.mcp.json'), 'it is not a JSON object');
-    assert.equal(read('{}', 'x.json'), 'it is not clear which program it belongs to');
+    for (const file of ['x.json', 'x.yaml', 'x']) {
+      const reason = read('{}', file);
+      assert.match(reason, /^it is not clear which program it belongs to\. Files of Claude Desktop, .+ Crush are read/);
+      assert.match(reason, /`--format` names one of them$/);
+    }
+    assert.equal(read('a: [ghp_x\n', 'goose/config.yaml'), 'it is not YAML in line 2');
+    assert.match(read('name = ghp_x', 'servers.conf'), /^it is not JSON: .+ in line 1, and it is not clear which/);
   });
 
-  it('ids that are taken or invalid get others, and it says so', () => {
+  describe('import guesses nothing', () => {
+    const yamlOf = (root: object, file: string): string => written(imported(JSON.stringify(root), file).servers);
+    const reportOf = (root: object, file: string): string => reportText('', imported(JSON.stringify(root), file));
+    const one = (entry: object): object => ({ mcpServers: { a: { command: 'x', ...entry } } });
+
+    it('`mcpServers` counts before `mcp`, and before the form of another program', () => {
+      for (const file of ['.gemini/settings.json', 'settings.json', 'x.json', 'opencode.json']) {
+        for (const mcp of [{ allowed: ['a'] }, { serverCommand: 'x' }, {}, { b: { command: 'y' } }]) {
+          const root = { ...one({}), mcp };
+          if (file !== 'opencode.json')
+            assert.match(yamlOf(root, file), /^ {2}a:\n/m, `${file} ${JSON.stringify(mcp)}`);
+        }
+      }
+      assert.match(yamlOf(one({}), 'opencode.json'), /^ {2}a:\n/m);
+      const both = { ...one({}), mcp: { b: { command: 'y' } } };
+      assert.match(reportOf(both, 'x.json'), /^- `mcp`: `mcpServers` has servers too, and is used\.$/m);
+    });
+
+    it('a number without a known unit sets no limit, nor does a number under a second', () => {
+      for (const [file, timeout, expected] of [
+        ['x.json', 60_000, undefined],
+        ['x.json', '60', undefined],
+        ['.mcp.json', '60', undefined],
+        ['.mcp.json', 60_000, '1m'],
+        ['cline_mcp_settings.json', '60', '1m'],
+        ['.mcp.json', '500ms', '500ms'],
+      ] as const) {
+        const { servers, notes } = imported(JSON.stringify(one({ timeout })), file);
+        assert.equal(servers[0]?.entry.timeouts?.['call'], expected, `${file} ${timeout}`);
+        if (expected === undefined) assert.match(notes.map(({ message }) => message).join(), /`timeout`/);
+      }
+    });
+
+    it('the report speaks of a secret only if the file has one', () => {
+      for (const value of [
+        '${env:T}',
+        '${T}',
+        '$T',
+        '{env:T}',
+        '{{T}}',
+        '${{ secrets.T }}',
+        '%T_KEY%',
+        '${input:t}',
+        '$(pass t)',
+      ]) {
+        for (const file of ['x.json', '.mcp.json', 'claude_desktop_config.json', '.mcprc', '.cursor/mcp.json']) {
+          const root = {
+            mcpServers: { a: { url: 'https://x.example', headers: { Authorization: `Bearer ${value}` } } },
+          };
+          const { secrets: found } = imported(JSON.stringify(root), file);
+          assert.deepEqual([...found], [], `${file}: ${value}`);
+          assert.doesNotMatch(reportOf(root, file), /the one in header/, `${file}: ${value}`);
+          assert.match(reportOf(root, file) + yamlOf(root, file), /\bT(?:_KEY)?\b|pass t|input:t/, `${file}: ${value}`);
+        }
+      }
+      const inputs = [{ id: 'zone', type: 'promptString' }];
+      assert.doesNotMatch(reportOf({ inputs, ...one({ args: ['${input:zone}'] }) }, '.mcp.json'), /secret/);
+    });
+
+    it('a reference that the program does not expand stays, and the report names it', () => {
+      const args = ['--key', '$API_KEY', '--header', 'X-Zone:${ZONE}'];
+      const root = {
+        mcpServers: { a: { command: 'npx', args, env: { ZONE: 'x' } }, b: { command: 'sh', args: ['-c', 'x $HOME'] } },
+      };
+      for (const file of ['.mcprc', 'claude_desktop_config.json']) {
+        const { servers, notes } = imported(JSON.stringify(root), file);
+        assert.deepEqual(servers[0]?.entry.args, args);
+        const [note, ...others] = notes;
+        assert.match(note?.message ?? '', /^Replace `\$API_KEY` in argument 2 if it is a reference/);
+        assert.deepEqual(others, [], file);
+      }
+    });
+
+    it('`inputs` count at every place of the file', () => {
+      const inputs = [{ id: 'key', type: 'promptString', password: true }];
+      const servers = { a: { command: 'x', env: { A_KEY: '${input:key}' } } };
+      for (const [file, root] of [
+        ['.mcp.json', { inputs, mcpServers: servers }],
+        ['.cursor/mcp.json', { inputs, mcpServers: servers }],
+        ['settings.json', { mcp: { inputs, servers } }],
+        ['settings.json', { inputs, mcp: { servers } }],
+        ['x.json', { inputs, servers }],
+      ] as const) {
+        assert.match(yamlOf(root, file), /A_KEY: \{ secret: KEY \}/, `${file} ${JSON.stringify(root)}`);
+      }
+    });
+
+    it('references to folders of an editor become paths', () => {
+      for (const file of ['.trae/mcp.json', '.windsurf/mcp.json', 'mcp.json', '.mcp.json']) {
+        const yaml = yamlOf(one({ args: ['${workspaceFolder}/s.js', '${userHome}/x'] }), file);
+        assert.match(yaml, /args: \[\.\/s\.js, \/home\/ada\/x\]/, file);
+      }
+    });
+
+    it('a list of tools is a whitelist', () => {
+      assert.doesNotMatch(yamlOf(one({ tools: ['*'] }), 'x.json'), /tools|enabled/);
+      assert.match(
+        yamlOf(one({ tools: ['read_*', 'list'] }), '.mcp.json'),
+        /tools: \{ whitelist: \[read_\*, list\] \}/,
+      );
+    });
+  });
+
+  it('taken and invalid ids are replaced, and the report names both', () => {
     const text = JSON.stringify({
       'my server': { command: 'a' },
       files: { command: 'b' },
@@ -237,7 +350,7 @@ describe('import (C6)', () => {
     assert.equal(notes.filter(({ kind }) => kind === 'changed').length, 3);
   });
 
-  describe('writes no secret, wherever it stands (E4)', () => {
+  describe('import writes no secret (E4)', () => {
     const token = 'ghp_16C7e42F292c6912E7710c838347Ae178B4a';
     const word = 'hunter2Sommer!';
     const json = (server: object, inputs: readonly object[] = []): string =>
@@ -273,7 +386,7 @@ describe('import (C6)', () => {
       });
     }
 
-    it('and keeps what is none: defaults, names and commands', () => {
+    it('import keeps defaults, names and commands that only look like secrets', () => {
       const command = '/nix/store/q4w5sdhmxy7m1cpyr2jk3l0p9v8b6n5a-nodejs-22.1.0/bin/node';
       const env = { MODE: '${MODE:-development}', API_KEY: '${GITHUB_PERSONAL_ACCESS_TOKEN}' };
       const { servers } = imported(json({ command, cwd: '/srv/key-store/tokens', env }), '.mcp.json');
@@ -286,7 +399,7 @@ describe('import (C6)', () => {
     });
   });
 
-  it('has the secrets that were written out, so that a person can keep them at once, and no others', () => {
+  it('the result has the secrets of the file for a person to keep, and no others', () => {
     const text = JSON.stringify({
       a: { command: 'x', args: ['--token', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a'], env: { MODE: 'fast' } },
       toolset: { url: 'ftp://x', headers: { Authorization: 'Bearer abc123def456' } },
@@ -294,7 +407,7 @@ describe('import (C6)', () => {
     assert.deepEqual([...imported(text, '.mcprc').secrets], [['A_TOKEN', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a']]);
   });
 
-  it('makes of an entry that a person types what it makes of one in a file', () => {
+  it('an entry that a person types is treated like an entry of a file', () => {
     const made = withSecretsApart('lab', newEntry('command', 'npx lab --api-key=sk-one-1234567890 --fast'), around);
     assert.deepEqual(made?.entry.args, ['lab', { prefix: '--api-key=', secret: 'LAB_API_KEY' }, '--fast']);
     assert.deepEqual([...made.secrets], [['LAB_API_KEY', 'sk-one-1234567890']]);
@@ -302,7 +415,7 @@ describe('import (C6)', () => {
     assert.deepEqual(withSecretsApart('lab', plain, around)?.entry, plain);
   });
 
-  it('one variable has one value: a second secret of that name gets another', () => {
+  it('a second secret of one name gets another variable', () => {
     const server = (token: string): object => ({ command: 'x', env: { API_KEY: token } });
     const text = JSON.stringify({ a: server('sk-one-123456'), b: server('sk-two-123456'), c: server('sk-one-123456') });
     assert.deepEqual(
@@ -312,7 +425,7 @@ describe('import (C6)', () => {
   });
 });
 
-describe('new servers in a file that is there', () => {
+describe('new servers in an existing file', () => {
   const one = [{ id: 'new', entry: { transport: 'stdio', command: 'npx', args: ['-y', "it's"] } }];
   const cases: Record<string, string> = {
     'behind the last, in its indentation, comments kept':
@@ -338,7 +451,7 @@ describe('new servers in a file that is there', () => {
     });
   }
 
-  it('are set apart alike with line breaks of Windows', () => {
+  it('new servers are set apart in the same way with line breaks of Windows', () => {
     const closed =
       'version: 1\nservers:\n  a: { transport: stdio, command: x }\n  b: { transport: stdio, command: x }\n';
     for (const text of [closed, ...Object.values(cases).filter((each) => !each.includes('\r'))]) {
@@ -349,7 +462,7 @@ describe('new servers in a file that is there', () => {
     }
   });
 
-  it('a file with errors is left alone', () => {
+  it('a file with errors stays as it is', () => {
     for (const text of ['version: 1\nservers: [\n', 'servers: text\n', 'version: 1\nservers: *x\n']) {
       assert.equal(addServers(text, one), undefined);
     }

@@ -1,6 +1,6 @@
-/** Servers are taken out of a JSON file of the editor, and nothing else in it changes (C6, G3i). */
+/** The removal of servers from a JSON file of the editor changes nothing else in it (C6, G3i). */
 import assert from 'node:assert/strict';
-import { isOfEditor } from '../../../src/core/import/knownFiles.js';
+import { isOfEditor } from '../../../src/core/import/dialects.js';
 import { planRemoval } from '../../../src/core/import/removeServers.js';
 
 const cases: [what: string, before: string, names: string[], after: string][] = [
@@ -17,16 +17,16 @@ const cases: [what: string, before: string, names: string[], after: string][] = 
 
 describe('planRemoval', () => {
   for (const [what, before, names, after] of cases) {
-    it(`takes out ${what}`, () => assert.equal(planRemoval(before, names).after, after));
+    it(`the removal takes out ${what}`, () => assert.equal(planRemoval(before, names).after, after));
   }
 
-  it('changes nothing in a file without the servers, or in one that is not JSON', () => {
+  it('the removal changes nothing in a file without the servers, or without JSON', () => {
     for (const text of ['{ "servers": { "b": {} } }', '{ "a": {} }', '{ "servers": ["a"] }', '', '{', '[1']) {
       assert.deepEqual(planRemoval(text, ['a']), { names: [], edits: [], after: text });
     }
   });
 
-  it('names the servers as the file has them', () => {
+  it('the removal names the servers as in the file', () => {
     assert.deepEqual(planRemoval('{ "servers": { "A": {}, "b": {} } }', ['a', 'c']).names, ['A']);
   });
 });
@@ -39,6 +39,6 @@ describe('isOfEditor', () => {
     ['/ws/below/.mcp.json', false],
     ['/ws/.cursor/mcp.json', false],
   ] as const) {
-    it(`${file}: ${expected}`, () => assert.equal(isOfEditor(file, ['/ws']), expected));
+    it(`isOfEditor(${file}): ${expected}`, () => assert.equal(isOfEditor(file, ['/ws']), expected));
   }
 });

@@ -1,4 +1,4 @@
-/** Who is told of a resource, whichever instance and session there is (G4). */
+/** The subscriptions of sessions over several instances and sessions of a server (G4). */
 import assert from 'node:assert/strict';
 import { Instance } from '../../../src/core/instances/instance.js';
 import type { ServerClient } from '../../../src/core/protocol/client.js';
@@ -19,7 +19,7 @@ class Client implements ServerClient {
   tell(method: string, params: object): void {
     this.told.push([method, params]);
   }
-  /** What it was told, once. */
+  /** Returns the new notifications. */
   take(): unknown[] {
     return this.told.splice(0);
   }
@@ -29,7 +29,7 @@ const updated = (uri: string): unknown => ['notifications/resources/updated', { 
 
 describe('subscriptions of an instance', () => {
   const clock = new FakeClock();
-  let idle = 0;
+  const ended: string[] = [];
 
   function instance(capable = true): { instance: Instance; connection: FakeConnection; sent: () => unknown[] } {
     const connection = new FakeConnection({} as never, listing(), () => {});
@@ -39,8 +39,7 @@ describe('subscriptions of an instance', () => {
       connection,
       clock,
       idleLimit: () => 1000,
-      onIdle: () => (idle += 1),
-      onDeath: () => {},
+      onEnd: (_, reason) => ended.push(reason),
       onOfferChanged: () => {},
       onRest: () => {},
       declared: {},
@@ -60,7 +59,7 @@ describe('subscriptions of an instance', () => {
       client,
     });
 
-  it('are made anew in a new session of its server, and who subscribed reads again', async () => {
+  it('subscriptions are renewed in a new session of the server, and the subscribers read again', async () => {
     const { instance: leased, connection, sent } = instance();
     const [one, gone] = [new Client(), new Client()];
     leased.use = { kind: 'leased', conversation: 'd', since: 0 };
@@ -77,7 +76,7 @@ describe('subscriptions of an instance', () => {
     await leased.end('the test is over');
   });
 
-  it('and the level of its logs are made anew in a new session of its server', async () => {
+  it('the log level is renewed in a new session of the server', async () => {
     const { instance: leased, connection, sent } = instance();
     connection.capabilities = { logging: {} };
     const one = new Client();
@@ -90,21 +89,21 @@ describe('subscriptions of an instance', () => {
     await leased.end('the test is over');
   });
 
-  it('keep a shared instance, as long as somebody waits for updates', async () => {
-    idle = 0;
+  it('a shared instance does not end by the idle limit while a session is subscribed', async () => {
+    ended.length = 0;
     const { instance: shared } = instance();
     shared.share(new Subscriptions());
     const client = new Client();
     await subscribe(shared, client, 'a:1');
     clock.advance(3000);
-    assert.equal(idle, 0);
+    assert.deepEqual(ended, []);
     client.isGone = true;
     clock.advance(1000);
-    assert.equal(idle, 1);
+    assert.deepEqual(ended, ['nobody used it for longer than its idle limit']);
     await shared.end('the test is over');
   });
 
-  it('go from one shared instance to the next; the one that drains tells nobody', async () => {
+  it('subscriptions go from one shared instance to the next, and a draining one notifies no client', async () => {
     const shared = new Subscriptions();
     const [first, second, poor] = [instance(), instance(), instance(false)];
     first.instance.share(shared);
@@ -119,7 +118,7 @@ describe('subscriptions of an instance', () => {
     assert.deepEqual(client.take(), []);
     second.connection.updateResource('a:1');
     assert.deepEqual(client.take(), [updated('a:1')]);
-    // One that has no subscriptions is asked for none, and the next one is.
+    // A server without subscriptions gets no request.
     poor.instance.share(shared);
     assert.deepEqual([poor.sent(), client.take()], [[], []]);
     await drained;
@@ -127,14 +126,14 @@ describe('subscriptions of an instance', () => {
   });
 });
 
-describe('what waits for clients on an instance (L2, G4)', () => {
+describe('calls of an instance that wait for clients (L2, G4)', () => {
   const clock = new FakeClock();
 
   function leased(): { instance: Instance; connection: FakeConnection; call: (by?: Client) => Promise<unknown> } {
     const connection = new FakeConnection({} as never, listing(), () => {});
     const ignore = (): void => {};
     const deps = { id: 's#1', connection, clock, declared: {}, idleLimit: () => 1000 };
-    const made = new Instance({ ...deps, onIdle: ignore, onDeath: ignore, onOfferChanged: ignore, onRest: ignore });
+    const made = new Instance({ ...deps, onEnd: ignore, onOfferChanged: ignore, onRest: ignore });
     const { signal } = new AbortController();
     const timeouts = { call: 1, callMax: 1 };
     const call = (client?: Client): Promise<unknown> =>
@@ -142,7 +141,7 @@ describe('what waits for clients on an instance (L2, G4)', () => {
     return { instance: made, connection, call };
   }
 
-  it('makes room only when all that is in flight waits, since the last of it does', async () => {
+  it('an instance makes room only when all calls in flight wait, counted from the last of them', async () => {
     const { instance, connection, call } = leased();
     const [one, two] = [new Client(), new Client()];
     assert.equal(instance.waitsSince, undefined, 'it is idle');

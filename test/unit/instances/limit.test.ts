@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { silentLog } from '../../support/fakes/silentLog.js';
 import type { ConnectOutcome } from '../../../src/core/connections/connection.js';
-import { LimitedConnector, type SlotHolder, type Surrender } from '../../../src/core/instances/limit.js';
+import { LimitedConnector, type SlotHolder } from '../../../src/core/instances/limit.js';
 import { FakeConnector, listing } from '../../support/fakes/fakeConnector.js';
 
 describe('slots of instances (L2)', () => {
@@ -13,10 +13,18 @@ describe('slots of instances (L2)', () => {
     evicted = [];
     fake = new FakeConnector();
     fake.automatic = () => listing('x');
-    limited = new LimitedConnector(fake, () => 2);
+    limited = new LimitedConnector(fake, silentLog, () => 2);
   });
 
-  const connect = (signal = new AbortController().signal, surrender?: Surrender): Promise<ConnectOutcome> =>
+  const busyHolder: SlotHolder = {
+    phase: 'live',
+    idleSince: undefined,
+    waitsSince: undefined,
+    isSpare: false,
+    end: () => Promise.resolve(),
+  };
+
+  const connect = (signal = new AbortController().signal, holder?: SlotHolder): Promise<ConnectOutcome> =>
     limited.connect(
       {
         server: 'a',
@@ -25,48 +33,48 @@ describe('slots of instances (L2)', () => {
         signal,
         log: silentLog,
       },
-      surrender,
+      holder,
     );
 
-  /** Connects, and says what the instance would say. */
+  /** Connects, and holds the slot as an instance does. */
   async function live(holder: Partial<SlotHolder>, name = ''): Promise<{ leave(): Promise<void> }> {
     const outcome = await connect();
     assert.ok(outcome.kind === 'connected');
     const { connection } = outcome;
-    const by = { idleSince: undefined, waitsSince: undefined, isEnding: false, isSpare: false, ...holder };
-    limited.hold(connection, by, (reason) => {
+    const end = (reason: string): Promise<void> => {
       evicted.push(`${name}: ${reason}`);
       return connection.close();
-    });
+    };
+    limited.hold(connection, { ...busyHolder, end, ...holder });
     return { leave: () => connection.close() };
   }
 
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it('are made free by the longest idle', async () => {
+  it('the longest idle instance makes room', async () => {
     await live({ idleSince: 20 });
     await live({ idleSince: 10 }, 'older');
     assert.equal((await connect()).kind, 'connected');
     assert.deepEqual(evicted, ['older: it was idle the longest, and another instance needed the room']);
   });
 
-  it('are made free by a spare one before any other', async () => {
+  it('a spare instance makes room before any other', async () => {
     await live({ idleSince: 10 });
     await live({ idleSince: 20, isSpare: true }, 'spare');
     assert.equal((await connect()).kind, 'connected');
     assert.match(evicted.join(), /^spare:/);
   });
 
-  it('are made free by what waits for its client the longest, where nothing is idle or about to go', async () => {
+  it('the longest wait for a client makes room if no instance is idle or ending', async () => {
     await live({ waitsSince: 20 }, 'younger');
     await live({ waitsSince: 10 }, 'elder');
     assert.equal((await connect()).kind, 'connected');
     assert.match(evicted.join(), /^elder: its client left a question/);
   });
 
-  it('are waited for where an instance ends, before what waits for its client gives way', async () => {
+  it('a start waits for an ending instance before one with a waiting client makes room', async () => {
     await live({ waitsSince: 10 });
-    const ending = await live({ isEnding: true });
+    const ending = await live({ phase: 'ending' });
     const started = connect();
     await settle();
     assert.deepEqual(evicted, []);
@@ -75,23 +83,23 @@ describe('slots of instances (L2)', () => {
     assert.deepEqual(evicted, []);
   });
 
-  it('are made free by what is idle before what waits', async () => {
+  it('an idle instance makes room before one with a waiting client', async () => {
     await live({ waitsSince: 1 });
     await live({ idleSince: 20 }, 'idle');
     assert.equal((await connect()).kind, 'connected');
     assert.match(evicted.join(), /^idle:/);
   });
 
-  it('are not to be had while all are in use: the start fails and says so', async () => {
+  it('a start fails with the reason while all slots are in use', async () => {
     await live({});
     await live({});
     const outcome = await connect();
     assert.equal(outcome.kind === 'failed' && outcome.failure.code, 'too-many-instances');
   });
 
-  it('are waited for where an instance is ending', async () => {
+  it('a start waits for an ending instance', async () => {
     await live({});
-    const ending = await live({ isEnding: true });
+    const ending = await live({ phase: 'ending' });
     let outcome: ConnectOutcome | undefined;
     const started = connect().then((got) => (outcome = got));
     await settle();
@@ -100,9 +108,9 @@ describe('slots of instances (L2)', () => {
     assert.equal((await started).kind, 'connected');
   });
 
-  it('are made free by nothing else where enough is ending for all that wait', async () => {
+  it('no other instance makes room if enough are ending for all waiting starts', async () => {
     await live({ idleSince: 10 }, 'idle');
-    const ending = await live({ isEnding: true });
+    const ending = await live({ phase: 'ending' });
     const first = connect();
     await settle();
     assert.deepEqual(evicted, []);
@@ -113,7 +121,7 @@ describe('slots of instances (L2)', () => {
     assert.deepEqual([(await first).kind, (await second).kind, evicted.length], ['connected', 'connected', 1]);
   });
 
-  it('are waited for also where a start was cancelled whose process is not gone', async () => {
+  it('a start waits for the process of a cancelled start', async () => {
     await live({ idleSince: 10 }, 'idle');
     fake.automatic = undefined;
     let processEnds = (): void => {};
@@ -136,11 +144,11 @@ describe('slots of instances (L2)', () => {
     assert.deepEqual([(await cancelled).kind, (await started).kind, evicted], ['cancelled', 'connected', []]);
   });
 
-  it('are made free by what becomes idle while another starts', async () => {
-    const by = { idleSince: undefined as number | undefined, waitsSince: undefined, isEnding: false, isSpare: false };
+  it('an instance that becomes idle makes room during another start', async () => {
     const busy = await connect();
     assert.ok(busy.kind === 'connected');
-    limited.hold(busy.connection, by, () => busy.connection.close());
+    const by = { ...busyHolder, idleSince: undefined as number | undefined, end: () => busy.connection.close() };
+    limited.hold(busy.connection, by);
     fake.automatic = undefined;
     const starting = connect();
     const slow = await fake.nextConnect();
@@ -153,8 +161,8 @@ describe('slots of instances (L2)', () => {
     assert.equal((await starting).kind, 'connected');
   });
 
-  for (const isClaimed of [false, true]) {
-    it(`are made free by a start ${isClaimed ? 'never if somebody waits for it' : 'that nobody waits for, before a lease'}`, async () => {
+  for (const isTaken of [false, true]) {
+    it(`a start ahead ${isTaken ? 'makes no room if a caller waits for it' : 'makes room before a lease'}`, async () => {
       await live({ idleSince: 10 }, 'idle');
       fake.automatic = undefined;
       const giveUp = new AbortController();
@@ -163,20 +171,20 @@ describe('slots of instances (L2)', () => {
         giveUp.abort();
         return Promise.resolve();
       };
-      const starting = connect(giveUp.signal, () => (isClaimed ? undefined : end));
+      const starting = connect(giveUp.signal, { ...busyHolder, phase: 'starting', isSpare: !isTaken, end });
       const slow = await fake.nextConnect();
       const waiting = connect();
       (await fake.nextConnect()).succeed(listing('x'));
       assert.equal((await waiting).kind, 'connected');
-      assert.match(evicted.join(), isClaimed ? /^idle:/ : /^start:/);
+      assert.match(evicted.join(), isTaken ? /^idle:/ : /^start:/);
       slow.succeed(listing('x'));
-      assert.equal((await starting).kind, isClaimed ? 'connected' : 'cancelled');
+      assert.equal((await starting).kind, isTaken ? 'connected' : 'cancelled');
     });
   }
 
-  it('are not waited for by a start that was cancelled', async () => {
+  it('a cancelled start does not wait for a slot', async () => {
     await live({});
-    await live({ isEnding: true });
+    await live({ phase: 'ending' });
     const giveUp = new AbortController();
     const started = connect(giveUp.signal);
     await settle();

@@ -16,7 +16,7 @@ describe('turns of starts (P8)', () => {
     Array.from({ length: count }, () => turns.take(isAwaited));
   const here = (all: readonly StartTurn[]): boolean[] => all.map(({ coming }) => coming === undefined);
 
-  it('come to as many as may, in the order in which they were asked for, and each end lets one in', async () => {
+  it('turns come up to the limit, in the order of the requests, and each end starts the next', async () => {
     const all = take(4);
     await settle();
     assert.deepEqual(here(all), [true, true, false, false]);
@@ -27,7 +27,7 @@ describe('turns of starts (P8)', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('come at once where somebody waits, however many, and the others wait for those too', async () => {
+  it('a start with a waiting caller has its turn at once, and the others wait for it too', async () => {
     const behind = take(1);
     const awaited = take(3, true);
     assert.deepEqual(here(awaited), [true, true, true]);
@@ -38,7 +38,7 @@ describe('turns of starts (P8)', () => {
     behind[0]?.end();
   });
 
-  it('come at once when somebody begins to wait', async () => {
+  it('a turn comes at once when a caller begins to wait', async () => {
     const all = take(4);
     await settle();
     const came = all[3]?.coming;
@@ -51,7 +51,7 @@ describe('turns of starts (P8)', () => {
     for (const turn of all) turn.end();
   });
 
-  it('are not kept by starts that take long, nor by those that gave up while they waited', async () => {
+  it('long starts and those that gave up keep no turn', async () => {
     const all = take(5);
     await settle();
     all[2]?.end();

@@ -1,4 +1,4 @@
-/** Files in a streamed answer (V2): whatever pieces the text comes in, what goes out is the same. */
+/** Files in a streamed answer (V2). The division into pieces does not change the result. */
 import assert from 'node:assert/strict';
 import { AnswerLinks, type AnswerPiece } from '../../../src/core/minds/answerLinks.js';
 import type { ResultFile } from '../../../src/core/minds/model.js';
@@ -67,7 +67,7 @@ describe('files in an answer', () => {
     });
   }
 
-  it('is not held back longer than it can become a link', () => {
+  it('a text is held back only while it can become a link', () => {
     const links = new AnswerLinks(fileOf);
     assert.deepEqual(joined(links.push('Now [wait')), ['text "Now "']);
     assert.deepEqual(joined(links.push('\nfor it')), ['text "[wait\\nfor it"']);

@@ -6,7 +6,7 @@ import { call, FakeModel, play, question, said, text, tool, turns } from './fake
 const status = (code: number, words = ''): Error => new Error(`Request failed: ${code} ${words}`);
 
 describe('a turn of a conversation', () => {
-  it('streams the answer and ends with it', async () => {
+  it('a turn streams the answer and ends with it', async () => {
     const model = new FakeModel([[text('Hel'), text('lo')]]);
     const { outcome, shown } = play(model);
     assert.deepEqual(await outcome, {
@@ -17,7 +17,7 @@ describe('a turn of a conversation', () => {
     assert.equal(model.requests[0]?.instructions, 'Be kind.');
   });
 
-  it('runs the calls of an answer in parallel, and gives the results in the order of the calls', async () => {
+  it('the calls of an answer run in parallel, with results in the order of the calls', async () => {
     const model = new FakeModel([
       [text('Let me see.'), call('1', 'shop_count'), call('2', 'shop_echo')],
       [text('Done.')],
@@ -35,7 +35,7 @@ describe('a turn of a conversation', () => {
     assert.deepEqual(shown.slice(1, 4), ['calls shop_count, shop_echo', 'finished shop_echo', 'finished shop_count']);
   });
 
-  it('offers in each request what there is at that moment', async () => {
+  it('each request has the current tools and instructions', async () => {
     const model = new FakeModel([[call('1', 'shop_count')], [text('Done.')]]);
     let asked = 0;
     const { outcome } = play(model, {
@@ -54,7 +54,7 @@ describe('a turn of a conversation', () => {
     );
   });
 
-  it('answers a call of a tool that is not offered, or that nobody permits, with an error the model reads', async () => {
+  it('a call of an unknown or refused tool gets an error as its result', async () => {
     const model = new FakeModel([[call('1', 'shop_gone'), call('2', 'shop_count')], [text('Sorry.')]]);
     const { outcome, shown } = play(model, {
       permit: () => Promise.resolve({ kind: 'refused', why: 'the person said no.' }),
@@ -72,7 +72,7 @@ describe('a turn of a conversation', () => {
     assert.deepEqual(shown.slice(1, 3).sort(), ['failed shop_count', 'failed shop_gone']);
   });
 
-  it('a runner that throws costs its own call', async () => {
+  it('an error of a runner costs only its own call', async () => {
     const model = new FakeModel([[call('1', 'shop_count'), call('2', 'shop_echo')], [text('Done.')]]);
     const { outcome } = play(model, {
       run: (one) => (one.id === '1' ? Promise.reject(new Error('a defect')) : Promise.resolve(said(one, 'fine'))),
@@ -81,7 +81,7 @@ describe('a turn of a conversation', () => {
     assert.deepEqual(results?.kind === 'results' && results.results.map(({ isError }) => isError), [true, false]);
   });
 
-  it('stops at the limit of steps, from where it can go on', async () => {
+  it('a turn stops at the limit of steps and can continue from there', async () => {
     const rounds = Array.from({ length: 3 }, (_, index) => [call(String(index), 'shop_count')]);
     const model = new FakeModel(rounds);
     const { end, messages } = await play(model, { maxSteps: 3 }).outcome;
@@ -94,8 +94,8 @@ describe('a turn of a conversation', () => {
   });
 });
 
-describe('a turn whose model fails', () => {
-  it('stops at once at a rejection, naming the tool, and keeps what was done', async () => {
+describe('a failing model', () => {
+  it('a rejection ends the turn at once, names the tool, and keeps the finished part', async () => {
     const model = new FakeModel([
       [call('1', 'shop_count')],
       [status(400, `{"error":{"message":"Invalid schema for function 'shop_echo': array schema missing items"}}`)],
@@ -113,7 +113,7 @@ describe('a turn whose model fails', () => {
     assert.ok(!shown.some((line) => line.startsWith('retry')));
   });
 
-  it('goes on after /continue with the same conversation', async () => {
+  it('a turn continues after /continue with the same conversation', async () => {
     const first = await play(new FakeModel([[call('1', 'shop_count')], [status(400, 'invalid request')]])).outcome;
     const model = new FakeModel([[text('Better now.')]]);
     const { end } = await play(model, { messages: [question('Go on.'), ...first.messages] }).outcome;
@@ -121,7 +121,7 @@ describe('a turn whose model fails', () => {
     assert.deepEqual(model.requests[0]?.messages, [question('Go on.'), ...first.messages]);
   });
 
-  it('tries passing trouble three times, later each time, and then stops', async () => {
+  it('a temporary failure is retried three times, later each time, and then the turn stops', async () => {
     const model = new FakeModel([[status(503)], [status(429)], [new Error('fetch failed')], [status(500)]]);
     const { outcome, shown, clock } = play(model);
     for (const ms of [1000, 2000, 4000]) {
@@ -138,7 +138,7 @@ describe('a turn whose model fails', () => {
     assert.deepEqual(shown, ['retry 1 in 1000', 'retry 2 in 2000', 'retry 3 in 4000']);
   });
 
-  it('recovers, runs no call twice, and counts anew for the next request', async () => {
+  it('a turn recovers, runs no call twice, and counts retries afresh for the next request', async () => {
     const ran: string[] = [];
     const model = new FakeModel([
       [text('One mo'), call('0', 'shop_count'), new Error('socket hang up')],
@@ -164,7 +164,7 @@ describe('a turn whose model fails', () => {
     );
   });
 
-  it('waits as long as the provider asks, within reason', async () => {
+  it('a retry waits as long as the provider asks, within reason', async () => {
     const { outcome, shown, clock } = play(new FakeModel([[status(429, 'Please try again in 20s.')], [text('Ok.')]]));
     await turns();
     assert.deepEqual(shown, ['retry 1 in 20000']);
@@ -175,8 +175,8 @@ describe('a turn whose model fails', () => {
   });
 });
 
-describe('a turn that is cancelled', () => {
-  it('ends while the model speaks, also when it does not heed the signal', async () => {
+describe('a cancelled turn', () => {
+  it('a cancelled turn ends during an answer, even if the model ignores the signal', async () => {
     const controller = new AbortController();
     const model = new FakeModel([
       async function* () {
@@ -193,7 +193,7 @@ describe('a turn that is cancelled', () => {
     });
   });
 
-  it('reaches the calls in flight, and each call has a result', async () => {
+  it('a cancellation reaches the running calls, and each call has a result', async () => {
     const controller = new AbortController();
     const model = new FakeModel([[call('1', 'shop_count'), call('2', 'shop_echo')]]);
     let told = 0;
@@ -215,7 +215,7 @@ describe('a turn that is cancelled', () => {
     assert.equal(messages[1]?.kind === 'results' && messages[1].results.length, 2);
   });
 
-  it('ends while it waits for another attempt, and before anything is sent', async () => {
+  it('a cancelled turn ends during the wait for a retry, and before anything is sent', async () => {
     const controller = new AbortController();
     const waiting = play(new FakeModel([[status(503)]]), { signal: controller.signal });
     await turns();
@@ -229,7 +229,7 @@ describe('a turn that is cancelled', () => {
 });
 
 describe('a turn too long for its model', () => {
-  it('shortens the oldest tool results first, and says so once', async () => {
+  it('the oldest tool results are shortened first, with one notice', async () => {
     const model = new FakeModel([[call('1', 'shop_count')], [call('2', 'shop_echo')], [text('Done.')]]);
     model.maxInputTokens = 11_000;
     const { outcome, shown } = play(model, { run: (one) => Promise.resolve(said(one, 'x'.repeat(6_000))) });

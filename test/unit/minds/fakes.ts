@@ -35,7 +35,7 @@ export const call = (id: string, name: string, input: Record<string, unknown> = 
 
 export const text = (words: string): ModelPart => ({ kind: 'text', text: words });
 
-/** What the model does with one request: parts, then perhaps an error. */
+/** The model's reaction to one request: parts, then perhaps an error. */
 export type Step =
   | readonly (ModelPart | Error)[]
   | ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelPart>);
@@ -94,7 +94,7 @@ export interface Played {
   readonly clock: FakeClock;
 }
 
-/** Plays a turn; what the audience hears is written down in words. */
+/** Plays a turn and records the audience's events in words. */
 export function play(model: ConversationModel, rig: Rig = {}): Played {
   const shown: string[] = [];
   const clock = new FakeClock();
@@ -125,7 +125,7 @@ export function play(model: ConversationModel, rig: Rig = {}): Played {
   return { outcome, shown, clock };
 }
 
-/** Lets everything that waits for nothing but promises run. */
+/** Lets resolved promises continue. */
 export async function turns(count = 50): Promise<void> {
   for (let index = 0; index < count; index++) await Promise.resolve();
 }

@@ -1,4 +1,4 @@
-/** A conversation over its turns, what fits of it, and what a model is told beside it (D1, L3). */
+/** A conversation over its turns, the part within the limit, and the instructions beside it (D1, L3). */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { fitToModel, shortenedText } from '../../../src/core/minds/budget.js';
@@ -23,7 +23,7 @@ describe('records of turns', () => {
     end: 'stopped',
   });
 
-  it('survive JSON and make the conversation again', () => {
+  it('records survive JSON and restore the conversation', () => {
     const stored: unknown = JSON.parse(JSON.stringify(record));
     assert.deepEqual(readRecord(stored), record);
     const past = pastOf([
@@ -40,7 +40,7 @@ describe('records of turns', () => {
     ]);
   });
 
-  it('are bounded: no images, long texts by their ends', () => {
+  it('records are bounded: no images, long texts by their ends', () => {
     const image = { kind: 'image' as const, mimeType: 'image/png', base64: 'A'.repeat(1_000_000) };
     const result = {
       callId: '1',
@@ -57,7 +57,7 @@ describe('records of turns', () => {
     assert.match(stored, /The image \(image\/png\) was shown/);
   });
 
-  it('what others wrote there is read as far as it can be, and never makes an orphan', () => {
+  it('foreign records are read as far as possible, without orphans', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(fc.anything(), fc.constant(record.messages[1]), fc.constant(record.messages[2]))),
@@ -77,19 +77,19 @@ describe('records of turns', () => {
   });
 });
 
-describe('what fits into a request', () => {
+describe('the part of a conversation within a request', () => {
   const fit = (messages: readonly ConversationMessage[], maxInputTokens: number) => {
     const model = new FakeModel([]);
     model.maxInputTokens = maxInputTokens;
     return fitToModel({ instructions: 'i', tools: [], messages }, model, new AbortController().signal);
   };
 
-  it('everything, where there is room', async () => {
+  it('everything is sent if there is room', async () => {
     const messages = [question('a'), ...round('1', 'x'.repeat(500))];
     assert.deepEqual(await fit(messages, 10_000), { messages, shortened: 0, dropped: 0 });
   });
 
-  it('without the oldest turns, when shortened results are not enough; the last question stays', async () => {
+  it('the oldest turns go when shortened results are not enough, and the last question stays', async () => {
     const long = question('q'.repeat(3_000));
     const messages = [
       long,
@@ -104,7 +104,7 @@ describe('what fits into a request', () => {
     assert.deepEqual(fitted.at(-1), question('And now?'));
   });
 
-  it('calls and results stay together, whatever is taken away', async () => {
+  it('calls and results stay together after any removal', async () => {
     const turn = fc
       .tuple(fc.nat(4_000), fc.array(fc.nat(4_000), { maxLength: 3 }))
       .map(([size, results]) => [
@@ -147,7 +147,7 @@ describe('instructions', () => {
     release: 'mcp_release',
   };
 
-  it('say who it is, what its toolsets say, and what is not up', () => {
+  it('the instructions have the member, its toolsets’ instructions, and the missing toolsets', () => {
     const told = instructionsOf(context);
     assert.match(told, /You are Alice \(alice\)[^]*tests/);
     assert.match(told, /toolset "shop":\nCount first\./);
@@ -155,7 +155,7 @@ describe('instructions', () => {
     assert.doesNotMatch(told, /mcp_release/);
   });
 
-  it('remind of each instance that is held, and how to release it (L3)', () => {
+  it('the instructions name each held instance and its release (L3)', () => {
     const told = instructionsOf({ ...context, held: ['shop', 'browser'] });
     assert.match(told, /has its own instance of "shop", "browser"/);
     assert.match(told, /mcp_release\(\{"serverId":"shop"\}\), mcp_release\(\{"serverId":"browser"\}\)/);

@@ -1,4 +1,4 @@
-/** What providers take of tools (D3). */
+/** Providers' limits on tools (D3). */
 import assert from 'node:assert/strict';
 import { projectToolsForProvider } from '../../../src/core/minds/projection.js';
 import { tool } from './fakes.js';
@@ -10,7 +10,7 @@ const list = {
 const choice = { type: 'object' as const, oneOf: [{ required: ['a'] }, { required: ['b'] }] };
 
 describe('projection of tools for a provider', () => {
-  it('is a passthrough: the same tools, untouched, for every provider', () => {
+  it('projection passes the same tools unchanged to every provider', () => {
     const tools = Object.freeze([tool('a', { inputSchema: list }), tool('1b', { inputSchema: choice })]);
     const before = JSON.stringify(tools);
     for (const vendor of ['copilot', 'openai', 'anthropic', 'google', 'ollama', '']) {
@@ -21,7 +21,7 @@ describe('projection of tools for a provider', () => {
     assert.equal(JSON.stringify(tools), before);
   });
 
-  it('reports what a provider is known to refuse, and nothing of providers it does not know', () => {
+  it('known refusals of a provider are reported, and nothing for unknown providers', () => {
     const tools = [tool('fine'), tool('a', { inputSchema: list }), tool('b', { inputSchema: choice }), tool('1c')];
     const odd = tool('d', { inputSchema: { type: 'object', properties: { 'x y': { type: 'string' } } } });
     const told = (vendor: string): string[] =>
@@ -37,14 +37,14 @@ describe('projection of tools for a provider', () => {
     assert.deepEqual(told('scripted'), []);
   });
 
-  it('reports too many tools once', () => {
+  it('too many tools are reported once', () => {
     const many = Array.from({ length: 129 }, (_, index) => tool(`t${index}`));
     assert.deepEqual(projectToolsForProvider('copilot', many).problems, [
       { message: 'Copilot accepts at most 128 tools in one request, not 129.' },
     ]);
   });
 
-  it('does not take examples and defaults for schemas', () => {
+  it('examples and defaults do not count as schemas', () => {
     const inputSchema = { type: 'object' as const, properties: { a: { type: 'object', default: { type: 'array' } } } };
     assert.deepEqual(projectToolsForProvider('copilot', [tool('a', { inputSchema })]).problems, []);
   });

@@ -1,4 +1,4 @@
-/** When a conversation sends again and when it stops (D4): the state machine and what it reads of errors. */
+/** Retries and ends of a conversation (D4): the state machine and its reading of errors. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { failureOf, toolIn, type ModelFailure } from '../../../src/core/minds/modelFailures.js';
@@ -7,7 +7,7 @@ import { mostRetries, nextState, started, type RunEvent, type RunState } from '.
 const coded = (code: string, message: string): Error =>
   Object.assign(new Error(message), { code, name: 'LanguageModelError' });
 
-describe('classification of what a provider says', () => {
+describe('classification of a provider’s errors', () => {
   const cases: readonly (readonly [ModelFailure['kind'], Error])[] = [
     // Rejections: the same request would be refused again.
     ['rejected', new Error('Request Failed: 400 {"error":{"message":"","code":"invalid_request_body"}}')],
@@ -55,10 +55,10 @@ describe('classification of what a provider says', () => {
     ['unknown', new Error('')],
   ];
   for (const [kind, error] of cases) {
-    it(`${kind}: ${error.message.slice(0, 70) || '(nothing)'}`, () => assert.equal(failureOf(error).kind, kind));
+    it(`${kind}: ${error.message.slice(0, 70) || '(empty)'}`, () => assert.equal(failureOf(error).kind, kind));
   }
 
-  it('keeps the text, causes included, and how long to wait', () => {
+  it('a classified failure keeps the text with its causes, and the time to wait', () => {
     const failure = failureOf(new Error('Request failed', { cause: new Error('429 rate limited, retry-after: 7') }));
     assert.deepEqual(failure, {
       kind: 'transient',
@@ -75,11 +75,11 @@ describe('classification of what a provider says', () => {
     assert.equal(wait('rate limit'), undefined);
   });
 
-  it('takes anything that is thrown', () => {
+  it('any thrown value is classified', () => {
     fc.assert(fc.property(fc.anything(), (thrown) => typeof failureOf(thrown).text === 'string'));
   });
 
-  it('tells the tool by its name or its place', () => {
+  it('the refused tool is found by its name or its index', () => {
     const sent = ['echo', 'shop_count', 'shop_count_all', 'the'];
     assert.equal(toolIn("Invalid schema for function 'shop_count_all': no", sent), 'shop_count_all');
     assert.equal(toolIn('tool shop_count is bad', sent), 'shop_count');
@@ -115,7 +115,7 @@ describe('stop policy', () => {
     { weight: 1, arbitrary: fc.constant<RunEvent>({ kind: 'cancelled' }) },
   );
 
-  it('stays stopped or cancelled, retries at most three times in a row, and only what passes', () => {
+  it('stopped and cancelled are final, and only temporary failures are retried, three times at most in a row', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 40 }), (events) => {
         let state: RunState = started;
@@ -136,7 +136,7 @@ describe('stop policy', () => {
     );
   });
 
-  it('spreads the retries of several conversations', () => {
+  it('retries of several conversations are spread', () => {
     const at = (chance: number): number => {
       const state = nextState(started, {
         kind: 'failed',

@@ -29,7 +29,7 @@ describe('the capabilities that servers see of their clients (G4)', () => {
     });
   });
 
-  it('an order of keys makes no difference, a kind of elicitation does', () => {
+  it('Two clients differ by a kind of elicitation, not by the order of keys', () => {
     assert.equal(
       capabilitiesKey({ sampling: {}, elicitation: { url: {}, form: {} } }),
       capabilitiesKey({ elicitation: { form: {}, url: {} }, sampling: {} }),
@@ -37,7 +37,7 @@ describe('the capabilities that servers see of their clients (G4)', () => {
     assert.notEqual(capabilitiesKey({ elicitation: {} }), capabilitiesKey({ elicitation: { form: {}, url: {} } }));
   });
 
-  it('of several together all that one of them can do', () => {
+  it('The union of several clients has every capability of any of them', () => {
     const both = union({ roots: {} }, { roots: { listChanged: true }, elicitation: { url: {} } });
     assert.deepEqual(declaredCapabilities(both), { roots: { listChanged: true }, elicitation: { url: {} } });
     assert.ok(covers(both, { roots: {} }));
@@ -52,9 +52,9 @@ describe('the capabilities that servers see of their clients (G4)', () => {
     ['kinds of one setting', ui({ theme: 'light' }), ui({ theme: { name: 'dark' } })],
     ['a setting that is off', { roots: { listChanged: true } }, { roots: { listChanged: false } }],
     ['kinds of elicitation, one of them implied', { elicitation: {} }, { elicitation: { url: {} } }],
-    ['what is no capability', { sampling: 'yes', roots: null }, { sampling: {}, roots: {} }],
+    ['invalid capabilities', { sampling: 'yes', roots: null }, { sampling: {}, roots: {} }],
   ] as const satisfies readonly (readonly [string, Fields, Fields])[]) {
-    it(`of several together what covers each, so that no two exclude each other: ${what}`, () => {
+    it(`The union of two clients covers each of them, so they never exclude each other: ${what}`, () => {
       for (const both of [union(one, other), union(other, one)]) {
         assert.deepEqual([covers(both, one), covers(both, other)], [true, true], JSON.stringify(both));
         assert.deepEqual(union(union(both, one), other), both, 'nothing is added any more');
@@ -64,13 +64,13 @@ describe('the capabilities that servers see of their clients (G4)', () => {
 
   for (const [what, method, params, code] of [
     ['a form', 'elicitation/create', { message: 'x' }, undefined],
-    ['a URL of a client that has forms alone', 'elicitation/create', { mode: 'url' }, -32602],
+    ['a URL from a client with only forms', 'elicitation/create', { mode: 'url' }, -32602],
     ['sampling', 'sampling/createMessage', {}, undefined],
-    ['sampling with tools of a client without', 'sampling/createMessage', { tools: [] }, -32602],
-    ['roots of a client that has none', 'roots/list', undefined, -32601],
-    ['what is not known', 'tasks/list', {}, -32601],
+    ['sampling with tools from a client without them', 'sampling/createMessage', { tools: [] }, -32602],
+    ['roots from a client without them', 'roots/list', undefined, -32601],
+    ['an unknown feature', 'tasks/list', {}, -32601],
   ] as const) {
-    it(`${what}: ${code === undefined ? 'asked' : `refused with ${code}`}`, () => {
+    it(`Request for ${what}: ${code === undefined ? 'asked' : `refused with ${code}`}`, () => {
       assert.equal(refusal({ elicitation: {}, sampling: {} }, method, params)?.code, code);
     });
   }

@@ -1,4 +1,4 @@
-/** What people read of a conversation (L2, E3). */
+/** The name of a conversation for people (L2, E3). */
 import assert from 'node:assert/strict';
 import { conversationLabel } from '../../../src/core/protocol/conversationLabel.js';
 
@@ -10,6 +10,6 @@ describe('the name of a conversation', () => {
     ['minds-', 'conversation minds-'],
     ['mcp-session:', 'conversation mcp-sess'],
   ] as const) {
-    it(`${conversation} is ${name}`, () => assert.equal(conversationLabel(conversation), name));
+    it(`Conversation ${conversation} has the name ${name}`, () => assert.equal(conversationLabel(conversation), name));
   }
 });

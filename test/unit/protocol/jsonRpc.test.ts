@@ -52,13 +52,13 @@ describe('gateway: JSON-RPC', () => {
     ['params by position', { jsonrpc: '2.0', id: 1, method: 'x', params: [1] }, 1, -32602],
     ['params that are null', { jsonrpc: '2.0', id: 1, method: 'x', params: null }, 1, -32602],
   ] as const) {
-    it(`finds fault with ${name}`, () => {
+    it(`${name} is an invalid message`, () => {
       const message = parsed(value) as { kind: string; id: unknown; error: { code: number } };
       assert.deepEqual([message.kind, message.id, message.error.code], ['invalid', id, code]);
     });
   }
 
-  it('reads batches, entry by entry', () => {
+  it('a batch is read entry by entry', () => {
     const payload = parsePayload('[{"jsonrpc":"2.0","id":1,"method":"ping"}, 3]');
     assert.equal(payload.kind, 'batch');
     assert.deepEqual(
@@ -89,7 +89,7 @@ describe('gateway: JSON-RPC', () => {
     }
   });
 
-  it('writes messages', () => {
+  it('messages are written as JSON-RPC', () => {
     assert.equal(resultMessage('a"b', '{"x":1}'), '{"jsonrpc":"2.0","id":"a\\"b","result":{"x":1}}');
     assert.equal(
       errorMessage(null, { code: -1, message: 'm', data: [1] }),
@@ -197,13 +197,13 @@ describe('JSON-RPC as servers write it', () => {
 });
 
 describe('gateway: protocol versions', () => {
-  it('answers the version asked for, or the newest', () => {
+  it('the negotiated version is the wanted one, or the newest', () => {
     for (const version of protocolVersions) assert.equal(negotiate(version), version);
     assert.equal(negotiate('2099-01-01'), '2025-11-25');
     assert.equal(negotiate(''), '2025-11-25');
   });
 
-  it('two of them have batches', () => {
+  it('two versions have batches', () => {
     assert.deepEqual(protocolVersions.filter(allowsBatches), ['2025-03-26', '2024-11-05']);
   });
 });

@@ -1,4 +1,4 @@
-/** What a definition of a tool may have mirrored in headers, and what not (X8). */
+/** The parameters that a tool's definition may mirror in headers (X8). */
 import assert from 'node:assert/strict';
 import { fromHeader, mirroredParams, mirrorMismatch, toHeader } from '../../../src/core/protocol/mirroredParams.js';
 
@@ -57,7 +57,7 @@ describe('mirrored parameters (X8)', () => {
     assert.match(wrong({ region: 'größe' }, { 'mcp-param-region': 'größe' }) ?? '', /not allowed/);
   });
 
-  it('come out of a header as they went in', () => {
+  it('Mirrored parameters survive their encoding in a header', () => {
     for (const value of ['', 'plain', 'größe', ' padded ', 'two\nlines', '=?base64?literal?=', '=?base64?YQ==?=']) {
       assert.equal(fromHeader(toHeader(value)), value);
     }

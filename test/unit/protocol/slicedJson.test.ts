@@ -1,4 +1,4 @@
-/** JSON that is read in slices: the same as `JSON.parse` gives, and refused where that refuses (P10). */
+/** Reads JSON in slices with the results and errors of `JSON.parse` (P10). */
 import assert from 'node:assert/strict';
 import { atOnce } from '../../../src/core/base/turns.js';
 import { isTooDeep, parseFlattened } from '../../../src/core/protocol/json.js';
@@ -16,7 +16,7 @@ const same = (text: string): void => {
   }
   const value = atOnce(parsedInSlices(text));
   assert.deepEqual(value, expected);
-  // The order of keys and the exactness of numbers, too.
+  // Also compares the order of keys and the exactness of numbers.
   assert.equal(JSON.stringify(value), JSON.stringify(expected));
 };
 
@@ -42,7 +42,8 @@ describe('JSON in slices', () => {
     'an empty list': '[]',
     'nothing in much': `{"a":${' '.repeat(30_000)}[${' '.repeat(30_000)}],"b":{${' '.repeat(30_000)}}}`,
   };
-  for (const [what, text] of Object.entries(wholes)) it(`gives what JSON.parse gives: ${what}`, () => same(text));
+  for (const [what, text] of Object.entries(wholes))
+    it(`Reading in slices gives the result of JSON.parse: ${what}`, () => same(text));
 
   const body = many('{"a":[1,"x"]}', 20_000);
   for (const text of [
@@ -81,7 +82,7 @@ describe('JSON in slices', () => {
     ',',
     '"x"',
   ])
-    it(`refuses what JSON.parse refuses: ${text.slice(0, 20)}…${text.slice(-12)}`, () =>
+    it(`Reading in slices refuses an invalid text like JSON.parse: ${text.slice(0, 20)}…${text.slice(-12)}`, () =>
       text === '"x"' ? undefined : same(text));
 
   it('slices give the same result for damaged texts', () => {
@@ -102,7 +103,7 @@ describe('JSON in slices', () => {
     assert.ok(isTooDeep(deep));
   });
 
-  it('yields after each piece', () => {
+  it('Reading in slices yields after each piece', () => {
     for (const [what, text] of Object.entries(wholes)) {
       let slices = 0;
       for (const work = parsedInSlices(text); !work.next().done;) slices += 1;
@@ -117,12 +118,12 @@ describe('JSON that is written in slices', () => {
     numbers: [Array.from({ length: 100_000 }, (_, n) => n / 3), 1],
     'a long text': { a: 'x"\n'.repeat(300_000), b: [1, 'y'.repeat(100_000), {}] },
     'pairs and halves of pairs': [`x${'😀'.repeat(100_000)}`, '\ud83d'.repeat(100_000)],
-    'what is left out': { a: undefined, v: Array.from({ length: 60_000 }, () => 'ab'), b: undefined, c: null },
+    'omitted values': { a: undefined, v: Array.from({ length: 60_000 }, () => 'ab'), b: undefined, c: null },
     nothing: { a: [], b: {}, c: [[], {}, ''], d: 'z'.repeat(400_000) },
     'many keys': Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`"${n}`, n])),
   };
   for (const [what, value] of Object.entries(values)) {
-    it(`gives what JSON.stringify gives: ${what}`, () => {
+    it(`Writing in slices gives the result of JSON.stringify: ${what}`, () => {
       assert.ok(atOnce(jsonInSlices(value)) === JSON.stringify(value));
       assert.ok(isLarge(value));
     });

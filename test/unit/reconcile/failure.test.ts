@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { redactedCause, type FailureCause } from '../../../src/core/reconcile/failure.js';
 
 describe('failures of a server', () => {
-  it('hold no secret, in what a person is to do either (E4)', () => {
+  it('a failure holds no secret, nor does its remedy (E4)', () => {
     const redact = (text: string): string => text.replaceAll('s3cret', '…');
     const failure = {
       code: 'server-exited',

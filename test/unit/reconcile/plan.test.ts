@@ -1,4 +1,4 @@
-/** What a missing approval makes of an edit, as data (S1, R3). */
+/** The effect of a missing approval on an edit, as data (S1, R3). */
 import assert from 'node:assert/strict';
 import { parseMindsFile } from '../../../src/core/config/read/parse.js';
 import type { ConfiguredServer, ServerDefinition } from '../../../src/core/config/model.js';
@@ -92,7 +92,7 @@ describe('plan with approvals (S1)', () => {
   }
 });
 
-describe('what is approved and what may start (S1, R3)', () => {
+describe('approvals and starts (S1, R3)', () => {
   /** Everything but `old` waits for approval. */
   const judge: Judge = (of) =>
     of.launchHash === old.launchHash
@@ -100,7 +100,7 @@ describe('what is approved and what may start (S1, R3)', () => {
       : { kind: 'pending', launch: { server: 'a', source: '/ws/f', parts: [], fingerprint: 'f' } };
   const [wrong, pending, off] = [server('command: 1'), server('command: new'), server('command: new, enabled: false')];
 
-  it('a person starts what the file says, or what serves where that is wrong or waits for approval', () => {
+  it('a start by a person starts the definition of the file, or the serving one if the file is wrong or waits', () => {
     const started = (wanted: ConfiguredServer | undefined, serving?: ServerDefinition): unknown =>
       startableDefinition(judge, wanted, serving)?.launchHash;
     assert.equal(started(server('command: old')), old.launchHash);
@@ -111,7 +111,7 @@ describe('what is approved and what may start (S1, R3)', () => {
     assert.equal(started(undefined, old), undefined);
   });
 
-  it('nobody is asked about what is not going to start', () => {
+  it('a definition that is not going to start needs no question', () => {
     const asked = (wanted: ConfiguredServer | undefined, serving?: ServerDefinition, stopped = false): string =>
       approvalOf(judge, wanted, serving, stopped).kind;
     assert.equal(asked(pending), 'pending');
@@ -122,7 +122,7 @@ describe('what is approved and what may start (S1, R3)', () => {
     assert.equal(asked(server('command: old, enabled: false')), 'approved');
   });
 
-  it('what serves is not what the file says where launch or filters differ, or the entry is wrong', () => {
+  it('a definition diverges if launch or filters differ, or the entry is wrong', () => {
     const rows = ['command: old', 'command: new', 'command: old, tools: { whitelist: [x] }', 'command: 1'];
     assert.deepEqual(
       rows.map((entry) => diverges(server(entry), old)),

@@ -13,7 +13,7 @@ describe('the conversations that had an instance (P9, X4)', () => {
 
   beforeEach(() => (stored = undefined));
 
-  it('two conversations with a server, over windows, let a third be expected', () => {
+  it('a third conversation is expected after two with a server, over windows', () => {
     const first = open(undefined);
     for (const conversation of ['d1', 'd1', 'trial']) first.of('a').set(conversation, '');
     assert.equal(first.expectsMore('a'), false);
@@ -42,7 +42,7 @@ describe('the conversations that had an instance (P9, X4)', () => {
     }
   });
 
-  it('the servers and the conversations that were used longest ago are forgotten', () => {
+  it('the least recently used servers and conversations are forgotten', () => {
     const known = open({ first: { d: '' }, second: { d: '' } });
     known.of('first').set('d', '');
     for (let server = 0; server < 199; server++) known.of(`s${server}`).set('d', '');

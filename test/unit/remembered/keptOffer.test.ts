@@ -1,4 +1,4 @@
-/** What was kept of a server is judged as what a server says: others may have changed the file (P8, S2). */
+/** A kept list is checked like a server's own, because another program may have changed the file (P8, S2). */
 import assert from 'node:assert/strict';
 import { keptText, readKept } from '../../../src/core/remembered/keptOffer.js';
 import type { RememberedOffer } from '../../../src/core/reconcile/remembered.js';
@@ -14,12 +14,12 @@ const offer: RememberedOffer = {
 const text = JSON.stringify({ version: 1, ...offer });
 const asItIs = (said: string): string => said;
 const changed = (fields: object): string => JSON.stringify({ ...(JSON.parse(text) as object), ...fields });
-/** The text of a value that is nested so deep, in the place of `capabilities`. */
+/** The text of an offer with this deep value in place of `capabilities`. */
 const nested = (depth: number): string =>
   changed({ capabilities: { x: 7 } }).replace('{"x":7}', `{"x":${'['.repeat(depth)}${']'.repeat(depth)}}`);
 
-describe('what is kept of an offer', () => {
-  it('is read as it was written, in either era', () => {
+describe('a kept offer', () => {
+  it('a kept offer is read as it was written, in either era', () => {
     assert.deepEqual(readKept(text), offer);
     assert.deepEqual(readKept(changed({ protocolVersion: '2026-07-28' })), { ...offer, protocolVersion: '2026-07-28' });
   });
@@ -34,7 +34,7 @@ describe('what is kept of an offer', () => {
     },
   };
 
-  it('is written as its JSON, an entry of a list after the other', async () => {
+  it('a kept offer is written as JSON, one list entry after the other', async () => {
     for (const one of [offer, lists])
       assert.deepEqual(
         JSON.parse((await keptText(one, asItIs)) ?? ''),
@@ -43,12 +43,12 @@ describe('what is kept of an offer', () => {
   });
 
   for (const secret of ['"t1"', '"p"', 'The rest', 'Read this', '"S"']) {
-    it(`is not written with a secret in it: ${secret}`, async () => {
+    it(`an offer with a secret in it is not written: ${secret}`, async () => {
       assert.equal(await keptText(lists, (said) => said.replace(secret, '***')), undefined);
     });
   }
 
-  it('lets others have their turn while much is looked through, and has no part that takes long (P10)', async () => {
+  it('a long search for secrets lets others have their turn, and no part takes long (P10)', async () => {
     const tool = (length: number): (typeof offer.listing.tools)[number] => ({
       name: 'a',
       description: 'x'.repeat(length),
@@ -81,16 +81,16 @@ describe('what is kept of an offer', () => {
     ['JSON that ends before its end', text.slice(0, -1)],
     ['a list in place of everything', `[${text}]`],
   ] as const) {
-    it(`is nothing with ${what}`, () => assert.equal(readKept(wrong), undefined));
+    it(`a kept text with ${what} is dropped`, () => assert.equal(readKept(wrong), undefined));
   }
 
-  it('is cut as what a server says of itself is', () => {
+  it('a kept offer is cut like a server’s own', () => {
     const long = 'x'.repeat(1_000_000);
     const read = readKept(changed({ serverInfo: { name: long, version: long, title: long }, instructions: long }));
     assert.ok(read && JSON.stringify(read).length < 100_000);
   });
 
-  it('changes no other object by a name in it', () => {
+  it('a name in a kept offer changes no other object', () => {
     const poisoned = text.replace('{"tools":{}}', '{"tools":{},"__proto__":{"polluted":true}}');
     assert.ok(readKept(poisoned));
     assert.equal(({} as { polluted?: unknown }).polluted, undefined);

@@ -1,4 +1,4 @@
-/** Files are what this part is about, so they are real here; nothing else is. */
+/** The files are real here, and everything else is not. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
@@ -18,7 +18,7 @@ import { posixIt } from '../../support/notHere.js';
 import type { RememberedOffer } from '../../../src/core/reconcile/remembered.js';
 import { OfferFiles } from '../../../src/core/remembered/offerFiles.js';
 
-describe('files of what servers listed (P8)', () => {
+describe('files of remembered lists (P8)', () => {
   let root: string;
   let folder: string;
   const failures: unknown[] = [];
@@ -45,7 +45,7 @@ describe('files of what servers listed (P8)', () => {
   const namesIn = (files: OfferFiles, n: number): string[] | undefined =>
     files.recall(launch(n))?.listing.tools.map(({ name }) => name);
 
-  it('give the next window what was remembered last, and what was forgotten no more', async () => {
+  it('the next window has the last remembered lists, and no forgotten ones', async () => {
     const files = await open();
     assert.equal(namesIn(files, 1), undefined);
     files.remember(launch(1), offer('old'), nothingSecret);
@@ -64,7 +64,7 @@ describe('files of what servers listed (P8)', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('hold nothing with a secret in it, nor an earlier list in its place', async () => {
+  it('no file has a secret in it, nor an earlier list in place of one with a secret', async () => {
     const files = await open();
     files.remember(launch(1), offer('plain'), nothingSecret);
     await files.settled();
@@ -74,7 +74,7 @@ describe('files of what servers listed (P8)', () => {
     assert.deepEqual(namesIn(files, 1), ['canary'], 'this window has it from the server');
   });
 
-  it('hold nothing that is too long', async () => {
+  it('a list that is too long is not kept', async () => {
     const files = await open();
     files.remember(launch(1), { ...offer('a'), instructions: 'x'.repeat(4 * 1024 * 1024) }, nothingSecret);
     files.remember(launch(2), offer('a'), nothingSecret);
@@ -82,7 +82,7 @@ describe('files of what servers listed (P8)', () => {
     assert.deepEqual(readdirSync(folder), [`${launch(2)}.json`]);
   });
 
-  it('are none where they are damaged, of another version or not ours', async () => {
+  it('damaged files, files of another version and foreign files are skipped', async () => {
     const files = await open();
     for (const n of [1, 2, 3, 4]) files.remember(launch(n), offer('a'), nothingSecret);
     await files.settled();
@@ -99,7 +99,7 @@ describe('files of what servers listed (P8)', () => {
     assert.ok(!readdirSync(folder).includes('notes.json'), 'the folder holds nothing else');
   });
 
-  it('are replaced and never written through, whatever is put in their place', async () => {
+  it('a file is replaced and never written through, whatever is in its place', async () => {
     const precious = path.join(root, 'precious');
     writeFileSync(precious, JSON.stringify({ version: 1, ...offer('theirs') }));
     mkdirSync(fileOf(2), { recursive: true });
@@ -127,7 +127,7 @@ describe('files of what servers listed (P8)', () => {
     for (const n of [1, 2]) assert.ok(lstatSync(fileOf(n)).isFile());
   });
 
-  it('are bounded in number: those that were written longest ago go', async () => {
+  it('the number of files is bounded, and the oldest go', async () => {
     mkdirSync(folder, { recursive: true });
     for (let n = 0; n < 203; n++) {
       writeFileSync(fileOf(n), JSON.stringify({ version: 1, ...offer(`t${n}`) }));
@@ -138,7 +138,7 @@ describe('files of what servers listed (P8)', () => {
     assert.equal(readdirSync(folder).length, 200);
   });
 
-  it('are bounded in size together', async () => {
+  it('the size of all files together is bounded', async () => {
     mkdirSync(folder, { recursive: true });
     const blank = ' '.repeat(11 * 1024 * 1024);
     for (const n of [1, 2, 3]) {
@@ -152,7 +152,7 @@ describe('files of what servers listed (P8)', () => {
     );
   });
 
-  it('that cannot be written are told of, and the window goes on', async () => {
+  it('a failed write is reported, and the window goes on', async () => {
     mkdirSync(path.dirname(folder), { recursive: true });
     writeFileSync(folder, 'a file where the folder should be');
     const files = await open();
@@ -162,7 +162,7 @@ describe('files of what servers listed (P8)', () => {
     assert.deepEqual(namesIn(files, 1), ['a']);
   });
 
-  it('are written whatever becomes of another', async () => {
+  it('a file is written even if another one fails', async () => {
     mkdirSync(path.join(fileOf(1), 'a folder where the file should be'), { recursive: true });
     const files = await open();
     for (const n of [1, 2]) files.remember(launch(n), offer('a'), nothingSecret);

@@ -30,7 +30,7 @@ describe('results: base64', () => {
     it(name, () => assert.deepEqual(read(text), expected));
   }
 
-  it('is the same in many pieces as in one, in lines or not', () => {
+  it('base64 in pieces decodes as in one, in lines or not', () => {
     const bytes = Buffer.from(Array.from({ length: 1_000_003 }, (_, index) => index % 251));
     const text = bytes.toString('base64');
     assert.equal(read(text), bytes.toString('latin1'));
@@ -39,7 +39,7 @@ describe('results: base64', () => {
     assert.equal(decodedSize(text), bytes.length);
   });
 
-  it('is spelled as every reader takes it', () => {
+  it('base64 is spelled as every reader takes it', () => {
     assert.equal(canonical('-_-_ aG\n'), '+/+/aG==');
     const plain = 'aGVsbG8=';
     assert.equal(canonical(plain), plain);
@@ -52,6 +52,6 @@ describe('results: base64', () => {
     ['data:;base64,aGVs', 'aGVs', undefined],
     ['data:image/png;base64', 'data:image/png;base64', undefined],
   ] as const) {
-    it(`of ${url}`, () => assert.deepEqual(splitDataUrl(url), { base64, type }));
+    it(`the prefix of ${url}`, () => assert.deepEqual(splitDataUrl(url), { base64, type }));
   }
 });

@@ -57,7 +57,7 @@ describe('data URLs in results (V1)', () => {
       { content: [{ type: 'image', data: 'AA==' }] },
     ],
   ] as const) {
-    it(`${what}: plain base64`, () => assert.deepEqual(withoutDataUrls(given), gives));
+    it(`${what} becomes plain base64`, () => assert.deepEqual(withoutDataUrls(given), gives));
   }
 
   for (const result of [
@@ -69,7 +69,7 @@ describe('data URLs in results (V1)', () => {
     { content: 'no list', structuredContent: { data: url } },
     {},
   ]) {
-    it(`leaves ${JSON.stringify(result).slice(0, 60)} as it came`, () => {
+    it(`${JSON.stringify(result).slice(0, 60)} stays the same object`, () => {
       assert.equal(withoutDataUrls(result), result);
     });
   }

@@ -1,11 +1,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import { deliveryWithoutFiles } from '../../../src/core/results/delivery.js';
-import { formatBytes } from '../../../src/core/results/sizes.js';
+import { formatBytes } from '../../../src/core/results/artifacts.js';
 
 interface Case {
   readonly name: string;
-  /** Untyped: servers send what they like. */
+  /** Untyped, because servers may send anything. */
   readonly given: Record<string, unknown>;
   readonly gives: Record<string, unknown>;
 }
@@ -332,7 +332,7 @@ describe('results: for the editor (V1)', () => {
     });
   }
 
-  it('does what it does once: a second pass changes nothing', async () => {
+  it('a second pass changes nothing', async () => {
     for (const { given } of Object.values(groups()).flat()) {
       const once = await forEditor(given as CallToolResult);
       // The line would come twice.

@@ -1,4 +1,4 @@
-/** What a client is sent of texts that are longer than the limit (V3), and of very large results. */
+/** Texts over the limit (V3), and very large results. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import { filesIn } from './folder.js';
@@ -8,7 +8,7 @@ describe('results: the limits of delivery', () => {
   const stage = deliveryStage();
 
   describe('the limit of files (V2)', () => {
-    it('of many parts with bytes, 32 become files, and the rest says why and how many', async () => {
+    it('of many parts with bytes, 32 become files, and a note has the number of the others', async () => {
       const { result, files } = await stage.delivered({ content: Array.from({ length: 50 }, () => ({ ...image })) });
       assert.equal(files.length, 32);
       const texts = textsOf(result).filter((line) => line !== 'image');
@@ -17,7 +17,7 @@ describe('results: the limits of delivery', () => {
       assert.equal(texts.at(-1), `[Image: image/png, 5 bytes. Not saved: ${why}]`);
     });
 
-    it('long texts find room among them', async () => {
+    it('long texts find room among the files', async () => {
       stage.maxResultBytes = 1_024;
       const content = [...Array.from({ length: 50 }, () => ({ ...image })), text('x'.repeat(5_000))];
       const result = await stage.delivery.forEditor({ content } as unknown as CallToolResult, origin);
@@ -25,7 +25,7 @@ describe('results: the limits of delivery', () => {
       assert.match(textsOf(result).join('\n'), /All of it is in /);
     });
 
-    it('holds for clients that get the result as it is', async () => {
+    it('the limit of files holds for clients with the server’s own result', async () => {
       const content = Array.from({ length: 50 }, () => ({ ...image }));
       const given = { content } as unknown as CallToolResult;
       assert.equal(await stage.delivery.forOthers(given, origin), given);
@@ -39,18 +39,18 @@ describe('results: the limits of delivery', () => {
 
     beforeEach(() => (stage.maxResultBytes = 1_024));
 
-    it('a text of just so many bytes stays', async () => {
+    it('a text at the limit stays', async () => {
       const given = { content: [text('ä'.repeat(512))] };
       assert.deepEqual(await stage.delivered(given), { result: given, files: [] });
     });
 
-    it('a byte more, and it is head, tail, sizes and path', async () => {
+    it('a text one byte over the limit becomes head, tail, sizes and path', async () => {
       const { result, files } = await stage.delivered({ content: [text(`${'ä'.repeat(512)}!`)] });
       assert.deepEqual(textsOf(result), [`${'ä'.repeat(256)}${left('258 bytes', '1.0 kB')}${'ä'.repeat(127)}!`]);
       assert.deepEqual(files, [Buffer.from(`${'ä'.repeat(512)}!`).toString('latin1')]);
     });
 
-    it('by default 4 KiB and 2 KiB are shown', async () => {
+    it('4 KiB and 2 KiB of a long text are shown by default', async () => {
       stage.maxResultBytes = 1 << 20;
       const { result, files } = await stage.delivered({ content: [text('x'.repeat(5_000_000))] });
       const { length } = left('5.0 MB', '5.0 MB', '1.0 MB', '<1.txt>');
@@ -58,13 +58,13 @@ describe('results: the limits of delivery', () => {
       assert.equal(files[0]?.length, 5_000_000);
     });
 
-    it('no character is cut', async () => {
+    it('no character of a long text is cut', async () => {
       const { result } = await stage.delivered({ content: [text(`x${'🙂'.repeat(1_000)}`)] });
       assert.doesNotMatch(textsOf(result)[0] ?? '', /\ufffd|^x?[\udc00-\udfff]/);
       assert.ok(textsOf(result)[0]?.startsWith(`x${'🙂'.repeat(127)}\n`));
     });
 
-    it('the longest goes, the rest stays where it is', async () => {
+    it('the longest text goes, and the rest stays in its place', async () => {
       stage.maxResultBytes = 4_096;
       const { result, files } = await stage.delivered({
         content: [text('short'), image, text('x'.repeat(10_000)), text('last')],
@@ -92,7 +92,7 @@ describe('results: the limits of delivery', () => {
       assert.match(files[1] ?? '', /^first\n.+\nline 0\n(line \d+\n)+line 299$/);
     });
 
-    it('what only the user sees is measured apart, and stays apart', async () => {
+    it('text for the user is measured apart, and stays apart', async () => {
       const { result, files } = await stage.delivered({
         content: [text('u'.repeat(1_000), userOnly), text('m'.repeat(1_000)), text('u'.repeat(1_000), userOnly)],
       });
@@ -103,19 +103,19 @@ describe('results: the limits of delivery', () => {
       assert.doesNotMatch(files.join(), /m/);
     });
 
-    it('an embedded text counts, and keeps its uri', async () => {
+    it('an embedded text counts, and keeps its URI', async () => {
       const { result } = await stage.delivered({
         content: [resource({ mimeType: 'text/plain', text: 'y'.repeat(3_000) })],
       });
       assert.match(textsOf(result)[0] ?? '', /^Resource x:1 \(text\/plain\):\nyyy[^]+left out here/);
     });
 
-    it('an error begins as one', async () => {
+    it('a shortened error begins as one', async () => {
       const { result } = await stage.delivered({ content: [text('z'.repeat(3_000))], isError: true });
       assert.match(textsOf(result)[0] ?? '', /^Error: zzz[^]+left out here/);
     });
 
-    it('JSON goes to a file that is named so', async () => {
+    it('long JSON goes to a JSON file', async () => {
       const json = JSON.stringify({ list: Array.from({ length: 300 }, (_, index) => index) });
       const { result, files } = await stage.delivered({ content: [text(json)] });
       assert.match(textsOf(result)[0] ?? '', /All of it is in <1\.json>/);
@@ -130,11 +130,11 @@ describe('results: the limits of delivery', () => {
       }
     });
 
-    describe('structured content', () => {
+    describe('long structured content', () => {
       const structuredContent = { rows: Array.from({ length: 100 }, (_, id) => ({ id, name: `row ${id}` })) };
       const json = JSON.stringify(structuredContent);
 
-      it('counts, and goes to a file of its own', async () => {
+      it('structured content counts, and goes to another file', async () => {
         const { result, files } = await stage.delivered({ content: [text('A hundred rows.')], structuredContent });
         const [said, rows] = textsOf(result);
         assert.equal(said, 'A hundred rows.');
@@ -148,14 +148,14 @@ describe('results: the limits of delivery', () => {
         ['in one line', json],
         ['in lines', JSON.stringify(structuredContent, undefined, 2)],
       ] as const) {
-        it(`that a text repeats ${layout} is written once`, async () => {
+        it(`structured content that a text repeats ${layout} is written once`, async () => {
           const { result, files } = await stage.delivered({ content: [text(same)], structuredContent });
           assert.equal(textsOf(result).length, 1);
           assert.deepEqual(files, [same]);
         });
       }
 
-      it('that wraps a long text is written once', async () => {
+      it('structured content that wraps a long text is written once', async () => {
         const long = 'x'.repeat(3_000);
         const { result, files } = await stage.delivered({
           content: [text(long)],
@@ -165,12 +165,12 @@ describe('results: the limits of delivery', () => {
         assert.deepEqual(files, [long]);
       });
 
-      it('without any text, of an error', async () => {
+      it('long structured content without any text, of an error', async () => {
         const { result } = await stage.delivered({ content: [], structuredContent, isError: true });
         assert.match(textsOf(result)[0] ?? '', /^Error: \{"rows":/);
       });
 
-      it('within the limit stays as it is', async () => {
+      it('structured content within the limit stays', async () => {
         const given = { content: [], structuredContent: { a: 1 } };
         assert.deepEqual(await stage.delivered(given), { result: given, files: [] });
       });
@@ -183,7 +183,7 @@ describe('results: the limits of delivery', () => {
       ['of text', () => ({ content: [text('x'.repeat(big))] })],
       ['of audio', () => ({ content: [{ ...audio, data: 'AAAA'.repeat(big / 3) }] })],
     ] as const) {
-      it(`${name} let others have their turn`, async () => {
+      it(`${name} of 50 MB let others have their turn`, async () => {
         let turns = 0;
         let going = true;
         const count = (): void => {

@@ -1,4 +1,4 @@
-/** What a client is sent of each kind of content, and which files are left, by table. */
+/** The result for a client and the saved files, for each kind of content, by table. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { audio, bytes, deliveryStage, image, origin, pngBytes, resource, text, t
 interface Case {
   readonly name: string;
   readonly given: Record<string, unknown>;
-  /** Paths are written `<n.extension>`: the file of that number, in the order they are named. */
+  /** Paths are written `<n.extension>`: the file of that number, in the order of the result. */
   readonly gives: Record<string, unknown>;
   readonly files: readonly string[];
 }
@@ -160,7 +160,7 @@ describe('results: delivery', () => {
     for (const { name, given, gives, files } of cases) {
       it(name, async () => assert.deepEqual(await stage.delivered(given), { result: gives, files }));
 
-      it(`${name}: other clients get it as the server gave it, and its files are there`, async () => {
+      it(`${name}: other clients get the server’s own result, and its files exist`, async () => {
         const result = given as unknown as CallToolResult;
         assert.equal(await stage.delivery.forOthers(result, origin), result);
         assert.equal(filesIn(stage.folder).length, files.length);
@@ -168,7 +168,7 @@ describe('results: delivery', () => {
     }
   });
 
-  it('without a folder every line says that nothing was saved, and broken images stay away from models', async () => {
+  it('without a folder, every line says that no file was saved, and models get no broken image', async () => {
     stage.use(nowhere('no folder is open'));
     const { result } = await stage.delivered({ content: [image, audio, { ...image, data: '!' }] });
     assert.deepEqual((result as CallToolResult).content, [
@@ -179,7 +179,7 @@ describe('results: delivery', () => {
     ]);
   });
 
-  it('where it cannot write, the result arrives and says what is missing', async () => {
+  it('if a file cannot be written, the result arrives with the reason', async () => {
     writeFileSync(path.join(stage.folder, 'storage'), 'in the way');
     const given = { content: [image, text('x'.repeat(2_000))] } as unknown as CallToolResult;
     stage.maxResultBytes = 1_024;
@@ -192,7 +192,7 @@ describe('results: delivery', () => {
     assert.match(long ?? '', /left out here.+It was not saved: a file is where a folder should be/);
   });
 
-  it('an image too large for any model is a line', async () => {
+  it('an image too large for any model becomes a line', async () => {
     const data = Buffer.alloc(21 << 20).toString('base64');
     const { result, files } = await stage.delivered({ content: [{ ...image, data }] });
     assert.deepEqual(textsOf(result), ['[Image: image/png, 22.0 MB, too large for models. Saved as <1.png>]']);

@@ -18,7 +18,7 @@ import { brokenContent, content, filesIn, Lines, newFolder, removeFolders } from
 const origin: ArtifactOrigin = { server: 'shop', tool: 'browse_all' };
 const namePattern = /^1970-01-01T00-16-40\.000Z-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.txt$/;
 
-/** The least that a file takes of the disk. */
+/** The smallest disk space of a file. */
 const block = 4096;
 
 describe('results: artifacts on disk (V2)', () => {
@@ -58,7 +58,7 @@ describe('results: artifacts on disk (V2)', () => {
     return outcome;
   }
 
-  it('writes <server>/<tool>/<timestamp>-<uuid>.<extension>', async () => {
+  it('an artifact is written as <server>/<tool>/<timestamp>-<uuid>.<extension>', async () => {
     const { path: file, bytes } = await saved(content('one, ', 'two'));
     assert.equal(readFileSync(file, 'utf8'), 'one, two');
     assert.equal(bytes, 8);
@@ -72,7 +72,7 @@ describe('results: artifacts on disk (V2)', () => {
     assert.equal(statSync(path.dirname(file)).mode & 0o777, 0o700);
   });
 
-  it('tells the conversation by the name alone, and finds its files by it, oldest first', async () => {
+  it('the name identifies the conversation, and its files are found oldest first', async () => {
     const of = (conversation: string, tool = 'look'): Promise<string> =>
       saved(content('a'), { server: 'shop', tool, conversation }).then(({ path: file }) => file);
     const first = await of('conversation-1');
@@ -91,7 +91,7 @@ describe('results: artifacts on disk (V2)', () => {
     assert.deepEqual(await store.ofConversation('conversation-1'), [], 'what is gone is not told');
   });
 
-  it('writes what is empty', async () => {
+  it('an empty artifact is written', async () => {
     assert.equal(readFileSync((await saved(content())).path, 'utf8'), '');
   });
 
@@ -101,13 +101,13 @@ describe('results: artifacts on disk (V2)', () => {
     ['', '_'],
     ['x'.repeat(100), 'x'.repeat(64)],
   ] as const) {
-    it(`a name that breaks rule N4 stays a folder of its own: ${name.slice(0, 20)}`, async () => {
+    it(`a name that breaks rule N4 becomes a separate folder: ${name.slice(0, 20)}`, async () => {
       const { path: file } = await saved(content('a'), { server: name, tool: name });
       assert.equal(path.dirname(file), path.join(root(), expected, expected));
     });
   }
 
-  it('is there whole or not at all: nothing under its name while it is written', async () => {
+  it('an artifact is whole or absent under its name while it is written', async () => {
     const seen: string[][] = [];
     function* watched(): ArtifactContent['pieces'] {
       for (const piece of ['a', 'b', 'c']) {
@@ -122,7 +122,7 @@ describe('results: artifacts on disk (V2)', () => {
     assert.deepEqual(filesIn(root()), [path.relative(root(), file)]);
   });
 
-  it('is settled when all that is being saved is there', async () => {
+  it('the store is settled when every file is written', async () => {
     void store.save(origin, content('x'.repeat(900)));
     void store.save(origin, content('y'));
     await store.settled();
@@ -132,34 +132,34 @@ describe('results: artifacts on disk (V2)', () => {
     );
   });
 
-  it('leaves nothing of content that turns out broken', async () => {
+  it('broken content leaves nothing', async () => {
     const outcome = await store.save(origin, brokenContent('its data was cut off', 'a', 'b'));
     assert.deepEqual(outcome, { kind: 'unreadable', why: 'its data was cut off' });
     assert.deepEqual(filesIn(folder), []);
   });
 
-  it('a hundred at once each get a file of their own', async () => {
+  it('a hundred artifacts at once are a hundred files', async () => {
     const outcomes = await Promise.all(Array.from({ length: 100 }, (_, index) => saved(content(String(index)))));
     assert.equal(new Set(outcomes.map(({ path: file }) => file)).size, 100);
     for (const [index, { path: file }] of outcomes.entries()) assert.equal(readFileSync(file, 'utf8'), String(index));
   });
 
-  describe('where it cannot write', () => {
+  describe('a folder without write access', () => {
     beforeEach(() => writeFileSync(path.join(folder, 'storage'), 'in the way'));
 
-    it('says so, in the outcome and in the log', async () => {
+    it('a failed write is in the outcome and in the log', async () => {
       const outcome = await store.save(origin, content('a', 'b'));
       assert.ok(outcome.kind === 'notSaved');
       assert.match(outcome.why, /^a file is where a folder should be \((ENOTDIR|EEXIST)\)$/);
       assert.match(log.lines.join('\n'), /^warn: A file of shop\/browse_all was not saved in .+: a file is where/);
     });
 
-    it('still finds out that content is broken', async () => {
+    it('broken content is found even if nothing can be written', async () => {
       const outcome = await store.save(origin, brokenContent('its data is not base64', 'a', 'b'));
       assert.deepEqual(outcome, { kind: 'unreadable', why: 'its data is not base64' });
     });
 
-    it('works again as soon as it can', async () => {
+    it('writing works again as soon as it can', async () => {
       await store.save(origin, content('a'));
       rmSync(path.join(folder, 'storage'));
       await saved(content('a'));
@@ -169,14 +169,14 @@ describe('results: artifacts on disk (V2)', () => {
   describe('the quota (V3)', () => {
     const ten = (): ArtifactContent => content('0123456789');
 
-    /** As `saved`, when the quota has been seen to. */
+    /** Like `saved`, after the run of the quota. */
     async function settledSave(what: ArtifactContent = ten()): Promise<string> {
       const { path: file } = await saved(what);
       await store.settled();
       return path.relative(root(), file);
     }
 
-    it('lets the oldest go first, and no more than needed', async () => {
+    it('the oldest artifacts go first, and no more than needed', async () => {
       quota = 3 * block;
       const files: string[] = [];
       for (let index = 0; index < 5; index++) files.push(await settledSave());
@@ -185,7 +185,7 @@ describe('results: artifacts on disk (V2)', () => {
       assert.deepEqual(filesIn(root()), [files[4], files[5]].sort());
     });
 
-    it('counts what was there before, by age', async () => {
+    it('earlier artifacts count, by age', async () => {
       const earlier = path.join(root(), 'other/tool');
       mkdirSync(earlier, { recursive: true });
       for (const [index, name] of ['newest.txt', 'oldest.txt', 'middle.txt.partial'].entries()) {
@@ -197,7 +197,7 @@ describe('results: artifacts on disk (V2)', () => {
       assert.deepEqual(filesIn(root()), [file, path.join('other', 'tool', 'newest.txt')].sort());
     });
 
-    it('passes over what is being written', async () => {
+    it('an unfinished artifact is skipped', async () => {
       const [underWay, arrived] = ['a/b/1.txt.partial', 'a/b/2.txt'].map((name) => path.join(root(), name)) as [
         string,
         string,
@@ -211,20 +211,20 @@ describe('results: artifacts on disk (V2)', () => {
       assert.equal(filesIn(root()).length, 2);
     });
 
-    it('holds when many are written at once', async () => {
+    it('the quota holds when many artifacts are written at once', async () => {
       quota = 5.5 * block;
       await Promise.all(Array.from({ length: 40 }, () => saved(ten())));
       await store.settled();
       assert.equal(filesIn(root()).length, 5);
     });
 
-    it('counts blocks of the disk, not bytes: a file of one byte takes as much as one of 4,096', async () => {
+    it('the quota counts blocks: a file of one byte takes as much as one of 4,096', async () => {
       quota = 5 * block;
       for (let index = 0; index < 20; index++) await settledSave(content('1'));
       assert.equal(filesIn(root()).length, 5);
     });
 
-    it('counts files besides bytes', async () => {
+    it('the quota counts files besides bytes', async () => {
       const kept = new ArtifactQuota({ root: root(), limit: () => 1 << 30, mostFiles: 3, log });
       mkdirSync(path.join(root(), 'a/b'), { recursive: true });
       for (let index = 0; index < 5; index++) {
@@ -236,7 +236,7 @@ describe('results: artifacts on disk (V2)', () => {
       assert.deepEqual(filesIn(root()), ['a/b/2.txt', 'a/b/3.txt', 'a/b/4.txt'].map(path.normalize));
     });
 
-    it('does not count what others have removed', async () => {
+    it('the quota does not count files that others have removed', async () => {
       quota = 4 * block;
       const files = [await settledSave(), await settledSave(), await settledSave(), await settledSave()];
       for (const file of [files[0], files[2]]) rmSync(path.join(root(), file ?? ''));
@@ -244,7 +244,7 @@ describe('results: artifacts on disk (V2)', () => {
       assert.deepEqual(filesIn(root()), [files[1], files[3], files[4]].sort());
     });
 
-    it('lives with the whole folder being removed', async () => {
+    it('the quota survives the removal of the whole folder', async () => {
       quota = 2 * block;
       await settledSave();
       await settledSave();
@@ -253,14 +253,14 @@ describe('results: artifacts on disk (V2)', () => {
       assert.deepEqual(filesIn(root()), files.sort());
     });
 
-    it('is read at each write', async () => {
+    it('the quota is read at each write', async () => {
       await settledSave();
       await settledSave();
       quota = block;
       assert.deepEqual([await settledSave()], filesIn(root()));
     });
 
-    it('a file alone over it is not kept, and costs no other', async () => {
+    it('an artifact over the quota is not kept, and costs no other', async () => {
       quota = 2 * block;
       const file = await settledSave();
       const outcome = await store.save(origin, content('x'.repeat(block), 'y'.repeat(block), 'z'));
@@ -270,7 +270,7 @@ describe('results: artifacts on disk (V2)', () => {
       assert.deepEqual(filesIn(root()), [file]);
     });
 
-    it('of 0 keeps nothing', async () => {
+    it('a quota of 0 keeps nothing', async () => {
       quota = 0;
       for (const what of [ten(), content()]) {
         assert.deepEqual(await store.save(origin, what), { kind: 'notSaved', why: 'mcpToolsets.artifactsQuota is 0' });
@@ -278,7 +278,7 @@ describe('results: artifacts on disk (V2)', () => {
       assert.deepEqual(filesIn(folder), []);
     });
 
-    it('does not follow links out of the folder', async () => {
+    it('the quota does not follow links out of the folder', async () => {
       const outside = path.join(folder, 'outside');
       mkdirSync(outside);
       writeFileSync(path.join(outside, 'precious.txt'), 'x'.repeat(500));
@@ -290,7 +290,7 @@ describe('results: artifacts on disk (V2)', () => {
     });
   });
 
-  it('nowhere saves nothing, says why, and finds out what is broken', async () => {
+  it('a store without a folder saves nothing, says why, and finds broken content', async () => {
     const none = nowhere('no folder is open');
     assert.deepEqual(await none.save(origin, content('a')), { kind: 'notSaved', why: 'no folder is open' });
     assert.deepEqual(await none.save(origin, brokenContent('bad', 'a')), { kind: 'unreadable', why: 'bad' });

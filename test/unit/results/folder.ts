@@ -1,4 +1,4 @@
-/** A folder of a test's own, what is in it, and a log that remembers. */
+/** A folder for one test, its contents, and a log with a memory. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -18,7 +18,7 @@ export function removeFolders(): void {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
-/** Paths of the files below a folder, from there, sorted. */
+/** Returns the paths of the files below a folder, relative and sorted. */
 export function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -25,7 +25,7 @@ describe('results: JSON in pieces', () => {
 });
 
 describe('results: even pieces', () => {
-  it('cuts long texts and joins short ones, and no character is cut', () => {
+  it('long texts are cut and short ones joined, and no character is cut', () => {
     const texts = ['a', '🙂'.repeat(pieceLength), 'b', '', 'c'.repeat(pieceLength * 2), 'd'];
     const pieces = [...even(texts)];
     assert.equal(pieces.join(''), texts.join(''));
@@ -37,11 +37,11 @@ describe('results: even pieces', () => {
     assert.ok(pieces.length <= 6, `${pieces.length} pieces`);
   });
 
-  it('of nothing are none', () => assert.deepEqual([...even([])], []));
+  it('no texts make no pieces', () => assert.deepEqual([...even([])], []));
 });
 
 describe('results: taking pieces', () => {
-  it('goes on to the end when what takes them fails, and asks it no more', async () => {
+  it('the source is read to its end after a failed write, without another write', async () => {
     let asked = 0;
     const taken = await takeAll(content('aa', 'bbb').pieces, () => {
       asked += 1;

@@ -1,4 +1,4 @@
-/** What clients are sent of results, and which files are left, for the tests of the delivery. */
+/** Results for clients and saved files, for the tests of the delivery. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ export const resource = (inner: object, more: object = {}): object => ({
 export const textsOf = (result: unknown): string[] =>
   (result as CallToolResult).content.map((part) => (part.type === 'text' ? part.text : part.type));
 
-/** Each test of the suite that calls this has a folder and a delivery of its own. */
+/** Gives each test of the suite a folder and a delivery. */
 export function deliveryStage(): DeliveryStage {
   const stage = new DeliveryStage();
   beforeEach(() => stage.open());
@@ -65,7 +65,7 @@ class DeliveryStage {
     this.used = { store, delivery: createDelivery({ artifacts: store, maxResultBytes: () => this.maxResultBytes }) };
   }
 
-  /** The result with `<n.extension>` for paths, and what is in those files. */
+  /** Returns the result with `<n.extension>` for paths, and the contents of those files. */
   async delivered(given: Record<string, unknown>): Promise<{ result: unknown; files: string[] }> {
     const result = await this.delivery.forEditor(frozen(structuredClone(given)) as unknown as CallToolResult, origin);
     const files: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Random edits, calls, deaths, approvals and releases where there is room for few instances (spec L, R4, S1, X4, P8, P9). Every
- * run prints its seed; `MCP_TOOLSETS_CROWD_SEED=n` runs it again, `MCP_TOOLSETS_CROWDS=n` makes more of them.
+ * Random edits, calls, deaths, approvals and releases in a host with room for few instances (spec L, R4, S1, X4, P8,
+ * P9). Every run prints its seed; `MCP_TOOLSETS_CROWD_SEED=n` repeats it, `MCP_TOOLSETS_CROWDS=n` makes more runs.
  */
 import { Crowd } from './crowd.js';
 import { Random, seedOf } from './random.js';
@@ -9,7 +9,7 @@ const crowds = Number(process.env['MCP_TOOLSETS_CROWDS'] ?? 100);
 const stepsOfOne = 120;
 
 describe('a host with little room', () => {
-  it(`holds what it must through ${crowds} runs of random steps`, async function () {
+  it(`the invariants hold through ${crowds} runs of random steps`, async function () {
     this.timeout(0);
     const seed = seedOf('MCP_TOOLSETS_CROWD_SEED');
     for (let run = 0; run < crowds; run++) await new Crowd(new Random(seed + run)).run(stepsOfOne);

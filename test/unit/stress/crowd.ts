@@ -1,7 +1,7 @@
 /**
- * A host with little room over servers that are played by hand: processes take their time to start and to end, launches wait
- * for approval, tools are remembered, spares follow, clients differ and leave. Nothing tells what must come of a step; what
- * must hold after each of them is checked.
+ * A host with little room over fake servers. Processes take time to start and to end, launches wait for approval, tools
+ * are remembered, spares follow, and clients differ and leave. No step has an expected outcome. The invariants are
+ * checked after each one.
  */
 import assert from 'node:assert/strict';
 import { Emitter } from '../../../src/core/base/events.js';
@@ -28,7 +28,7 @@ interface Call {
   outcome?: ToolOutcome;
 }
 
-/** A process that was asked to end, and has not. */
+/** A process between the request to end and its end. */
 interface Ending {
   readonly connection: FakeConnection;
   readonly end: () => void;
@@ -102,7 +102,7 @@ export class Crowd {
     }
   }
 
-  /** A process ends in its own time, and until then it has its slot. */
+  /** A process takes time to end, and keeps its slot until then. */
   private watch(connection: FakeConnection): void {
     this.made.add(connection);
     const close = connection.close.bind(connection);
@@ -135,7 +135,7 @@ export class Crowd {
         for (const pending of this.pendings()) {
           if (pending.request.signal.aborted || random.chance(0.5)) continue;
           this.answered(pending).succeed(listing('x', `y${random.int(2)}`));
-          // No two processes are heard in one turn.
+          // No two processes end in one turn.
           await turn();
         }
         return;
@@ -271,7 +271,7 @@ export class Crowd {
       this.fault(`call ${call.number} was sent and is said not to be: ${text}`);
   }
 
-  /** What is found between two steps is told after the next. */
+  /** The faults between two steps are reported after the next step. */
   private fault(text: string): void {
     this.faults.push(text);
   }

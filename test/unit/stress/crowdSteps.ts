@@ -1,4 +1,4 @@
-/** What happens to a host with little room, and what its file may say. */
+/** The steps of a host with little room, and the entries of its file. */
 import type { Random } from './random.js';
 
 export const steps = {
@@ -31,11 +31,11 @@ export interface Entry {
   readonly suffix: number;
 }
 
-/** The argument of a server that all conversations share. */
+/** The argument of a shared server. */
 export const shared = '--shared';
 export const ids = ['a', 'b', 'c'];
 
-/** By what calls may be lost, in the words that agents read; what else ends a call that is in flight is a defect. */
+/** The allowed causes of a lost call, in the words for agents. Any other cause is a defect. */
 export const lostBy = [
   'it was killed',
   'a person restarted it',
@@ -48,13 +48,13 @@ export const lostBy = [
   'its definition was changed, and the drain limit has passed',
   'it was removed or disabled, and the drain limit has passed',
   'the session of its conversation has ended, and the drain limit has passed',
-  // A client that declares more than the shared instance was told of has another started.
+  // A client with more capabilities than the shared instance knows starts another one.
   'a client needed more capabilities, and the drain limit has passed',
   'was not called',
   'did not start',
 ];
 
-/** An edit: servers come and go, become others, and get other names for their tools. */
+/** An edit: servers come, go and change, and their tools get other names. */
 export function randomEntries(entries: readonly Entry[], random: Random): readonly Entry[] {
   const before = new Map(entries.map((entry) => [entry.id, entry]));
   const fresh = (id: string): Entry => ({

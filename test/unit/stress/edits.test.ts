@@ -1,6 +1,6 @@
 /**
- * Random edits, calls, deaths and persons against an oracle (spec R, L, X4). Every run prints its seed;
- * `MCP_TOOLSETS_SEED=n` runs it again, `MCP_TOOLSETS_EDITS=n` makes more of them.
+ * Random edits, calls, deaths and actions of persons against an oracle (spec R, L, X4). Every run prints its seed;
+ * `MCP_TOOLSETS_SEED=n` repeats it, `MCP_TOOLSETS_EDITS=n` makes more edits.
  */
 import { Random, seedOf } from './random.js';
 import { Simulation } from './simulation.js';
@@ -9,7 +9,7 @@ const editsInAll = Number(process.env['MCP_TOOLSETS_EDITS'] ?? 500);
 const editsOfOne = 150;
 
 describe('random edits against an oracle', () => {
-  it(`${editsInAll} edits, with calls, deaths and persons between them`, async function () {
+  it(`the host agrees with the oracle through ${editsInAll} edits, with calls, deaths and persons between them`, async function () {
     this.timeout(0);
     const seed = seedOf('MCP_TOOLSETS_SEED');
     for (let run = 0, edits = 0; edits < editsInAll; run++) {

@@ -1,4 +1,4 @@
-/** Config files as a model, and random edits of them: what a person, a branch switch or a bad merge does to the file. */
+/** Config files as a model, and random edits of them: by a person, a branch switch or a bad merge. */
 import type { Random } from './random.js';
 
 export type Step =
@@ -8,13 +8,13 @@ export type Step =
 
 export interface EntryModel {
   readonly id: string;
-  /** Decides what the server offers and whether it starts. */
+  /** Decides the server's list and whether it starts. */
   readonly program: string;
-  /** Another one is another launch of the same program. */
+  /** Another value is another launch of the same program. */
   readonly nonce: number;
   readonly stateless: boolean;
   readonly enabled: boolean;
-  /** Makes the entry wrong: an empty command, a host variable that is not set. */
+  /** Makes the entry wrong: an empty command, or a host variable without a value. */
   readonly fault: 'command' | 'variable' | undefined;
   readonly whitelist: readonly string[];
   readonly blacklist: readonly string[];
@@ -23,7 +23,7 @@ export interface EntryModel {
 
 export interface FileModel {
   readonly entries: readonly EntryModel[];
-  /** The YAML is broken: what stands in `entries` counts only when it is repaired. */
+  /** The YAML is broken: `entries` count only after its repair. */
   readonly broken: boolean;
 }
 
@@ -148,7 +148,7 @@ function replaced(entries: readonly EntryModel[], entry: EntryModel, change: Par
 export const unsetVariable = 'NOT_SET_ANYWHERE';
 export const launchVariable = 'LAUNCH_VARIABLE';
 
-/** @param launch `command` and `args` of an entry that is right. */
+/** @param launch `command` and `args` of a valid entry */
 export function textOf(
   file: FileModel,
   launch: (entry: EntryModel) => { readonly command: string; readonly args: readonly string[] },

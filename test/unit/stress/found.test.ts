@@ -1,4 +1,4 @@
-/** What the random edits have found, each as the few steps that it takes. */
+/** The finds of the random edits, each in its few steps. */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import { testCore } from '../../support/core/testCore.js';
@@ -36,7 +36,7 @@ describe('found by random edits', () => {
       .flatMap(({ id, tools }) => tools.map((tool) => `${id}/${tool.published}`));
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it('the failure of a new definition is shown until it works, whatever becomes of the previous one', async () => {
+  it('the failure of a new definition is shown until it works, whatever happens to the previous one', async () => {
     const first = edit({ a: server('one') });
     const old = (await connector.nextConnect()).succeed(listing('x'));
     await first;
@@ -55,7 +55,7 @@ describe('found by random edits', () => {
     assert.deepEqual(codes(), ['server-exited']);
   });
 
-  it('an idle instance of a replaced definition ends though a call still waits for another', async () => {
+  it('an idle instance of a replaced definition ends although a call still waits for another', async () => {
     const first = edit({ a: server('one') });
     const warm = (await connector.nextConnect()).succeed(listing('x'));
     await first;
@@ -83,7 +83,7 @@ describe('found by random edits', () => {
     await restart;
   });
 
-  it('a call between the end of a connection and the word of it is not lost', async () => {
+  it('a call between the end of a connection and its report is not lost', async () => {
     const first = edit({ a: server('one') });
     const warm = (await connector.nextConnect()).succeed(listing('x'));
     await first;
@@ -96,7 +96,7 @@ describe('found by random edits', () => {
     assert.deepEqual([(await running).kind, warm.calls.length], ['result', 0]);
   });
 
-  it('a list that was refused is taken with the edit that gives its tools names of their own', async () => {
+  it('a refused list is taken with the edit that makes its names unique', async () => {
     const shortened = { transform: [{ prefix: { remove: 'x_', add: '' } }] };
     const first = edit({ a: server('one', shortened) });
     const warm = (await connector.nextConnect()).succeed(listing('t'));

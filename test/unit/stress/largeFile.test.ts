@@ -1,4 +1,4 @@
-/** A file of 2,000 lines (E2): each request takes a few times what parsing the file takes, measured in the same run. */
+/** A file of 2,000 lines (E2): each request takes a few times as long as parsing the file, measured in the same run. */
 import assert from 'node:assert/strict';
 import { formatted } from '../../../src/core/base/inert.js';
 import { complete } from '../../../src/core/authoring/completion.js';
@@ -27,7 +27,7 @@ const servers = Array.from({ length: 150 }, (_, index) => `  s${index}:
 const text = `version: 1\nservers:\n${servers.join('')}`;
 const middle = text.indexOf("'browser_*'", text.length / 2) + 3;
 
-/** The fastest of some runs, in milliseconds: what else the machine does makes a run longer, never shorter. */
+/** The fastest of some runs, in milliseconds, because other work of the machine only makes a run longer. */
 async function fastest(run: () => unknown): Promise<number> {
   let best = Infinity;
   for (let turn = 0; turn < 7; turn++) {
@@ -54,7 +54,7 @@ describe('a file of 2,000 lines', function () {
     serverState: () => formatted`running`,
   };
   const fixes = { toolNames: () => names, restartable: () => true, isFree: () => false, variables: [] };
-  // Each has one mistake or the other.
+  // Each entry has one of the two mistakes.
   const broken = text.replace(/transport: stdio/g, (written, at: number) =>
     at % 2 === 0 ? '# none' : `${written}\n    enabld: true`,
   );

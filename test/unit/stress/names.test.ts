@@ -1,6 +1,6 @@
 /**
- * Names and states against Dominds' documents, and against a second reading of the rules (N1–N5, C1). Every run
- * prints its seed; `MCP_TOOLSETS_NAMES_SEED=n` runs it again.
+ * Names and states against Dominds' documents, and against a second reading of the rules (N1–N5, C1). Every run prints
+ * its seed; `MCP_TOOLSETS_NAMES_SEED=n` repeats it.
  */
 import assert from 'node:assert/strict';
 import { needsAttention } from '../../../src/core/base/problem.js';
@@ -20,7 +20,7 @@ import { readAgain, type ReadServer, type Step } from './namesReading.js';
 
 const configurations = 6000;
 
-describe('what Dominds’ documents say (N1–N5, C1)', () => {
+describe('the documents of Dominds (N1–N5, C1)', () => {
   for (const { what, servers, lists, published, problems = [], states = {} } of documentedCases) {
     it(what, async () => {
       const connector = new FakeConnector();
@@ -128,7 +128,7 @@ function fileOf(servers: readonly ReadServer[]): string {
   return JSON.stringify({ version: 1, servers: Object.fromEntries(entries) as object });
 }
 
-/** The product's own way from the text of a file to names and problems. */
+/** Takes the product's way from the text of a file to names and problems. */
 function product(servers: readonly ReadServer[]): { published: string[]; refused: string[]; problems: string[] } {
   const file = { file: '/ws/.minds/mcp.yaml', folder: '/ws', text: fileOf(servers) };
   const parsed = parseMindsFile(file, { env: {}, directoryExists: () => true });
@@ -152,7 +152,7 @@ function product(servers: readonly ReadServer[]): { published: string[]; refused
   });
   const { toolsets, problems } = publish(candidates, adminNames);
   const told = [...found, ...problems].filter(
-    // The first is the editor's limit, the second counts tools of all servers; neither is about names.
+    // The first is the editor's limit, and the second counts tools of all servers. Neither is about names.
     (problem) => needsAttention(problem) && problem.code !== 'editor-id-too-long' && problem.code !== 'too-many-tools',
   );
   return {
@@ -163,7 +163,7 @@ function product(servers: readonly ReadServer[]): { published: string[]; refused
 }
 
 describe('a second reading of the rules for names (N1–N5)', () => {
-  it(`agrees on ${configurations} random configurations`, function () {
+  it(`the product agrees with a second reading on ${configurations} random configurations`, function () {
     this.timeout(0);
     const seed = seedOf('MCP_TOOLSETS_NAMES_SEED');
     let names = 0;

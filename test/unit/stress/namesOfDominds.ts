@@ -1,16 +1,16 @@
 /**
- * What Dominds' documents say of names, as a table: what a file and its servers give, and what is published (N1–N5, C1).
- * `better` marks what is meant to differ from Dominds, and why.
+ * The rules of Dominds' documents for names, as a table: a file and its servers, and the published tools (N1–N5, C1).
+ * `better` marks an intended difference and its reason.
  */
 export interface DocumentedCase {
   readonly what: string;
-  /** Of each server: its entry below `transport` and `command`, in YAML flow style. */
+  /** The entry of each server below `transport` and `command`, in YAML flow style. */
   readonly servers: Readonly<Record<string, string>>;
-  /** What each server lists. */
+  /** The list of each server. */
   readonly lists: Readonly<Record<string, readonly string[]>>;
-  /** `server/name` in the order in which agents see them. */
+  /** `server/name` in the order for agents. */
   readonly published: readonly string[];
-  /** `code server`, information left out, sorted. */
+  /** `code server`, without information, sorted. */
   readonly problems?: readonly string[];
   readonly states?: Readonly<Record<string, string>>;
   readonly better?: string;

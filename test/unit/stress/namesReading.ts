@@ -1,6 +1,6 @@
 /**
- * A second reading of the rules for names (N1–N5), written from the rules and not from the product: a truth table, names
- * as arrays of characters, sets of claims. It shares nothing with `src`.
+ * A second reading of the rules for names (N1–N5), written from the rules and not from the product: a truth table,
+ * names as arrays of characters, sets of claims. It shares nothing with `src`.
  */
 export type Step =
   | { readonly add: string; readonly at: 'front' | 'end' }
@@ -19,11 +19,11 @@ interface Reading {
   /** `server/name`. */
   readonly published: readonly string[];
   readonly refused: readonly string[];
-  /** `code server`, with one for each time it is said. */
+  /** `code server`, once for each problem. */
   readonly problems: readonly string[];
 }
 
-/** Matches by what is left of the name after each literal part: the first at the front, the last at the end. */
+/** Matches by the rest of the name after each literal part: the first at the front, the last at the end. */
 export function fits(pattern: string, name: string): boolean {
   const parts = pattern.split('*');
   if (parts.length === 1) return pattern === name;
@@ -118,7 +118,7 @@ export function readAgain(servers: readonly ReadServer[], builtIn: ReadonlySet<s
         published.push(`${id}/${name}`);
       }
     }
-    // All names that two servers share are one problem.
+    // All names of two servers together are one problem.
     for (const holder of holders) say(holder === 'built in' ? 'name-reserved' : 'name-taken');
   }
   return { published, refused, problems: problems.sort() };

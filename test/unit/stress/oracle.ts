@@ -1,7 +1,7 @@
 /**
- * What must be published, which problems must be shown: told from the file, from what servers offer and from the
- * history of definitions that worked, by rules written down a second time and in another way (spec N, R). It knows no
- * connection and no code of the product.
+ * The expected tools and problems, derived from the file, from the offers of servers and from the history of working
+ * definitions. The rules are written down a second time, in another way (spec N, R). It knows no connection and no code
+ * of the product.
  */
 import type { EntryModel, FileModel, Step } from './edits.js';
 
@@ -10,10 +10,10 @@ export interface Serving {
   readonly stateless: boolean;
   view: View;
   offers: readonly string[];
-  /** A list that the server gave later and that gives two tools one name. */
+  /** A later list of the server with two tools of one name. */
   rejected: readonly string[] | undefined;
   refreshFailed: boolean;
-  /** Another one with each replacement of what serves. */
+  /** Grows with each replacement of the serving definition. */
   readonly generation: number;
 }
 
@@ -21,24 +21,24 @@ type View = Pick<EntryModel, 'whitelist' | 'blacklist' | 'transform'>;
 
 export interface History {
   serving: Serving | undefined;
-  /** A definition that is being started to replace what serves. */
+  /** A starting definition that will replace the serving one. */
   pending: { readonly launch: string; readonly stateless: boolean; view: View } | undefined;
   stopped: string | undefined;
   /** Why the definition of the file does not serve. */
   wantedTrouble: string | undefined;
-  /** Something was lost, or did not start again, since an instance of what serves last started. */
+  /** An instance was lost or did not start since the serving definition last started one. */
   servingTrouble: boolean;
 }
 
 export type StartOutcome = { readonly offers: readonly string[] } | { readonly failure: string };
 
 const nameRule = /^[a-zA-Z0-9_-]{1,64}$/;
-/** What the stress tests bring about that is an error. One of the two that `lost` stands for is. */
+/** The errors that the stress tests cause. `lost` stands for two codes, and only one of them is an error. */
 const errors = new Set(['yaml-syntax', 'server-exited', 'command-not-found', 'name-twice-in-server']);
 let generations = 0;
 
 export class Oracle {
-  /** What the file last said that was not refused as a whole. */
+  /** The last text of the file without a whole refusal. */
   private entries: readonly EntryModel[] = [];
   private refused = false;
   private hostValue = '';
@@ -72,11 +72,11 @@ export class Oracle {
     return [entry.program, entry.nonce, entry.stateless, this.hostValue].join('|');
   }
 
-  /** The part of an edit that happens at once; what has to start is `pending` then. */
+  /** Applies the part of an edit that happens at once. The starts are in `pending` then. */
   apply(file: FileModel, hostValue: string): void {
     this.refused = file.broken;
     if (file.broken) {
-      // What stood there before is read as it was then, with the host's values of then.
+      // An earlier text is read with the host's values of its time.
       for (const entry of this.entries) this.applyEntry(entry);
       return;
     }
@@ -112,7 +112,7 @@ export class Oracle {
     }
   }
 
-  /** A start that was pending has come to this. Returns the generation that serves now, if that changed. */
+  /** Notes the outcome of a pending start. Returns the serving generation if it changed. */
   settle(id: string, outcome: StartOutcome): number | undefined {
     const history = this.history(id);
     const { pending } = history;
@@ -135,7 +135,7 @@ export class Oracle {
     return generation;
   }
 
-  /** What serves lists its tools anew. */
+  /** Notes a new list of the serving definition. */
   relisted(serving: Serving, offers: readonly string[] | undefined): void {
     if (offers === undefined) {
       serving.refreshFailed = true;
@@ -161,7 +161,7 @@ export class Oracle {
     history.stopped = stopped;
   }
 
-  /** A person asks for what the file says. True: for what serves already. */
+  /** Notes that a person starts the definition of the file. Returns true if it serves already. */
   start(id: string): boolean {
     const entry = this.entry(id);
     const history = this.history(id);
@@ -178,12 +178,12 @@ export class Oracle {
     return this.claims().published.map(({ id, name }) => `${id}/${name}`);
   }
 
-  /** The server's own name of a published tool. */
+  /** Returns the server's name of a published tool. */
   original(id: string, name: string): string | undefined {
     return this.claims().published.find((tool) => tool.id === id && tool.name === name)?.original;
   }
 
-  /** Codes, sorted; those of what starts just now are not known. `lost` stands for each of its two codes. */
+  /** Codes, sorted, except those of servers that are starting. `lost` stands for each of its two codes. */
   problems(): string[] {
     const codes: string[] = this.refused ? ['yaml-syntax'] : [];
     codes.push(...this.claims().problems);
@@ -241,7 +241,7 @@ export class Oracle {
     for (const { id } of this.entries) {
       const { serving } = this.history(id);
       if (!serving) continue;
-      // Names that one prefix would mend are one problem.
+      // Names with one common remedy are one problem.
       const reasons = new Set<string>();
       for (const { original, name } of curate(serving.view, serving.offers).tools) {
         if (this.reserved.has(name)) reasons.add('name-reserved');
@@ -258,7 +258,7 @@ export class Oracle {
   }
 }
 
-/** What is disabled may be wrong: its mistakes are information (C1). */
+/** A disabled entry may be wrong, and its mistakes are information (C1). */
 export function isWrong(entry: EntryModel): boolean {
   return entry.enabled && (entry.fault === 'command' || entry.fault === 'variable');
 }

@@ -1,4 +1,4 @@
-/** Random choices that a seed repeats (mulberry32), so that a failure can be run again. */
+/** Random choices with a seed (mulberry32), so that a failure can be repeated. */
 export class Random {
   private state: number;
 
@@ -31,7 +31,7 @@ export class Random {
     return list[index] as T;
   }
 
-  /** One of the keys, each as often as its weight says. */
+  /** Returns one of the keys, as often as its weight. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
     const entries = Object.entries(weights) as [K, number][];
     let at = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -59,7 +59,7 @@ export class Random {
   }
 }
 
-/** Takes the seed from the environment, else from this moment, so that every run is another, and prints it on every run. */
+/** Takes the seed from the environment, or else from the clock, and prints it. */
 export function seedOf(variable: string): number {
   const given = process.env[variable];
   const seed = given === undefined ? Date.now() % 2 ** 31 : Number(given);

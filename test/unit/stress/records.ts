@@ -1,6 +1,6 @@
 /**
- * What is known of the instances and the calls of a host whose servers are played by hand: why each start was asked for,
- * which call is on which instance, and why each may end. Compared with the host and the oracle, it finds what is wrong.
+ * The records of the instances and calls of a host over fake servers: why each start was requested, the instance of
+ * each call, and why each may end. They are compared with the host and the oracle.
  */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
@@ -14,7 +14,7 @@ import type { History, Oracle, Serving } from './oracle.js';
 
 export type Pending = FakeConnector['pending'][number];
 
-/** Why a start was asked for, told by the step that brought it about. */
+/** Why a start was requested, noted by the step before it. */
 export type Purpose =
   | { readonly kind: 'attempt' }
   | { readonly kind: 'pool'; readonly serving: Serving; call?: CallRecord };
@@ -38,7 +38,7 @@ export interface InstanceRecord {
   readonly server: string;
   readonly program: string;
   readonly serving: Serving;
-  /** Of its server, since that was last added to the file. */
+  /** The number of times that its server was added to the file. */
   readonly history: History;
   readonly calls: Set<CallRecord>;
   conversation?: string;
@@ -59,7 +59,7 @@ export class Records {
   readonly instances = new Set<InstanceRecord>();
   readonly calls = new Set<CallRecord>();
   readonly purposes = new Map<Pending, Purpose>();
-  /** What each program lists. */
+  /** The list of each program. */
   readonly offers = new Map<string, readonly string[]>();
   private readonly lost: string[] = [];
   private readonly histories = new WeakMap<Serving, History>();
@@ -88,7 +88,7 @@ export class Records {
     return this.offers.get(this.program(pending)) ?? [];
   }
 
-  /** Every start that nobody knows of yet belongs to the step that was just taken. */
+  /** Every new start belongs to the last step. */
   claimStarts(call?: CallRecord): void {
     for (const pending of this.pendings()) {
       if (this.purposes.has(pending)) continue;
@@ -132,7 +132,7 @@ export class Records {
     return this.purposes.get(pending) ?? { kind: 'attempt' };
   }
 
-  /** A start has succeeded, and the host has heard of it. */
+  /** Notes a successful start after the host knows it. */
   settled(pending: Pending, connection: FakeConnection): void {
     const { server } = pending.request;
     const purpose = this.purposeOf(pending);
@@ -148,7 +148,7 @@ export class Records {
     }
     if (!purpose.call && !purpose.serving.stateless) this.excuseWarm(purpose.serving);
     const instance = this.track(connection, server, this.program(pending), purpose.serving);
-    // The lease is there though the call that asked for it may be cancelled.
+    // The lease exists even if its call is cancelled.
     if (purpose.call && !purpose.serving.stateless) instance.conversation = purpose.call.conversation;
     if (!this.isCurrent(server, purpose.serving)) {
       instance.excuse = 'its definition was replaced';
@@ -159,7 +159,7 @@ export class Records {
     this.deps.oracle.relisted(purpose.serving, offers);
   }
 
-  /** Of those that wait for a conversation only the last is kept. */
+  /** Only the last of the waiting instances is kept. */
   private excuseWarm(serving: Serving): void {
     for (const instance of this.instances) {
       if (instance.serving === serving && instance.conversation === undefined)
@@ -179,7 +179,7 @@ export class Records {
     return this.deps.oracle.ids.includes(server) && this.deps.oracle.history(server).serving === serving;
   }
 
-  /** What does not serve any more may end when its calls have ended. */
+  /** A replaced instance may end after its calls. */
   excuseReplaced(): void {
     for (const instance of this.instances) {
       if (this.isCurrent(instance.server, instance.serving)) continue;
@@ -193,12 +193,12 @@ export class Records {
     call.instance?.calls.delete(call);
     const lost = outcome.kind !== 'result' || outcome.result.isError === true;
     if (lost && call.excuse === undefined) {
-      // Told by the next comparison; an exception here would be nobody's.
+      // The next comparison reports it, because an exception would be lost here.
       this.lost.push(`call ${call.number} of ${call.server}: ${JSON.stringify(outcome)}`);
     }
   }
 
-  /** Finds out on which instance each call arrived, and whether it may have. */
+  /** Finds the instance of each new call, and checks it. */
   matchCalls(): void {
     for (const instance of this.instances) {
       for (const answer of instance.connection.calls.splice(0)) {
@@ -231,7 +231,7 @@ export class Records {
         assert.ok(excuse, `an instance of ${server} ended without a reason`);
         this.instances.delete(instance);
       } else if (excuse !== undefined) {
-        // A death that nobody has heard of yet apart, it lives for its calls alone.
+        // It lives only for its calls, except during a death without a report.
         assert.ok(calls.size > 0, `an instance of ${server} lives on: ${excuse}`);
         assert.ok(!current || excuse === 'it was idle', `an instance of ${server} that serves was to end: ${excuse}`);
       }
@@ -260,17 +260,17 @@ export class Records {
     );
     const expected = this.deps.oracle.problems();
     const shown = snapshot.problems
-      // One for each pair of tools, and for each thing the parser stumbles over; here the first counts.
+      // There is one for each pair of tools, and for each error of the parser. Here the first counts.
       .filter(({ code, server }, index, all) => {
         const first = all.findIndex((other) => other.code === code && other.server === server);
         return code === 'name-twice-in-server' ? index === first : code !== 'yaml-syntax';
       })
       .map(({ code }) => code as string);
     if (snapshot.refused.length > 0) shown.push('yaml-syntax');
-    // Which of its two troubles what serves had last is a matter of its supervision, tested elsewhere.
+    // The later of the two failures is a matter of its supervision, with separate tests.
     replaceCode(shown, 'connection-lost');
     reconcileLost(expected, shown);
-    // Beside a refused file a lost connection is left out, and a start that failed is not.
+    // Beside a refused file, a lost connection is left out and a failed start is not.
     const isKnown = (code: string): boolean => snapshot.refused.length === 0 || code !== 'lost';
     assert.deepEqual(shown.filter(isKnown).sort(), expected.filter(isKnown).sort());
     for (const status of snapshot.servers) {
@@ -291,7 +291,7 @@ function replaceCode(codes: string[], code: string): void {
   for (const [index, each] of codes.entries()) if (each === code) codes[index] = 'lost';
 }
 
-/** A start of what serves that failed has the code of the failure. */
+/** Returns the code of a failed start of the serving definition. */
 function reconcileLost(expected: readonly string[], shown: string[]): void {
   const count = (codes: readonly string[], code: string): number => codes.filter((each) => each === code).length;
   let surplus = count(shown, 'server-exited') - count(expected, 'server-exited');

@@ -1,6 +1,6 @@
 /**
- * The host over servers that are played by hand, under random edits, calls, deaths and persons, one step after the
- * other; after each step it is compared with the oracle. Time is a clock of its own; only turns of the event loop pass.
+ * The host over fake servers, under random edits, calls, deaths and actions of persons, one step after the other. After
+ * each step it is compared with the oracle. The clock is a fake one, and only turns of the event loop pass.
  */
 import assert from 'node:assert/strict';
 import { adminNames } from '../../../src/core/host/admin.js';
@@ -155,7 +155,7 @@ export class Simulation {
     this.setSources();
   }
 
-  /** The connections come about in the same turn as the edit that may not want them any more. */
+  /** The connections open in the same turn as an edit that may end them. */
   private async editDuringStarts(): Promise<void> {
     const attempts = this.records
       .pendings()
@@ -169,7 +169,7 @@ export class Simulation {
     for (const { pending, history, made } of wanted) {
       this.records.forget(pending);
       if (!made) {
-        // Not answered yet: it may be gone with the edit.
+        // A call without an answer yet may be gone with the edit.
         if (!pending.request.signal.aborted) this.records.fail(pending);
         continue;
       }
@@ -253,7 +253,7 @@ export class Simulation {
         connection.changeTools(broken ? new ListError('no list now.') : listing(...offers));
       }
     }
-    // Who announces changes often is asked after a while (`RefreshPace`), twice at most for what was announced here.
+    // A server with frequent changes is asked after a while, and at most twice for these changes.
     for (let times = 0; times < 2; times++) {
       await turn();
       this.clock.advance(600);
@@ -295,7 +295,7 @@ export class Simulation {
         instance.excuse ??= why;
         for (const call of instance.calls) call.excuse ??= why;
       }
-      // Those whose instance is starting.
+      // The calls whose instance is starting.
       for (const call of this.records.calls) if (call.server === id && !call.instance) call.excuse ??= why;
     };
     switch (kind) {
@@ -310,11 +310,11 @@ export class Simulation {
         if (entry && isWrong(entry)) this.oracle.apply(this.file, this.hostValue);
         const { serving } = this.oracle.history(id);
         const after = this.oracle.entry(id);
-        // Of a wrong entry what serves is started again, whatever its launch is.
+        // The serving definition of a wrong entry is started again, whatever its launch is.
         const isLast = after && (isWrong(after) || (after.enabled && serving?.launch === this.oracle.launchOf(after)));
         const runs = serving && isLast;
         if (kind === 'restart' && runs) end(current, 'restarted');
-        // Everything of another definition that was being started is started anew.
+        // Every start of another definition begins again.
         if (kind === 'restart' && !runs) for (const pending of this.records.pendings()) this.untag(pending, id);
         this.wait(kind === 'start' ? this.host.start(id) : this.host.restart(id));
         this.oracle.start(id);
@@ -337,7 +337,7 @@ export class Simulation {
       this.records.purposes.delete(pending);
   }
 
-  /** Answers every start and call until nothing is under way; then everything must be as the oracle says. */
+  /** Answers every start and call until none is under way. Then everything must be as the oracle says. */
   private async settle(): Promise<void> {
     for (;;) {
       await turn();
@@ -349,7 +349,7 @@ export class Simulation {
       for (const call of running) if (call.answer && !call.outcome) await this.answerCall(call);
       if (pendings.length === 0 && this.records.pendings().length === 0) break;
     }
-    // What is asked again too soon is asked a little later (rate limits of refreshing).
+    // An early refresh is delayed (rate limits of refreshing).
     for (let times = 0; times < 3; times++) {
       this.clock.advance(600);
       await turn();

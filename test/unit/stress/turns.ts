@@ -1,9 +1,9 @@
-/** Turns of the event loop, in which a simulation goes on. */
+/** Turns of the event loop for a simulation. */
 import assert from 'node:assert/strict';
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Proves that a promise comes to its end, by turns of the event loop and not by time: nothing here takes any. */
+/** Waits for a promise by turns of the event loop and not by time, because nothing here takes time. */
 export async function within(promise: Promise<unknown>): Promise<void> {
   let done = false;
   const ended = promise.then(

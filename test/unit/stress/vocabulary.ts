@@ -1,4 +1,4 @@
-/** What a simulation picks from: names, edits, and its steps with how often each is taken. */
+/** The words of a simulation: names, edits, and steps with their weights. */
 import type { EditVocabulary } from './edits.js';
 
 export const toolNames = ['t0', 't1', 't2', 'x_t0', 'x_t1', 'mcp_status', 'n'.repeat(50)];

@@ -15,7 +15,7 @@ describe('members as custom agents', () => {
     assert.equal(withGrants(file, alice), file, 'nothing to change');
   });
 
-  it('follow the grants, and keep what a person wrote', () => {
+  it('agent files follow the grants, and keep a person’s text', () => {
     const own = file
       .replace(
         "tools: ['browser/*', 'shop/*']",
@@ -32,7 +32,7 @@ describe('members as custom agents', () => {
     assert.match(withGrants(none, alice) ?? '', /\n {2}- read\n {2}- 'browser\/\*'\n {2}- 'shop\/\*'\nmodel/);
   });
 
-  it('take single tools of a toolset away with it, and put `tools` back where it was removed', () => {
+  it('agent files lose single tools of a removed toolset, and get back a removed `tools`', () => {
     const single = file.replace("'browser/*'", "'browser/click', 'browser/open'");
     assert.match(withGrants(single, { ...alice, toolsets: ['Shop'] }) ?? '', /tools: \['shop\/\*'\]/);
     assert.match(
@@ -45,7 +45,7 @@ describe('members as custom agents', () => {
     );
   });
 
-  describe('change nothing but grants, in whatever layout', () => {
+  describe('only the grants of an agent file change, in every layout', () => {
     const rows: readonly (readonly [string, string, string])[] = [
       ['a comment in the place of the value', 'tools: # nothing yet', "tools: ['shop/*', 'files/*'] # nothing yet"],
       ['a text with commas', "tools: 'browser/*, search' # c", "tools: ['search', 'shop/*', 'files/*'] # c"],
@@ -67,13 +67,13 @@ describe('members as custom agents', () => {
       });
     }
 
-    it('and a great many at once', () => {
+    it('a great many tools change at once', () => {
       const front = `tools: [${"'browser/click', ".repeat(10_000)}search]`;
       const after = withGrants(text(front), granted(['Shop'])) ?? assert.fail('not changed');
       assert.match(after, /\ntools: \['search', 'shop\/\*'\]\n/);
     });
 
-    it('none is left where none is granted', () => {
+    it('no agent file remains for a member without grants', () => {
       for (const [front, expected] of [
         ["tools: # mine\n  - 'browser/*' # b\n  # c\nmodel: x", 'tools: [] # mine\n  # c\nmodel: x'],
         ["tools: ['browser/*', shop/x]", 'tools: []'],
@@ -86,14 +86,14 @@ describe('members as custom agents', () => {
     });
   });
 
-  it('are looked for in a whole file at once, whatever it is full of (S2)', () => {
+  it('marks in an agent file are found in linear time, in any content (S2)', () => {
     const mark = '<!-- MCP Toolsets: member x; toolsets:';
     const text = mark.repeat(1_000_000 / mark.length);
     assert.equal(memberOf(text), undefined);
     assert.equal(memberOf(`${text} browser -->`), 'x');
   }).timeout(2_000);
 
-  it('leave alone what is not theirs, or cannot be read', () => {
+  it('foreign and unreadable agent files are not changed', () => {
     assert.equal(withGrants("---\ntools: ['x']\n---\nHi", alice), undefined);
     assert.equal(withGrants(file.replace('name: alice', 'name: [alice'), alice), undefined);
     assert.equal(withGrants(file.replace(/^---\n/, ''), alice), undefined);

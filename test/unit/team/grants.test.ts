@@ -12,7 +12,7 @@ describe('grants', () => {
   ];
   const granted = (...written: string[]) => grantedOf(written.map(grantOf), configured);
 
-  it('`*` is every toolset, `!id` takes one away wherever it stands', () => {
+  it('`*` grants every toolset, and `!id` removes one, anywhere in the list', () => {
     assert.deepEqual(granted('*').toolsets, ['browser', 'files']);
     assert.deepEqual(granted('*', '!files').toolsets, ['browser']);
     assert.deepEqual(granted('!files', '*').toolsets, ['browser']);
@@ -22,14 +22,14 @@ describe('grants', () => {
     assert.deepEqual(grantedOf(undefined, configured).toolsets, ['browser', 'files']);
   });
 
-  it('what is configured and not up is deferred; what is not configured is unknown', () => {
+  it('a configured toolset without tools is deferred, and an unconfigured one is unknown', () => {
     const { toolsets, deferred, unknown } = granted('files', 'shop', 'shoes', '!gone');
     assert.deepEqual(toolsets, ['files']);
     assert.deepEqual(deferred, [{ id: 'shop', why: 'disabled' }]);
     assert.deepEqual(unknown, ['shoes', 'gone']);
   });
 
-  it('never grants what nobody granted', () => {
+  it('only granted toolsets are returned', () => {
     const id = fc.constantFrom('browser', 'shop', 'files', 'gone');
     const written = fc.oneof(
       id,
@@ -46,7 +46,7 @@ describe('grants', () => {
     );
   });
 
-  it('problems stand at the items, those of the defaults once', () => {
+  it('problems of grants are at the items, and those of the defaults appear once', () => {
     const text = `member_defaults: { toolsets: [filez, shop] }
 members:
   alice: {}

@@ -10,7 +10,7 @@ const grants = (of: Team, id: string): string[] =>
   [];
 
 describe('team.yaml', () => {
-  it('of many mistakes tells 500, and how many more there are (S2)', () => {
+  it('a team file with many mistakes has 500 problems and the number of the rest (S2)', () => {
     const text = `members: { alice: { toolsets: [${"'!a', ".repeat(600)}'*', ''] }, bob: { toolsets: [${"'!a', ".repeat(600)}] } }`;
     const [leftOut, ...rest] = parse(text).problems;
     assert.equal(leftOut?.code, 'problems-left-out');
@@ -18,7 +18,7 @@ describe('team.yaml', () => {
     assert.equal(rest.length, 500);
   });
 
-  it('has members with toolsets; those without a list have the defaults', () => {
+  it('a team has members with toolsets, and members without a list have the defaults', () => {
     const read = team(`
 member_defaults: { toolsets: ['*', '!shop'] }
 default_responder: bob
@@ -41,13 +41,13 @@ members:
     assert.equal(read.spokesperson, 'bob');
   });
 
-  it('is nothing where there is no file, and a team of nobody where it is empty', () => {
+  it('a missing team file gives no team, and an empty one a team without members', () => {
     assert.deepEqual(parse(undefined), { team: undefined, problems: [] });
     assert.deepEqual(parse('# nobody yet\n').team?.members, []);
     assert.deepEqual(parse('members:\n').team?.members, []);
   });
 
-  it('is refused as a whole where it is no YAML or has no map of members', () => {
+  it('a team file without valid YAML or a map of members is refused as a whole', () => {
     for (const text of ['members: [', 'members: [alice]\n', '- alice\n']) {
       const { team: read, problems } = parse(text);
       assert.equal(read, undefined);
@@ -58,7 +58,7 @@ members:
     }
   });
 
-  it('one bad entry costs one entry, and its problem stands at it', () => {
+  it('one bad entry costs one entry, and its problem is at that entry', () => {
     const text = `member_default: { toolsets: [a] }
 default_responder: alise
 members:
@@ -88,7 +88,7 @@ members:
     assert.match(problems.find(({ code }) => code === 'member-unknown')?.fix ?? '', /`alice`/);
   });
 
-  it('reads any text without throwing', () => {
+  it('any text is read without throwing', () => {
     const words = fc.constantFrom(
       'members',
       ':',

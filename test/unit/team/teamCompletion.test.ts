@@ -19,7 +19,7 @@ function complete(text: string): { labels: string[]; taken: string } {
 describe('completion in team.yaml', () => {
   const all = ['browser', 'shop', '*', '!browser', '!shop'];
 
-  it('toolset ids wherever grants stand', () => {
+  it('completion offers toolset ids at each place of a grant', () => {
     assert.deepEqual(complete('members:\n  alice:\n    toolsets: [|]\n').labels, all);
     assert.deepEqual(complete('members:\n  alice:\n    toolsets:\n      - |\n').labels, all);
     assert.deepEqual(complete('member_defaults:\n  toolsets: [shop, |]\n').labels, all);
@@ -33,7 +33,7 @@ describe('completion in team.yaml', () => {
     );
   });
 
-  it('members for `default_responder`, keys where keys stand, and nothing elsewhere', () => {
+  it('completion offers members for `default_responder`, keys at the places of keys, and nothing elsewhere', () => {
     assert.deepEqual(complete('members:\n  alice: {}\n  bob: {}\ndefault_responder: |\n').labels, ['alice', 'bob']);
     assert.deepEqual(complete('|').labels, ['members', 'member_defaults', 'default_responder']);
     assert.deepEqual(complete('members:\n  alice:\n    |\n').labels, ['toolsets', 'name', 'gofor']);

@@ -1,4 +1,4 @@
-/** Texts of `.minds/team.yaml` for tests, and what is said of them. */
+/** Texts of `.minds/team.yaml` for tests, and their problems. */
 import assert from 'node:assert/strict';
 import type { Problem } from '../../../src/core/base/problem.js';
 import { parseTeam, type ParsedTeam, type Team } from '../../../src/core/team/team.js';
@@ -12,7 +12,7 @@ export function team(text: string): Team {
   return parsed.team;
 }
 
-/** `code line:character text`, the text being what the place covers. */
+/** `code line:character text`, with the covered text. */
 export function told(text: string, problems: readonly Problem[]): string[] {
   const lines = text.split('\n');
   return problems.map(({ code, place: { range } }) => {

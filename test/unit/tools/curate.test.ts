@@ -45,7 +45,7 @@ describe('filter (N2)', () => {
     { whitelist: ['read'], blacklist: ['*'], in: ['read'] },
   ];
   for (const row of rows) {
-    it(`whitelist [${row.whitelist.join()}] blacklist [${row.blacklist.join()}] lets in ${row.in.join() || 'none'}`, () => {
+    it(`whitelist [${row.whitelist.join()}] blacklist [${row.blacklist.join()}] lets in ${row.in.join() || 'nothing'}`, () => {
       const filter = { whitelist: row.whitelist, blacklist: row.blacklist };
       const result = curated(curate(rules({ tools: filter }), offer(...names), 'information'));
       assert.deepEqual(published(result), row.in);
@@ -56,7 +56,7 @@ describe('filter (N2)', () => {
     });
   }
 
-  it('what is too much to be matched is not published, in any of the lists (N4, S2)', () => {
+  it('a list with too much work for its patterns is not published: tools, prompts and resources (N4a, S2)', () => {
     const patterns = Array.from({ length: 1_000 }, (_, index) => `*a*b*${index}`);
     const filter = { whitelist: [], blacklist: patterns };
     const texts = Array.from({ length: 3_000 }, (_, index) => `${'ab'.repeat(30)}${index}x`);
@@ -73,7 +73,20 @@ describe('filter (N2)', () => {
     assert.equal(curated(curate(all, fewer, 'information')).tools.length, 200);
   });
 
-  it('warns on the item of a pattern that matches nothing', () => {
+  it('publishes no resource if one pattern and one URI would take too long (N4a, S2)', () => {
+    const filter = { whitelist: [`*${'a'.repeat(1_000)}b*`], blacklist: [] };
+    const listed = (uri: string) => ({
+      ...offer('read'),
+      resources: { resources: [{ uri, name: 'x' }], templates: [], malformed: [] },
+    });
+    const long = curated(curate(rules({ resources: filter }), listed(`file:///${'a'.repeat(8_000)}`), 'off'));
+    assert.deepEqual([codes(long), published(long)], [['list-too-long'], ['read']]);
+    assert.deepEqual(codes(curate(rules({ resources: filter }), listed(`file:///${'a'.repeat(900)}`), 'off')), [
+      'pattern-matches-nothing',
+    ]);
+  });
+
+  it('a pattern without a match has a warning at its item', () => {
     const filter = { whitelist: ['read', 'raed'], blacklist: ['none_*'] };
     const result = curate(rules({ tools: filter }), offer('read', 'list'), 'off');
     assert.deepEqual(
@@ -85,7 +98,7 @@ describe('filter (N2)', () => {
     );
   });
 
-  it('takes blank patterns for no patterns, with a warning on each (N1)', () => {
+  it('blank patterns count as no patterns, with a warning on each (N1)', () => {
     const names = ['read', 'write'];
     const ways = [
       { whitelist: [''], blacklist: [], in: names },
@@ -100,7 +113,7 @@ describe('filter (N2)', () => {
     }
   });
 
-  it('warns of a blacklist pattern whose every match the whitelist lets through (N2)', () => {
+  it('a blacklist pattern with only whitelisted matches has a warning (N2b)', () => {
     const filter = { whitelist: ['browser_*', 'page_*'], blacklist: ['*_unsafe', 'p*', 'none', 'read'] };
     const result = curate(
       rules({ tools: filter }),
@@ -117,7 +130,7 @@ describe('filter (N2)', () => {
     assert.match(result.problems[0]?.message ?? '', /"\*_unsafe".*"browser_\*".*browser_eval_unsafe/);
   });
 
-  it('says once a list what it keeps out, as loudly as is asked', () => {
+  it('each list has one report of its filtered tools, with the severity of the setting', () => {
     const filter = { whitelist: ['read'], blacklist: [] };
     const say = (report: 'information' | 'warning' | 'off') =>
       curate(rules({ tools: filter }), offer(...names), report).problems.map((problem) => [
@@ -131,7 +144,7 @@ describe('filter (N2)', () => {
     assert.deepEqual(say('off'), []);
   });
 
-  it('matches original names, not transformed ones', () => {
+  it('patterns match original names, not transformed ones', () => {
     const result = curate(
       rules({ tools: { whitelist: ['x_*'], blacklist: [] }, transform: [{ kind: 'prefix', add: 'x_' }] }),
       offer('read'),
@@ -168,7 +181,7 @@ describe('transforms (N3)', () => {
 
 describe('names (N4, N5)', () => {
   for (const name of ['', 'a b', 'a.b', 'a/b', 'é', 'x'.repeat(65)]) {
-    it(`drops the tool "${name.slice(0, 20)}" (${name.length}) and nothing else`, () => {
+    it(`only the tool "${name.slice(0, 20)}" (${name.length}) is dropped`, () => {
       const result = curate(rules(), offer('ok', name), 'off');
       assert.deepEqual(published(result), ['ok']);
       assert.deepEqual(codes(result), ['tool-name-invalid']);
@@ -176,7 +189,7 @@ describe('names (N4, N5)', () => {
     });
   }
 
-  it('takes 64 characters, and drops what a transform makes longer', () => {
+  it('a name of 64 characters is published, and a longer one from a transform is dropped', () => {
     const long = 'x'.repeat(64);
     assert.deepEqual(published(curate(rules(), offer(long), 'off')), [long]);
     const result = curate(rules({ transform: [{ kind: 'suffix', add: 's' }] }), offer(long, 'a'), 'off');
@@ -187,7 +200,7 @@ describe('names (N4, N5)', () => {
     );
   });
 
-  it('refuses the update when two tools end up with one name', () => {
+  it('the update is refused if two tools end up with one name', () => {
     const transform = [{ kind: 'replacePrefix', remove: 'a_', add: '' }] as const;
     const result = curate(rules({ transform }), offer('a_x', 'x', 'y'), 'information');
     assert.equal(result.kind, 'refused');
@@ -195,7 +208,7 @@ describe('names (N4, N5)', () => {
     assert.match(result.problems[0]?.message ?? '', /"a_x" and "x".*"x"/);
   });
 
-  it('keeps the first of two tools that the server gives one name, with a warning (N5)', () => {
+  it('the first of two tools with one name stays, with a warning (N5a)', () => {
     const listed = {
       tools: [tool('a', { description: 'one' }), tool('b'), tool('a', { description: 'two' })],
       malformed: [],
@@ -211,7 +224,7 @@ describe('names (N4, N5)', () => {
     assert.deepEqual(result.excluded, [{ original: 'a', reason: { kind: 'listedTwice' } }]);
   });
 
-  it('says of a name that is listed three times and filtered out what the list says, once', () => {
+  it('a filtered name listed three times has one report, by the list', () => {
     const filter = { whitelist: [], blacklist: ['a'] };
     const result = curated(curate(rules({ tools: filter }), offer('a', 'b', 'a', 'a'), 'information'));
     assert.deepEqual(published(result), ['b']);
@@ -221,7 +234,7 @@ describe('names (N4, N5)', () => {
     );
   });
 
-  it('does not count a tool that is left out as holder of a name', () => {
+  it('a tool left out does not hold its name', () => {
     const transform = [{ kind: 'replacePrefix', remove: 'a_', add: '' }] as const;
     const filter = { whitelist: [], blacklist: ['a_*'] };
     assert.deepEqual(published(curate(rules({ transform, tools: filter }), offer('a_x', 'x'), 'off')), ['x']);
@@ -229,7 +242,7 @@ describe('names (N4, N5)', () => {
 });
 
 describe('problems', () => {
-  it('are told of 500 tools at most, and the last says how many follow (S2)', () => {
+  it('at most 500 problems of tools are reported, and the last one has the number of the rest (S2)', () => {
     const invalid = Array.from({ length: 700 }, (_, index) => `not valid ${index}`);
     const { problems, excluded } = curated(curate(rules(), offer('a', 'a', ...invalid), 'off'));
     assert.equal(excluded.length, 701);
@@ -240,7 +253,7 @@ describe('problems', () => {
     assert.match(messages[500] ?? '', /"a" (?!.*The same is true of)/);
   });
 
-  it('are told where two names become one, 500 times at most (S2)', () => {
+  it('at most 500 pairs of equal names are reported (S2)', () => {
     const transform = [{ kind: 'replacePrefix', remove: 'a_', add: '' }] as const;
     const names = Array.from({ length: 600 }, (_, index) => [`${index}`, `a_${index}`]).flat();
     const { kind, problems } = curate(rules({ transform }), offer(...names), 'off');
@@ -266,7 +279,7 @@ describe('schemas (N7)', () => {
     'x-vendor': [1],
   };
 
-  it('passes a schema through as it is', () => {
+  it('a schema passes through unchanged', () => {
     const given = tool('t', { inputSchema: everyKeyword as OfferedTool['inputSchema'] });
     const result = curated(curate(rules(), { tools: [given], malformed: [] }, 'off'));
     assert.equal(result.tools[0]?.tool, given);
@@ -288,7 +301,7 @@ describe('schemas (N7)', () => {
     ['a property that is no schema', withProperty(7)],
     ['required that is no list', { type: 'object', required: 'a' }],
   ] as const) {
-    it(`drops the one tool whose schema is ${what}`, () => {
+    it(`a tool is dropped for a schema with ${what}`, () => {
       const result = curate(rules(), offering(schema), 'off');
       assert.deepEqual(published(result), ['good']);
       assert.deepEqual(codes(result), ['schema-unusable']);
@@ -300,7 +313,7 @@ describe('schemas (N7)', () => {
     ['an array without items', withProperty({ anyOf: [{ type: 'array' }] })],
     ['an array without items in a list of types', withProperty({ type: ['array', 'null'], items: { type: 'array' } })],
   ] as const) {
-    it(`keeps the tool whose schema has ${what} from the editor alone`, () => {
+    it(`only the editor does not get the tool with ${what} in its schema`, () => {
       const result = curated(curate(rules(), offering(schema), 'off'));
       assert.deepEqual(
         result.tools.map((each) => [each.published, each.editorRefuses !== undefined]),
@@ -323,7 +336,7 @@ describe('schemas (N7)', () => {
     ['a boolean schema', { type: 'object', properties: { b: true }, additionalProperties: false }],
     ['booleans in compositions', { anyOf: [true, { not: false }], if: true, then: false }],
   ] as const) {
-    it(`has nothing to say about ${what}`, () => {
+    it(`a schema with ${what} has no problem`, () => {
       const result = curated(curate(rules(), offering(withProperty(part)), 'off'));
       assert.deepEqual(codes(result), []);
       const odd = result.tools.find(({ original }) => original === 'odd');
@@ -332,7 +345,7 @@ describe('schemas (N7)', () => {
     });
   }
 
-  it('writes a property that is a boolean as the object that means the same, which strict clients can read', () => {
+  it('a boolean property becomes the equivalent object, because strict clients need it', () => {
     const schema = { type: 'object', properties: { any: true, never: false, a: { type: 'string' } } };
     const odd = tool('odd', { inputSchema: schema as unknown as OfferedTool['inputSchema'] });
     const result = curated(
@@ -344,7 +357,7 @@ describe('schemas (N7)', () => {
     assert.deepEqual(codes(result), []);
   });
 
-  it('takes the wish for headers away where it is wrong, for which clients over HTTP would leave out the tool (X8)', () => {
+  it('a wrong wish for headers is removed, because clients over HTTP would leave out the tool (X8)', () => {
     const text = { type: 'string' };
     const inHeader = { ...text, 'x-mcp-header': 'Name' };
     const data = { default: { 'x-mcp-header': 'data' } };
@@ -361,7 +374,7 @@ describe('schemas (N7)', () => {
     assert.deepEqual(codes(result), []);
   });
 
-  it('ends on a schema that contains itself', () => {
+  it('the check of a schema ends, even if the schema contains itself', () => {
     const loop: Record<string, unknown> = { type: 'object' };
     loop['properties'] = { self: loop };
     const result = curate(

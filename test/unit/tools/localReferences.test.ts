@@ -1,4 +1,6 @@
-/** What a schema of a server may refer to where the editor reads it (E3): itself, and nothing that would have to be fetched. */
+/**
+ * The permitted references of a server's schema for the editor (E3): only to itself, because the editor fetches others.
+ */
 import assert from 'node:assert/strict';
 import { withLocalReferences } from '../../../src/core/tools/localReferences.js';
 import { Random } from '../stress/random.js';
@@ -16,7 +18,7 @@ const known = 'http://json-schema.org/draft-07/schema#';
 
 describe('the references of a schema (E3)', () => {
   for (const keyword of ['$ref', '$dynamicRef', '$recursiveRef', '$id', 'id', '$schema']) {
-    it(`${keyword} leads nowhere else, at any depth, and what stands beside it stays`, () => {
+    it(`${keyword} with an outside target is removed at any depth, and its neighbours stay`, () => {
       for (const to of [...elsewhere, ' #/a', 'https://json-schema.org/draft-07/schema/../../x']) {
         const part = { [keyword]: to, type: 'string', minLength: 2 };
         const left = { type: 'string', minLength: 2 };
@@ -31,7 +33,7 @@ describe('the references of a schema (E3)', () => {
     });
   }
 
-  it('keeps what leads within the document, the draft that the editor has, and properties of such names', () => {
+  it('references within the document, known drafts, and properties with such names stay', () => {
     const schema = {
       $schema: known,
       $id: '#root',
@@ -55,7 +57,7 @@ describe('the references of a schema (E3)', () => {
     assert.equal(JSON.stringify(withLocalReferences(odd)), '{"properties":{"__proto__":{"type":"string"}}}');
   });
 
-  it('a reference within the document leads to nothing that leads elsewhere, whatever keyword holds it', () => {
+  it('no reference within the document leads outside by another keyword', () => {
     const [to = ''] = elsewhere;
     for (const keyword of ['default', 'const', 'examples', 'enum', 'x-own', 'properties', 'required']) {
       const held = withLocalReferences({ $ref: `#/${keyword}`, [keyword]: [{ $ref: to, $id: to, $schema: to }] });
@@ -74,7 +76,7 @@ describe('the references of a schema (E3)', () => {
     assert.deepEqual(withLocalReferences(schema), { type: 'string', enum: ['a'], defaultSnippets: [{ body: 'a' }] });
   });
 
-  it('holds for generated schemas, changes nothing else, and nothing the second time', () => {
+  it('generated schemas lose only outside references, and nothing the second time', () => {
     const random = new Random(Number(process.env['SEED'] ?? Date.now()) >>> 0);
     const keywords = ['$ref', '$dynamicRef', '$recursiveRef', '$id', '$schema'];
     const names = [...keywords, 'id', 'properties', '$defs', 'items', 'allOf', 'default', 'const', 'type', 'a'];
@@ -90,7 +92,7 @@ describe('the references of a schema (E3)', () => {
         ]),
       );
     };
-    /** Without everything that is judged. */
+    /** Without every judged keyword. */
     const rest = (_: string, value: unknown): unknown =>
       typeof value === 'object' && value !== null && !Array.isArray(value)
         ? Object.fromEntries(

@@ -13,36 +13,36 @@ const of = (name: string, ...settings: unknown[]): string => {
 };
 
 describe('tool permissions (S4)', () => {
-  it('allow what no pattern matches', () => {
+  it('a tool without a matching pattern is allowed', () => {
     assert.equal(of('echo'), 'allow');
     assert.equal(of('echo', {}), 'allow');
     assert.equal(of('echo', { ECHO: 'deny', 'ech?': 'deny', '': 'deny' }), 'allow');
   });
 
-  it('are decided by the pattern with the most literal characters', () => {
+  it('the pattern with the most literal characters decides about a permission', () => {
     const setting = { '*': 'deny', 'files_*': 'ask', files_read: 'allow' };
     assert.equal(of('files_read', setting), 'allow');
     assert.equal(of('files_write', setting), 'ask by files_*');
     assert.equal(of('echo', setting), 'deny by *');
   });
 
-  it('are the stricter of two equal patterns', () => {
+  it('the stricter of two equal patterns decides', () => {
     assert.equal(of('ab', { 'a*': 'ask', '*b': 'deny' }), 'deny by *b');
     assert.equal(of('ab', { '*b': 'deny', 'a*': 'ask' }), 'deny by *b');
   });
 
-  it('are the strictest of several settings, so that a workspace loosens nothing', () => {
+  it('the strictest of several settings counts, so a workspace cannot loosen a person’s setting', () => {
     assert.equal(of('echo', { '*': 'ask' }, { echo: 'allow' }), 'ask by *');
     assert.equal(of('echo', { echo: 'allow' }, { '*': 'deny' }), 'deny by *');
   });
 
-  it('ask where the setting says something else', () => {
+  it('an unknown value of a setting counts as `ask`', () => {
     assert.equal(of('echo', { echo: 'never' }), 'ask by echo');
     assert.equal(of('echo', { echo: { toString: 1 } }), 'ask by echo');
     for (const nonsense of [undefined, null, 'deny', 3, ['deny']]) assert.equal(of('echo', nonsense), 'allow');
   });
 
-  it('are the stricter of those for the original and the published name, whichever way a rename goes (S4)', () => {
+  it('the stricter permission of the original and the published name counts, for any rename (S4)', () => {
     const verdict = (original: string, published: string, ...settings: unknown[]): string =>
       permissionOf({ original, published }, compilePermissions(settings)).permission;
     const setting = { 'delete_*': 'deny', 'pay_*': 'ask', a_very_long_name_that_is_harmless: 'allow' };
@@ -54,7 +54,7 @@ describe('tool permissions (S4)', () => {
     assert.equal(verdict('delete_all', 'shop_read', { shop_read: 'allow' }, { delete_all: 'deny' }), 'deny');
   });
 
-  it('do not depend on the order of the patterns', () => {
+  it('permissions do not depend on the order of the patterns', () => {
     const entry = fc.tuple(fc.stringMatching(/^[ab*]{0,4}$/), fc.constantFrom(...toolPermissions));
     fc.assert(
       fc.property(
@@ -71,20 +71,20 @@ describe('tool permissions (S4)', () => {
   });
 });
 
-describe('the permission that a person gives a tool (S4)', () => {
+describe('a person’s permission for a tool (S4)', () => {
   const read = { original: 'read', published: 'files_read' };
 
-  it('is written under the published name', () => {
+  it('a person’s permission is written under the published name', () => {
     assert.deepEqual(withPermission({ '*': 'ask' }, read, 'deny'), { '*': 'ask', files_read: 'deny' });
     assert.deepEqual(withPermission(undefined, read, 'ask'), { files_read: 'ask' });
   });
 
-  it('is written under both names if the person allows the tool, or if the original name has a stricter one', () => {
+  it('a person’s permission is written under both names if it allows the tool, or if the original name has a stricter one', () => {
     assert.deepEqual(withPermission({}, read, 'allow'), { files_read: 'allow', read: 'allow' });
     assert.deepEqual(withPermission({ read: 'deny' }, read, 'ask'), { read: 'ask', files_read: 'ask' });
   });
 
-  it('counts, unless a pattern with as many literal characters is stricter', () => {
+  it('a person’s permission counts, unless a pattern with as many literal characters is stricter', () => {
     const name = fc.stringMatching(/^[ab]{1,3}$/);
     const permission = fc.constantFrom(...toolPermissions);
     const setting = fc.dictionary(fc.stringMatching(/^[ab*]{1,4}$/), permission);

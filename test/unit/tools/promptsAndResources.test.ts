@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { atOnce } from '../../../src/core/base/turns.js';
 import type { NameFilter, ResourceSelection } from '../../../src/core/config/model.js';
 import {
   admitsResource,
@@ -30,12 +31,12 @@ function curated(
     rules.prefix === undefined ? [] : [{ kind: 'replacePrefix' as const, remove: 'x_', add: rules.prefix }];
   const prompts = { filter: { ...all, ...rules.prompts }, transform };
   const own = { id: 's', prompts, resources: { ...all, ...rules.resources }, places: fakePlaces('s') };
-  return curatePromptsAndResources(own, offered, 'information');
+  return atOnce(curatePromptsAndResources(own, offered, 'information'));
 }
 const codes = ({ problems }: CuratedPromptsAndResources): string[] => problems.map(({ code }) => code);
 
 describe('prompts and resources of a server (C1, N1–N3)', () => {
-  it('without rules all are published as they are, names that no tool may have included', () => {
+  it('without rules, all prompts and resources are published unchanged, even with names invalid for tools', () => {
     const { prompts, resources, problems } = curated({});
     assert.deepEqual(
       prompts.map(({ published }) => published),
@@ -44,7 +45,7 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
     assert.deepEqual([resources.resources.length, resources.templates.length, problems.length], [2, 1, 0]);
   });
 
-  it('filters, transforms and dead patterns are those of tools', () => {
+  it('prompts and resources have the filters, transforms and warnings of tools', () => {
     const result = curated({ prompts: { whitelist: ['x_*', 'gone*'] }, prefix: 'my_' });
     assert.deepEqual(
       result.prompts.map(({ original, published }) => [original, published]),
@@ -53,7 +54,7 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
     assert.deepEqual(codes(result), ['pattern-matches-nothing', 'filtered-tools']);
   });
 
-  it('of two prompts with one name the second is left out, with a problem', () => {
+  it('the second of two prompts with one name is left out, with a problem', () => {
     const prompts = { prompts: [{ name: 'x_one' }, { name: 'one' }], malformed: [] };
     const result = curated({ prefix: 'my_' }, { prompts });
     assert.deepEqual(
@@ -63,7 +64,7 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
     assert.deepEqual(codes(result), ['entry-left-out']);
   });
 
-  it('what could not be listed is a problem, and its patterns are not called dead', () => {
+  it('a failed list is a problem, and its patterns have no warning', () => {
     const prompts = { prompts: [], malformed: [{ name: '(entry 1)', detail: 'has no name' }], failure: 'It failed.' };
     assert.deepEqual(codes(curated({ prompts: { whitelist: ['a*'] } }, { prompts })), [
       'list-incomplete',
@@ -71,7 +72,7 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
     ]);
   });
 
-  it('publishes the media types that are let in, and what does not say its type', () => {
+  it('resources with a permitted media type are published, and those without a type', () => {
     const resources = [
       { uri: 'x:1', name: '1', mimeType: 'Text/Markdown; charset=utf-8' },
       { uri: 'x:2', name: '2', mimeType: 'image/png' },
@@ -87,7 +88,7 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
     assert.equal(contentsRefused(published, [{ uri: 'x:3', mimeType: 'text/markdown', text: '' }]), undefined);
   });
 
-  it('passes on what is read up to the limit of bytes, text and blobs together', () => {
+  it('contents are passed on up to the limit of bytes, text and blobs together', () => {
     const { resources } = curated({ resources: { maxBytes: 6 } });
     const read = (text: string) => contentsRefused(resources, [{ text }, { blob: 'AAAA' }]);
     assert.equal(read('abc'), undefined);
@@ -134,7 +135,7 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
     ['what leaves a template that is in', { whitelist: ['db://{table}/rows'] }, 'db://users/../other', false],
     ['a text that is no URI', { whitelist: ['notes*'] }, 'notes today', true],
   ] as const) {
-    it(`${admitted ? 'admits' : 'refuses'} ${what}`, () => {
+    it(`the filter ${admitted ? 'admits' : 'refuses'} ${what}`, () => {
       assert.equal(admitsResource(curated({ resources: filter }).resources, uri), admitted);
     });
   }

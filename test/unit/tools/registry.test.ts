@@ -25,7 +25,7 @@ function candidate(id: string, names: string[], shortName = id): Candidate {
 const none: ReadonlySet<string> = new Set();
 
 describe('registry (N5, N6)', () => {
-  it('gives a contested name to the first in file order, and names both to the other', () => {
+  it('a contested name goes to the first in file order, and the other gets a problem with both names', () => {
     const { toolsets, problems } = publish([candidate('a', ['x', 'y']), candidate('b', ['y', 'z'])], none);
     assert.deepEqual(
       toolsets.map(({ id, tools }) => [id, tools.map(({ published }) => published)]),
@@ -43,7 +43,7 @@ describe('registry (N5, N6)', () => {
     );
   });
 
-  it('is one problem for each pair of servers, however many names they share', () => {
+  it('each pair of servers has one problem, for any number of shared names', () => {
     const [a, b] = [candidate('a', ['p', 'q', 'r']), candidate('b', ['s'])];
     const { problems } = publish([a, b, candidate('c', ['p', 'q', 'r', 's', 'mcp_status', 'mcp_reload'])], {
       has: (name) => name.startsWith('mcp_'),
@@ -63,7 +63,7 @@ describe('registry (N5, N6)', () => {
     assert.match(ofB ?? '', /the tool "s", because "b", which comes first, .* a tool of that name/);
   });
 
-  it('tells of more tools than some models take, at the server that passes the limit', () => {
+  it('too many tools for some models are reported at the server beyond the limit', () => {
     const names = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
     const [a, b, c] = [candidate('a', names('a', 100)), candidate('b', names('b', 28)), candidate('c', ['c'])];
     assert.deepEqual(publish([a, b], none).problems, []);
@@ -74,7 +74,7 @@ describe('registry (N5, N6)', () => {
     assert.deepEqual([earlier?.code, earlier?.server], ['too-many-tools', 'b'], 'built-in tools count');
   });
 
-  it('names both servers once if a later one has prompts or URIs of an earlier one (G6)', () => {
+  it('a later server with prompts or URIs of an earlier one has one problem with both names (G6)', () => {
     const prompt = (name: string): Candidate['prompts'][number] => ({
       original: name,
       published: name,
@@ -101,7 +101,7 @@ describe('registry (N5, N6)', () => {
     assert.deepEqual(publish([own], none).problems, [], 'one server twice is reported when its list is read');
   });
 
-  it('keeps built-in names', () => {
+  it('built-in tools keep their names', () => {
     const { toolsets, problems } = publish([candidate('a', ['mcp_status', 'x'])], new Set(['mcp_status']));
     assert.deepEqual(
       toolsets[0]?.tools.map(({ published }) => published),
@@ -113,7 +113,7 @@ describe('registry (N5, N6)', () => {
     );
   });
 
-  it('keeps the server’s own order', () => {
+  it('published tools keep the server’s own order', () => {
     const { toolsets } = publish([candidate('a', ['z', 'a', 'm'])], none);
     assert.deepEqual(
       toolsets[0]?.tools.map(({ published }) => published),
@@ -123,14 +123,14 @@ describe('registry (N5, N6)', () => {
 });
 
 describe('names in the editor (G3a)', () => {
-  it('serves the rest where every published name begins with the toolset’s id', () => {
+  it('the editor gets the rest of each name if all begin with the toolset’s id', () => {
     assert.deepEqual(editorNames('p', ['p_a', 'p_b']), ['a', 'b']);
     assert.deepEqual(editorNames('p', ['p_a', 'b']), ['p_a', 'b']);
     assert.deepEqual(editorNames('p', ['p_', 'p_b']), ['p_', 'p_b']);
     assert.deepEqual(editorNames('p', ['pa']), ['pa']);
   });
 
-  it('makes ids that are unambiguous whatever the toolsets are called', () => {
+  it('editor ids are unambiguous for any names of toolsets', () => {
     const { toolsets } = publish([candidate('a', ['b_c']), candidate('a_b', ['c'], 'a-b')], none);
     assert.deepEqual(
       toolsets.flatMap(({ tools }) => tools.map(({ editorId }) => editorId)),
@@ -138,7 +138,7 @@ describe('names in the editor (G3a)', () => {
     );
   });
 
-  it('keeps a tool whose id the editor would cut from the editor alone, and says so on the transforms (N7)', () => {
+  it('only the editor does not get a tool with too long an id, and the problem is at the transforms (N7b)', () => {
     const long = 'x'.repeat(59);
     const { toolsets, problems } = publish([candidate('a', [long, 'x'.repeat(58)])], none);
     assert.deepEqual(
@@ -155,7 +155,7 @@ describe('names in the editor (G3a)', () => {
     );
   });
 
-  it('keeps a tool from agent-host sessions alone that would have a cut name or another tool’s name there (G3a)', () => {
+  it('only agent-host sessions do not get a tool with a cut or equal name there (G3a)', () => {
     const id = 'a-toolset-with-a-long-id';
     const long = 'x'.repeat(64 - id.length);
     const { toolsets, problems } = publish(
@@ -180,7 +180,7 @@ describe('names in the editor (G3a)', () => {
     assert.match(problems[0]?.message ?? '', /"a-b-c", which is the name of a tool of "a" there/);
   });
 
-  it('leaves a name with the first in the file, also where the editor does not get it', () => {
+  it('the first toolset in the file keeps a name, even if the editor does not get the tool', () => {
     const long = 'x'.repeat(56);
     const { toolsets } = publish([candidate('abcdef', [long]), candidate('b', [long])], none);
     assert.deepEqual(
@@ -191,7 +191,7 @@ describe('names in the editor (G3a)', () => {
 
   const shortNames = (ids: readonly string[]): ReadonlyMap<string, string> => new ShortNames().of(ids);
 
-  it('keeps short plain ids, maps the others, and never gives two the same', () => {
+  it('short plain ids stay, others are mapped, and no two are the same', () => {
     assert.deepEqual(Object.fromEntries(shortNames(['playwright', 'My_Server', 'averyveryverylongtoolsetname'])), {
       playwright: 'playwright',
       My_Server: 'my-server',
@@ -203,7 +203,7 @@ describe('names in the editor (G3a)', () => {
     assert.notEqual(names.get('admin'), 'admin');
   });
 
-  it('leaves an id the name that clients were told, whatever comes and goes', () => {
+  it('an id keeps its published short name through other changes', () => {
     const names = new ShortNames();
     const [prs, issues] = ['github-company-prs', 'github-company-issues'];
     const first = names.of([prs]).get(prs);
@@ -216,7 +216,7 @@ describe('names in the editor (G3a)', () => {
     assert.deepEqual([...names.of([issues])], [[issues, both.get(issues)]]);
   });
 
-  it('comes to an end though the names that an id could have are those of others', () => {
+  it('short names are found even if others have all candidates', () => {
     const id = 'averyveryverylongtoolsetname';
     const hash = createHash('sha256').update(id).digest('hex');
     const others = Array.from({ length: 9 }, (_, at) => `${id.slice(0, 8 - at)}-${hash.slice(0, 4 + at)}`);
@@ -224,7 +224,7 @@ describe('names in the editor (G3a)', () => {
     assert.equal(new Set(names.values()).size, 11);
   });
 
-  it('names every set of ids uniquely, within the rule, and independently of their order', () => {
+  it('every set of ids gets unique short names, within the rule, and independently of their order', () => {
     const id = fc.array(fc.constantFrom(...'aAbB_-1'), { minLength: 1, maxLength: 20 }).map((c) => c.join(''));
     fc.assert(
       fc.property(fc.uniqueArray(id, { maxLength: 12 }), (ids) => {

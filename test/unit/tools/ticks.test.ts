@@ -34,7 +34,7 @@ describe('ticks of tools (N2)', () => {
   ];
   for (const [what, given, expected] of cases) it(what, () => assert.deepEqual(after(...given), expected));
 
-  it('exactly the ticked tools are published, whatever the lists are', () => {
+  it('exactly the ticked tools are published, for any lists', () => {
     const name = fc.stringMatching(/^[ab]{1,3}$/);
     const pattern = fc.oneof(name, fc.stringMatching(/^[ab*]{0,3}$/), fc.constant(' '));
     const list = fc.array(pattern, { maxLength: 3 });
@@ -57,7 +57,7 @@ describe('ticks of tools (N2)', () => {
     );
   });
 
-  it('what the server lists later is published as before', () => {
+  it('ticks keep the rule for future tools', () => {
     const later = 'listed_later';
     const lists = fc.array(fc.constantFrom(...names, 'read_*', '*_file'), { maxLength: 3 });
     const changes = fc.array(fc.tuple(fc.constantFrom(...names.slice(0, 5)), fc.boolean()));

@@ -14,12 +14,12 @@ function tool(description: string, inputSchema: ServedTool['tool']['inputSchema'
 }
 
 describe('estimatedTokens', () => {
-  it('counts name, description and schema as they are sent, four bytes to a token', () => {
+  it('the estimate counts name, description and schema as sent, four bytes to a token', () => {
     const sent = JSON.stringify({ name: 'mcp_a_read', description: 'Reads.', parameters: { type: 'object' } });
     assert.equal(estimatedTokens(tool('Reads.')), Math.ceil(sent.length / 4));
   });
 
-  it('grows with the schema, and with bytes, not characters', () => {
+  it('the estimate grows with the schema, and with bytes, not characters', () => {
     const wide = tool('Reads.', {
       type: 'object',
       properties: { path: { type: 'string', description: 'Which file' } },
@@ -28,7 +28,7 @@ describe('estimatedTokens', () => {
     assert.ok(estimatedTokens(tool('讀取檔案')) > estimatedTokens(tool('read')));
   });
 
-  it('leaves out what a model is not sent', () => {
+  it('the estimate leaves out unsent parts of a tool', () => {
     const plain = tool('Reads.');
     const annotated = {
       ...plain,
@@ -37,7 +37,7 @@ describe('estimatedTokens', () => {
     assert.equal(estimatedTokens(annotated), estimatedTokens(plain));
   });
 
-  it('adds up', () => {
+  it('estimates add up', () => {
     assert.equal(estimatedTokensOf([tool('a'), tool('a')]), 2 * estimatedTokens(tool('a')));
   });
 });

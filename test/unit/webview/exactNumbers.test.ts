@@ -1,9 +1,9 @@
-/** A number is sent as it was written, or not at all (E3). */
+/** A number is sent unchanged, or not at all (E3). */
 import assert from 'node:assert/strict';
 import { roundingError } from '../../../src/webview/exactNumbers.js';
 
 describe('numbers that a person writes', () => {
-  it('are sent where they stay what they are', () => {
+  it('numbers that JavaScript represents exactly are accepted', () => {
     for (const json of [
       '0',
       '-12',
@@ -17,7 +17,7 @@ describe('numbers that a person writes', () => {
     assert.equal(roundingError('{"a\\"12345678901234567891": [1, -2.25, "\\\\", 3e7]}'), undefined);
   });
 
-  it('are named where another one would be sent', () => {
+  it('numbers that JavaScript rounds are named', () => {
     for (const json of ['9007199254740993', '-9007199254740993', '{"a": "\\"", "id": [9007199254740993]}'])
       assert.match(roundingError(json) ?? '', /^-?9007199254740993 would be sent as another number\.$/, json);
     assert.match(roundingError('[1e999]') ?? '', /^1e999 would/);

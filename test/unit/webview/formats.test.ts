@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { enteredText, sentText } from '../../../src/webview/formats.js';
 
 describe('texts with a format', () => {
-  it('sends a time of a day with an offset that means the same moment', () => {
+  it('sends a time with an offset that means the same moment', () => {
     for (const entered of ['2026-01-31T08:05', '2026-07-31T23:59:58']) {
       const sent = sentText('date-time', entered) ?? '';
       assert.match(sent, /^2026-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { formOf, type Field } from '../../../src/webview/schemaForm.js';
 
-/** The field that a form has for a property of this schema. */
+/** Returns the form’s field for a property of this schema. */
 function fieldFor(property: unknown, more: object = {}): Field {
   const form = formOf({ type: 'object', properties: { p: property }, ...more });
   assert.equal(form.kind, 'group');
@@ -11,7 +11,7 @@ function fieldFor(property: unknown, more: object = {}): Field {
   return member.field;
 }
 
-/** How many fields a page shows before a person adds any. */
+/** Returns the number of fields before a person adds any. */
 function shownAtOnce(field: Field): number {
   if (field.kind === 'group') return field.members.reduce((sum, member) => sum + shownAtOnce(member.field), 0);
   return field.kind === 'list' ? field.least * shownAtOnce(field.item) : 1;
@@ -65,18 +65,18 @@ describe('formOf', () => {
     assert.deepEqual(field.kind === 'choice' && field.options.map(({ label }) => label), ['First', 'b']);
   });
 
-  it('follows references, and keeps what stands beside them', () => {
+  it('follows references, and keeps the keys beside them', () => {
     const field = fieldFor({ $ref: '#/$defs/a~1b', description: 'own' }, { $defs: { 'a/b': { type: 'boolean' } } });
     assert.deepEqual([field.kind, field.description], ['flag', 'own']);
   });
 
-  it('reads a reference as it is written where it is not encoded', () => {
+  it('reads a reference that is not encoded', () => {
     const $defs = { '50%': { type: 'integer' }, 'a b': { type: 'boolean' } };
     assert.equal(fieldFor({ $ref: '#/$defs/50%' }, { $defs }).kind, 'number');
     assert.equal(fieldFor({ $ref: '#/$defs/a%20b' }, { $defs }).kind, 'flag');
   });
 
-  it('has JSON for what is required and may be null, so that null can be sent', () => {
+  it('has JSON for a required value that may be null, so that a person can send null', () => {
     const required = (schema: unknown): Field => fieldFor(schema, { required: ['p'] });
     const text = required({ type: ['string', 'null'], default: null });
     assert.deepEqual(text.kind === 'json' && [text.accepts, text.initial], ['a text in quotes, or null', null]);
@@ -107,14 +107,14 @@ describe('formOf', () => {
     }
   });
 
-  it('ends where schemas do not', () => {
+  it('ends for a schema without an end', () => {
     const nested = formOf({ type: 'object', properties: { child: { $ref: '#' } } });
     assert.equal(nested.kind, 'group');
     assert.equal(fieldFor({ $ref: '#/properties/p' }).kind, 'json');
     assert.equal(fieldFor({ anyOf: [{ $ref: '#/properties/p' }] }).kind, 'json');
   });
 
-  it('knows what is required, defaults, limits and labels', () => {
+  it('knows required values, defaults, limits and labels', () => {
     const schema = {
       type: 'object',
       properties: {
@@ -141,7 +141,7 @@ describe('formOf', () => {
     assert.deepEqual([name.least, name.pattern], [2, '^a']);
   });
 
-  it('asks for what is required also where no property describes it', () => {
+  it('asks for a required value without a described property', () => {
     const members = (schema: object): unknown => {
       const form = formOf({ type: 'object', ...schema });
       assert.ok(form.kind === 'group');
@@ -161,12 +161,12 @@ describe('formOf', () => {
     ]);
   });
 
-  it('asks for nothing where a tool takes nothing, and for JSON where it takes anything', () => {
+  it('asks for nothing if a tool takes nothing, and for JSON if it takes any value', () => {
     assert.deepEqual(formOf({ type: 'object' }).kind, 'group');
     assert.deepEqual(formOf({ type: 'object', additionalProperties: true }).kind, 'json');
   });
 
-  it('has a form for whatever it is given', () => {
+  it('has a form for any input', () => {
     const value = fc.letrec((tie) => ({
       schema: fc.oneof(
         { maxDepth: 4 },

@@ -7,7 +7,7 @@ import { plain } from './plain.js';
 
 type Edit = (text: string, nodes: EditNodes, at: number) => Edits;
 
-/** `|` marks where the node begins; undefined: the edit is not offered. */
+/** `|` marks the beginning of the node. Undefined: no edit is offered. */
 export function check(name: string, edit: Edit, cases: readonly (readonly [string, string | undefined])[]): void {
   describe(name, () => {
     for (const [marked, expected] of cases) {

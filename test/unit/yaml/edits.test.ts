@@ -67,10 +67,10 @@ check('remove a key', (_, nodes, at) => removeKey(nodes, at), [
 ]);
 
 describe('a text as a scalar', () => {
-  it('means itself, in every quote', () => {
+  it('a written scalar means its text, in every quote', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom<"'" | '"' | ''>("'", '"', ''), (value, quote) => {
-        // What YAML cannot hold in single quotes on one line is no name of anything here.
+        // No name here has characters outside single quotes on one line of YAML.
         const text = value.replace(/[\p{Cc}\p{Cs}\u2028\u2029\uFEFF]/gu, '');
         assert.deepEqual(plain(`[${scalarText(text, quote)}]`), [text]);
       }),
@@ -84,7 +84,7 @@ describe('a text as a scalar', () => {
 describe('edits of random files (E1)', function () {
   this.timeout(20_000);
 
-  it('remove any item of any list, and rename or remove any key', () => {
+  it('edits remove any item of any list, and rename or remove any key', () => {
     fc.assert(
       fc.property(file, fc.nat(), fc.nat(), (made, index, at) => {
         const text = textOf(made);
@@ -101,7 +101,7 @@ describe('edits of random files (E1)', function () {
           const left = (expected[id]?.['args'] as unknown[]).filter((_, other) => other !== item);
           expected[id] = { ...expected[id], args: left };
           const found = modelOf(result);
-          // A list in block style of which nothing is left is `null`, which means the same.
+          // An empty list in block style is `null`, with the same meaning.
           assert.deepEqual(found[id]?.['args'] ?? [], left);
           assert.deepEqual({ ...found, [id]: { ...found[id], args: left } }, expected);
         }

@@ -5,7 +5,7 @@ describe('JSON as a tree (C4, S2)', () => {
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
   const tooDeep = /nested deeper than 64/;
 
-  it('is read to the depth that YAML may have, and is refused beyond it, before anything recurses', () => {
+  it('JSON is read to the depth of YAML, and refused beyond it before any recursion', () => {
     assert.deepEqual(readJson(nested(64)).errors, []);
     const deep = [nested(65), nested(100_000), '['.repeat(100_000), '{"a":'.repeat(100_000), '[{"a":'.repeat(33)];
     for (const text of deep) {
@@ -15,7 +15,7 @@ describe('JSON as a tree (C4, S2)', () => {
     }
   });
 
-  it('counts no bracket in a text or a comment', () => {
+  it('brackets in a text or a comment do not count as nesting', () => {
     assert.deepEqual(readJson(`["${'['.repeat(100)}", /* ${'{'.repeat(100)} */ 1]`).errors, []);
     assert.deepEqual(readJson(`[${'[],'.repeat(100)}]`).errors, []);
   });

@@ -13,7 +13,7 @@ function slotAt(marked: string): string {
   return `${slot.role} ${slot.path.join('.')} "${text.slice(slot.span.start, slot.span.end)}"`;
 }
 
-describe('what belongs at a place (E2)', () => {
+describe('the possible input at a place (E2)', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['¦', 'key  ""'],
     ['ver¦', 'key  "ver"'],
@@ -73,7 +73,7 @@ describe('what belongs at a place (E2)', () => {
     it(JSON.stringify(marked), () => assert.equal(slotAt(marked), expected));
   }
 
-  it('reads a whole file as its keys', () => {
+  it('a sketch has all keys of a whole file', () => {
     const read = sketch(wholeFormat);
     const keys = (box: SketchBox | undefined): string[] => box?.entries.map(({ key }) => key) ?? [];
     assert.deepEqual(keys(read.root), ['version', 'servers']);
@@ -93,7 +93,7 @@ describe('what belongs at a place (E2)', () => {
     assert.match(wholeFormat.slice(playwright?.keySpan.start, playwright?.end), /^playwright:[^]*idle: 900000 \}$/);
   });
 
-  it('knows anchors and aliases', () => {
+  it('a sketch has the anchors and aliases', () => {
     const { anchors, aliases } = sketch('x: &a\n  k: 1\ny: [&b 1, *a]\nz:\n  <<: *a\n');
     assert.deepEqual(Object.fromEntries(anchors), { a: ['x'], b: ['y', 0] });
     assert.deepEqual(aliases, [
@@ -102,7 +102,7 @@ describe('what belongs at a place (E2)', () => {
     ]);
   });
 
-  it('any text, any place: no throw, and spans inside the text', () => {
+  it('a sketch of any text at any place does not throw, and its spans are inside the text', () => {
     const scraps = ['\n', '\r\n', '  ', '- ', ': ', 'a', 'servers:', '{', '}', '[', ']', ',', "'", '"', '#', '&x ', '*x', '|', '? '];
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.constantFrom(...scraps), fc.string({ maxLength: 3 })), { maxLength: 30 }), fc.nat(), (parts, at) => {

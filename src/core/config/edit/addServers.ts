@@ -1,9 +1,9 @@
 /**
- * Writes new servers into a config file, behind those that are there, as one minimal edit: comments, order, indentation
- * and line breaks stay. Everything here is pure.
+ * Adds new servers at the end of a config file as one minimal edit. Comments, order, indentation and line breaks stay.
+ * Everything here is pure.
  *
- * Invariant: applied, the file is YAML with every new server as it was meant and every other one as it was; where that
- * cannot be had, nothing is edited (`undefined`).
+ * Invariant: the edited file is YAML with every new server as given and every other one unchanged. Without such an
+ * edit, the result is `undefined`.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../base/isObject.js';
@@ -12,7 +12,7 @@ import { applyEdits, insertion, valueEdit, type Edits } from '../../yaml/edits.j
 import { serverFlow, serverLines, type NewServer } from './entryText.js';
 import { serverPair, serverValues } from './serverEdits.js';
 
-/** @param text without a byte order mark; undefined where there is no file */
+/** @param text has no byte order mark; undefined for a missing file */
 export function addServers(text: string | undefined, servers: readonly NewServer[]): Edits {
   if (servers.length === 0) return [];
   if (text === undefined || text.trim() === '') {
@@ -68,7 +68,6 @@ function inBlock(nodes: EditNodes, map: PairPlace['map'], column: number, server
   const indent = ' '.repeat(width);
   const step = ' '.repeat(Math.max(width - column, 2));
   const end = nodes.lineEnd(nodes.endOf(map));
-  // Where empty lines set servers apart, they set the new ones apart too.
   const apart = isApart(nodes, map);
   const lines = blockLines(servers, indent, step, apart);
   return [insertion(end, nodes.lineBreak + (apart ? nodes.lineBreak : '') + lines.join(nodes.lineBreak))];
@@ -106,7 +105,7 @@ function isMeant(before: string, after: string, servers: readonly NewServer[]): 
   return servers.every(({ id, entry }) => isDeepStrictEqual(is.get(id), plainEntry(entry)));
 }
 
-/** Returns an entry as `serverValues` has it, without the keys that are undefined. */
+/** Returns an entry like one of `serverValues`, without its undefined keys. */
 export function plainEntry(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainEntry);
   if (!isObject(value)) return value;

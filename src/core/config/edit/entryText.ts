@@ -4,7 +4,7 @@
  */
 import { scalarText } from '../../yaml/edits.js';
 
-/** The values that an entry is made of; `undefined` is left out. */
+/** The parts of an entry. `undefined` is left out. */
 export type EntryValue =
   | string
   | number
@@ -36,7 +36,7 @@ function mapLines(map: NewEntry, indent: string, step: string): string[] {
     if (value === undefined) return [];
     const head = `${indent}${keyText(key)}:`;
     const short = `${head} ${flow(value)}`;
-    // Names that a person chose are easier to read one below the other.
+    // Chosen names are easier to read one below the other.
     const isNames = key === 'env' || key === 'headers';
     if (typeof value !== 'object' || (short.length <= widest && !isNames)) return [short];
     if (isList(value)) return [head, ...value.map((item) => `${indent}${step}- ${flow(item)}`)];

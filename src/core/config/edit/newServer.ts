@@ -1,6 +1,6 @@
 /**
- * Makes a new server from what a person types, step by step. Each check returns a sentence that says what is wrong.
- * Everything here is pure.
+ * Makes a new server from typed answers, step by step. Each check returns a sentence about the mistake. Everything here
+ * is pure.
  */
 import { commandWords } from '../read/commandWords.js';
 import type { NewEntry } from './entryText.js';
@@ -53,7 +53,7 @@ export function newEntry(kind: NewServerKind, text: string): NewEntry {
   }
 }
 
-/** Suggests an id that is free and says what the server is. */
+/** Suggests a free id with a name like the server. */
 export function suggestedId(kind: NewServerKind, text: string, taken: ReadonlySet<string>): string {
   const plain = essence(kind, text)
     .replace(/^@?modelcontextprotocol\//, '')

@@ -1,6 +1,6 @@
 /**
- * Changes a config file by minimal edits: its version and, for one server, `enabled`, a key, a prefix for its tools, or its
- * lists of tools. No other server changes, not even where servers share anchors. Texts are without a byte order mark.
+ * Changes a config file by minimal edits: its version and, for one server, `enabled`, a key, a prefix for its tools, or
+ * its lists of tools. No other server changes, even if servers share anchors. Texts have no byte order mark.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../base/isObject.js';
@@ -22,6 +22,7 @@ import {
 } from '../../yaml/edits.js';
 import { isEmpty, plainValue, textOf, type ValueNode } from '../../yaml/valueNodes.js';
 import { readYaml } from '../../yaml/yamlTree.js';
+import { transportOfKey } from '../keys.js';
 
 type PlainMap = Readonly<Record<string, unknown>>;
 
@@ -30,7 +31,7 @@ export function insertVersion(nodes: EditNodes): Edits {
   const { root, lineBreak } = nodes;
   if (!isMap(root)) {
     if (!isEmptyValue(root)) return undefined;
-    // It goes behind the mark of the document, and above all comments but those that head the file.
+    // The version goes behind the document marker and above all comments except those at the head of the file.
     const at = /^(?:#[^\r\n]*(?:\r\n|\r|\n))*(?:---[ \t]*(?:\r\n|\r|\n))?/.exec(nodes.text)?.[0].length ?? 0;
     return /^(?:%|---)/m.test(nodes.text.slice(at)) ? undefined : [insertion(at, `version: 1${lineBreak}`)];
   }
@@ -40,8 +41,8 @@ export function insertVersion(nodes: EditNodes): Edits {
 }
 
 /**
- * Sets `enabled` of a server. Where its entry is shared by an anchor, servers that would change with it get an `enabled`
- * of their own. There are no edits if it has that value already.
+ * Sets `enabled` of a server. If servers share the entry by an anchor, the others get a separate `enabled`. Returns no
+ * edits if the value is set already.
  */
 export function setEnabled(text: string, server: string, enabled: boolean): Edits {
   const nodes = EditNodes.read(text);
@@ -67,13 +68,13 @@ export function setEnabled(text: string, server: string, enabled: boolean): Edit
   }
 }
 
-/** Adds a key that the server does not have yet, or replaces a value that is a scalar. @param value in flow style */
+/** Adds a missing key, or replaces a scalar value. @param value in flow style */
 export function setServerKey(text: string, server: string, key: string, value: string): Edits {
   const nodes = EditNodes.read(text);
   return nodes && sparingOthers(text, server, setOwnKey(nodes, server, key, value));
 }
 
-/** Adds `- prefix: '<prefix>'` behind the transforms that are there. */
+/** Adds `- prefix: '<prefix>'` behind the existing transforms. */
 export function addPrefix(text: string, server: string, prefix: string): Edits {
   const nodes = EditNodes.read(text);
   if (!nodes) return undefined;
@@ -90,14 +91,14 @@ export function addPrefix(text: string, server: string, prefix: string): Edits {
     if (!isEmptyValue(written.pair.value)) return undefined;
     return sparingOthers(text, server, valueEdit(nodes, written, `[{ ${step} }]`));
   }
-  // Transforms that come with a merge would be replaced, not added to.
+  // The new list would replace transforms from a merge.
   if (serverValues(text)?.get(server)?.['transform'] !== undefined) return undefined;
   return sparingOthers(text, server, appendKey(nodes, entry, 'transform', [`- ${step}`], `[{ ${step} }]`));
 }
 
 /**
- * Adds a key below the others of an entry. It is the first one where the entry is in flow style or ends in a block text.
- * @param lines what is below the key, each line deeper than the one before
+ * Adds a key below the others of an entry. The key comes first if the entry is in flow style or ends in a block text.
+ * @param lines the lines below the key, each one deeper than its predecessor
  * @param flow the same in flow style
  */
 function appendKey(
@@ -119,7 +120,7 @@ function appendKey(
   return [insertion(nodes.lineEnd(nodes.endOf(body)), block.join(''))];
 }
 
-/** Sets a key in the entry itself, whatever comes with merges. Servers that share the entry change with it. */
+/** Sets a key in the entry itself, despite merges. Servers with the same entry change too. */
 export function setOwnKey(nodes: EditNodes, server: string, key: string, value: string): Edits {
   const entry = serverPair(nodes, server);
   if (!entry) return undefined;
@@ -134,7 +135,7 @@ export function setOwnKey(nodes: EditNodes, server: string, key: string, value: 
   return belowKey(nodes, entry, key, value) ?? insertEntry(nodes, body, key, value);
 }
 
-/** Inserts a key on the line below the server's id, above comments that belong to the first key. */
+/** Inserts a key on the line below the server's id, above comments of the first key. */
 function belowKey(
   nodes: EditNodes,
   entry: { pair: { key: unknown; value: unknown } },
@@ -148,7 +149,7 @@ function belowKey(
   const start = first ? nodes.startOf(first.key) : 0;
   const lineEnd = nodes.lineEnd(keyEnd);
   if (!nodes.beginsLine(start) || start < lineEnd) return undefined;
-  // An anchor or tag on a line of its own belongs to what would stand above it.
+  // An anchor or tag on a separate line would attach to a key above it.
   const between = nodes.text.slice(lineEnd, start);
   if (between.replace(/#[^\r\n]*/g, '').trim() !== '') return undefined;
   return [insertion(lineEnd, `${nodes.lineBreak}${indentation(nodes, start)}${key}: ${value}`)];
@@ -167,7 +168,7 @@ function sparingOthers(text: string, server: string, edits: Edits): Edits {
   return edits;
 }
 
-/** The set is empty for a text that cannot be read. */
+/** Returns an empty set for an unreadable text. */
 export function serverIds(text: string): ReadonlySet<string> {
   return new Set(serverValues(text)?.keys());
 }
@@ -177,7 +178,7 @@ function enabledOf(text: string): Map<string, boolean> | undefined {
   return servers && new Map([...servers].map(([id, body]) => [id, body['enabled'] !== false]));
 }
 
-/** Returns each server as plain values with aliases and merges resolved, or undefined for a text that cannot be read. */
+/** Returns each server as plain values with aliases and merges resolved, or undefined for an unreadable text. */
 export function serverValues(text: string): Map<string, PlainMap> | undefined {
   const { errors, root } = readYaml(text);
   if (errors.length > 0 || root.kind !== 'map') return undefined;
@@ -211,7 +212,7 @@ function valueIn(node: ValueNode | undefined, ...keys: readonly string[]): Value
   return keys.reduce((map, key) => (map?.kind === 'map' ? map.entries.get(key)?.value : undefined), node);
 }
 
-/** Removes and appends items until the lists of tools are as wanted. A list that becomes empty goes with its key. */
+/** Removes and appends items until the lists of tools are as wanted. An empty list goes with its key. */
 export function setToolFilter(text: string, server: string, wanted: NameFilter): Edits {
   let after: string | undefined = text;
   for (const list of lists) after = after === undefined ? undefined : withList(after, server, list, wanted[list]);
@@ -272,12 +273,27 @@ function difference(before: string, after: string): TextEdit[] {
 }
 
 /**
- * Keeps one tool from agents by the blacklist. There are no edits if that would mean something else: a whitelist that names
- * the tool wins over the blacklist, and beside a blacklist it lets through what neither names (N2).
+ * Keeps one tool from agents by the blacklist. Returns no edits if the blacklist would mean something else: a whitelist
+ * with the tool wins over it, and beside a blacklist the whitelist also lets through unlisted tools (N2).
  * @param tool its original name
  */
 export function blacklistTool(text: string, server: string, tool: string): Edits {
   const filter = toolFilterOf(text, server);
   if (!filter || filter.whitelist.length > 0 || tool.includes('*') || tool === '') return undefined;
   return setToolFilter(text, server, { whitelist: [], blacklist: [...filter.blacklist, tool] });
+}
+
+const launchKeys = ['transport', ...transportOfKey.keys()];
+
+/** True if an edit changes the launch of the server around the caret. @param caret an offset in `now` */
+export function changesLaunchAt(before: string, now: string, caret: number): boolean {
+  const nodes = EditNodes.read(now);
+  const servers = serverValues(now);
+  if (!nodes || !servers) return false;
+  // Blank lines and comments behind an entry belong to it, because it grows there.
+  const entries = [...servers.keys()].map((id) => ({ id, start: nodes.startOf(serverPair(nodes, id)?.pair.key) }));
+  const { id } = entries.filter(({ start }) => start <= caret).sort((a, b) => b.start - a.start)[0] ?? {};
+  if (id === undefined) return false;
+  const [was, is] = [serverValues(before)?.get(id) ?? {}, servers.get(id) ?? {}];
+  return launchKeys.some((key) => !isDeepStrictEqual(was[key], is[key]));
 }

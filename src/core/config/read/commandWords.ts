@@ -1,6 +1,9 @@
-/** Splits a command line that a person wrote where one program belongs. Everything here is pure. */
+/** Splits a command line in the place of one program. Everything here is pure. */
 
-/** Returns the words of a command line without their quotes, or undefined where a quote is not closed. No other shell syntax is known. */
+/**
+ * Returns the words of a command line without their quotes, or undefined for an open quote. Other shell syntax has no
+ * meaning.
+ */
 export function commandWords(line: string): string[] | undefined {
   const words: string[] = [];
   let word: string | undefined;
@@ -18,10 +21,15 @@ export function commandWords(line: string): string[] | undefined {
 }
 
 /**
- * Says whether a command names a program and its arguments in one text. A path may hold spaces, and so may the name of
- * a program in quotes; a bare name such as `npx` with words behind it is no program.
+ * True if a text has a program and its arguments. A path may hold spaces, and so may a quoted program. A bare name such
+ * as `npx` may not.
  */
 export function hasArguments(command: string): boolean {
   const [first = '', ...more] = commandWords(command) ?? command.trim().split(/\s+/);
   return more.length > 0 && /^[^\s\\/'"]+$/.test(first);
+}
+
+/** True for a shell, which expands variables in its arguments. */
+export function isShell(command: string): boolean {
+  return /(?:^|[\\/])(?:(?:ba|da|fi|k|z)?sh|cmd|powershell|pwsh)(?:\.exe)?$/i.test(command);
 }

@@ -1,12 +1,12 @@
 /**
- * Typed reading of the nodes of one server's entry. Every reader returns a value or notes a problem at the node and
- * returns undefined; none throws.
+ * Typed reading of the nodes of one server's entry. Every reader returns a value, or notes a problem at the node and
+ * returns undefined. None throws.
  *
- * Invariants: an absent value is not a problem here; `null` where a list or a map belongs (everything in it commented
- * out) is the same as absent.
+ * Invariants: an absent value is not a problem here. `null` in the place of a list or a map counts as absent, because
+ * all of it may be commented out.
  */
 import type { Place, Problem } from '../../base/problem.js';
-import { keysOfOthers, knownKeys, type KeyLevel } from '../keys.js';
+import { keysOfOthers, keysOf, type KeyLevel } from '../keys.js';
 import type { ConfigDeps, SourceText } from '../model.js';
 import type { FilePlaces } from './places.js';
 import { ProblemList } from './problemList.js';
@@ -17,13 +17,13 @@ export type Entries = ReadonlyMap<string, MapEntry>;
 
 const none: Entries = new Map();
 
-/** Collects the problems of one server. */
+/** Reads a part of a file and collects its problems: one server's entry, or the file around the servers. */
 export class EntryReader extends ProblemList {
   private readonly unknown: { readonly entries: Entries; readonly problem: Problem }[] = [];
 
-  /** @param room the number of problems that its file has room for */
+  /** @param room the number of problems left for its file */
   constructor(
-    readonly server: string,
+    readonly server: string | undefined,
     readonly places: FilePlaces,
     readonly deps: ConfigDeps,
     readonly source: SourceText,
@@ -33,7 +33,7 @@ export class EntryReader extends ProblemList {
   }
 
   spot(place: Place): problems.Spot {
-    return { place, server: this.server };
+    return this.server === undefined ? { place } : { place, server: this.server };
   }
 
   atValue(entry: MapEntry): problems.Spot {
@@ -44,10 +44,10 @@ export class EntryReader extends ProblemList {
     return this.spot(this.places.key(entry));
   }
 
-  /** Returns the entries of a map. Duplicate keys and merges of what is not a map are noted. */
-  entries(map: MapNode, at: Place): Entries {
+  /** Returns the entries of a map. Notes duplicate keys and merges of other values than maps. */
+  entries(map: MapNode, at: Place, duplicate = problems.duplicateKey): Entries {
     for (const { first, again } of map.duplicates) {
-      this.note(problems.duplicateKey(this.atKey(again), again.key, this.places.key(first)));
+      this.note(duplicate(this.atKey(again), again.key, this.places.key(first)));
     }
     for (const node of map.badMerges) {
       const place = node.span.end > node.span.start ? this.places.place(node.span) : at;
@@ -56,12 +56,13 @@ export class EntryReader extends ProblemList {
     return map.entries;
   }
 
-  /** Returns the entries of a map, and warns of keys that the level does not know. */
+  /** Returns the entries of a map, and warns of unknown keys. */
   knownEntries(level: KeyLevel, map: MapNode, at: Place): Entries {
     const entries = this.entries(map, at);
-    const known: readonly string[] = knownKeys[level];
+    const known = keysOf(level);
     for (const entry of entries.values()) {
-      if (known.includes(entry.key)) continue;
+      // Keys with `x-` at the top are the customary place for anchors. Only other keys refer to them.
+      if (known.includes(entry.key) || (level === 'root' && entry.key.startsWith('x-'))) continue;
       const ofOthers = keysOfOthers[level]?.includes(entry.key) === true;
       this.noteWarning(() => {
         if (ofOthers) return problems.keyNotUsed(this.atKey(entry), entry.key);
@@ -73,7 +74,7 @@ export class EntryReader extends ProblemList {
     return entries;
   }
 
-  /** Notes that none of these keys is there. If one of them is misspelt, that mistake is the error, and the only problem. */
+  /** Notes a missing key. If one of the keys is misspelt, this mistake is the error, and the only problem. */
   missing(entries: Entries, keys: readonly string[], make: () => Problem): undefined {
     const misspelt = this.unknown.find((one) => one.entries === entries && keys.includes(one.problem.instead ?? ''));
     return misspelt ? this.worsen(misspelt.problem) : this.note(make());
@@ -85,7 +86,7 @@ export class EntryReader extends ProblemList {
     return map && entry ? this.knownEntries(level, map, this.places.key(entry)) : none;
   }
 
-  /** Returns the entries of a map of free keys, such as `env`. What stands there instead of a map may be a secret. */
+  /** Returns the entries of a map of free keys, such as `env`. Any other value may be a secret. */
   freeTable(entry: MapEntry | undefined, fix: string): Entries {
     const map = this.map(entry, fix, describeKind);
     return map && entry ? this.entries(map, this.places.key(entry)) : none;
@@ -112,7 +113,7 @@ export class EntryReader extends ProblemList {
     return takes(value) ? value : this.wrong(entry, expected, fix);
   }
 
-  /** Notes that the value of an entry is something else than its key takes. */
+  /** Notes an unexpected value. */
   wrong(entry: MapEntry, expected: string, fix: string, found = describe(entry.value)): undefined {
     return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, expected, found, fix));
   }
@@ -126,8 +127,9 @@ export class EntryReader extends ProblemList {
   }
 
   /**
-   * Returns a list of texts, or undefined if it is absent or any item is wrong. @param what names an item in messages;
-   * @param other reads items that may be something else than a text, and returns undefined for what is not
+   * Returns a list of texts, or undefined if it is absent or any item is wrong.
+   * @param what names an item in messages
+   * @param other reads items of other kinds, and returns undefined for wrong ones
    */
   texts(
     entry: MapEntry | undefined,
@@ -167,7 +169,7 @@ function itemFix(item: ValueNode): string {
   return 'Write one list with each text as an item.';
 }
 
-/** Describes a node with its value, so it must not be used for what may be secret. */
+/** Describes a node with its value, so never use it for a possible secret. */
 export function describe(node: ValueNode): string {
   if (node.kind !== 'scalar' || node.value === null) return describeKind(node);
   if (typeof node.value === 'boolean') return `\`${node.source}\``;

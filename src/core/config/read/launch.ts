@@ -1,20 +1,21 @@
 /**
- * Reads the parts of an entry that decide what an instance is started from (C1, C2): the transport, the command or the
- * address, `env`, `headers` and `oauth`. No value that may be secret is quoted in a problem.
+ * Reads the launch of an entry (C1, C2): the transport, the command or the address, `env`, `headers` and `oauth`. No
+ * problem quotes a possible secret.
  *
- * `starts` is false for a server that is not started: its references need no values, and its folder need not exist.
+ * `starts` is false for a disabled server: its references need no values, and its folder need not exist.
  */
 import path from 'node:path';
 import { isLoopback } from '../../base/loopback.js';
 import type { Problem } from '../../base/problem.js';
-import { hasArguments } from './commandWords.js';
-import { readEnvFile } from './envFile.js';
+import { hasArguments, isShell } from './commandWords.js';
 import { noNul, type Entries, type EntryReader } from './entryReader.js';
 import { transportOfKey } from '../keys.js';
 import type { EnvFile, EnvValue, HttpLaunch, Launch, OAuthSettings, Reference, StdioLaunch } from '../model.js';
 import * as problems from '../problems.js';
-import { isReference, readReference, readValue } from './references.js';
+import { argumentSyntaxes, everySyntax, foreignReference } from '../foreignReferences.js';
+import { isReference, noteForeign, readReference, readValue } from './references.js';
 import { textOf, type MapEntry } from '../../yaml/valueNodes.js';
+import { parse } from 'dotenv';
 
 type Transport = Launch['transport'];
 
@@ -27,7 +28,7 @@ export function readLaunch(
   const { folder } = reader.source;
   const transport = readTransport(reader, server, entries);
   if (transport === undefined) return undefined;
-  // An entry of `sse` has one mistake, whatever else stands in it for the transport that was meant.
+  // An entry of `sse` has one mistake, whatever its other keys.
   const isSse = textOf(entries.get('transport')?.value) === 'sse';
   for (const entry of isSse ? [] : entries.values()) {
     const belongsTo = transportOfKey.get(entry.key);
@@ -40,6 +41,7 @@ export function readLaunch(
         readCommand(reader, entry),
       );
       const args = readArgs(reader, entries.get('args'), starts);
+      if (!isShell(command ?? '')) noteForeignArguments(reader, entries);
       const cwd = readCwd(reader, entries.get('cwd'), folder, starts);
       const env = readEnv(reader, entries.get('env'), starts);
       const envFile = readEnvFile(reader, entries.get('envFile'), folder, starts);
@@ -57,12 +59,15 @@ export function readLaunch(
   }
 }
 
-/** A variable of `env` wins over one of the file, which then means nothing. */
+/** Removes the variables of the file overridden by `env`. */
 function without({ file, values }: EnvFile, env: ReadonlyMap<string, EnvValue>): EnvFile {
   return { file, values: new Map([...values].filter(([name]) => !env.has(name))) };
 }
 
-/** Returns the transport as which the rest of the entry is read. It is guessed where it is missing or `sse`, so that all keys are checked. */
+/**
+ * Returns the transport for the rest of the entry. For a missing transport or `sse` it is a guess, so all keys are
+ * checked.
+ */
 function readTransport(reader: EntryReader, server: MapEntry, entries: Entries): Transport | undefined {
   const entry = entries.get('transport');
   if (!entry) {
@@ -110,6 +115,7 @@ function readCommand(reader: EntryReader, entry: MapEntry): string | undefined {
   if (command !== undefined && hasArguments(command)) {
     return reader.note(problems.commandWithArguments(reader.atValue(entry)));
   }
+  if (command !== undefined) noteForeign(reader, command, reader.atValue(entry), '`command`', argumentSyntaxes);
   if (command === undefined || command.trim() !== '') return command;
   return reader.wrong(entry, 'a non-empty text', fix, 'an empty text');
 }
@@ -129,6 +135,20 @@ function readArgs(
     return reference?.value ?? '';
   });
   return { args: args ?? [], ...(references.size > 0 && { argReferences: references }) };
+}
+
+/** A program may expand variables of its own `env`, as `mcp-remote` does. */
+function noteForeignArguments(reader: EntryReader, entries: Entries): void {
+  const [args, env] = ['args', 'env'].map((key) => entries.get(key));
+  if (args?.value.kind !== 'list') return;
+  const own = env?.value.kind === 'map' ? env.value.entries : undefined;
+  for (const [index, item] of args.value.items.entries()) {
+    const text = textOf(item);
+    const found = text === undefined ? undefined : foreignReference(text, argumentSyntaxes);
+    if (!found || (found.kind === 'variable' && own?.has(found.name))) continue;
+    const spot = reader.spot(reader.places.item(args, item));
+    reader.noteWarning(() => problems.referenceNotReplaced(spot, `argument ${index + 1}`, found));
+  }
 }
 
 function readCwd(
@@ -164,10 +184,11 @@ function readUrl(
   const written = entry.value.kind === 'map' ? reference?.value : reader.string(entry, fix, 'secret');
   if (written === undefined) return undefined;
   const url = { url: written, ...(reference && { urlReference: reference }) };
-  // A reference of a server that is not started has no value.
+  // A reference of a disabled server has no value.
   if (reference && written === '') return url;
   const invalid = (why: string): undefined => reader.note(problems.urlInvalid(at, why));
   if (written.trim() === '') return invalid('is empty');
+  if (!reference) noteForeign(reader, written, at, '`url`', everySyntax);
   if (!URL.canParse(written)) return invalid('is not a complete URL');
   const { protocol } = new URL(written);
   if (protocol === 'http:' || protocol === 'https:') return url;
@@ -232,13 +253,16 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined, starts: b
   return values;
 }
 
-/** Says whether `fetch` takes the value. It drops white space at the ends, so a line break behind a token from a file is fine. */
+/**
+ * True if `fetch` takes the value. It drops white space at the ends, so a line break behind a token from a file is
+ * fine.
+ */
 export function isHeaderValue(value: string): boolean {
   const inner = value.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(inner);
 }
 
-/** Reads as whom this client signs in where the server cannot tell (X7). Undefined if the entry says nothing. */
+/** Reads the client settings for sign-in (X7). Undefined if the entry has none. */
 function readOAuth(reader: EntryReader, entry: MapEntry | undefined, starts: boolean): OAuthSettings | undefined {
   const entries = reader.table('oauth', entry, 'Write a map, for example `oauth: { clientId: my-client }`.');
   if (!entry || entries.size === 0) return undefined;
@@ -298,4 +322,37 @@ function readPort(reader: EntryReader, entry: MapEntry | undefined): number | un
   const fix =
     'Write the port of the redirect address that the client is registered with, for example `redirectPort: 33418`.';
   return reader.scalar(entry, isPort, 'a number from 1 to 65535', fix);
+}
+
+/** The parser takes time in the square of the length of such a run. */
+const longestBlank = 1000;
+const blankRun = new RegExp(`\\s{${longestBlank}}`);
+
+/**
+ * @param folder the base of a relative path
+ * @param starts true if the server starts, so the file must exist
+ */
+function readEnvFile(
+  reader: EntryReader,
+  entry: MapEntry | undefined,
+  folder: string,
+  starts: boolean,
+): EnvFile | undefined {
+  const fix = 'Write the path of a file, for example `envFile: .env`.';
+  const written = reader.string(entry, fix);
+  if (!entry || written === undefined) return undefined;
+  if (written.trim() === '') return reader.wrong(entry, 'the path of a file', fix, 'an empty text');
+  const file = path.resolve(folder, written);
+  if (!starts) return { file, values: new Map() };
+  const unusable = (reason: string): undefined =>
+    reader.note(problems.envFileUnusable(reader.atValue(entry), written, file, reason));
+  const { origin = 'folder' } = reader.source;
+  // A workspace must not cause reads of other files (S1a). The user's own file may name any.
+  const reading = reader.deps.envFile?.(file, origin === 'user' ? undefined : folder);
+  if (reading === undefined) return { file, values: new Map() };
+  if (reading.kind === 'refused') return unusable(reading.reason);
+  if (blankRun.test(reading.text)) return unusable(`it has ${longestBlank} blanks or empty lines in a row`);
+  const values = new Map(Object.entries(parse(reading.text)));
+  if ([...values.values()].some((value) => value.includes('\0'))) return unusable('it has a NUL character in a value');
+  return { file, values };
 }

@@ -1,5 +1,5 @@
 /**
- * The references of a launch to what programs print (C2): their values are not in the definition, because nothing runs
+ * The references of a launch to printed values (C2). Their values are not in the definition, because no program runs
  * before a person has approved it. Everything here is pure.
  */
 import type { EnvValue, HttpLaunch, Launch, Reference, ReferenceSource, StdioLaunch } from '../model.js';
@@ -8,14 +8,13 @@ export type CommandSource = Extract<ReferenceSource, { kind: 'command' }>;
 
 export interface CommandReference {
   readonly source: CommandSource;
-  /** Where it stands in the entry of the server, as a path for `ServerPlaces`. */
+  /** Its path in the server's entry, for `ServerPlaces`. */
   readonly path: readonly (string | number)[];
 }
 
-/** Replaces a reference by one that may have another value. */
+/** Returns the reference, perhaps with another value. */
 type Change = (reference: Reference, path: CommandReference['path']) => Reference;
 
-/** Returns each reference to what a program prints. */
 export function commandReferences(launch: Launch): CommandReference[] {
   const found: CommandReference[] = [];
   changed(launch, (reference, path) => {
@@ -26,7 +25,7 @@ export function commandReferences(launch: Launch): CommandReference[] {
   return found;
 }
 
-/** True if a value of the launch is a secret that a person enters (C2a). */
+/** True if the launch uses a stored secret (C2a). */
 export function usesSecrets(launch: Launch): boolean {
   let found = false;
   changed(launch, (reference) => {
@@ -36,7 +35,7 @@ export function usesSecrets(launch: Launch): boolean {
   return found;
 }
 
-/** Gives those references their values. @param outputOf what the program prints, without prefix and suffix */
+/** Gives those references their values. @param outputOf returns the output of a program, without prefix and suffix */
 export function withOutputs(launch: Launch, outputOf: (source: CommandSource) => string): Launch {
   return changed(launch, (reference) => {
     const { source, prefix, suffix } = reference;

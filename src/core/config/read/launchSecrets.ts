@@ -1,7 +1,6 @@
 /**
- * Finds what of a launch must not be seen in logs, problems and status (E4): the values of `env`, `headers` and
- * references, in every form in which a server may quote them, and the secrets in its arguments and its address. Everything
- * here is pure.
+ * Finds the secrets of a launch, for logs, problems and status (E4): the values of `env`, `headers` and references, in
+ * every form a server may quote, and the secrets in its arguments and its address. Everything here is pure.
  */
 import { isSecretName, secretsIn, secretsOfArguments } from '../../base/secrets.js';
 import type { EnvValue, Launch, Reference } from '../model.js';
@@ -19,14 +18,14 @@ export function secretsOf(launch: Launch): string[] {
   return [...headers, ...client, launch.sessionId, ...address, ...inAddress(launch.url)];
 }
 
-/** Returns the value with what is put around it and without, because a server that refuses a token often quotes it alone. */
+/** Returns the value with and without prefix and suffix, because servers often quote a refused token without them. */
 function bare(given: EnvValue): string[] {
   if (given.kind === 'literal') return [given.value];
   const { value, prefix, suffix } = given;
   return [value, value.slice(prefix.length, value.length - suffix.length)];
 }
 
-/** Returns the value as it stands in the path of an address, which writes blanks, quotation marks and the like as numbers. */
+/** Returns the value as part of an address path, with blanks, quotation marks and the like percent-encoded. */
 function inPath({ value, prefix, suffix }: Reference): string[] {
   if (!URL.canParse(value) || !URL.canParse(prefix) || /[?#]/.test(prefix)) return [];
   const rest = new URL(value).pathname.slice(new URL(prefix).pathname.length);

@@ -1,20 +1,18 @@
 /**
- * The text of `.mcprc` (Kode's form: JSON, servers flat or under `mcpServers`) as servers and problems (C5). Kode's
- * words are translated, with their places; what an entry means is read as in `.minds/mcp.yaml`, so
- * that its other keys count here too.
+ * Reads `.mcprc` (Kode's form: JSON, servers flat or under `mcpServers`) as servers and problems (C5). Kode's words are
+ * translated with their places. Entries are then read like those of `.minds/mcp.yaml`, so its other keys count here
+ * too.
  *
  * Invariants: those of `parse`.
  */
 import { withoutMark } from '../../base/byteOrderMark.js';
-import { describe, EntryReader } from './entryReader.js';
+import { describe, type Entries, EntryReader } from './entryReader.js';
 import { readJson } from '../../yaml/jsonTree.js';
-import type { ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from '../model.js';
-import { accepted, entriesToRead, refused } from './parse.js';
+import type { ConfigDeps, ParsedSource, SourceText } from '../model.js';
+import { accepted, readServers, refused } from './parse.js';
 import { FilePlaces } from './places.js';
-import { ProblemList } from './problemList.js';
 import * as problems from '../problems.js';
-import { readServer } from './serverEntry.js';
-import { isEmpty, type MapEntry, type ValueNode, type MapNode } from '../../yaml/valueNodes.js';
+import { isEmpty, type MapEntry, type ValueNode } from '../../yaml/valueNodes.js';
 
 export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
   if (source.text === undefined || source.text.trim() === '') return accepted(source, [], []);
@@ -25,42 +23,31 @@ export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
     const found = errors.map(({ what, span }) => problems.jsonSyntax({ place: places.visible(span) }, what));
     return refused(source.file, found);
   }
-  const found = new ProblemList();
-  const servers = serversOf(places, root, found);
-  if (!servers || found.failed) return refused(source.file, found.whole(source.file));
-  const read: ConfiguredServer[] = [];
-  const entries = [...servers.entries.values()].filter(({ key }) => key !== '$schema');
-  for (const entry of entriesToRead(places, entries, found)) {
-    const reader = new EntryReader(entry.key, places, deps, source, found.room);
-    read.push(readServer(reader, translated(entry)));
-    found.takeOver(reader);
-  }
-  return accepted(source, read, found.whole(source.file));
+  const reader = new EntryReader(undefined, places, deps, source);
+  const servers = serversOf(reader, root);
+  if (!servers || reader.failed) return refused(source.file, reader.whole(source.file));
+  const entries = [...servers.values()].filter(({ key }) => key !== '$schema');
+  return accepted(source, readServers(reader, entries, translated), reader.whole(source.file));
 }
 
-function serversOf(places: FilePlaces, root: ValueNode, found: ProblemList): MapNode | undefined {
+function serversOf(reader: EntryReader, root: ValueNode): Entries | undefined {
+  const { places } = reader;
   if (root.kind !== 'map') {
     const place = isEmpty(root) ? places.visible(root.span) : places.place(root.span);
-    return found.note(problems.jsonRootNotAMap({ place }, describe(root)));
+    return reader.note(problems.jsonRootNotAMap({ place }, describe(root)));
   }
   const nested = root.entries.get('mcpServers');
-  if (!nested) return checked(places, root, found);
+  const at = places.place(root.span);
+  if (!nested) return reader.entries(root, at, problems.duplicateServer);
   for (const entry of root.entries.values()) {
     if (entry === nested || entry.key === '$schema') continue;
-    found.note(problems.keyBesideServers({ place: places.key(entry) }, entry.key));
+    reader.note(problems.keyBesideServers(reader.atKey(entry), entry.key));
   }
-  if (nested.value.kind === 'map') return checked(places, nested.value, found);
-  return found.note(problems.jsonRootNotAMap({ place: places.value(nested) }, describe(nested.value)));
+  if (nested.value.kind === 'map') return reader.entries(nested.value, at, problems.duplicateServer);
+  return reader.note(problems.jsonRootNotAMap(reader.atValue(nested), describe(nested.value)));
 }
 
-function checked(places: FilePlaces, servers: MapNode, found: ProblemList): MapNode {
-  for (const { first, again } of servers.duplicates) {
-    found.note(problems.duplicateServer({ place: places.key(again) }, again.key, places.key(first)));
-  }
-  return servers;
-}
-
-/** The words for the HTTP transports, which are one here (X2). */
+/** Names of the HTTP transports. Here they are one (X2). */
 const httpWords = ['http', 'sse', 'streamable-http', 'streamableHttp', 'streamablehttp'];
 
 /** Returns the entry in our words: `type` is `transport` and may be missing, and `disabled` is the opposite of `enabled`. */

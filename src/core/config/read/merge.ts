@@ -1,10 +1,9 @@
 /**
- * Several config files as one model (C4, C5): order of the files, then order in the file. A file whose reload is
- * refused keeps what it last had. An id of a higher source shadows it in a lower one of the same folder and in the user's
- * file; in another folder it is a problem there.
+ * Merges several config files into one model (C4, C5): by the order of the files, then by the order in the file. A file
+ * with a refused reload keeps its last content. An id of a higher source shadows it in a lower one of the same folder
+ * and in the user's file. In another folder it is a problem.
  *
- * Invariants: an id is in the model once; nothing of a refused text gets in; a file that is no longer a source leaves
- * nothing behind.
+ * Invariants: an id is in the model once. No part of a refused text gets in. A removed source leaves nothing behind.
  */
 import type { Place, Problem } from '../../base/problem.js';
 import {
@@ -24,13 +23,13 @@ type AcceptedSource = Extract<ParsedSource, { kind: 'accepted' }>;
 interface MergedSources {
   readonly model: ConfigModel;
   readonly problems: readonly Problem[];
-  /** The files whose present text is refused; the model has their servers from an earlier text. */
+  /** The files with a refused text. The model has their servers from an earlier text. */
   readonly refused: readonly string[];
-  /** The last accepted parse of each file, which is `previous` of the next merge. */
+  /** The last accepted parse of each file, for `previous` of the next merge. */
   readonly accepted: ReadonlyMap<string, AcceptedSource>;
 }
 
-/** Merges parsed files, which are given in the order of precedence. Everything here is pure. */
+/** Merges parsed files in the order of precedence. Everything here is pure. */
 export function mergeSources(
   parsed: readonly ParsedSource[],
   previous: ReadonlyMap<string, AcceptedSource>,
@@ -74,7 +73,7 @@ export function mergeSources(
 export class ConfigState {
   private accepted: ReadonlyMap<string, AcceptedSource> = new Map();
 
-  /** Takes all sources that there are now; one that is not among them is forgotten, and a file that is listed twice counts once. */
+  /** Takes all present sources and forgets any other. A file listed twice counts once. */
   apply(sources: readonly SourceText[], deps: ConfigDeps): Omit<MergedSources, 'accepted'> {
     const byFile = new Map<string, SourceText>();
     for (const source of sources) if (!byFile.has(source.file)) byFile.set(source.file, source);

@@ -1,16 +1,14 @@
 /**
- * Parses the text of `.minds/mcp.yaml` into servers and problems (C1 to C4). It reads nothing but what it is given.
+ * Parses the text of `.minds/mcp.yaml` into servers and problems (C1 to C4). It reads nothing but its input.
  *
- * Invariants: never throws, whatever the text. A refused file has at least one error and no servers; an invalid server
- * has at least one error that bears its id. Problems stand in the order of the file.
+ * Invariants: never throws, whatever the text. A refused file has at least one error and no servers. An invalid server
+ * has at least one error with its id. Problems are in the order of the file.
  */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Problem } from '../../base/problem.js';
-import { describe, EntryReader } from './entryReader.js';
-import { knownKeys } from '../keys.js';
+import { describe, type Entries, EntryReader } from './entryReader.js';
 import type { ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from '../model.js';
 import { FilePlaces } from './places.js';
-import { ProblemList } from './problemList.js';
 import * as problems from '../problems.js';
 import { readServer } from './serverEntry.js';
 import { yamlProblems, yamlWarning } from './yamlProblems.js';
@@ -32,28 +30,33 @@ export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSour
     const found = isEmpty(root) ? problems.versionMissing(spot) : problems.rootNotAMap(spot, describe(root));
     return refused(file, [found, ...warnings]);
   }
-  const found = new ProblemList();
-  for (const warning of warnings) found.note(warning);
-  checkRoot(places, root, found);
-  const table = serversOf(places, root, found);
-  if (found.failed) return refused(file, found.whole(file));
-  const servers: ConfiguredServer[] = [];
-  for (const entry of table ? entriesToRead(places, [...table.entries.values()], found) : []) {
-    const reader = new EntryReader(entry.key, places, deps, source, found.room);
-    servers.push(readServer(reader, entry));
-    found.takeOver(reader);
-  }
-  return accepted(source, servers, found.whole(file));
+  const reader = new EntryReader(undefined, places, deps, source);
+  for (const warning of warnings) reader.note(warning);
+  checkRoot(reader, root);
+  const table = serversOf(reader, root);
+  if (reader.failed) return refused(file, reader.whole(file));
+  const servers = readServers(reader, table ? [...table.values()] : []);
+  return accepted(source, servers, reader.whole(file));
 }
 
 /** The number of servers of one file (S2). */
 const mostServers = 500;
 
-/** Returns the entries that are read, and notes where the others begin. */
-export function entriesToRead(places: FilePlaces, entries: readonly MapEntry[], found: ProblemList): MapEntry[] {
+/** Reads the servers of a file up to the limit. @param reader notes the problems of the whole file */
+export function readServers(
+  reader: EntryReader,
+  entries: readonly MapEntry[],
+  translated = (entry: MapEntry): MapEntry => entry,
+): ConfiguredServer[] {
+  const { places, deps, source } = reader;
   const next = entries[mostServers];
-  if (next) found.note(problems.tooManyServers({ place: places.key(next) }, entries.length, mostServers));
-  return entries.slice(0, mostServers);
+  if (next) reader.note(problems.tooManyServers(reader.atKey(next), entries.length, mostServers));
+  return entries.slice(0, mostServers).map((entry) => {
+    const own = new EntryReader(entry.key, places, deps, source, reader.room);
+    const server = readServer(own, translated(entry));
+    reader.takeOver(own);
+    return server;
+  });
 }
 
 export function accepted(
@@ -68,66 +71,29 @@ export function refused(file: string, found: readonly Problem[]): ParsedSource {
   return { kind: 'refused', file, problems: inFileOrder(found) };
 }
 
-function checkRoot(places: FilePlaces, root: MapNode, found: ProblemList): void {
-  checkKeys(places, root, places.place({ start: root.span.start, end: root.span.start }), found);
-  const known: readonly string[] = knownKeys.root;
-  const misspelt: Problem[] = [];
-  for (const entry of root.entries.values()) {
-    // Keys that begin with `x-` are the customary place for anchors, to which only other keys refer.
-    if (known.includes(entry.key) || entry.key.startsWith('x-')) continue;
-    found.noteWarning(() => {
-      const problem = problems.unknownKey({ place: places.key(entry) }, 'root', entry.key, root.entries);
-      if (problem.instead === 'version') misspelt.push(problem);
-      return problem;
-    });
+function checkRoot(reader: EntryReader, root: MapNode): void {
+  const start = reader.places.place({ start: root.span.start, end: root.span.start });
+  const entries = reader.knownEntries('root', root, start);
+  const version = entries.get('version');
+  if (!version || isEmpty(version.value)) {
+    const [first] = entries.values();
+    const place = first ? reader.places.place(first.keySpan) : start;
+    const spot = version ? reader.atValue(version) : { place };
+    reader.missing(entries, ['version'], () => problems.versionMissing(spot));
+  } else if (version.value.kind !== 'scalar' || version.value.value !== 1) {
+    reader.note(problems.versionUnsupported(reader.atValue(version), describe(version.value)));
   }
-  const ofVersion = versionProblem(places, root);
-  const [meant] = ofVersion?.code === 'version-missing' ? misspelt : [];
-  if (meant) found.worsen(meant);
-  else if (ofVersion) found.note(ofVersion);
 }
 
-function versionProblem(places: FilePlaces, root: MapNode): Problem | undefined {
-  const version = root.entries.get('version');
-  if (!version) {
-    const [first] = root.entries.values();
-    const span = first?.keySpan ?? { start: root.span.start, end: root.span.start };
-    return problems.versionMissing({ place: places.place(span) });
-  }
-  const spot = { place: places.value(version) };
-  if (isEmpty(version.value)) return problems.versionMissing(spot);
-  if (version.value.kind === 'scalar' && version.value.value === 1) return undefined;
-  return problems.versionUnsupported(spot, describe(version.value));
-}
-
-/** Returns the map of servers. Problems that cost the whole file go into `found`. */
-function serversOf(places: FilePlaces, root: MapNode, found: ProblemList): MapNode | undefined {
+/** Returns the entries of `servers`. Errors of the whole file are noted. */
+function serversOf(reader: EntryReader, root: MapNode): Entries | undefined {
   const servers = root.entries.get('servers');
-  // Where all servers are commented out, there are none.
+  // All servers may be commented out.
   if (!servers || isEmpty(servers.value)) return undefined;
   if (servers.value.kind !== 'map') {
-    return found.note(problems.serversNotAMap({ place: places.value(servers) }, describe(servers.value)));
+    return reader.note(problems.serversNotAMap(reader.atValue(servers), describe(servers.value)));
   }
-  const duplicate = (first: MapEntry, again: MapEntry): Problem =>
-    problems.duplicateServer({ place: places.key(again) }, again.key, places.key(first));
-  checkKeys(places, servers.value, places.key(servers), found, duplicate);
-  return servers.value;
-}
-
-/** Finds duplicate keys and bad merges in the maps of the file itself, which belong to no server. */
-function checkKeys(
-  places: FilePlaces,
-  map: MapNode,
-  at: Problem['place'],
-  found: ProblemList,
-  duplicate = (first: MapEntry, again: MapEntry): Problem =>
-    problems.duplicateKey({ place: places.key(again) }, again.key, places.key(first)),
-): void {
-  for (const { first, again } of map.duplicates) found.note(duplicate(first, again));
-  for (const node of map.badMerges) {
-    const place = node.span.end > node.span.start ? places.place(node.span) : at;
-    found.note(problems.badMerge({ place }, describe(node)));
-  }
+  return reader.entries(servers.value, reader.places.key(servers), problems.duplicateServer);
 }
 
 function inFileOrder(found: readonly Problem[]): Problem[] {

@@ -1,8 +1,7 @@
 /**
- * Turns nodes into places in a file, under which squiggles are drawn, for problems that are found now and for those that
- * servers cause later.
+ * Turns nodes into places in a file, for squiggles under present problems and under later ones of running servers.
  *
- * Invariant: what spans several lines in block style and what is empty is shown at its key; everything else at itself.
+ * Invariant: a block value of several lines and an empty value are shown at their key, everything else at itself.
  */
 import type { Place } from '../../base/problem.js';
 import type { ServerPlaces } from '../model.js';
@@ -23,7 +22,7 @@ export class FilePlaces {
     return { file: this.file, range: this.positions.range(span) };
   }
 
-  /** Returns a span that can be seen: the whole word where the span is shorter, and the first line where it is longer than one. */
+  /** Returns a visible span: the whole word around a shorter span, or the first line of a longer one. */
   visible({ start, end }: Span): Place {
     const { text } = this.positions;
     const rest = /^[ \t]*[^\s]+/.exec(text.slice(start, start + 200))?.[0].length;
@@ -59,7 +58,6 @@ export class FilePlaces {
   }
 }
 
-/** Tells where the parts of a server's entry stand. */
 export function serverPlaces(places: FilePlaces, server: MapEntry): ServerPlaces {
   const key = places.key(server);
   return {
@@ -72,7 +70,7 @@ export function serverPlaces(places: FilePlaces, server: MapEntry): ServerPlaces
   };
 }
 
-/** Returns the entry whose key ends the path, or undefined when the path ends in a list or is not written. */
+/** Returns the entry at the end of a path of keys, or undefined for a path into a list or to nothing. */
 function entryAt(server: MapEntry, path: readonly (string | number)[]): MapEntry | undefined {
   const last = path.at(-1);
   if (last === undefined) return server;

@@ -24,7 +24,7 @@ export class ProblemList {
     return this.kept.some((found) => found.severity === 'error');
   }
 
-  /** The number of problems that are kept from now on, whatever they are. */
+  /** The number of further problems to keep. */
   get room(): number {
     return Math.max(0, this.most - this.kept.length);
   }
@@ -35,31 +35,31 @@ export class ProblemList {
     return undefined;
   }
 
-  /** Notes what is no error. It is not made where it would be left out, because finding what was meant takes time. */
+  /** Notes a warning or information. Without room, it is not made, because the search for a suggestion takes time. */
   noteWarning(make: () => Problem): void {
     if (this.room > 0) this.kept.push(make());
     else this.leftOut++;
   }
 
-  /** Takes over what a part has kept, which was given the room that was left. */
+  /** Takes over the problems of a part. The part had the remaining room. */
   takeOver(part: ProblemList): void {
     for (const found of part.kept) this.kept.push(found);
     this.leftOut += part.leftOut;
   }
 
-  /** Makes a warning that was noted an error. */
+  /** Makes a noted warning an error. */
   worsen(found: Problem): undefined {
     const index = this.kept.indexOf(found);
     if (index >= 0) this.kept[index] = { ...found, severity: 'error' };
     return undefined;
   }
 
-  /** Makes everything that was noted information. */
+  /** Makes all noted problems information. */
   soften(): void {
     for (const [index, found] of this.kept.entries()) this.kept[index] = { ...found, severity: 'information' };
   }
 
-  /** Returns what was kept and, where more was found, a problem that says how much. */
+  /** Returns the kept problems and, if there were more, a problem with their number. */
   whole(file: string): readonly Problem[] {
     return this.leftOut === 0 ? this.kept : [problemsLeftOut(file, this.leftOut), ...this.kept];
   }

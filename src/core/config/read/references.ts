@@ -1,15 +1,16 @@
 /**
- * Reads values that may be kept elsewhere (C2): a text, or a reference such as `{ prefix: 'Bearer ', env: NAME }`. No text
- * is quoted in a problem, because it may be a secret.
+ * Reads values from elsewhere (C2): a text, or a reference such as `{ prefix: 'Bearer ', env: NAME }`. No problem
+ * quotes a text, because it may be a secret.
  */
 import { nearest } from '../../base/nearest.js';
 import { textOf, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
 import { describeKind, type EntryReader } from './entryReader.js';
-import { knownKeys } from '../keys.js';
+import { keysOf } from '../keys.js';
+import { everySyntax, foreignReference, type Syntax } from '../foreignReferences.js';
 import type { EnvValue, Reference, ReferenceSource } from '../model.js';
 import * as problems from '../problems.js';
 
-/** Where a value stands, and how problems call it. */
+/** The place of a value, and its name in problems. */
 interface ValuePlace {
   /** For example ``The value of `TOKEN` ``. */
   readonly what: string;
@@ -19,7 +20,7 @@ interface ValuePlace {
   readonly key: problems.Spot;
 }
 
-/** Reads the value of a key. @param starts whether the server is started, so that its references need values */
+/** Reads the value of a key. @param starts true if the server starts, so its references need values */
 export function readValue(
   reader: EntryReader,
   entry: MapEntry,
@@ -28,7 +29,10 @@ export function readValue(
   starts: boolean,
 ): EnvValue | undefined {
   const text = textOf(entry.value);
-  if (text !== undefined) return { kind: 'literal', value: text };
+  if (text !== undefined) {
+    noteForeign(reader, text, reader.atValue(entry), target, everySyntax);
+    return { kind: 'literal', value: text };
+  }
   const what = `The value of \`${problems.shortened(entry.key)}\``;
   const at = { what, target, value: reader.atValue(entry), key: reader.atKey(entry) };
   if (entry.value.kind === 'map') return readReference(reader, entry.value, at, starts);
@@ -36,9 +40,21 @@ export function readValue(
   return reader.note(problems.wrongType(at.value, what, 'a text or a map with `env`', describeKind(entry.value), fix));
 }
 
-/** Says whether a map is meant as a reference; an unquoted `key: value` of YAML is a map too. */
+/** Warns of a reference of another program in a text. @param target the text in a sentence */
+export function noteForeign(
+  reader: EntryReader,
+  text: string,
+  spot: problems.Spot,
+  target: string,
+  syntaxes: readonly Syntax[],
+): void {
+  const found = foreignReference(text, syntaxes);
+  if (found) reader.noteWarning(() => problems.referenceNotReplaced(spot, target, found));
+}
+
+/** True if a map is a reference. An unquoted `key: value` of YAML is a map too. */
 export function isReference(node: ValueNode): node is MapNode {
-  return node.kind === 'map' && knownKeys.reference.some((key) => node.entries.has(key));
+  return node.kind === 'map' && keysOf('reference').some((key) => node.entries.has(key));
 }
 
 export function readReference(

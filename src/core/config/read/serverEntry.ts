@@ -1,6 +1,6 @@
 /**
- * Reads one entry under `servers:` as a definition, or as an entry that cannot be used, because one bad entry costs one
- * entry (C4). Whether the server starts is not known here.
+ * Reads one entry under `servers:` as a definition, or as an unusable entry, because one bad entry costs one entry
+ * (C4).
  */
 import { describe, type Entries, type EntryReader } from './entryReader.js';
 import { readLaunch } from './launch.js';
@@ -8,8 +8,8 @@ import { launchHashOf, viewHashOf } from '../hash.js';
 import { builtInToolset, type ConfiguredServer, type ServerDefinition } from '../model.js';
 import { serverPlaces } from './places.js';
 import * as problems from '../problems.js';
-import { readManual } from './manual.js';
 import {
+  readManual,
   readFilter,
   readResourceLimits,
   readSpare,
@@ -36,7 +36,7 @@ export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServ
   return { kind: 'valid', ...from, definition };
 }
 
-/** Nothing of such an entry is started, so its mistakes are information (C1). */
+/** A disabled server never starts, so its mistakes are information (C1). */
 function isSwitchedOff({ value }: MapEntry): boolean {
   const enabled = value.kind === 'map' ? value.entries.get('enabled')?.value : undefined;
   return enabled?.kind === 'scalar' && enabled.value === false;

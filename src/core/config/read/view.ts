@@ -1,9 +1,9 @@
 /**
- * Reads the parts of an entry that decide how a running server is seen (C3, N1 to N3): filters, transforms and timeouts. A
- * change of them restarts nothing.
+ * Reads the view of an entry (C3, N1 to N3): filters, transforms, timeouts and `manual`, the text about a toolset in a file
+ * shared with Dominds. Their changes restart nothing. `contentFile` is left to Dominds.
  */
 import type { Place, Problem } from '../../base/problem.js';
-import { defaultTimeouts, milliseconds } from './durations.js';
+import { defaultTimeouts, milliseconds } from '../durations.js';
 import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
 import type { NameFilter, ResourceSelection, StartTime, Timeouts, Transform } from '../model.js';
 import * as problems from '../problems.js';
@@ -34,7 +34,7 @@ function readPatterns(reader: EntryReader, entry: MapEntry | undefined): readonl
   if (!entry) return [];
   const fix = `Write a list of patterns, for example \`${entry.key}: ['browser_*']\`.`;
   const patterns = reader.texts(entry, `A pattern of \`${entry.key}\``, fix) ?? [];
-  // Blank patterns count as none (N1); they stay in the list, so that every pattern keeps its place.
+  // Blank patterns count as no patterns (N1). They stay in the list, so every pattern keeps its place.
   for (const item of entry.value.kind === 'list' ? entry.value.items : []) {
     if (textOf(item)?.trim() !== '') continue;
     reader.note(problems.patternBlank(reader.spot(reader.places.item(entry, item)), entry.key));
@@ -53,8 +53,8 @@ export function readTransform(reader: EntryReader, entry: MapEntry | undefined):
 }
 
 /**
- * Reads the steps for tools, which may stand in either place.
- * @param ofTools counts instead of the server's own where it is given, also where it is an empty list
+ * Reads the steps for tools from either place.
+ * @param ofTools replaces the server's own steps, even if it is an empty list
  */
 export function readToolTransform(
   reader: EntryReader,
@@ -67,7 +67,7 @@ export function readToolTransform(
   return readTransform(reader, ofTools);
 }
 
-/** Every name of a server goes through every step, and none that is much longer than the limit of N4 is published. */
+/** Every name goes through every step, and N4 limits the result. */
 const mostSteps = 20;
 const longestAddition = 1024;
 const fewer = 'Write one prefix and one suffix.';
@@ -125,7 +125,7 @@ function readAddition(reader: EntryReader, entry: MapEntry): string | undefined 
   return reader.wrong(entry, expected, fix, found);
 }
 
-/** Reads what a file that is shared with Dominds may say of resources besides their URIs. */
+/** Reads the limits of resources. Dominds uses the same keys. */
 export function readResourceLimits(
   reader: EntryReader,
   entries: Entries,
@@ -172,10 +172,13 @@ function readDuration(reader: EntryReader, entry: MapEntry | undefined): number 
   if (ms === undefined) return fail(hint(entry.value));
   if (ms < 1) return fail(', which is less than 1 ms');
   if (ms > longest) return fail(', which is more than 24 days');
+  if (ms < 1000 && typeof (entry.value.kind === 'scalar' && entry.value.value) === 'number') {
+    reader.noteWarning(() => problems.durationShort(reader.atValue(entry), entry.key, ms));
+  }
   return Math.round(ms);
 }
 
-/** The result is neither rounded nor bounded, and undefined for what is not a duration. */
+/** Returns milliseconds, neither rounded nor bounded, or undefined for other values. */
 function durationOf(node: ValueNode): number | undefined {
   if (node.kind !== 'scalar') return undefined;
   if (typeof node.value === 'number') return Number.isNaN(node.value) ? undefined : node.value;
@@ -186,4 +189,63 @@ function hint(node: ValueNode): string {
   if (node.kind !== 'scalar' || typeof node.value !== 'string') return '';
   if (/^\d+(\.\d+)?$/.test(node.value)) return ', which has no unit';
   return /^[\d.]+ ?(h|d|hours?|days?)$/i.test(node.value) ? ', and minutes are the longest unit' : '';
+}
+
+/** The limit in characters. Instructions are part of every request of a model. */
+const longestManual = 20_000;
+
+export function readManual(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
+  if (!entry || isEmpty(entry.value)) return undefined;
+  const { value } = entry;
+  const parts = value.kind === 'map' ? readParts(reader, entry, value) : [readText(reader, entry, 'a text or a map')];
+  return parts.filter(Boolean).join('\n\n').slice(0, longestManual) || undefined;
+}
+
+function readParts(reader: EntryReader, entry: MapEntry, map: MapNode): (string | undefined)[] {
+  const entries = reader.knownEntries('manual', map, reader.places.key(entry));
+  const content = entries.get('content');
+  return [content && readText(reader, content, 'a text'), ...readSections(reader, entries.get('sections'))];
+}
+
+function readText(reader: EntryReader, entry: MapEntry, expected: string): string | undefined {
+  const text = textOf(entry.value);
+  if (text !== undefined && !text.includes('\0')) return text.trim();
+  return warn(
+    reader,
+    entry,
+    text === undefined ? expected : 'a text without NUL',
+    `Write a text in quotes, for example \`${entry.key}: 'What it is for'\`.`,
+  );
+}
+
+/** An unreadable text for agents must not keep a server from starting. */
+function warn(reader: EntryReader, entry: MapEntry, expected: string, fix: string): undefined {
+  const found = describe(entry.value);
+  const problem = problems.wrongType(reader.atValue(entry), `\`${entry.key}\``, expected, found, fix);
+  return reader.note({ ...problem, severity: 'warning' });
+}
+
+function readSections(reader: EntryReader, entry: MapEntry | undefined): string[] {
+  if (!entry) return [];
+  const section = (title: ValueNode | string | undefined, content: ValueNode | undefined): string | undefined => {
+    const [heading, text] = [typeof title === 'string' ? title : textOf(title), textOf(content)];
+    return heading === undefined || text === undefined ? undefined : `## ${heading.trim()}\n\n${text.trim()}`;
+  };
+  const { value } = entry;
+  const sections =
+    value.kind === 'map'
+      ? [...value.entries.values()].map((one) => section(one.key, one.value))
+      : value.kind === 'list'
+        ? value.items.map((item) =>
+            item.kind === 'map'
+              ? section(item.entries.get('title')?.value, item.entries.get('content')?.value)
+              : undefined,
+          )
+        : value.value === null
+          ? []
+          : [undefined];
+  const whole = sections.filter((one) => one !== undefined);
+  if (whole.length === sections.length) return whole;
+  const fix = 'Write a map from titles to texts, or a list of `{ title, content }`.';
+  return warn(reader, entry, 'titles with texts', fix) ?? [];
 }

@@ -1,6 +1,6 @@
 /**
- * Turns the YAML library's errors into problems. Its messages are kept where they are clear; what they quote of the file
- * is cut off, because that may be a secret.
+ * Turns the YAML library's errors into problems. Clear messages stay. Their quotations of the file are cut off, because
+ * they may be secrets.
  */
 import type { Problem } from '../../base/problem.js';
 import { nearest } from '../../base/nearest.js';
@@ -17,7 +17,7 @@ export function yamlProblems(places: FilePlaces, errors: readonly YamlError[]): 
     .map((error) => yamlSyntax({ place: places.visible(error.span) }, error));
 }
 
-/** Leaves out what follows from an earlier error: where the structure is lost, everything behind it looks wrong. */
+/** Leaves out the consequences of an earlier error: behind a lost structure, everything looks wrong. */
 function withoutConsequences(errors: readonly YamlError[]): readonly YamlError[] {
   const firstOfStructure = errors.find(ofStructure);
   return errors.filter((error) => error === firstOfStructure || !ofStructure(error));
@@ -128,7 +128,6 @@ function withoutQuotation(id: string, said: string): string {
     case 'TAG_RESOLVE_FAILED':
       return 'a value that begins with `!` is read as a tag, and this tag is unknown';
     case 'BAD_DQ_ESCAPE':
-      // The backslash and the character behind it say enough.
       return said.replace(/(?<=\\.)[^]*$/, '');
     default:
       return said;

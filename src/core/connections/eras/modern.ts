@@ -16,7 +16,6 @@ import { rpcErrorOf, type Exchange, type Peer, type Result } from '../../peer/pe
 import type { ServerTransport } from '../../peer/transport.js';
 import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
 import { errorCodes, RpcFailure } from '../../protocol/errors.js';
-import { mayBeOfExtension, otherExtensions, shareExtension } from '../../protocol/extensions.js';
 import { inBrief } from '../../protocol/inBrief.js';
 import { mirroredParams, type MirroredParam } from '../../protocol/mirroredParams.js';
 import { metaKeys, metaOf } from '../../protocol/requestMeta.js';
@@ -63,7 +62,7 @@ export class ModernProtocol implements Protocol {
   constructor(
     private readonly deps: ModernDeps,
     readonly facts: ServerFacts,
-    private readonly capabilities: Fields,
+    capabilities: Fields,
   ) {
     const { peer, transport, clock, log, meta } = deps;
     this.listening = new Listening({
@@ -166,7 +165,7 @@ export class ModernProtocol implements Protocol {
         if (this.headersOf(method, request) === this.headersOf(method, request, mirrored)) throw inOurWords(error);
         continue;
       }
-      if (result['resultType'] !== 'input_required' || mayBeOfExtension(method, this.capabilities)) {
+      if (result['resultType'] !== 'input_required') {
         return this.complete(method, request, result, rounds > 0);
       }
       rounds += 1;
@@ -181,22 +180,13 @@ export class ModernProtocol implements Protocol {
 
   private complete(method: string, request: Fields, result: Result, hadInput: boolean): Result {
     const { resultType = 'complete' } = result;
-    if (mayBeOfExtension(method, this.capabilities)) return { ...withoutEnvelope(result), resultType };
     if (resultType === 'complete') {
       if (method === 'tools/list' && this.deps.transport.hasHeaders === true) this.deps.headers.learn(result);
       return withoutEnvelope(hadInput ? withoutHints(result) : result);
     }
-    if (this.mayAnswerWith(result, method, request)) return { ...withoutEnvelope(result), resultType };
+    if (isExpectedTask(result, method, request)) return { ...withoutEnvelope(result), resultType };
     const message = `The server answered with a result of an unknown type: ${inBrief(resultType, 100)}.`;
     throw new RpcFailure(errorCodes.internal, message);
-  }
-
-  /** Only calls are answered by an extension, as tasks or otherwise, and only if the client knows it. */
-  private mayAnswerWith(result: Result, method: string, request: Fields): boolean {
-    const declared = metaOf(request)[metaKeys.clientCapabilities];
-    if (method !== 'tools/call' || !isObject(declared)) return false;
-    if (result['resultType'] === 'task') return taskIn(result) !== undefined && knowsTasks(declared);
-    return typeof result['resultType'] === 'string' && shareExtension(declared, this.capabilities);
   }
 
   /** Asks the client for the input required by a result. */
@@ -268,18 +258,10 @@ export function ownMeta(clientInfo: Fields, capabilities: Fields): Fields {
   };
 }
 
-/**
- * Roots do not report their changes, because each request asks for them again. Extensions unknown here pass, because
- * their servers ask only by results.
- */
+/** Clients of this version do not report changes of their roots. A server asks for them in each request that needs them. */
 function modernCapabilities(capabilities: Fields): Fields {
   const declared: Fields = declaredCapabilities(capabilities);
-  const others = otherExtensions(capabilities);
-  return {
-    ...declared,
-    ...(declared['roots'] !== undefined && { roots: {} }),
-    ...(Object.keys(others).length > 0 && { extensions: { ...(declared['extensions'] as Fields), ...others } }),
-  };
+  return { ...declared, ...(declared['roots'] !== undefined && { roots: {} }) };
 }
 
 interface Input {
@@ -324,6 +306,12 @@ function inOurWords(error: RpcFailure): RpcFailure {
   if (code !== errorCodes.headerMismatch && code !== errorCodes.unsupportedVersion) return error;
   const what = code === errorCodes.headerMismatch ? 'the headers of the request' : `protocol version ${modernVersion}`;
   return new RpcFailure(errorCodes.internal, `The server refused ${what}: ${message}`);
+}
+
+/** True if a call was answered with a task and its client knows tasks. */
+function isExpectedTask(result: Result, method: string, request: Fields): boolean {
+  const declared = metaOf(request)[metaKeys.clientCapabilities];
+  return method === 'tools/call' && isObject(declared) && taskIn(result) !== undefined && knowsTasks(declared);
 }
 
 /** Removes the fields meant for this connection only. */

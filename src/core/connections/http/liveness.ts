@@ -3,7 +3,7 @@
  * within the limit does not prove death; an unreachable server is dead at once.
  */
 import { delay, limited, type Clock } from '../../base/clock.js';
-import { inNextTurn } from '../../base/nextTurn.js';
+import { inNextTurn } from '../../base/turns.js';
 import type { TransportFailure } from '../../failures/transportFailure.js';
 import type { HttpEndpoint } from './endpoint.js';
 import { broken, discard } from './exchange.js';

@@ -1,10 +1,10 @@
-/** Fills the Problems view (E1). Every problem of the snapshot stands at its place until it no longer holds. */
+/** Fills the Problems view (E1) with the problems of the snapshot. */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../../../core/base/assertNever.js';
 import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
 import type { Place, Range, Severity } from '../../../core/base/problem.js';
-import { diagnosticsByFile, type DiagnosticModel } from './diagnosticModel.js';
+import { diagnosticsByFile, type DiagnosticModel } from './problemTexts.js';
 import type { EngineSlot } from '../../engine/engineSlot.js';
 import { Diagnostic, DiagnosticRelatedInformation } from '../inertEditor.js';
 import { pageOf } from './problemPages.js';

@@ -1,17 +1,15 @@
 /**
- * Provides the pages of `docs` as documents, and one page for each problem code, which its diagnostics link to (E1). The
- * links are not commands, because only the Problems view runs commands. An association in `package.json` makes the pages
- * open as previews.
+ * Provides the pages of `docs` as documents, and a page for each problem code (E1). Diagnostics link to these pages, not to
+ * commands, because only the Problems view runs commands. By an association in `package.json`, they open as previews.
  */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
 import { inert } from '../../../core/base/inert.js';
 import { problemCodes, type ProblemCode } from '../../../core/base/problem.js';
-import { explanation } from './explanation.js';
-import { window } from '../inertEditor.js';
-import { orShowFailure } from '../messages.js';
+import { explanation } from './problemTexts.js';
+import { window, orShowFailure } from '../inertEditor.js';
 
-/** The same scheme stands in `package.json`. */
+/** `package.json` has the same scheme. */
 const scheme = 'mcp-toolsets-problem';
 
 export function pageOf(code: ProblemCode): vscode.Uri {

@@ -1,22 +1,21 @@
 /**
- * Opens files as documents of the editor. The editor reads whatever is there, without a bound, and a path in a workspace may
- * lead to a pipe or a device; so that is looked at first (S2). `test/unit/base/textFile.test.ts` refuses another way.
+ * Opens files as documents of the editor. The editor reads any path without a bound, and a path of a workspace may lead to a
+ * pipe or a device. So this module checks the file first (S2). `test/unit/base/textFile.test.ts` refuses other ways.
  *
- * Of a file that another program has written, the editor has the former text until it hears of that, and for minutes where it
- * does not watch the file: in no folder of the window, and not shown.
+ * After another program writes a file, the editor has the former text until its watcher reports the change. This takes
+ * minutes for a hidden file outside the workspace.
  */
 import { withoutMark } from '../../../core/base/byteOrderMark.js';
 import * as vscode from 'vscode';
 import { nextEvent } from '../../../core/base/events.js';
 import { largestForeignFile, readTextFile } from '../../../core/base/textFile.js';
 
-/** How long the editor may take to hear of a file that was written, in milliseconds. */
-const toldLimitMs = 1_000;
+/** How long the editor may take to notice a change, in milliseconds. */
+const noticeLimitMs = 1_000;
 
 /**
- * Resolves when the document has the text of the file, or unsaved changes of a person, or when the editor does not hear of
- * that text. Rejects with a sentence for a person, and as `node:fs` does. What is in no folder of this machine is left to the
- * editor.
+ * Resolves when the document has the text of the file or unsaved changes, or after the time limit. Rejects with a sentence for a
+ * person, or as `node:fs` does. Files of other machines are left to the editor.
  */
 export async function openDocument(file: vscode.Uri): Promise<vscode.TextDocument> {
   const { document, untilRead } = await open(file);
@@ -24,7 +23,7 @@ export async function openDocument(file: vscode.Uri): Promise<vscode.TextDocumen
   return document;
 }
 
-/** As `openDocument`; but where the editor does not hear of the text, the file is shown, so that it is read. */
+/** Like `openDocument`, but after the time limit it shows the file, so that the editor reads it. */
 export async function openToEdit(file: vscode.Uri): Promise<vscode.TextDocument> {
   const { document, untilRead } = await open(file);
   if (await untilRead()) return document;
@@ -35,7 +34,7 @@ export async function openToEdit(file: vscode.Uri): Promise<vscode.TextDocument>
 
 interface Opened {
   readonly document: vscode.TextDocument;
-  /** Resolves with whether the document has the text of the file, or what counts more. */
+  /** Resolves to true if the document has the text of the file, or unsaved changes. */
   readonly untilRead: () => Promise<boolean>;
 }
 
@@ -44,20 +43,20 @@ async function open(file: vscode.Uri): Promise<Opened> {
   if (file.scheme !== 'file') return { document: await openNow(), untilRead: () => Promise.resolve(true) };
   const text = unified(await readTextFile(file.fsPath, largestForeignFile));
   const document = await openNow();
-  // What is no UTF-8 is another text in the editor.
+  // The editor decodes other encodings than UTF-8 differently.
   const isOther = text.includes('\ufffd');
   const isRead = (): boolean =>
     isOther || document.isDirty || document.isClosed || unified(document.getText()) === text;
   const untilRead = async (): Promise<boolean> => {
     if (isRead()) return true;
-    const isTold = (change: vscode.TextDocumentChangeEvent): boolean => change.document === document && isRead();
-    const told = nextEvent(vscode.workspace.onDidChangeTextDocument, isTold, AbortSignal.timeout(toldLimitMs));
-    return await told.then(() => true, isRead);
+    const isNoticed = (change: vscode.TextDocumentChangeEvent): boolean => change.document === document && isRead();
+    const noticed = nextEvent(vscode.workspace.onDidChangeTextDocument, isNoticed, AbortSignal.timeout(noticeLimitMs));
+    return await noticed.then(() => true, isRead);
   };
   return { document, untilRead };
 }
 
-/** A document has one kind of line ends, and no byte order mark. */
+/** Returns a text as a document has it: with one kind of line ends and without a byte order mark. */
 function unified(text: string): string {
   return withoutMark(text).replace(/\r\n?/g, '\n');
 }

@@ -1,6 +1,6 @@
 /**
- * Documents that show a text and cannot be edited. A document never changes, because a person may have answered a
- * question about it, so each text gets an address of its own.
+ * Documents that show a text and cannot be edited. A document never changes, because a person may have answered a question about
+ * it. So each text has a new address.
  */
 import * as vscode from 'vscode';
 import { randomBytes } from 'node:crypto';
@@ -10,13 +10,13 @@ import type { Disposable } from '../../../core/base/disposables.js';
 interface ReadOnlyDocumentsOptions {
   /** No documents of another kind may have this scheme. */
   readonly scheme: string;
-  /** A document shows this when its text is no longer kept; for a scheme that is registered once. */
+  /** A document shows this after its text was dropped. Only for a scheme that is registered once. */
   readonly gone?: string;
-  /** At most this many texts are kept; the oldest are dropped first. */
+  /** The most texts that are kept. The oldest are dropped first. */
   readonly most?: number;
 }
 
-/** The editor remembers documents by their address, and chats keep those of earlier windows, so one is used once. */
+/** The editor remembers documents by address, and chats keep addresses of earlier windows. So no address repeats. */
 const ofWindow = randomBytes(6).toString('hex');
 let last = 0;
 
@@ -27,12 +27,12 @@ export class ReadOnlyDocuments implements Disposable {
   constructor(private readonly options: ReadOnlyDocumentsOptions) {
     this.texts = new BoundedMap(options.most ?? Infinity);
     this.provider = vscode.workspace.registerTextDocumentContentProvider(options.scheme, {
-      // Several may have one scheme at a time, and the editor asks the next one where this has no answer.
+      // Several providers may share a scheme. Without an answer, the editor asks the next one.
       provideTextDocumentContent: ({ path }) => this.texts.get(path) ?? options.gone,
     });
   }
 
-  /** @param name The editor shows this name in the tab and derives the language from it. */
+  /** @param name the name in the tab; the editor derives the language from it */
   add(name: string, text: string): vscode.Uri {
     const path = `/${ofWindow}-${++last}/${name}`;
     this.texts.set(path, text);
@@ -43,7 +43,6 @@ export class ReadOnlyDocuments implements Disposable {
     this.texts.clear();
   }
 
-  /** Closes every tab that shows one of the documents. */
   async closeTabs(): Promise<void> {
     const { scheme } = this.options;
     const isOwn = ({ input }: vscode.Tab): boolean =>

@@ -1,35 +1,62 @@
 /**
- * Asks about documents that a person is to read first. The editor hides a message after 10 s, which is less than reading
- * takes, so buttons in the title of the documents answer as long as they are open (S1, S3, S4, C6).
+ * Asks about documents that a person reads first. The editor hides a message after 10 s, which is too short for reading. So
+ * buttons in the title of the documents answer too, as long as the documents are open (S1, S3, S4, C6).
  *
- * Invariant: a button agrees to what its own document shows, and only while the question about that is open. Without the
- * address of such a document, which cannot be guessed, the commands behind the buttons do nothing.
+ * Invariant: a button agrees to its document, and only while the question is open. The commands of the buttons need the address
+ * of the document, which other extensions cannot guess.
  */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
-import { inert } from '../../../core/base/inert.js';
-import { window } from '../inertEditor.js';
+import { inert, type Inert } from '../../../core/base/inert.js';
+import { window, type InertItem } from '../inertEditor.js';
 import type { ReadOnlyDocuments } from './readOnlyDocuments.js';
 
-/** What answers, by the address of a document that is asked about. */
+/** The open questions by the addresses of their documents. */
 const open = new Map<string, (command: string) => void>();
 
 interface Review {
   readonly now: string;
-  /** What there was instead; undefined where there was nothing. */
   readonly before: string | undefined;
 }
 
+interface ReviewQuestion<One> extends Review {
+  readonly documents: ReadOnlyDocuments;
+  readonly what: 'MCP servers' | 'MCP tools';
+  readonly yes: 'Approve' | 'Accept';
+  readonly question: Inert;
+  /** Names one of several in the choice behind *Choose…*. */
+  readonly item: (one: One) => InertItem;
+  readonly pick: { readonly placeHolder: Inert; readonly title?: Inert };
+}
+
+/** Shows a review and asks about it. Resolves to the agreed parts; undefined without an answer. */
+export async function agreedInReview<One>(
+  all: readonly One[],
+  { documents, what, yes, question, item, pick, ...review }: ReviewQuestion<One>,
+): Promise<readonly One[] | undefined> {
+  const shown = await showReview(documents, review, what, yes === 'Approve' ? 'approved' : 'accepted');
+  const several = all.length > 1;
+  const agree = several ? (`${yes} All` as const) : yes;
+  const asked = several
+    ? window.showInformationMessage(question, agree, 'Choose…', 'Not Now')
+    : window.showInformationMessage(question, agree, 'Not Now');
+  const answer = await answerBeside<string>([shown], asked, agree);
+  const items = all.map((one) => ({ ...item(one), one }));
+  const chosen = answer === 'Choose…' ? await window.showQuickPick(items, { canPickMany: true, ...pick }) : undefined;
+  if (answer !== undefined) await documents.closeTabs();
+  return answer === agree ? all : chosen?.map(({ one }) => one);
+}
+
 /**
- * Shows a review beside what the person has open, or what there was before beside what there is now. Resolves to the documents that are asked about.
- * @param agreed how it is called when the person has agreed
+ * Shows a review beside the active editor, or the difference to the earlier text. Resolves to the document with the buttons.
+ * @param agreed the word for the state after the agreement
  */
-export async function showReview(
+async function showReview(
   documents: ReadOnlyDocuments,
   { now, before }: Review,
-  what: 'MCP servers' | 'MCP tools',
+  what: string,
   agreed: 'approved' | 'accepted',
-): Promise<readonly vscode.Uri[]> {
+): Promise<vscode.Uri> {
   await documents.closeTabs();
   const right = documents.add(`${what}, to be ${agreed}.txt`, now);
   if (before === undefined) {
@@ -41,13 +68,13 @@ export async function showReview(
     const title = inert`${what}: ${agreed} before ↔ to be ${agreed}`;
     await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: false });
   }
-  return [right];
+  return right;
 }
 
 /**
- * Resolves to what the message brings, or to what a button in the title of a document says before that.
- * @param asked The message that asks; it stays where the editor keeps what it has hidden, and its answer means nothing then.
- * @param yes what the one button of the documents says, or what each says, by the name of its command
+ * Resolves to the answer of the message or of a button in the title of a document, whichever comes first.
+ * @param asked the message; after a button, a late answer to it means nothing
+ * @param yes the answer of the only button, or the answers of several by the names of their commands
  */
 export async function answerBeside<Answer extends string>(
   documents: readonly vscode.Uri[],
@@ -68,7 +95,7 @@ export async function answerBeside<Answer extends string>(
   }
 }
 
-/** Registers the commands of the buttons, one for each word by which a person answers. */
+/** Registers the commands of the buttons. The editor takes the label of a button from its command, so each label has one. */
 export function registerReviewAnswers(): Disposable {
   const store = new DisposableStore('review answers');
   for (const name of [

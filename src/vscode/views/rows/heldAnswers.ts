@@ -1,6 +1,6 @@
 /**
- * Holds back what a view asks for until it can be answered. The editor (1.139) loses the news of a change that overtakes
- * its own first answer, and goes on showing that one; so the first answer is the right one, and no news follows it.
+ * Holds back the first answer to a view until it is known. VS Code 1.139 loses changes before its first answer, and
+ * then shows the outdated answer. So the first answer is right, and no change event follows it.
  */
 export class HeldAnswers<T> {
   private isKnown = false;
@@ -13,7 +13,7 @@ export class HeldAnswers<T> {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** From now on answers are held back, or given. Returns whether somebody waited and has the answer now. */
+  /** Holds answers back, or gives them. Returns true if an answer was waiting and has been given. */
   become(isKnown: boolean): boolean {
     this.isKnown = isKnown;
     if (!isKnown) return false;

@@ -1,7 +1,4 @@
-/**
- * Makes the rows of a server's instances: whose they are, how old they are and how long they have been idle (L2).
- * Everything here is pure.
- */
+/** Makes the rows of a server's instances: conversation, age and idle time (L2). Pure. */
 import { assertNever } from '../../../core/base/assertNever.js';
 import { code, inert, formatted, markdownList, noMarkdown } from '../../../core/base/inert.js';
 import type { InstanceStatus, ServerStatus } from '../../../core/reconcile/status.js';
@@ -50,7 +47,7 @@ export function instanceNodes(parent: string, server: ServerStatus, { now, title
   });
 }
 
-/** A conversation without a title is told apart by what it did last. */
+/** The label of a conversation without a title is its last tool. */
 function instanceLabel({ use, lastTool, lastCallAt }: InstanceStatus, title: string | undefined, now: number): string {
   switch (use.kind) {
     case 'warm':

@@ -1,7 +1,4 @@
-/**
- * Makes the rows of what a server publishes besides its tools: prompts, instructions, resources and templates. Everything
- * here is pure.
- */
+/** Makes the rows of a server's prompts, instructions, resources and templates. Pure. */
 import { changePhrase, type ChangedOffer } from '../../../core/approval/offerPrints.js';
 import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../../core/base/inert.js';
 import type { ServerStatus } from '../../../core/reconcile/status.js';
@@ -38,7 +35,7 @@ export function promptNodes(parent: string, { id: server, prompts, changedOffers
   });
 }
 
-/** Makes rows of what has no other row: instructions that changed, and prompts that are held back (S3). */
+/** Makes the rows of changed instructions and of withheld prompts (S3). Other rows do not show these. */
 export function changedNodes(parent: string, { id: server, changedOffers }: ServerStatus): TreeNode[] {
   return changedOffers.flatMap((changed: ChangedOffer) => {
     const { kind, original, parts, held } = changed;

@@ -1,8 +1,7 @@
-/** Decides what a person can do with a server. Everything here is pure. */
+/** Decides which actions a server has. Pure. */
 import { assertNever } from '../../../core/base/assertNever.js';
 import type { ServerState, ServerStatus } from '../../../core/reconcile/status.js';
 
-/** Returns what a person can do with a server in this state. */
 export function actions(state: ServerState): readonly ('startable' | 'stoppable' | 'restartable')[] {
   switch (state.kind) {
     case 'disabled':
@@ -26,7 +25,7 @@ export function actions(state: ServerState): readonly ('startable' | 'stoppable'
   }
 }
 
-/** Returns what a person can do about the sign-in of a server (X7). */
+/** Returns the actions for the sign-in of a server (X7). */
 export function signInActions({ signIn, state }: ServerStatus): readonly ('signInable' | 'signOutable')[] {
   if (state.kind === 'disabled' || state.kind === 'pending') return [];
   switch (signIn?.kind) {
@@ -37,5 +36,18 @@ export function signInActions({ signIn, state }: ServerStatus): readonly ('signI
       return ['signInable'];
     case 'signedIn':
       return signIn.lacks === undefined ? ['signOutable'] : ['signInable', 'signOutable'];
+  }
+}
+
+/** Returns the actions for the approval of a server (S1). */
+export function approvalActions({ approval, previous }: ServerStatus): readonly ('approvable' | 'revocable')[] {
+  switch (approval.kind) {
+    case 'notAsked':
+      return [];
+    case 'approved':
+      return ['revocable'];
+    case 'pending':
+      // The serving definition has an approval.
+      return previous ? ['approvable', 'revocable'] : ['approvable'];
   }
 }

@@ -1,13 +1,15 @@
 /**
- * Makes the row of a server: its state in words, its icon and tooltip, its actions, and the rows below it. Everything
- * here is pure.
+ * Makes the rows of the sidebar from the status snapshot as plain values with stable ids: each server with its state, icon,
+ * tooltip, actions and rows below it. Rows of tools, prompts and instances have modules beside this one. Pure; knows neither
+ * `vscode` nor how rows are drawn.
  */
+import { commandLine, launchLines } from '../../../core/approval/approvalTexts.js';
 import { assertNever } from '../../../core/base/assertNever.js';
 import { code, inert, formatted, markdownList, noMarkdown, unmarked, type Markdown } from '../../../core/base/inert.js';
 import { needsAttention, type Problem } from '../../../core/base/problem.js';
 import { firstLine } from '../../../core/base/text.js';
 import { shortfallsOf } from '../../../core/reconcile/shortfall.js';
-import type { ServerState, ServerStatus } from '../../../core/reconcile/status.js';
+import type { ServerState, ServerStatus, StatusSnapshot } from '../../../core/reconcile/status.js';
 import type { Toolset } from '../../../core/tools/catalogue.js';
 import { estimatedTokensOf } from '../../../core/tools/tokens.js';
 import {
@@ -19,10 +21,9 @@ import {
   toolCount,
   transportWord,
 } from '../phrases.js';
-import { approvalActions, launchNodes } from './approvalRows.js';
 import { instanceNodes } from './instanceRows.js';
 import { changedNodes, promptNodes, resourceNodes } from './promptRows.js';
-import { actions, signInActions } from './serverActions.js';
+import { actions, approvalActions, signInActions } from './serverActions.js';
 import { excludedNode, excludedNodes, toolNode, toolNodes } from './toolRows.js';
 import {
   group,
@@ -34,7 +35,27 @@ import {
   warningIcon,
 } from './treeNode.js';
 
-export function serverNode(
+export function treeModel(snapshot: StatusSnapshot, options: TreeOptions): readonly TreeNode[] {
+  const severalFiles = new Set(snapshot.servers.map(({ source }) => source)).size > 1;
+  const unique = uniqueIds();
+  const problems = new Map<string | undefined, Problem[]>();
+  for (const problem of snapshot.problems) {
+    const known = problems.get(problem.server);
+    if (known) known.push(problem);
+    else problems.set(problem.server, [problem]);
+  }
+  const servers = snapshot.servers.map((server) =>
+    serverNode(unique(`${server.source}#${server.id}`), server, problems.get(server.id) ?? [], options, severalFiles),
+  );
+  return snapshot.builtIn ? [...servers, builtInNode(snapshot.builtIn)] : servers;
+}
+
+/** True if rows show an age, which changes with time. */
+export function showsAges({ servers }: StatusSnapshot): boolean {
+  return servers.some(({ instances, rememberedAt }) => instances.length > 0 || rememberedAt !== undefined);
+}
+
+function serverNode(
   id: string,
   server: ServerStatus,
   problems: readonly Problem[],
@@ -172,7 +193,7 @@ function serverTooltip(server: ServerStatus, options: TreeOptions): Markdown {
   return markdownList(lines, '\n\n');
 }
 
-/** The estimate says what it counts, so that a person can compare it with other figures. */
+/** The phrase explains the estimate. A person can compare it with other figures. */
 function toolsLine({ tools, offered }: ServerStatus): Markdown {
   const tokens = estimatedTokensOf(tools);
   return formatted`${toolCount(tools.length, offered)} published, ${tokenPhrase(tokens)} in each request (names, descriptions and schemas, four bytes to a token)`;
@@ -184,6 +205,30 @@ function leaseLine({ instances }: ServerStatus): Markdown {
   return leases === 1
     ? formatted`1 conversation holds an instance`
     : formatted`${leases} conversations hold an instance each`;
+}
+
+/** Makes the row of a waiting launch. A person sees the command without a click. */
+function launchNodes(parent: string, { id: server, approval, place }: ServerStatus): TreeNode[] {
+  if (approval.kind !== 'pending') return [];
+  return [
+    {
+      id: `${parent}/launch`,
+      kind: 'launch',
+      server,
+      label: inert`${commandLine(approval.launch)}`,
+      description: inert``,
+      spoken: inert`waits for approval: ${commandLine(approval.launch)}`,
+      tooltip: markdownList(
+        launchLines(approval.launch).map((line) => formatted`${line}`),
+        '\n\n',
+      ),
+      icon: { id: 'terminal' },
+      context: 'launch',
+      initially: 'leaf',
+      place,
+      children: [],
+    },
+  ];
 }
 
 /** Makes the rows of a server's errors and warnings, which come before its tools. */
@@ -209,7 +254,7 @@ function problemNodes(parent: string, server: ServerStatus, problems: readonly P
     }));
 }
 
-/** Says which file a server comes from (C5), unless all servers come from one file of a folder. */
+/** Names the file of a server (C5), unless all servers come from one file of a folder. */
 function sourceWords(server: ServerStatus, options: TreeOptions, severalFiles: boolean): string[] {
   switch (server.origin) {
     case 'folder':
@@ -241,8 +286,7 @@ function shadowedNodes(parent: string, server: ServerStatus, options: TreeOption
   });
 }
 
-/** Makes the row of the built-in toolset (L5). */
-export function builtInNode({ id, tools, excluded }: Toolset): TreeNode {
+function builtInNode({ id, tools, excluded }: Toolset): TreeNode {
   const facts = ['built in', toolCount(tools.length, tools.length), tokenPhrase(estimatedTokensOf(tools))];
   return {
     id,

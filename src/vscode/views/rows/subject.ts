@@ -1,11 +1,11 @@
-/** Reads what a command was called with: a row of the sidebar or the id of a server. Pure; does not import `vscode`. */
+/** Reads the argument of a command: a row of the sidebar or the id of a server. Pure; does not import `vscode`. */
 import type { OfferName } from '../../../core/approval/offerPrints.js';
 import { isObject } from '../../../core/base/isObject.js';
 import type { TreeNode } from './treeNode.js';
 
 /**
- * A row or the id of a server; undefined if the command comes from the palette. Another extension may run a command with
- * anything, so nothing of it is believed: what is neither counts as undefined.
+ * A row or the id of a server; undefined from the palette. Another extension may run a command with any argument, so every
+ * other value counts as undefined.
  */
 export type Subject = unknown;
 
@@ -15,14 +15,13 @@ interface SubjectNode extends Partial<Pick<TreeNode, 'kind' | 'ticked' | (typeof
   readonly changed?: Partial<OfferName>;
 }
 
-/** A tool whose tick box has this state, or is to have it. */
+/** A tool with the present or the wanted state of its tick box. */
 export type TickedRow = Pick<SubjectNode, 'server' | 'original' | 'ticked'>;
 
 export function serverOf(subject: Subject): string | undefined {
   return typeof subject === 'string' ? subject : nodeOf(subject)?.server;
 }
 
-/** Returns what is known of the row that the command was called at, if it was. */
 export function nodeOf(subject: Subject): SubjectNode | undefined {
   const node = isObject(subject) ? subject['node'] : undefined;
   if (!isObject(node)) return undefined;
@@ -35,7 +34,7 @@ export function nodeOf(subject: Subject): SubjectNode | undefined {
   };
 }
 
-/** Returns the rows that a command was called for: all that are selected, if the row where it was called is among them. */
+/** Returns the rows of a command: all selected rows, or the row of its menu. */
 export function nodesOf(subject: Subject, selected: unknown): SubjectNode[] {
   return (Array.isArray(selected) ? selected : [subject]).flatMap((one) => nodeOf(one) ?? []);
 }

@@ -1,7 +1,4 @@
-/**
- * Makes the rows of a server's tools: those that agents see, and those that are kept out, with the reason. Everything
- * here is pure.
- */
+/** Makes the rows of a server's tools: the published ones, and the others with the reason. Pure. */
 import { changePhrase, type ChangedOffer } from '../../../core/approval/offerPrints.js';
 import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../../core/base/inert.js';
 import { clipped } from '../../../core/base/text.js';
@@ -13,7 +10,7 @@ import { estimatedTokens } from '../../../core/tools/tokens.js';
 import { effects, tokenPhrase } from '../phrases.js';
 import { uniqueIds, warningIcon, type TreeNode } from './treeNode.js';
 
-/** Makes the rows of all tools that are published or could be by a tick, in the server's order (N2). */
+/** Makes the rows of all tools with a tick box, in the server's order (N2). */
 export function toolNodes(parent: string, server: ServerStatus): TreeNode[] {
   const changed = changedTools(server);
   const places = new Map(server.listed.map((name, index) => [name, index]));
@@ -70,17 +67,16 @@ export function toolNode(parent: string, server: string, tool: ServedTool, chang
   };
 }
 
-/** A row has no room for more. */
+/** The most visible characters of a row. */
 const longestAbout = 200;
 
-/** Says how an offer differs from what it was when its server was approved. */
+/** Says how an offer has changed since the approval of its server. */
 export function changeLine({ parts }: ChangedOffer): Markdown {
   return parts.includes('new')
     ? formatted`New since you let its server start.`
     : formatted`Its ${parts.join(' and ')} changed since you let its server start.`;
 }
 
-/** Lists the arguments of a tool. Those that may be left out are in brackets. */
 function argumentLine({ inputSchema }: OfferedTool): Markdown {
   const required = new Set(inputSchema.required ?? []);
   const names = Object.keys(inputSchema.properties ?? {});
@@ -89,7 +85,7 @@ function argumentLine({ inputSchema }: OfferedTool): Markdown {
   return formatted`Takes ${listed.join(', ')}`;
 }
 
-/** Makes the rows of the tools that no tick publishes. */
+/** Makes the rows of the tools without a tick box. */
 export function excludedNodes(parent: string, server: ServerStatus): TreeNode[] {
   const unique = uniqueIds();
   const changed = changedTools(server);
@@ -122,7 +118,7 @@ export function excludedNode(parent: string, server: string, { original, reason 
   };
 }
 
-/** True for a tool that is published if a list lets it through. */
+/** True if a list keeps the tool out. A tick can publish it. */
 function hasTick({ original, reason }: ExcludedTool): boolean {
   return (reason.kind === 'blacklist' || reason.kind === 'whitelist') && isValidName(original);
 }

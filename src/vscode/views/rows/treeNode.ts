@@ -1,13 +1,13 @@
-/** Describes a row of the sidebar as a plain value, and makes ids unique. It is pure and does not import `vscode`. */
+/** A row of the sidebar as a plain value. Pure; does not import `vscode`. */
+import { isDeepStrictEqual } from 'node:util';
 import { inert, noMarkdown, type Inert, type Markdown } from '../../../core/base/inert.js';
 import type { OfferName } from '../../../core/approval/offerPrints.js';
 import type { Place } from '../../../core/base/problem.js';
 import type { ConversationTitle } from '../../engine/conversationTitles.js';
 
 export interface TreeIcon {
-  /** The name of an icon in the editor's icon font. */
+  /** A name of the editor's icon font. */
   readonly id: string;
-  /** The id of a theme color. */
   readonly color?: string;
 }
 
@@ -26,29 +26,26 @@ export interface TreeNode {
     | 'instance'
     | 'shadowed'
     | 'builtIn';
-  /** The id of the server that the row belongs to. */
   readonly server: string;
   readonly label: Inert;
   readonly description: Inert;
-  /** What a screen reader says instead of label and description. It includes what the icon shows. */
+  /** A screen reader says this in place of label and description. It includes the meaning of the icon. */
   readonly spoken?: Inert;
   readonly tooltip: Markdown;
   readonly icon: TreeIcon;
-  /** Words that menus look for, separated by spaces. */
+  /** Words for the conditions of menus, separated by spaces. */
   readonly context: string;
   readonly initially: 'leaf' | 'collapsed' | 'expanded';
-  /** The place that a click opens. */
   readonly place?: Place;
-  /** The state of its tick box, if it has one. */
   readonly ticked?: boolean;
-  /** The names of a tool; only the original one if it is not published. */
+  /** The names of a tool. A tool without the second one is not published. */
   readonly original?: string;
   readonly published?: string;
-  /** What can be accepted here, because it changed or came since the server was approved (S3). */
+  /** The change since the approval of the server. A person can accept it at this row (S3). */
   readonly changed?: OfferName;
-  /** What *Copy Name* copies. */
+  /** The text for *Copy Name*. */
   readonly name?: string;
-  /** The conversation that an instance belongs to, and the chat of the editor that it is. */
+  /** The conversation of an instance, and the id of the editor's chat. */
   readonly conversation?: string;
   readonly chat?: string | undefined;
   readonly children: readonly TreeNode[];
@@ -56,11 +53,10 @@ export interface TreeNode {
 
 export interface TreeOptions {
   readonly now: number;
-  /** Returns a file in the form that is shown to a person, e.g. relative to its workspace folder. */
+  /** Returns a file as a person sees it, such as relative to its workspace folder. */
   readonly fileLabel: (file: string) => string;
-  /** Returns a word that tells the files of several workspace folders apart. */
+  /** Returns a short name of the file's workspace folder. */
   readonly folderLabel: (file: string) => string;
-  /** Returns the title or the first words of a conversation, if they are known. */
   readonly titleOf: (conversation: string) => ConversationTitle | undefined;
 }
 
@@ -89,7 +85,7 @@ export function group(parent: string, server: string, label: string, key: string
 
 const groupIcons: Readonly<Record<string, string>> = { excluded: 'filter', prompts: 'comment', resources: 'files' };
 
-/** The editor refuses a tree in which two rows have one id. */
+/** Makes ids unique, because the editor refuses a tree with two equal ids. */
 export function uniqueIds(): (id: string) => string {
   const seen = new Map<string, number>();
   return (id) => {
@@ -97,4 +93,21 @@ export function uniqueIds(): (id: string) => string {
     seen.set(id, count);
     return count > 1 ? `${id}/${count}` : id;
   };
+}
+
+/**
+ * Returns the topmost changed rows (E3). Redrawing a row redraws everything below it. Returns undefined if rows were added,
+ * removed or moved. Then their parent needs a redraw.
+ */
+export function changedRows(before: readonly TreeNode[], after: readonly TreeNode[]): readonly TreeNode[] | undefined {
+  if (before.length !== after.length || after.some(({ id }, index) => id !== before[index]?.id)) return undefined;
+  return after.flatMap((node, index) => {
+    const earlier = before[index];
+    if (!earlier || !sameRow(earlier, node)) return [node];
+    return changedRows(earlier.children, node.children) ?? [node];
+  });
+}
+
+function sameRow({ children: _, ...one }: TreeNode, { children: __, ...other }: TreeNode): boolean {
+  return isDeepStrictEqual(one, other);
 }

@@ -1,6 +1,6 @@
 /**
- * Draws the rows of `treeModel` in the sidebar (E3). Only the servers that changed are redrawn, so that the view neither
- * flickers nor forgets what is selected or folded.
+ * Draws the rows of `treeModel` in the sidebar (E3). It redraws only changed rows, so the view does not flicker and
+ * keeps its selection and folding.
  */
 import * as vscode from 'vscode';
 import { DisposableStore, toDisposable, type Disposable } from '../../../core/base/disposables.js';
@@ -10,26 +10,24 @@ import { serves } from '../../../core/reconcile/shortfall.js';
 import type { ConversationTitles } from '../../engine/conversationTitles.js';
 import { toLocation } from '../problems/diagnostics.js';
 import type { EngineSlot, WindowState } from '../../engine/engineSlot.js';
-import { createTreeView, markdownString, TreeItem } from '../inertEditor.js';
+import { createTreeView, markdownString, TreeItem, orShowFailure } from '../inertEditor.js';
 import { fileLabel, folderLabel } from '../fileLabels.js';
-import { orShowFailure } from '../messages.js';
 import { HeldAnswers } from './heldAnswers.js';
 import type { TickedRow } from './subject.js';
-import { changedRows } from './rowChanges.js';
-import { showsAges, treeModel } from './treeModel.js';
-import type { TreeNode, TreeOptions } from './treeNode.js';
-import { badgeOf, isBroken, messageOf } from './viewWords.js';
+import { showsAges, treeModel } from './serverRows.js';
+import { changedRows, type TreeNode, type TreeOptions } from './treeNode.js';
+import { badgeOf, hasBrokenFile, sidebarMessage } from '../phrases.js';
 
 export const viewId = 'mcpToolsets.servers';
 
-/** The milliseconds between updates of the ages that are shown to the minute. */
+/** The milliseconds between updates of ages. Rows show minutes. */
 const agesLast = 30_000;
 
 interface TreeDeps {
   readonly slot: EngineSlot;
   readonly clock: Clock;
   readonly titles: Pick<ConversationTitles, 'of' | 'onDidChange'>;
-  /** Writes what a person ticked. Resolves when it counts. */
+  /** Writes the ticks of a person. Resolves when they count. */
   readonly tick: (rows: readonly TickedRow[]) => Promise<void>;
 }
 
@@ -48,7 +46,7 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
     view.onDidChangeCheckboxState(async ({ items }) => {
       const ticked = items.map(([{ node }, state]) => ({ ...node, ticked: state === ticks.true }));
       await orShowFailure(() => tick(ticked));
-      // The editor shows the ticks that were asked for until it is told.
+      // Until a redraw, the editor shows the ticks of the click.
       rows.redraw(items.map(([row]) => row));
     }),
   );
@@ -66,9 +64,9 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
       rows.show(state);
       const badge = badgeOf(state.snapshot);
       if (view.badge?.value !== badge?.value || view.badge?.tooltip !== badge?.tooltip) view.badge = badge;
-      const message = messageOf(state, fileLabel);
+      const message = sidebarMessage(state, fileLabel);
       if ((view.message ?? '') !== message) view.message = message;
-      broken('broken', isBroken(state));
+      broken('broken', hasBrokenFile(state));
       pending(
         'pending',
         state.snapshot.servers.some(({ approval }) => approval.kind === 'pending'),
@@ -86,7 +84,7 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
   return store;
 }
 
-/** The object by which the editor knows a row. It stays the same while the row's content changes. */
+/** Identifies a row for the editor. Its content may change. */
 interface Row {
   node: TreeNode;
 }
@@ -160,7 +158,7 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
     const present = new Set<string>();
     const visit = (node: TreeNode): void => {
       present.add(node.id);
-      // This happens even if nothing is redrawn, so that a row that is unfolded later shows what is true then.
+      // Without a redraw too, because a person may unfold the row later.
       const row = this.rows.get(node.id);
       if (row) row.node = node;
       node.children.forEach(visit);
@@ -178,7 +176,6 @@ const foldings = {
 
 const ticks = { true: vscode.TreeItemCheckboxState.Checked, false: vscode.TreeItemCheckboxState.Unchecked };
 
-/** Returns what a click or the Enter key does. */
 function commandOf({ kind, place, server, name, chat }: TreeNode): vscode.Command | undefined {
   if (kind === 'problem' && place) {
     const { uri, range } = toLocation(place);
@@ -191,7 +188,7 @@ function commandOf({ kind, place, server, name, chat }: TreeNode): vscode.Comman
   return { command: 'vscode.open', title: 'Open Conversation', arguments: [uri] };
 }
 
-/** Asks for each file once, because an answer may look at the disk. */
+/** Caches labels, because a label may need the disk. */
 function onceEach(label: (file: string) => string): (file: string) => string {
   const known = new Map<string, string>();
   return (file) => {

@@ -1,7 +1,7 @@
 /**
- * Lets the run that started this editor execute functions in the extension host: asks the bridge for work, runs it,
- * sends the answer. Does nothing where no bridge is announced. It always has one request open, by which the run knows
- * that the extension host lives.
+ * Lets a run execute functions in the extension host of its editor. It asks the bridge for work, runs it, and sends
+ * the answer. Does nothing without a bridge in the environment. One request is always open and shows the run that
+ * this host is alive.
  */
 import http from 'node:http';
 import { randomUUID } from 'node:crypto';

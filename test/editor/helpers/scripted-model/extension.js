@@ -1,15 +1,15 @@
 /**
- * A language model that does what the question says. `CALL {"tool":"<name>","input":{…}}` makes it call that tool; calls
- * go out in parallel, the word `THEN` between them begins another round. When all rounds are done it answers with the
- * results, one line `RESULT <tool>: <text>` each, or, where the question ends with `SAY {"text":"…"}`, with that text in
- * small pieces, `FILE` in it being the last file that a result names; a tool that was not offered to it gives `NOT OFFERED <tool>`.
- * Everything else (chat titles, questions without calls) gets `OK`.
+ * A language model that follows the question. `CALL {"tool":"<name>","input":{…}}` makes it call this tool. Calls go
+ * out in parallel, and the word `THEN` between them begins another round. After all rounds it answers with the
+ * results, one line `RESULT <tool>: <text>` each. If the question ends with `SAY {"text":"…"}`, it answers with this
+ * text in small pieces instead. `FILE` in the text becomes the last file named in a result. A tool missing from the
+ * offered tools gives `NOT OFFERED <tool>`. Every other request (chat titles, questions without calls) gets `OK`.
  *
- * Commands: `scriptedModel.lastRequests` returns the requests so far, oldest first; `scriptedModel.forget` drops them.
- * `scriptedModel.failures(list)` makes the next requests with tools fail, one each: `{ message, code?, after? }`, the text
- * `after` being sent first. `scriptedModel.hold()` keeps the next request with tools open after a first word until
- * it is cancelled. `scriptedModel.be({ imageInput?, toolCalling?, maxInputTokens?, gemini? })` makes it another kind of
- * model; `gemini` offers it under the vendor `scripted-gemini` too.
+ * Commands: `scriptedModel.lastRequests` returns the requests so far, oldest first. `scriptedModel.forget` drops
+ * them. `scriptedModel.failures(list)` makes the next requests with tools fail, one each: `{ message, code?, after?
+ * }`. It sends the text `after` first. `scriptedModel.hold()` keeps the next request with tools open after a first
+ * word until it is cancelled. `scriptedModel.be({ imageInput?, toolCalling?, maxInputTokens?, gemini? })` makes it
+ * another kind of model. `gemini` also offers it under the vendor `scripted-gemini`.
  */
 import * as vscode from 'vscode';
 
@@ -82,7 +82,7 @@ async function respond(_model, messages, options, progress, token) {
   }
   if (next.length > 0) {
     for (const { tool, input } of next) {
-      // The round is part of the id, so that the next request tells which rounds are done.
+      // The id contains the round, so that the next request shows the finished rounds.
       const id = `call-${done}-${++lastCall}`;
       progress.report(new vscode.LanguageModelToolCallPart(id, tool, input ?? {}));
     }
@@ -110,7 +110,7 @@ function fail({ message, code, after }, progress) {
   throw known ? known(message) : new Error(message);
 }
 
-/** The calls a question asks for, by rounds. Each is JSON, which ends where its braces balance. */
+/** The calls in a question, by rounds. Each is JSON and ends with its balancing brace. */
 function roundsIn(text) {
   const rounds = [[]];
   for (const { 0: word, index } of text.matchAll(/CALL (?=\{)|\bTHEN\b/g)) {
@@ -150,7 +150,7 @@ function partText(part) {
   return '';
 }
 
-/** A message as JSON that a test can look through. */
+/** A message as JSON for searches by a test. */
 function readable({ role, content }) {
   return {
     role: isUser({ role }) ? 'user' : 'assistant',

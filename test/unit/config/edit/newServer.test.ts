@@ -10,7 +10,7 @@ import {
 } from '../../../../src/core/config/edit/newServer.js';
 
 describe('a new server, step by step', () => {
-  it('a command line is words, with the quotes of a shell and nothing else of it', () => {
+  it('a command line splits into words by the quotes of a shell and no other syntax', () => {
     assert.deepEqual(commandWords(' npx  -y "a b" c\'d e\'f "say \\"x\\"" $HOME '), [
       'npx',
       '-y',
@@ -27,7 +27,7 @@ describe('a new server, step by step', () => {
       args: ['server.js', '--port', '1'],
     });
 
-    it('tells a program with arguments from a path that holds spaces', () => {
+    it('a program with arguments differs from a path with spaces', () => {
       for (const line of ['npx -y foo', ' node  server.js', 'npx "x', 'uvx a b']) assert.ok(hasArguments(line), line);
       for (const line of [
         'npx',
@@ -42,7 +42,7 @@ describe('a new server, step by step', () => {
     });
   });
 
-  it('says what is wrong at each step', () => {
+  it('each step names its mistake', () => {
     for (const fault of [validateCommand(''), validateCommand('a "b'), validateCommand('https://x')]) assert.ok(fault);
     for (const text of ['', 'x', 'ftp://x', 'https://me:secret@x']) assert.ok(validateUrl(text), text);
     for (const text of ['', 'Two Words', '@a', '../x']) assert.ok(validatePackage(text), text);
@@ -65,6 +65,6 @@ describe('a new server, step by step', () => {
     ['package', 'mcp', 'server'],
     ['package', 'taken', 'taken-2'],
   ] as const) {
-    it(`suggests ${id} for ${text}`, () => assert.equal(suggestedId(kind, text, new Set(['taken'])), id));
+    it(`the suggested id for ${text} is ${id}`, () => assert.equal(suggestedId(kind, text, new Set(['taken'])), id));
   }
 });

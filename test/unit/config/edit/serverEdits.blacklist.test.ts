@@ -39,24 +39,24 @@ describe('a tool more in the blacklist (E1)', () => {
     );
   }
 
-  it('not where a whitelist is: it would let through what neither names, and wins where it names the tool', () => {
+  it('no blacklist beside a whitelist, because the meaning of both would change', () => {
     assert.equal(after(`${head}    tools: { whitelist: ['odd*'] }\n`), undefined);
     assert.equal(after(`${head}    tools: { whitelist: [open], blacklist: [x] }\n`), undefined);
   });
 
-  it('not a name that would be a pattern', () => {
+  it('no blacklist for a name with a wildcard', () => {
     assert.equal(after(head, 'odd*'), undefined);
     assert.equal(after(head, ''), undefined);
   });
 
-  it('not where the filter is shared with other servers, or comes with a merge', () => {
+  it('no blacklist in a filter shared with other servers, or from a merge', () => {
     const shared = `x: &f { blacklist: [y] }\n${head}    tools: *f\n  b: { transport: stdio, command: y, tools: *f }\n`;
     assert.equal(after(shared), undefined);
     const merged = `x: &m { tools: { blacklist: [y] } }\n${head}    <<: *m\n`;
     assert.equal(after(merged), undefined);
   });
 
-  it('not in a text that cannot be read, nor for a server that is not there', () => {
+  it('no blacklist in an unreadable text, nor for a missing server', () => {
     assert.equal(after('servers: {'), undefined);
     assert.equal(blacklistTool(head, 'b', 'x'), undefined);
   });

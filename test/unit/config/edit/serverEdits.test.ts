@@ -17,7 +17,7 @@ check('insert the version', (_, nodes) => insertVersion(nodes), [
   ['just text\n', undefined],
 ]);
 
-it('the version of an empty file', () => {
+it('the version is inserted into an empty file', () => {
   const edits = insertVersion(EditNodes.read('') as EditNodes);
   assert.equal(applyEdits('', edits ?? []), 'version: 1\n');
 });
@@ -70,7 +70,7 @@ check('add a missing key', (text) => setServerKey(text, 'a', 'transport', 'stdio
 describe('edits of random files (E1)', function () {
   this.timeout(20_000);
 
-  it('disable one server, and change nothing else', () => {
+  it('an edit disables one server and changes no other', () => {
     fc.assert(
       fc.property(file, fc.nat(), (made, index) => {
         const text = textOf(made);
@@ -86,7 +86,7 @@ describe('edits of random files (E1)', function () {
     );
   }); // oxfmt-ignore
 
-  it('add a prefix to one server', () => {
+  it('an edit adds a prefix to one server', () => {
     fc.assert(
       fc.property(file, fc.nat(), (made, index) => {
         const text = textOf(made);

@@ -1,4 +1,4 @@
-/** What of a launch is kept secret (E4). */
+/** The secrets of a launch (E4). */
 import assert from 'node:assert/strict';
 import type { EnvValue, Launch, Reference } from '../../../../src/core/config/model.js';
 import { secretsOf } from '../../../../src/core/config/read/launchSecrets.js';
@@ -12,7 +12,7 @@ const http = (url: string, headers: Record<string, EnvValue> = {}, sessionId = '
 });
 
 describe('secrets of a launch', () => {
-  it('are the values of its env', () => {
+  it('the secrets of a launch include the values of its env', () => {
     const host: EnvValue = {
       kind: 'reference',
       source: { kind: 'env', name: 'T' },
@@ -29,7 +29,7 @@ describe('secrets of a launch', () => {
     assert.deepEqual([...new Set(found)], ['written out', 'from-host']);
   });
 
-  it('are the values of references in its arguments and its address, with and without what is put around them', () => {
+  it('the secrets of a launch include references in arguments and address, with and without prefix and suffix', () => {
     const reference = (prefix: string, value: string, suffix: string): Reference => ({
       kind: 'reference',
       source: { kind: 'env', name: 'T' },
@@ -51,7 +51,7 @@ describe('secrets of a launch', () => {
     assert.ok(!ofAddress(reference('https://example.com/v?x=', 'in-query', '')).includes('/v'));
   });
 
-  it('are the values of its headers, whole and without the word before them', () => {
+  it('the secrets of a launch include the values of its headers, with and without the scheme', () => {
     const found = secretsOf(
       http('https://example.com/mcp', {
         Authorization: {
@@ -73,7 +73,7 @@ describe('secrets of a launch', () => {
     }
   });
 
-  it('are the password, the secret parameters and the session of its address', () => {
+  it('the secrets of a launch include the password, the secret parameters and the session of its address', () => {
     const found = secretsOf(http('https://user:p%40ss@example.com/mcp?api_key=k1&mode=plain&Token=t1', {}, 's1'));
     for (const secret of ['p@ss', 'p%40ss', 'k1', 't1', 's1']) assert.ok(found.includes(secret), secret);
     assert.ok(!found.includes('plain') && !found.includes('user'));

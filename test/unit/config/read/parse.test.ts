@@ -52,7 +52,7 @@ const scraps = [
 ]; // oxfmt-ignore
 
 describe('any text (C4, S2)', () => {
-  it('is parsed without a throw, with places inside it', () => {
+  it('any text is parsed without a throw, with places inside it', () => {
     const texts = fc.array(fc.oneof(fc.constantFrom(...scraps), fc.string({ maxLength: 4 })), { maxLength: 40 });
     fc.assert(
       fc.property(texts, (parts) => assertSound(parse(parts.join('')), parts.join(''))),
@@ -60,7 +60,7 @@ describe('any text (C4, S2)', () => {
     );
   });
 
-  it('that is a valid file with a few slips of the pen', () => {
+  it('a valid file with a few slips of the pen parses without throwing', () => {
     const slip = fc.record({
       at: fc.nat({ max: wholeFormat.length }),
       drop: fc.nat({ max: 12 }),
@@ -78,14 +78,14 @@ describe('any text (C4, S2)', () => {
     );
   });
 
-  it('that is cut off anywhere, as while it is typed', () => {
+  it('a file cut off anywhere, as during typing, parses without throwing', () => {
     for (let end = 0; end <= wholeFormat.length; end += 3) {
       const text = wholeFormat.slice(0, end);
       assertSound(parse(text), text);
     }
   });
 
-  it('of any values at known keys', () => {
+  it('any values at known keys are parsed without a throw', () => {
     const value = fc.jsonValue({ maxDepth: 3 });
     const key = fc.constantFrom(
       ...[
@@ -149,10 +149,10 @@ describe('any text (C4, S2)', () => {
     ],
   ];
   for (const [name, text] of bombs) {
-    it(`that is large in an unkind way: ${name}`, () => assertSound(parse(text), text));
+    it(`a large and hostile file parses in time: ${name}`, () => assertSound(parse(text), text));
   }
 
-  it('of more tokens than may be read at a time is refused before it is read', () => {
+  it('a text with too many tokens is refused before it is read', () => {
     for (const text of ['[]'.repeat(60_000), '- x\n'.repeat(30_000), '\n'.repeat(200_000)]) {
       const parsed = parse(text);
       assertSound(parsed, text);
@@ -163,7 +163,7 @@ describe('any text (C4, S2)', () => {
     assert.equal(parse(large).kind, 'accepted');
   });
 
-  it('with aliases that stand for more than may be read is refused', () => {
+  it('a file with too large an expansion of aliases is refused', () => {
     const servers = (count: number): string =>
       Array.from({ length: count }, (_, index) => `  s${index}: { transport: stdio, command: x, args: *a }\n`).join('');
     const text = (count: number): string => `version: 1\nx-args: &a [${'a,'.repeat(999)}]\nservers:\n${servers(count)}`;
@@ -174,7 +174,7 @@ describe('any text (C4, S2)', () => {
     assert.match(parsed.problems[0]?.message ?? '', /^The aliases .* more than 100,000 keys and values together\.$/);
   });
 
-  it('of more than 500 servers is read up to there, and a problem names the first server that does not count (S2)', () => {
+  it('of more than 500 servers, the first 500 are read and a problem names the next one (S2)', () => {
     const text = (count: number): string =>
       `version: 1\nx-a: &a { transport: stdio, command: x }\nservers:\n${Array.from({ length: count }, (_, n) => `  s${n}: *a\n`).join('')}`;
     assert.deepEqual(parse(text(500)).problems, []);
@@ -192,7 +192,7 @@ describe('any text (C4, S2)', () => {
     );
   });
 
-  it('has at most 500 problems beside the first error of each server, and one that says how many more', () => {
+  it('a file has at most 500 problems beside the first error of each server, and one with the number of the rest', () => {
     const keys = Array.from({ length: 140 }, (_, index) => `k${index}`);
     const text = `version: 1\nx-a: &a {${keys.join()}}\nservers:\n${keys.map((id) => `  ${id}: *a\n`).join('')}`;
     const { problems } = parse(text);
@@ -203,7 +203,7 @@ describe('any text (C4, S2)', () => {
     assert.deepEqual([errors.length, rest.length], [140, 637]);
   });
 
-  it('with more steps of a transform, or longer ones, than a name can bear costs its server', () => {
+  it('too many or too long steps of a transform cost their server', () => {
     const entry = (transform: string): string =>
       `version: 1\nservers: { a: { transport: stdio, command: x, transform: ${transform} } }`;
     const steps = (count: number): string => `[${'{ prefix: a }, '.repeat(count)}]`;
@@ -225,13 +225,13 @@ describe('any text (C4, S2)', () => {
     }
   });
 
-  it('in file order, also of ids that are numbers (N6)', () => {
+  it('servers are in file order, even with numbers as ids (N6)', () => {
     const entry = '{ transport: stdio, command: npx }';
     const parsed = parse(`version: 1\nservers: { b: ${entry}, 10: ${entry}, '2': ${entry} }\n`);
     assert.deepEqual(parsed.kind === 'accepted' && parsed.servers.map(({ id }) => id), ['b', '10', '2']);
   });
 
-  it('with the deepest nesting and the longest chain that are allowed', () => {
+  it('the deepest permitted nesting and the longest permitted chain are read', () => {
     const links = Array.from({ length: 16 }, (_, index) => {
       const inner = index === 0 ? '{}' : `*a${index - 1}`;
       return `x-${index}: &a${index} ${'{<<: '.repeat(60)}${inner}${'}'.repeat(60)}\n`;
@@ -258,7 +258,7 @@ describe('a problem of YAML', () => {
     '|hunter2',
     'a: hunter2',
   ])
-    it(`quotes nothing of what may be a secret: ${value} (E4)`, () => {
+    it(`no problem quotes a possible secret: ${value} (E4)`, () => {
       for (const env of [`\n      TOKEN: ${value}`, `{ TOKEN: ${value} }`]) {
         const { problems } = parse(
           `version: 1\nservers:\n  a:\n    transport: stdio\n    command: npx\n    env: ${env}\n`,

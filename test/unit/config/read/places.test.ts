@@ -65,7 +65,7 @@ describe('places of a server', () => {
     [['cwd'], 25, '>-\n      sub'],
   ];
   for (const [path, line, expected] of values) {
-    it(`value at ${JSON.stringify(path)}`, () => {
+    it(`the value at ${JSON.stringify(path)} has its place`, () => {
       assert.deepEqual(shown(placesOf('a').value(path)), [line, expected]);
     });
   }
@@ -78,7 +78,7 @@ describe('places of a server', () => {
     [['transform', 1, 'prefix'], 20, 'prefix'],
   ];
   for (const [path, line, expected] of shownAtKey) {
-    it(`value at ${JSON.stringify(path)} spans lines and is shown at its key`, () => {
+    it(`the value at ${JSON.stringify(path)} spans lines and is shown at its key`, () => {
       assert.deepEqual(shown(placesOf('a').value(path)), [line, expected]);
     });
   }
@@ -95,12 +95,12 @@ describe('places of a server', () => {
     [['command', 'deeper'], 7, 'npx'],
   ];
   for (const [path, line, expected] of missing) {
-    it(`value at ${JSON.stringify(path)} is not written: the nearest parent`, () => {
+    it(`the value at ${JSON.stringify(path)} is missing and has the place of the nearest parent`, () => {
       assert.deepEqual(shown(placesOf('a').value(path)), [line, expected]);
     });
   }
 
-  it('keys', () => {
+  it('keys have their places', () => {
     const places = placesOf('a');
     assert.deepEqual(shown(places.key), [5, 'a']);
     assert.deepEqual(shown(places.keyAt([])), [5, 'a']);
@@ -110,14 +110,14 @@ describe('places of a server', () => {
     assert.deepEqual(shown(places.keyAt(['headers'])), [5, 'a'], 'not written: as the value');
   });
 
-  it('what comes through an alias or a merge key is where it is written', () => {
+  it('a value from an alias or a merge key has its original place', () => {
     assert.deepEqual(shown(placesOf('a').value(['env', 'SHARED'])), [3, 'shared-value']);
     assert.deepEqual(shown(placesOf('b').keyAt(['env', 'SHARED'])), [3, 'SHARED']);
     assert.deepEqual(shown(placesOf('c').value(['transport'])), [28, 'stdio']);
     assert.deepEqual(shown(placesOf('c').key), [31, 'c']);
   });
 
-  it('counts in UTF-16 code units', () => {
+  it('places count in UTF-16 code units', () => {
     const { range } = placesOf('b').value(['command']);
     assert.deepEqual(range, { start: { line: 28, character: 13 }, end: { line: 28, character: 22 } });
   });
@@ -126,7 +126,7 @@ describe('places of a server', () => {
     ['CRLF', '\r\n'],
     ['lone CR', '\r'],
   ] as const) {
-    it(`are the same with ${name}, and with a byte order mark`, () => {
+    it(`places are the same with ${name}, and with a byte order mark`, () => {
       const other = `\uFEFF${text.replaceAll('\n', lineBreak)}`;
       for (const [path] of [...values, ...shownAtKey, ...missing]) {
         assert.deepEqual(placesOf('a', other).value(path), placesOf('a').value(path), JSON.stringify(path));

@@ -1,4 +1,4 @@
-/** What keeps agents from finding the toolsets of a window (G2, G3b, G6). */
+/** Problems of the addresses for agents (G2, G3b, G6). */
 import assert from 'node:assert/strict';
 import { agentsWindowProblems, endpointProblems } from '../../../../src/vscode/agents/endpointProblems.js';
 
@@ -10,12 +10,12 @@ const codes = (isOfInterest: boolean, support: unknown, at: typeof place | undef
   agentsWindowProblems({ isOfInterest, support }, at).map(({ code }) => code);
 
 describe('an Agents window in which the extension does not run', () => {
-  it('is told of to whoever uses sessions of an agent host', () => {
+  it('an Agents window without the extension is reported to a person who uses agent-host sessions', () => {
     assert.deepEqual(codes(true, {}), ['agents-window-off']);
     assert.deepEqual(codes(true, { 'minds.mcp-toolsets': false, 'other.one': true }), ['agents-window-off']);
   });
 
-  it('is told of to nobody else, nor where it runs, nor by an editor without that window', () => {
+  it('an Agents window is not reported to other people, if the extension runs there, or without the setting', () => {
     assert.deepEqual(codes(false, {}), []);
     assert.deepEqual(codes(true, { 'minds.mcp-toolsets': true }), []);
     assert.deepEqual(codes(true, undefined), []);
@@ -24,7 +24,7 @@ describe('an Agents window in which the extension does not run', () => {
 });
 
 describe('a port that the settings of a workspace ask for', () => {
-  it('is reported with the port until the person chooses it', () => {
+  it('a port of the workspace is reported until the person chooses it', () => {
     const [problem, ...others] = endpointProblems({ kind: 'off' }, place, 7000);
     assert.deepEqual([problem?.code, others], ['endpoint-port-unconfirmed', []]);
     assert.match(problem?.message ?? '', /port 7000/);

@@ -33,7 +33,7 @@ describe('lensFacts (E2)', () => {
     });
   }
 
-  it('keep still where the lenses do', () => {
+  it('does not change if the lenses do not', () => {
     const startedAt = {
       id: '1',
       pid: 1,

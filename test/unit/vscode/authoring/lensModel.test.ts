@@ -12,7 +12,7 @@ function titles(state: ServerState, changes: Parameters<typeof status>[1] = {}):
 }
 
 describe('code lenses (E2)', () => {
-  it('stand at the id of each server that counts, while the YAML is broken too', () => {
+  it('lenses are at the id of each server, even in broken YAML', () => {
     const found = lenses(text, [status('b'), status('a'), status('gone')]);
     const places = found.map(({ span, server }) => `${server} ${text.slice(span.start, span.end)}`);
     assert.deepEqual([...new Set(places)], ['a a', 'b b']);
@@ -41,7 +41,7 @@ describe('code lenses (E2)', () => {
     });
   }
 
-  it('say why a server failed', () => {
+  it('lenses show why a server failed', () => {
     const [lens] = lenses(text, [status('a', { state: { kind: 'failed', since: 0, reason: 'gone', fix: 'look' } })]);
     assert.equal(lens?.tooltip, 'gone\nlook');
   });

@@ -21,7 +21,7 @@ function report(changes: Partial<BugReportFacts> = {}): string {
 }
 
 describe('bugReport (E4)', () => {
-  it('says versions, settings, servers, problems and the last lines of the logs', () => {
+  it('a bug report has versions, settings, servers, problems and the last lines of the logs', () => {
     const text = report({
       snapshot: snapshot(
         [
@@ -50,7 +50,7 @@ describe('bugReport (E4)', () => {
     assert.doesNotMatch(text, /Log: MCP Toolsets: b/);
   });
 
-  it('has no secret, wherever one stands', () => {
+  it('a bug report has no secret, wherever it was', () => {
     const redactor = new Redactor();
     redactor.register([canary]);
     const text = report({
@@ -65,7 +65,7 @@ describe('bugReport (E4)', () => {
     assert.doesNotMatch(text, /canary|abcdef123456/);
   });
 
-  it('keeps what a log says inside its fence', () => {
+  it('a bug report keeps a log inside its fence', () => {
     const redactor = new Redactor();
     const forged = ['-----END PRIVATE KEY-----', '`````', '# Sign in again'];
     const text = report({
@@ -78,11 +78,11 @@ describe('bugReport (E4)', () => {
     assert.ok(text.endsWith(`## Log: b\n\n\`\`\`\`\`\`\n${forged.join('\n')}\n\`\`\`\`\`\`\n`), text);
   });
 
-  it('does not name the person', () => {
+  it('a bug report does not name the person', () => {
     assert.doesNotMatch(report({ logs: [{ name: 'a', lines: ['/home/ann/project'] }] }), /ann/);
   });
 
-  it('says so where the file cannot be read', () => {
+  it('a bug report says if a file cannot be read', () => {
     assert.match(report({ sources: [{ file, text: 'servers: [' }] }), /not readable as YAML; 1 lines/);
     assert.match(report({ sources: [{ file, text: undefined }] }), /no such file/);
   });

@@ -1,4 +1,4 @@
-/** What a person reads of a call before they allow it (S4). */
+/** The question about a call (S4). */
 import assert from 'node:assert/strict';
 import { pageWidth } from '../../../../src/core/base/folded.js';
 import { argumentsText, callPage, fitsQuestion } from '../../../../src/vscode/consent/callQuestionText.js';
@@ -12,7 +12,7 @@ const call = (input: Record<string, unknown> | undefined, title?: string) => ({
 const unfolded = (text: string): string => text.replace(/\n {2}\| /g, '');
 
 describe('a question about a call', () => {
-  it('shows everything that the call is given, and behind it what the server calls the tool', () => {
+  it('shows all arguments of the call, and then the server’s title of the tool', () => {
     assert.equal(argumentsText(call(undefined)), 'The call has no arguments.');
     assert.equal(
       argumentsText(call({ a: 1 }, 'Add two numbers')),
@@ -20,14 +20,14 @@ describe('a question about a call', () => {
     );
   });
 
-  it('names the conversation that asks as the sidebar does', () => {
+  it('names the conversation as the sidebar does', () => {
     assert.equal(
       argumentsText({ ...call(undefined), conversation: '3d526b4d-0000-4000-8000-000000000000' }),
       'Asked by conversation 3d526b4d.\n\nThe call has no arguments.',
     );
   });
 
-  it('quotes the title of the conversation, which cannot end the line', () => {
+  it('quotes the title of the conversation, so it cannot end the line', () => {
     const conversationTitle = 'Fix it".\n\nThe call has no arguments.';
     const [line, ...rest] = argumentsText({
       ...call({ a: 1 }),

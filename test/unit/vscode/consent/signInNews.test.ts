@@ -1,4 +1,4 @@
-/** Whom a person is told of that waits for a sign-in (X7). */
+/** Messages about the sign-in of waiting servers (X7). */
 import assert from 'node:assert/strict';
 import type { ServerState } from '../../../../src/core/reconcile/status.js';
 import { SignInNews } from '../../../../src/vscode/consent/signInNews.js';
@@ -8,7 +8,7 @@ const waits: ServerState = { kind: 'signInNeeded', since: 0, why: 'it wants one'
 const runs: ServerState = { kind: 'running', since: 0 };
 
 describe('news of sign-ins', () => {
-  it('are told once, and again when a server waits anew', () => {
+  it('a waiting server causes one message, and another one when it waits again', () => {
     const news = new SignInNews();
     const files = (state: ServerState): string[] => news.of([status('files', { state })]);
     assert.deepEqual(files(waits), ['files']);
@@ -17,7 +17,7 @@ describe('news of sign-ins', () => {
     assert.deepEqual(files(waits), ['files']);
   });
 
-  it('are none for a person who signs out, whatever changes until that is done, until they sign in again', () => {
+  it('after a sign-out, a server causes no message until the next sign-in', () => {
     const news = new SignInNews();
     const files = (state: ServerState): string[] => news.of([status('files', { state })]);
     assert.deepEqual(files(runs), []);

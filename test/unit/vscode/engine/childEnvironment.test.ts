@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { childEnvironment } from '../../../../src/vscode/engine/childEnvironment.js';
 
 describe('childEnvironment', () => {
-  it('leaves out what the editor made for itself', () => {
+  it('leaves out variables of the editor’s own processes', () => {
     const own = {
       ELECTRON_RUN_AS_NODE: '1',
       VSCODE_IPC_HOOK: '/run/x.sock',
@@ -17,7 +17,7 @@ describe('childEnvironment', () => {
     assert.deepEqual(childEnvironment(own), {});
   });
 
-  it('keeps what belongs to the person, and what terminals of the editor keep', () => {
+  it('keeps variables of the person and of the editor’s terminals', () => {
     const kept = {
       PATH: '/usr/bin',
       HOME: '/home/a',
@@ -30,7 +30,7 @@ describe('childEnvironment', () => {
     assert.deepEqual(childEnvironment(kept), kept);
   });
 
-  it('does not touch what it is given', () => {
+  it('does not change its argument', () => {
     const given = Object.freeze({ VSCODE_PID: '1', A: 'b' });
     assert.deepEqual(childEnvironment(given), { A: 'b' });
   });

@@ -33,27 +33,27 @@ describe('titles of conversations (E3)', () => {
 
   const first = { kind: 0, v: { requests: [{ agent: { name: 'agent' }, message: { text: 'Fix "it"\n now' } }] } };
 
-  it('are the first words of a chat of the editor', async () => {
+  it('the title of a chat is its first words', async () => {
     write(first);
     const all = titles();
     await untilNamed(all);
     assert.deepEqual(all.of(chat), { text: 'Fix "it" now', chat });
   });
 
-  it('are the last title that the chat was given', async () => {
+  it('the last given title of a chat wins', async () => {
     write(first, { kind: 1, k: ['customTitle'], v: 'Old' }, { kind: 1, k: ['customTitle'], v: 'The page' }, '{ half');
     const all = titles();
     await untilNamed(all);
     assert.equal(all.of(chat)?.text, 'The page');
   });
 
-  it('are the first words that another conversation notes', async () => {
+  it('the title of another conversation is the words it notes', async () => {
     const all = titles();
     all.note('minds-1', ' What is\nnew? ');
     assert.deepEqual(all.of('minds-1'), { text: 'What is new?' });
   });
 
-  it('are none if nothing can be read, and no name leads out of the folder', async () => {
+  it('an unreadable chat has no title, and no name leads out of the folder', async () => {
     const all = titles();
     for (const conversation of [chat, '../../etc/passwd', `../${chat}`, ''])
       assert.equal(all.of(conversation), undefined);

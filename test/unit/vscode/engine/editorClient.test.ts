@@ -11,7 +11,7 @@ describe('the editor as an expected client (G4, L4)', () => {
   const roots = () => [{ uri: 'file:///a', name: 'a' }];
   beforeEach(() => kept.clear());
 
-  it('is what VS Code is known to be, until it has connected once', () => {
+  it('predicts the usual capabilities of VS Code until the first connection', () => {
     const editor = new EditorClient(store, roots);
     assert.deepEqual(Object.keys(editor.expected().capabilities), ['roots', 'sampling', 'elicitation', 'extensions']);
     assert.deepEqual(editor.expected().roots(), roots());
@@ -19,7 +19,7 @@ describe('the editor as an expected client (G4, L4)', () => {
     assert.deepEqual(new EditorClient(store, roots).expected().capabilities, { roots: {} });
   });
 
-  it('what is kept wrongly is not believed', () => {
+  it('ignores a stored value of another form', () => {
     kept.set('mcpToolsets.editorCapabilities', ['x']);
     assert.notEqual(capabilitiesKey(new EditorClient(store, roots).expected().capabilities), '{}');
   });

@@ -17,7 +17,7 @@ class FakeFiles implements ConfigFiles {
   private readonly emitter = new Emitter<ConfigFilesState>();
   state: ConfigFilesState | undefined;
   disposed = false;
-  /** What is on the disk, and was not noticed yet. */
+  /** The text on the disk without an event yet. */
   unread: string | undefined;
   readonly onDidChange = this.emitter.event;
 
@@ -44,7 +44,7 @@ class FakeEngine {
     onDidChange: this.changes.event,
     setSources: async (sources: readonly SourceText[]) => {
       this.given.push(sources[0]?.text);
-      // As the host does: what it says changes a moment after it took the files.
+      // Like the host: its snapshot changes a moment later.
       queueMicrotask(() => {
         if (this.upcoming) this.host.snapshot = this.upcoming;
         this.changes.fire(this.host.snapshot);
@@ -96,7 +96,7 @@ describe('EngineSlot', () => {
     assert.deepEqual([opened, loads, slot.state.phase], [1, 1, 'serving']);
   });
 
-  it('loads the engine only when there is a file, and once', async () => {
+  it('loads the engine once, with the first file', async () => {
     slot.start();
     files.set(undefined);
     await rest();
@@ -110,7 +110,7 @@ describe('EngineSlot', () => {
     assert.deepEqual(engine.given, ['b', 'c']);
   });
 
-  it('gives the engine at once what the files say by now, when somebody asks for it', async () => {
+  it('gives the engine the present text of the files on request', async () => {
     slot.start();
     files.set('a');
     await rest();
@@ -119,7 +119,7 @@ describe('EngineSlot', () => {
     assert.deepEqual(engine.given, ['a', 'b']);
   });
 
-  it('hands on a deletion', async () => {
+  it('tells the engine that a file was deleted', async () => {
     slot.start();
     files.set('a');
     await rest();
@@ -129,7 +129,7 @@ describe('EngineSlot', () => {
     assert.equal(slot.state.phase, 'noFile');
   });
 
-  it('tells the phases apart', async () => {
+  it('distinguishes the phases', async () => {
     slot.start();
     await rest();
     assert.equal(slot.state.phase, 'reading');
@@ -141,7 +141,7 @@ describe('EngineSlot', () => {
     assert.equal(slot.state.phase, 'serving');
   });
 
-  it('reads until it is known what is configured: until the engine has told', async () => {
+  it('is in the phase “reading” until the engine has read the files', async () => {
     let finish: (engine: Engine) => void = () => {};
     load = () => new Promise((resolve) => (finish = resolve));
     const asked: string[] = [];
@@ -159,7 +159,7 @@ describe('EngineSlot', () => {
     assert.equal(asked.at(-1), 'serving', 'what the shell sees belongs to the phase that begins');
   });
 
-  it('adds what only the shell sees to the problems of the core', async () => {
+  it('adds problems of the shell to the problems of the core', async () => {
     let hidden = [problem({ code: 'editor-toolset-hidden' })];
     slot.observe(() => hidden);
     slot.start();
@@ -178,7 +178,7 @@ describe('EngineSlot', () => {
     assert.equal(slot.state.snapshot.problems.length, 2);
   });
 
-  it('makes one event of the changes of one moment', async () => {
+  it('combines simultaneous changes into one event', async () => {
     slot.start();
     files.set('a');
     await rest();
@@ -200,7 +200,7 @@ describe('EngineSlot', () => {
     await slot.dispose();
   });
 
-  it('ends an engine that was still being loaded', async () => {
+  it('ends an engine that is still loading', async () => {
     let finish: (engine: Engine) => void = () => {};
     load = () => new Promise((resolve) => (finish = resolve));
     slot.start();

@@ -1,16 +1,16 @@
-/** The secrets that a person has entered (C2): one store for all windows, and a copy in memory that follows it. */
+/** Entered secrets (C2): one store for all windows, and a copy in memory. */
 import assert from 'node:assert/strict';
 import { Emitter, nextEvent } from '../../../../src/core/base/events.js';
 import { EnteredSecrets } from '../../../../src/vscode/engine/enteredSecrets.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
 
-/** Plays the secret storage of the editor, which all windows share. */
+/** The secret storage of the editor, shared by all windows. */
 class Storage {
   readonly entries = new Map<string, string>();
   readonly changes = new Emitter<{ readonly key: string }>();
   readonly onDidChange = this.changes.event;
   failure: Error | undefined;
-  /** While it is there, the storage waits for a person to unlock it. */
+  /** While it exists, the storage waits for a person to unlock it. */
   unlocked: Promise<void> | undefined;
 
   async get(key: string): Promise<string | undefined> {
@@ -44,7 +44,7 @@ describe('entered secrets (C2)', () => {
     failures.length = 0;
   });
 
-  it('can be stored again if the storage holds a text that is not JSON, which is reported', async () => {
+  it('entered secrets replace a stored text that is not JSON, which is reported', async () => {
     const storage = new Storage();
     storage.entries.set('mcpToolsets.secrets', '{ "KEY": ');
     const secrets = window(storage);
@@ -55,7 +55,7 @@ describe('entered secrets (C2)', () => {
     assert.deepEqual(JSON.parse(storage.entries.get('mcpToolsets.secrets') ?? ''), { KEY: 'one' });
   });
 
-  it('are stored, known at once, and known to a window that opens later', async () => {
+  it('entered secrets are stored, and known in this window and in later ones', async () => {
     const storage = new Storage();
     const secrets = window(storage);
     await secrets.set('KEY', 'one');
@@ -67,7 +67,7 @@ describe('entered secrets (C2)', () => {
     assert.equal(later.get('OTHER'), undefined);
   });
 
-  it('follow another window, and tell of a change once', async () => {
+  it('entered secrets follow another window, with one event for each change', async () => {
     const storage = new Storage();
     const [here, there] = [window(storage), window(storage)];
     let told = 0;
@@ -85,7 +85,7 @@ describe('entered secrets (C2)', () => {
     assert.equal(told, 1);
   });
 
-  it('keep what another window stored at the same time', async () => {
+  it('entered secrets keep values that another window stores at the same time', async () => {
     const storage = new Storage();
     const [here, there] = [window(storage), window(storage)];
     await Promise.all([here.set('A', 'a'), here.set('B', 'b')]);
@@ -97,7 +97,7 @@ describe('entered secrets (C2)', () => {
     );
   });
 
-  it('are none while the storage does not answer, and there when it does (S2)', async () => {
+  it('there are no entered secrets until the storage answers (S2)', async () => {
     const storage = new Storage();
     await window(storage).set('KEY', 'one');
     let unlock = (): void => {};
@@ -115,7 +115,7 @@ describe('entered secrets (C2)', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('are forgotten when they are set to nothing', async () => {
+  it('setting a secret to undefined removes it', async () => {
     const storage = new Storage();
     const secrets = window(storage);
     await secrets.set('KEY', 'one');
@@ -124,7 +124,7 @@ describe('entered secrets (C2)', () => {
     assert.ok([...storage.entries.values()].every((text) => !text.includes('one')));
   });
 
-  it('are none where the storage cannot be read, and a failure to store is told', async () => {
+  it('there are no entered secrets if the storage cannot be read, and a failure to store rejects', async () => {
     const storage = new Storage();
     const secrets = window(storage);
     storage.failure = new Error('no keyring');

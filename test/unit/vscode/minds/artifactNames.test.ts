@@ -1,4 +1,4 @@
-/** Links to artifacts under short names: what the chat shows, and what may be read. */
+/** Links to artifacts under short names. */
 import assert from 'node:assert/strict';
 import { artifactPath, linkName } from '../../../../src/vscode/minds/artifactNames.js';
 
@@ -22,12 +22,12 @@ describe('names of links to artifacts', () => {
     });
   }
 
-  it('have whole characters alone, because others cannot stand in an address', () => {
+  it('names of links have only whole characters, because half of a pair cannot be in an address', () => {
     const names = ['half \ud800', `${'x'.repeat(59)}😀😀`].map((name) => linkName(name, '.png'));
     assert.deepEqual(names, ['half \ufffd.png', `${'x'.repeat(59)}….png`]);
   });
 
-  it('paths of three parts and a name are files, others are none', () => {
+  it('only a path of three parts and a name is a link to a file', () => {
     assert.deepEqual(artifactPath('/shop/look/2026-11-21T20-27-08.250Z-ab.png/x.png'), [
       'shop',
       'look',

@@ -12,7 +12,7 @@ describe('the page of a call', () => {
     read(callPage(call, { callId: '1', tool: 'shop_count', parts, isError: false, ...more }, deps));
   const text = (words: string): ToolResult['parts'][number] => ({ kind: 'text', text: words });
 
-  it('has what went in and what came out, JSON in lines', () => {
+  it('the page of a call has its input and output, with JSON in lines', () => {
     assert.equal(
       page([text('{"a":[1]}'), { kind: 'image', mimeType: 'image/png', base64: '' }, text('{not JSON')]),
       [
@@ -27,7 +27,7 @@ describe('the page of a call', () => {
     );
   });
 
-  it('says that it was an error, or nothing, and links to files', () => {
+  it('the page of a call marks an error or an empty output, and links to files', () => {
     assert.match(page([], { isError: true }), /## Output \(an error\)\n\nNothing\.$/);
     const files = [
       { path: '/a/b/c.png', isImage: true },
@@ -39,13 +39,13 @@ describe('the page of a call', () => {
     );
   });
 
-  it('keeps a text inside its fence, and cuts what is very long', () => {
+  it('the page of a call keeps a text inside its fence, and cuts a very long text', () => {
     assert.match(page([text('a\n````\nb')]), /\n`````\na\n````\nb\n`````$/);
     assert.match(page([text('x'.repeat(100_001))]), /x\n… \(100001 characters in all\)\n```$/);
     assert.match(page([text('x '.repeat(1_000_000))]), / \n… \(2000000 characters in all\)\n```$/);
   });
 
-  it('has no secret, and what is masked of one text takes no fence away (S1a)', () => {
+  it('the page of a call has no secret, and a mask removes no fence (S1a)', () => {
     const forged = '\n```\n\n# Sign in again\n\n[Sign in](https://evil.example)';
     for (const [first, second] of [
       ['-----BEGIN PRIVATE KEY-----', '-----END PRIVATE KEY-----'],

@@ -14,7 +14,7 @@ describe('commands of @minds', () => {
 
   beforeEach(() => (stream = new FakeStream()));
 
-  it('/mcp: state, tools, own instances, and problems with what to do', () => {
+  it('/mcp shows states, tools, instances of the conversation, and problems with remedies', () => {
     const problems = [
       problem({ server: 'broken', message: 'No `command`.', fix: 'Add one.' }),
       problem({ server: 'counter', severity: 'information', message: 'Kept out.' }),
@@ -30,7 +30,7 @@ describe('commands of @minds', () => {
     );
   });
 
-  it('/mcp says that a server serves its previous definition, and why there is none at all', () => {
+  it('/mcp reports a serving previous definition, and why there are no servers', () => {
     const previous = status('shop', { previous: { since: 0 } as never });
     showServers(stream, window(snapshot([previous])), 'other');
     assert.match(stream.text, /`shop` – running, has served its previous definition since [^,]+, 0 tools\n/);
@@ -47,7 +47,7 @@ describe('commands of @minds', () => {
     }
   });
 
-  it('/mcp says what is wrong with a file as a whole, beside what still runs and where nothing does (C4)', () => {
+  it('/mcp reports an error of a whole file, with or without running servers (C4)', () => {
     const problems = [problem({ message: 'Not valid YAML.', fix: 'Close it.' })];
     showServers(stream, window(snapshot([status('counter')], { problems })), 'mine');
     assert.match(stream.text, /^- error: Not valid YAML\. Close it\.$/m);
@@ -62,7 +62,7 @@ describe('commands of @minds', () => {
     assert.match(tools.text, /^The config file has an error/);
   });
 
-  it('/tools: by toolset, the first line of each description', () => {
+  it('/tools shows the first line of each description by toolset', () => {
     const tools = [tool('shop_count', { description: 'Counts *all*.\nSlowly.' }), tool('bank_pay')];
     showTools(stream, { tools, instructions: '' }, window(snapshot([])), code('alice'));
     assert.equal(
@@ -78,7 +78,7 @@ describe('commands of @minds', () => {
     assert.equal(none.text, '`alice` has no tools now.');
   });
 
-  it('/release: one, all, and what is not held', async () => {
+  it('/release ends one instance or all, and names servers without an instance', async () => {
     const released: string[] = [];
     const host = {
       snapshot: snapshot([counter, status('shop')]),
@@ -101,7 +101,7 @@ describe('commands of @minds', () => {
     assert.deepEqual(released, ['counter mine', 'counter mine', 'shop mine']);
   });
 
-  it('/as: who there is, what each is granted, and who answers now', () => {
+  it('/as shows the members with their grants, and who answers now', () => {
     const member = (id: string, more: Partial<Member>): Member => ({ id, name: id, grants: [], ...more }) as Member;
     const all = { grant: { kind: 'all' } };
     const without = { grant: { kind: 'except', id: 'shop' } };

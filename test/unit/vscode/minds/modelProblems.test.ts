@@ -1,4 +1,4 @@
-/** What providers of models refuse, as problems (D3, D4). */
+/** Problems for refusals of model providers (D3, D4). */
 import assert from 'node:assert/strict';
 import { startOfFile } from '../../../../src/core/config/model.js';
 import type { Place } from '../../../../src/core/base/problem.js';
@@ -36,7 +36,7 @@ describe('problems of models', () => {
   const codes = (some = toolsets): string[] =>
     problems.problems(some, placeOf).map(({ code, server, place }) => `${code} ${server} ${place.range.start.line}`);
 
-  it('a refusal names vendor, conversation, tool and text, at the server of the tool', () => {
+  it('the problem of a refusal is at the server of the tool and names vendor, conversation, tool and text', () => {
     problems.refused(refusal('minds-1'));
     const [problem] = problems.problems(toolsets, placeOf);
     assert.equal(
@@ -47,7 +47,7 @@ describe('problems of models', () => {
     assert.deepEqual([codes(), problem.severity, changes], [['model-rejected shop 7'], 'error', 1]);
   });
 
-  it('where no tool is told it stands in the first config file, and speaks of all', () => {
+  it('a refusal without a tool is at the first config file and suggests all remedies', () => {
     const why = { kind: 'unknown', text: 'odd' } as const;
     problems.refused(refusal('minds-1', { end: { kind: 'stopped', why }, toolset: undefined }));
     const [problem] = problems.problems(toolsets, placeOf);
@@ -61,7 +61,7 @@ describe('problems of models', () => {
     );
   });
 
-  it('is one for each conversation, until that goes on', () => {
+  it('there is one problem for each stopped conversation until it continues', () => {
     problems.refused(refusal('minds-1'));
     problems.refused(refusal('minds-1'));
     problems.refused(refusal('minds-2'));
@@ -73,14 +73,14 @@ describe('problems of models', () => {
     assert.equal(changes, before, 'nothing changed');
   });
 
-  it('goes when its tool is gone, and is back with it', () => {
+  it('the problem of a refusal disappears and returns with its tool', () => {
     problems.refused(refusal('minds-1'));
     assert.deepEqual(codes([toolset('shop', 'shop_echo')]), []);
     assert.deepEqual(codes([]), []);
     assert.equal(codes().length, 1);
   });
 
-  it('what a provider is known to refuse is said of the tools that were sent last', () => {
+  it('a known refusal is reported for the tools of the last request', () => {
     const sent = [tool('shop_count'), tool('shop_echo')];
     problems.sent({ vendor: 'acme', tools: sent, problems: [] });
     assert.equal(changes, 0);
@@ -94,7 +94,7 @@ describe('problems of models', () => {
     assert.deepEqual([codes(), changes], [[], 2]);
   });
 
-  it('what is about all tools together stands in the first config file', () => {
+  it('a problem about all tools is at the first config file', () => {
     problems.sent({ vendor: 'acme', tools: [], problems: [{ message: 'Too many.' }] });
     assert.deepEqual(codes(), ['model-may-refuse undefined 0']);
   });

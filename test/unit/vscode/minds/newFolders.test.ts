@@ -1,4 +1,4 @@
-/** A folder is made when the editor watches the one that it is in, because else nobody would hear of its files. */
+/** A new folder is made after the editor watches its parent, because otherwise changes in it stay unnoticed. */
 import assert from 'node:assert/strict';
 import { makeFolders } from '../../../../src/vscode/minds/newFolders.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
@@ -36,7 +36,7 @@ describe('new folders', () => {
     await rest();
   }
 
-  it('are made one by one, each when the editor has told of the one before', async () => {
+  it('new folders are made one by one, each after the editor reports its parent', async () => {
     await begin();
     assert.deepEqual(made, ['/work/.github']);
     listening.get('/work/.github')?.();
@@ -47,19 +47,19 @@ describe('new folders', () => {
     assert.deepEqual([done, listening.size, clock.pending], [true, 0, 0]);
   });
 
-  it('are made after a while also where the editor tells of none', async () => {
+  it('new folders are made after a delay if the editor reports none', async () => {
     await begin();
     await clock.flow(10_000);
     assert.deepEqual([made, done, listening.size], [['/work/.github', '/work/.github/agents'], true, 0]);
   });
 
-  it('are left alone where they are', async () => {
+  it('existing folders are not made again', async () => {
     there.add('/work/.github').add('/work/.github/agents');
     await begin();
     assert.deepEqual([made, done], [[], true]);
   });
 
-  it('reject as the making does, and nothing goes on', async () => {
+  it('a failure to make a folder rejects, and no other folder is made', async () => {
     const failing = { ...maker, clock, make: () => Promise.reject(new Error('No space left')) };
     await assert.rejects(makeFolders('/work/.github/agents', failing), /No space left/);
     assert.deepEqual([made, listening.size, clock.pending], [[], 0, 0]);

@@ -37,14 +37,14 @@ describe('the end of a turn', () => {
     ...(tool !== undefined && { tool }),
   });
 
-  it('that went well clears what stopped the conversation before', () => {
+  it('a good end clears the earlier problem of the conversation', () => {
     const { said, error, before, after } = told({ kind: 'answered' });
     assert.deepEqual([said, error, before, after], ['', undefined, 1, []]);
     assert.equal(told({ kind: 'answered' }, []).said, '*Fake gave no answer.*');
     assert.deepEqual([told({ kind: 'cancelled' }).said, told({ kind: 'cancelled' }).error], ['', undefined]);
   });
 
-  it('at the limit of steps says which, and offers to go on', () => {
+  it('an end at the limit of steps names the limit and offers to continue', () => {
     const { said, error } = told({ kind: 'stepLimit', steps: 25 });
     assert.match(
       said,
@@ -53,7 +53,7 @@ describe('the end of a turn', () => {
     assert.equal(error, undefined);
   });
 
-  it('by a refusal is an error, a problem and a line of the log, without secrets', () => {
+  it('a refusal is an error, a problem and a line of the log, without secrets', () => {
     const { said, error, log, after } = told(stopped('rejected', 'shop_count'));
     assert.equal(
       error,
@@ -68,7 +68,7 @@ describe('the end of a turn', () => {
     assert.match(told(stopped('unknown')).error ?? '', /failed at the request: no \*\*\* here\./);
   });
 
-  it('by a model that may not be used, or a provider that does not answer, says what to do', () => {
+  it('an unavailable model or a silent provider causes a message with a remedy', () => {
     assert.equal(
       told(stopped('unavailable')).error,
       'Fake cannot be used: no *** here. Choose another model, or sign in.',

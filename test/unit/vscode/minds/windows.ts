@@ -1,4 +1,4 @@
-/** A window and its servers for tests of what @minds says of them. */
+/** A window and its servers for tests of @minds. */
 import type { StatusSnapshot } from '../../../../src/core/reconcile/status.js';
 import type { WindowState } from '../../../../src/vscode/engine/engineSlot.js';
 import { servedTool, status } from '../views/statuses.js';

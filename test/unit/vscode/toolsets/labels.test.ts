@@ -16,29 +16,29 @@ describe('labelsOf', () => {
   ];
   const servers = states.map((state) => status(state.kind, { state }));
 
-  it('are those of all servers that are not switched off, in file order (G3b)', () => {
+  it('are the ids of all servers that are not switched off, in file order (G3b)', () => {
     const all = ['starting', 'reconnecting', 'running', 'idle', 'failed', 'invalid', 'stopped'];
     assert.deepEqual(labelsOf(snapshot(servers), []), all);
     assert.deepEqual(labelsOf(snapshot(servers), [toolset('invalid', 'a'), toolset('running', 'b')]), all);
   });
 
-  it('names toolsets without a server last', () => {
+  it('lists toolsets without a server last', () => {
     const toolsets = [toolset('built-in', 'a'), toolset('running', 'b')];
     assert.deepEqual(labelsOf(snapshot([status('running')]), toolsets), ['running', 'built-in']);
   });
 });
 
-describe('what the first answer to the editor waits for (G3b)', () => {
+describe('first answer to the editor (G3b)', () => {
   const listening = { kind: 'listening', port: 1 } as const;
 
-  it('is the config files, and the gateway where there is an engine', () => {
+  it('the first answer waits for the config files, and with an engine for the gateway', () => {
     assert.equal(isBeginning('reading', undefined), true);
     assert.equal(isBeginning('reading', { kind: 'starting' }), true);
     assert.equal(isBeginning('serving', { kind: 'starting' }), true);
     assert.equal(isBeginning('serving', listening), false);
   });
 
-  it('is nothing where nothing will be served', () => {
+  it('the first answer does not wait if nothing will be served', () => {
     for (const phase of ['untrusted', 'noFolder', 'noFile'] as const)
       assert.equal(isBeginning(phase, undefined), false);
     assert.equal(isBeginning('serving', undefined), false, 'no file can be read');

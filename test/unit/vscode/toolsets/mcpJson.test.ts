@@ -12,7 +12,7 @@ describe('configuredLabels', () => {
     ]);
   });
 
-  it('knows both forms, and no other container', () => {
+  it('knows both forms and no other container', () => {
     assert.deepEqual(labels('{"mcpServers":{"a":{}},"inputs":{"b":{}},"servers":{"c":{}}}'), ['a', 'c']);
   });
 
@@ -23,12 +23,12 @@ describe('configuredLabels', () => {
     assert.equal(configuredLabels(text)[1]?.range.start.line, 3);
   });
 
-  it('is not led astray by servers deeper down', () => {
+  it('ignores servers at a deeper level', () => {
     assert.deepEqual(labels('{"x": {"servers": {"no": {}}}, "servers": {"yes": {"servers": {"no": {}}}}}'), ['yes']);
     assert.deepEqual(labels('[{"servers": {"no": {}}}]'), []);
   });
 
-  it('takes what is there of a file that is being written', () => {
+  it('reads an incomplete file as far as possible', () => {
     assert.deepEqual(labels('{"servers": {"a": {"command": "np'), ['a']);
     assert.deepEqual(labels('{"servers": {"a": {}, "b'), ['a']);
     assert.deepEqual(labels(''), []);

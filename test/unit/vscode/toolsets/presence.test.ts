@@ -5,52 +5,41 @@ import { problem, toolset } from '../views/statuses.js';
 
 const demo = toolset('demo', 'a', 'b');
 
-describe('presenceOf', () => {
+describe('presence of a toolset in the editor', () => {
   const look = (...names: string[]): string => presenceOf(demo, new Set(names)).kind;
 
-  it('is shown when every id is there, among whatever else', () => {
+  it('is shown if the editor has every id, with or without others', () => {
     assert.equal(look('mcp_demo_a', 'x', 'mcp_demo_b'), 'shown');
   });
 
-  it('is hidden when none is', () => {
+  it('is hidden if the editor has none of its ids', () => {
     assert.equal(look('mcp_other_a', 'a'), 'hidden');
     assert.equal(look(), 'hidden');
   });
 
-  it('names what is missing when some are', () => {
+  it('names the missing tools if the editor has some of its ids', () => {
     assert.deepEqual(presenceOf(demo, new Set(['mcp_demo_a'])), { kind: 'partly', missing: ['b'] });
   });
 
-  it('recognises the other prefix that the editor gives where a name is taken', () => {
+  it('recognises the other prefix that the editor gives if a name is taken', () => {
     assert.deepEqual(presenceOf(demo, new Set(['mcp_demo2_a', 'mcp_demo2_b'])), {
       kind: 'renamed',
       prefix: 'mcp_demo2_',
-      because: 'rival',
     });
     assert.equal(look('mcp_demo3_a', 'mcp_demo3_b'), 'renamed');
     assert.equal(look('mcp_demo2_a'), 'hidden');
   });
 
-  it('knows that the number takes the place of the last character of a long name', () => {
+  it('recognises a prefix in which a number replaces the last character of a long name', () => {
     const long = toolset('averyveryvery', 'a');
     assert.deepEqual(presenceOf(long, new Set(['mcp_averyveryver2_a'])), {
       kind: 'renamed',
       prefix: 'mcp_averyveryver2_',
-      because: 'rival',
-    });
-  });
-
-  it('recognises the prefix of the id, which older editors give', () => {
-    const named = { ...toolset('with_underscore', 'a'), shortName: 'with-undersco' };
-    assert.deepEqual(presenceOf(named, new Set(['mcp_with_undersco_a'])), {
-      kind: 'renamed',
-      prefix: 'mcp_with_undersco_',
-      because: 'id',
     });
   });
 });
 
-describe('absenceProblem', () => {
+describe('problem of an absent toolset', () => {
   const { place } = problem();
   const about = (absence: Partial<Absence>): ReturnType<typeof absenceProblem> =>
     absenceProblem(
@@ -59,7 +48,7 @@ describe('absenceProblem', () => {
       place,
     );
 
-  it('stands on the key of the server', () => {
+  it('is at the key of the server', () => {
     const { code, server, place: at, severity } = about({});
     assert.deepEqual([code, server, at, severity], ['editor-toolset-hidden', 'demo', place, 'warning']);
   });
@@ -69,10 +58,10 @@ describe('absenceProblem', () => {
     const missing = toolsForEditor(demo).slice(1);
     const partly = { kind: 'partly', missing: missing.map(({ published }) => published) } as const;
     assert.equal(about({ presence: partly }).inEditor, 1);
-    assert.equal(about({ presence: { kind: 'renamed', prefix: 'mcp_demo2_', because: 'rival' } }).inEditor, undefined);
+    assert.equal(about({ presence: { kind: 'renamed', prefix: 'mcp_demo2_' } }).inEditor, undefined);
   });
 
-  it('names the file that configures the same name, and points at it', () => {
+  it('names the file that configures the same name, and links to it', () => {
     const rival = { label: 'Demo', file: '.vscode/mcp.json', place };
     const { message, fix, related } = about({ rivals: [rival] });
     assert.match(message, /\.vscode\/mcp\.json also configures an MCP server "Demo"/);
@@ -83,18 +72,14 @@ describe('absenceProblem', () => {
     );
   });
 
-  it('gives the likely causes where no culprit is found', () => {
+  it('gives the likely causes if no file configures the same name', () => {
     assert.match(about({}).message, /user mcp\.json/);
     assert.match(about({ connected: false }).message, /has not connected/);
     assert.match(about({ switchedOff: '"chat.mcp.access" is "none"' }).message, /"chat\.mcp\.access" is "none"/);
     assert.match(about({ presence: { kind: 'partly', missing: ['b'] } }).message, /"b" of "demo"/);
     assert.match(
-      about({ presence: { kind: 'renamed', prefix: 'mcp_demo2_', because: 'rival' } }).message,
+      about({ presence: { kind: 'renamed', prefix: 'mcp_demo2_' } }).message,
       /mcp_demo2_… instead of mcp_demo_/,
-    );
-    assert.match(
-      about({ presence: { kind: 'renamed', prefix: 'mcp_dem_o_', because: 'id' } }).message,
-      /^This older version of the editor .*mcp_dem_o_… instead of mcp_demo_…/,
     );
   });
 });

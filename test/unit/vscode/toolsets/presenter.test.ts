@@ -5,14 +5,14 @@ import { Presenter, type Stage } from '../../../../src/vscode/toolsets/presenter
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
 import { problem, toolset } from '../views/statuses.js';
 
-/** An editor that takes 500 ms to know a definition, and shows tools when asked to start. */
+/** An editor with 500 ms until it knows a definition. It shows tools after a start. */
 class FakeStage implements Stage {
   readonly names = new Set<string>();
   readonly connections = new Set<string>();
   readonly starts: string[] = [];
   rivalsFound: readonly Rival[] = [];
   off: string | undefined;
-  /** What a start does. */
+  /** Runs at each start. */
   onStart: (label: string) => Promise<void> = () => Promise.resolve();
 
   toolNames(): ReadonlySet<string> {
@@ -62,7 +62,7 @@ describe('Presenter', () => {
     assert.equal(clock.pending, 0, 'no timer is left');
   });
 
-  it('starts what was shown anew where the editor is offered another address', async () => {
+  it('starts shown toolsets again if the editor gets another address', async () => {
     stage.onStart = () => {
       stage.connections.add('demo');
       show('mcp_demo_a', 'mcp_demo_b');
@@ -79,7 +79,7 @@ describe('Presenter', () => {
     assert.deepEqual(messages(), []);
   });
 
-  it('starts a toolset until its tools are there, then no more', async () => {
+  it('starts a toolset until the editor shows its tools, and then not again', async () => {
     const announced = clock.now();
     stage.onStart = async (label) => {
       if (clock.now() - announced < 500) return;
@@ -96,14 +96,14 @@ describe('Presenter', () => {
     assert.equal(changes, 0);
   });
 
-  it('does not take tools that the editor remembers for a live toolset', async () => {
+  it('does not mistake tools that the editor remembers for a live toolset', async () => {
     show('mcp_demo_a', 'mcp_demo_b');
     presenter.expect([demo]);
     await rest();
     assert.deepEqual(stage.starts, ['demo']);
   });
 
-  it('has a definition made anew once the other server of its name is gone, because the editor keeps the prefix', async () => {
+  it('renews a definition once the other server of its name is gone, because the editor keeps the prefix', async () => {
     stage.connections.add('demo');
     stage.rivalsFound = [{ label: 'demo', file: '.vscode/mcp.json', place: problem().place }];
     presenter.expect([demo]);
@@ -120,14 +120,14 @@ describe('Presenter', () => {
     assert.match(messages()[0] ?? '', /names the tools of "demo" mcp_demo2_…/);
   });
 
-  it('never starts a toolset twice at once', async () => {
+  it('starts a toolset only once at a time', async () => {
     stage.onStart = () => new Promise(() => {});
     presenter.expect([demo]);
     await clock.flow(120_000);
     assert.deepEqual(stage.starts, ['demo']);
   });
 
-  it('gives up after a bounded number of starts, says so, and goes on looking', async () => {
+  it('gives up after a bounded number of starts, reports it, and continues to look', async () => {
     presenter.expect([demo]);
     await clock.flow(19_000);
     assert.deepEqual(messages(), []);
@@ -142,7 +142,7 @@ describe('Presenter', () => {
     assert.equal(changes, 2);
   });
 
-  it('begins anew when the editor takes the definitions after every start was spent, and only once', async () => {
+  it('begins again, once, if the editor takes the definitions after every start was spent', async () => {
     presenter.expect([demo]);
     await clock.flow(60_000);
     const spent = stage.starts.length;
@@ -170,7 +170,7 @@ describe('Presenter', () => {
     assert.deepEqual(messages(), []);
   });
 
-  it('leaves alone what is shown when the editor takes the definitions', async () => {
+  it('does not start shown toolsets again when the editor takes the definitions', async () => {
     stage.connections.add('demo');
     show('mcp_demo_a', 'mcp_demo_b');
     presenter.expect([demo]);
@@ -181,7 +181,7 @@ describe('Presenter', () => {
     assert.equal(changes, 0);
   });
 
-  it('tells of tools that stay away although the editor listed them, and names the culprit', async () => {
+  it('reports tools that the editor listed and does not show, and names the cause', async () => {
     stage.connections.add('demo');
     stage.rivalsFound = [{ label: 'Demo', file: '.vscode/mcp.json', place: problem().place }];
     presenter.expect([demo]);
@@ -192,7 +192,7 @@ describe('Presenter', () => {
     assert.deepEqual(stage.starts, []);
   });
 
-  it('gives the editor time to take over a change of tools', async () => {
+  it('gives the editor time to take a change of tools', async () => {
     stage.connections.add('demo');
     show('mcp_demo_a', 'mcp_demo_b');
     presenter.expect([demo]);
@@ -204,7 +204,7 @@ describe('Presenter', () => {
     assert.deepEqual(stage.starts, []);
   });
 
-  it('sees what comes with a sign of the editor before the next look', async () => {
+  it('notices new tools at once after an activity of the editor', async () => {
     presenter.expect([demo]);
     await clock.flow(9000);
     assert.equal(stage.starts.length > 5, true);
@@ -218,7 +218,7 @@ describe('Presenter', () => {
     assert.equal(stage.starts.length, before, 'it was shown, so what happened then is the person’s');
   });
 
-  it('does not start again what was shown and then vanished, and tells of it', async () => {
+  it('does not restart a toolset that vanished after it was shown, and reports it', async () => {
     stage.connections.add('demo');
     show('mcp_demo_a', 'mcp_demo_b');
     presenter.expect([demo]);
@@ -232,7 +232,7 @@ describe('Presenter', () => {
     assert.deepEqual(messages(), []);
   });
 
-  it('tells at once that MCP is switched off, starts nothing, and tries again when it may', async () => {
+  it('reports at once that MCP is switched off, starts nothing, and tries again after a change', async () => {
     stage.off = '"chat.mcp.access" is "none"';
     presenter.expect([demo]);
     await rest();
@@ -249,27 +249,7 @@ describe('Presenter', () => {
     assert.deepEqual(messages(), []);
   });
 
-  it('lives with an editor whose list keeps tools that it has dropped', async () => {
-    stage.onStart = async (label) => {
-      stage.connections.add(label);
-      show('mcp_demo_a', 'mcp_demo_b');
-    };
-    presenter.expect([demo]);
-    await clock.flow(1000);
-    presenter.expect([]);
-    stage.connections.clear();
-    await clock.flow(1000);
-    presenter.expect([demo]);
-    await clock.flow(60_000);
-    assert.deepEqual(stage.starts, ['demo', 'demo'], 'what the list keeps is not taken for a live toolset');
-    presenter.expect([toolset('demo', 'c')]);
-    await clock.flow(1000);
-    assert.deepEqual(messages(), []);
-    await clock.flow(60_000);
-    assert.equal(messages().length, 1, 'a tool that does not come is missed beside those that are kept');
-  });
-
-  it('forgets the absence of a toolset that is gone', async () => {
+  it('forgets the absence of a removed toolset', async () => {
     stage.connections.add('demo');
     presenter.expect([demo]);
     await clock.flow(20_000);
@@ -279,14 +259,14 @@ describe('Presenter', () => {
     assert.equal(changes, 2);
   });
 
-  it('lives with a start that fails', async () => {
+  it('survives a start that fails', async () => {
     stage.onStart = () => Promise.reject(new Error('no'));
     presenter.expect([demo]);
     await clock.flow(30_000);
     assert.equal(messages().length, 1);
   });
 
-  it('starts every toolset on its own', async () => {
+  it('starts each toolset independently of the others', async () => {
     stage.onStart = async (label) => {
       if (label === 'bad') return new Promise(() => {});
       stage.connections.add(label);

@@ -1,4 +1,4 @@
-/** What an app in a panel is answered (G8), whatever it says. */
+/** The answers to an app in a panel (G8). */
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppBridge } from '../../../../src/vscode/tryTool/appBridge.js';
@@ -44,7 +44,7 @@ describe('the bridge of an app (G8)', () => {
     return answer;
   }
 
-  it('begins as the protocol says: arguments and result come once the app has begun', async () => {
+  it('the bridge sends arguments and result after the app is initialized', async () => {
     const { result } = (await answerTo('ui/initialize', {})) as { result: Message };
     assert.equal(result['protocolVersion'], '2026-01-26');
     assert.deepEqual(result['hostCapabilities'], { serverTools: {}, serverResources: {} });
@@ -64,7 +64,7 @@ describe('the bridge of an app (G8)', () => {
     assert.deepEqual(sent.at(-1)?.['params'], { theme: 'dark' });
   });
 
-  it('passes on calls and reads', async () => {
+  it('the bridge passes on calls and reads', async () => {
     assert.deepEqual(await answerTo('tools/call', { name: 'bump', arguments: { by: 1 } }), {
       result: { content: [], structuredContent: { count: 2 } },
     });
@@ -90,7 +90,7 @@ describe('the bridge of an app (G8)', () => {
       assert.deepEqual(await answerTo(method, params), answer));
   }
 
-  it('ignores what is no request', async () => {
+  it('the bridge ignores messages that are not requests', async () => {
     for (const message of [undefined, null, 7, 'x', [], {}, { id: 1 }, { method: 7, id: 1 }, { method: 'x' }]) {
       bridge.receive(message);
     }
@@ -99,7 +99,7 @@ describe('the bridge of an app (G8)', () => {
     assert.deepEqual(sent, []);
   });
 
-  it('has so many requests in flight and no more, and says nothing after its end', async () => {
+  it('the bridge limits requests in flight, and sends nothing after its end', async () => {
     for (let id = 0; id < 33; id++) bridge.receive({ id, method: 'tools/call', params: { name: 'waits' } });
     await nextTurn();
     assert.deepEqual([sent.length, sent[0]?.['id'], asked.length], [1, 32, 32]);

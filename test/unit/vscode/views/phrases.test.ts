@@ -22,7 +22,7 @@ describe('toolCount', () => {
 });
 
 describe('summary', () => {
-  it('counts servers that serve, of those that should', () => {
+  it('counts the serving servers of all enabled ones', () => {
     const { text, severity, tooltip } = summary(
       snapshot([
         status('a', { tools: [servedTool('x')], offered: 2 }),
@@ -35,7 +35,7 @@ describe('summary', () => {
     assert.equal(tooltip, '2 tools, ~36 tokens in each request\na: running, 1 of 2 tools\nb: idle, 1 tool\nc: stopped');
   });
 
-  it('is busy while servers start, and an error as soon as one is broken', () => {
+  it('is busy while servers start, and an error that does not count a broken server', () => {
     const starting = status('a', { state: { kind: 'starting', since: 0 } });
     assert.equal(summary(snapshot([starting])).severity, 'busy');
     for (const broken of [
@@ -43,18 +43,31 @@ describe('summary', () => {
       status('b', { state: { kind: 'invalid' } }),
       status('b', { previous: { since: 0, reason: '' } }),
     ]) {
-      const { severity, broken: count } = summary(snapshot([starting, broken]));
-      assert.deepEqual([severity, count], ['error', 1]);
+      const { severity, broken: count, text } = summary(snapshot([starting, broken, status('c')]));
+      assert.deepEqual([severity, count, text], ['error', 1, 'MCP 1/3']);
     }
   });
 
-  it('counts a refused file', () => {
+  it('counts a server that waits for approval while its previous definition serves', () => {
+    const launch = { server: 'a', source: file, parts: [], fingerprint: 'f' };
+    const serving = status('a', {
+      approval: { kind: 'pending', launch },
+      previous: { since: 0, reason: '' },
+      tools: [servedTool('x')],
+      offered: 1,
+    });
+    const { text, severity, broken, pending, tooltip } = summary(snapshot([serving, status('b')]));
+    assert.deepEqual([text, severity, broken, pending], ['MCP 2/2, 1 to approve', 'pending', 0, 1]);
+    assert.match(tooltip, /a: running, 1 tool, serves its previous definition, waits for approval/);
+  });
+
+  it('counts a refused file as broken', () => {
     const { severity, broken, tooltip } = summary(snapshot([status('a')], { refused: [{ file, since: 0 }] }));
     assert.deepEqual([severity, broken], ['error', 1]);
     assert.match(tooltip, /still applies/);
   });
 
-  it('names the file, and counts no servers, if only a file is wrong', () => {
+  it('names the file and counts no servers if only a file is wrong', () => {
     const refused = [{ file, since: 0 }];
     assert.equal(summary(snapshot([status('a')], { refused })).text, 'MCP: file has errors');
     const launch = { server: 'b', source: file, parts: [], fingerprint: '' };
@@ -64,7 +77,7 @@ describe('summary', () => {
     assert.equal(summary(snapshot([status('a'), invalid], { refused })).text, 'MCP 1/2');
   });
 
-  it('warns of a server that agents lack something of, and counts changes that are held back', () => {
+  it('warns if agents lack a part of a server, and counts changes that are held back', () => {
     const held = status('a', {
       tools: [servedTool('x')],
       changedOffers: [{ launch: '', kind: 'tool', original: 'x', parts: ['description'], held: true }],
@@ -83,7 +96,7 @@ describe('summary', () => {
     assert.match(tooltip, /at most 128 tools/);
   });
 
-  it('says that nothing runs where the only file was never right', () => {
+  it('says that nothing runs if the only file was never valid', () => {
     const { severity, broken, tooltip } = summary(
       snapshot([], { refused: [{ file, since: 0 }], problems: [problem()] }),
     );
@@ -91,13 +104,13 @@ describe('summary', () => {
     assert.match(tooltip, /None of its servers run/);
   });
 
-  it('has words for nothing', () => {
+  it('shows MCP 0/0 without servers', () => {
     assert.deepEqual([summary(snapshot([])).text, summary(snapshot([])).severity], ['MCP 0/0', 'ok']);
   });
 });
 
 describe('timeOf', () => {
-  it('gives the date only for another day', () => {
+  it('gives the date only of another day', () => {
     const noon = new Date(2026, 0, 2, 12, 0, 0).getTime();
     assert.ok(timeOf(noon - 1000, noon).length < timeOf(noon - 86_400_000, noon).length);
   });
@@ -117,7 +130,7 @@ describe('tokenPhrase', () => {
 describe('the holder of an instance', () => {
   const leased = (conversation: string) => ({ kind: 'leased', conversation, since: 0 }) as const;
 
-  it('is told by the beginning of its id, and whether it is a chat with @minds', () => {
+  it('a conversation is named by the beginning of its id, and a chat with @minds is marked', () => {
     const [agent, minds] = [leased('d694395b-1111-4222'), leased('minds-0a1b2c3d-1111-4222')];
     assert.equal(instancePhrase(agent), 'conversation d694395b');
     assert.equal(instancePhrase(minds), '@minds conversation 0a1b2c3d');

@@ -65,7 +65,7 @@ export function status(id: string, changes: Partial<ServerStatus> = {}): ServerS
   };
 }
 
-/** The options for rows in which no conversation has a title. */
+/** The options for rows without titles of conversations. */
 export const treeOptions: TreeOptions = {
   now: 0,
   fileLabel: (path) => path.replace('/folder/', ''),

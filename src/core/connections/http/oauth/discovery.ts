@@ -13,6 +13,7 @@ import { isLoopback } from '../../../base/loopback.js';
 import type { OAuthSettings } from '../../../config/model.js';
 import { shown } from '../exchange.js';
 import { SignInFailure } from './contract.js';
+import { absentEndpoint } from './answers.js';
 import type { OAuthSdk } from './sdk.js';
 
 /** An authorization server, for one resource. */
@@ -126,9 +127,11 @@ export function isAdvertised({ metadata, resource }: Authority): boolean {
 export function checkAuthority(authority: Authority): void {
   const { issuer, metadata } = authority;
   checkIssuer(authority);
-  const addresses = metadata ? [metadata.authorization_endpoint, metadata.token_endpoint] : [issuer];
-  if (metadata?.registration_endpoint !== undefined) addresses.push(metadata.registration_endpoint);
-  for (const address of addresses) checkAddress(authority, address);
+  const { authorization_endpoint, token_endpoint, registration_endpoint } = metadata ?? {};
+  const addresses = metadata ? [authorization_endpoint, token_endpoint, registration_endpoint] : [issuer];
+  for (const address of addresses) {
+    if (address !== undefined && address !== absentEndpoint) checkAddress(authority, address);
+  }
 }
 
 /** True if each answer from the browser must name the authorization server (RFC 9207). */
@@ -146,7 +149,7 @@ export function originsElsewhere({ issuer, metadata }: Authority): string[] {
   const revocation = 'revocation_endpoint' in others ? others.revocation_endpoint : undefined;
   const all = [authorization_endpoint, token_endpoint, registration_endpoint, revocation];
   const urls = all
-    .filter((one): one is string => typeof one === 'string' && URL.canParse(one))
+    .filter((one): one is string => typeof one === 'string' && one !== absentEndpoint && URL.canParse(one))
     .map((one) => new URL(one));
   const site = new URL(issuer);
   const isOfSite = ({ origin, protocol, port, hostname }: URL): boolean =>
@@ -181,6 +184,14 @@ function checkIssuer({ issuer, metadata }: Authority): void {
 
 function notEncrypted(issuer: string, address: string): SignInFailure {
   return new SignInFailure(`The authorization server ${issuer} is not encrypted (${address}), so no sign-in begins.`);
+}
+
+/** Throws if the authorization server serves only programs: it has no page for a person (RFC 8414 section 2). */
+export function checkSignInPage({ issuer, metadata }: Authority): void {
+  if (metadata?.authorization_endpoint !== absentEndpoint) return;
+  throw new SignInFailure(
+    `The authorization server ${issuer} has no page for a person to sign in (no authorization_endpoint). Write oauth with grant: client_credentials, or ask its operator.`,
+  );
 }
 
 /** Throws if the authorization server takes no proof key, because others could use the code then. */

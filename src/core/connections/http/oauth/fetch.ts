@@ -5,6 +5,7 @@
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { HttpAgents } from '../agents.js';
 import { exchange, readText } from '../exchange.js';
+import { readableAnswer } from './answers.js';
 
 const bodyLimit = 1024 * 1024;
 const bodiless = [101, 204, 205, 304];
@@ -29,7 +30,7 @@ export function oauthFetch(agents: HttpAgents, userAgent: string, signal: AbortS
       agents,
       signal,
     });
-    const text = await readText(reply, bodyLimit);
+    const text = await readableAnswer(await readText(reply, bodyLimit));
     const replied = new Headers();
     for (const [name, value] of Object.entries(reply.headers)) {
       if (name !== 'content-encoding' && name !== 'content-length' && value !== undefined) {

@@ -26,16 +26,22 @@ export async function renewed(
   fetchFn: FetchLike,
   clock: Clock,
 ): Promise<Renewal> {
-  const { authority, client, tokens } = grant;
+  const { authority, client, tokens, scope } = grant;
   checkAuthority(authority);
   const { issuer, metadata, resource } = authority;
-  try {
-    const next = await sdk.refreshAuthorization(issuer, {
+  const refresh = (send: FetchLike): Promise<OAuthTokens> =>
+    sdk.refreshAuthorization(issuer, {
       clientInformation: client,
       refreshToken: tokens.refresh_token ?? '',
-      fetchFn,
+      fetchFn: send,
       ...(metadata && { metadata }),
       ...(resource !== undefined && { resource }),
+    });
+  try {
+    const next = await refresh(withScope(fetchFn, scope)).catch((error: unknown) => {
+      // The server may have granted less than was asked, without a word about it.
+      if (scope === undefined || sdk.errorCode(error) !== 'invalid_scope') throw error;
+      return refresh(fetchFn);
     });
     return { kind: 'renewed', grant: granted(grant, next, clock.now()) };
   } catch (error) {
@@ -45,6 +51,19 @@ export async function renewed(
     const clientUnknown = code === 'invalid_client' || code === 'unauthorized_client';
     return { kind: 'refused', why: `${code} ${(error as Error).message}`, clientUnknown };
   }
+}
+
+/**
+ * Adds the scope of the grant to a token request (RFC 6749 section 6). Microsoft Entra requires it if the client is the
+ * resource's own application. The SDK's function has no parameter for it.
+ */
+function withScope(fetchFn: FetchLike, scope: string | undefined): FetchLike {
+  if (scope === undefined) return fetchFn;
+  return (target, init) => {
+    const body = new URLSearchParams(init?.body as URLSearchParams);
+    body.set('scope', scope);
+    return fetchFn(target, { ...init, body });
+  };
 }
 
 /** Revokes a token (RFC 7009). It does nothing if the authorization server has no endpoint for it. */

@@ -17,6 +17,7 @@ import {
   checkAuthority,
   checkProofKey,
   checkSecretRecipient,
+  checkSignInPage,
   isNamedInAnswers,
   isSameIssuer,
   originsElsewhere,
@@ -48,6 +49,7 @@ interface SignInDeps {
 export async function signIn(deps: SignInDeps): Promise<Kept> {
   const { authority, launch, registration } = deps;
   checkAuthority(authority);
+  checkSignInPage(authority);
   checkProofKey(authority);
   checkSecretRecipient(launch.oauth, authority);
   const parties = partiesOf(deps);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { systemClock } from '../../../../../src/core/base/clock.js';
 import { granted } from '../../../../../src/core/connections/http/oauth/grant.js';
-import { revoke } from '../../../../../src/core/connections/http/oauth/renewal.js';
+import { renewed, revoke } from '../../../../../src/core/connections/http/oauth/renewal.js';
 import { loadOAuthSdk } from '../../../../../src/core/connections/http/oauth/sdk.js';
 
 const issuer = 'https://auth.example';
@@ -44,4 +44,28 @@ describe('oauth renewal (X7)', () => {
       assert.equal(sent.length, 2);
     });
   }
+
+  it('The renewal of a token says the scope of its grant, and leaves it out if the server refuses it (RFC 6749)', async () => {
+    const sent: (string | null)[] = [];
+    const answer = (status: number, body: unknown): Promise<Response> =>
+      Promise.resolve(new Response(JSON.stringify(body), { status }));
+    const fetchFn: FetchLike = (_, init) => {
+      const scope = new URLSearchParams(init?.body as URLSearchParams).get('scope');
+      sent.push(scope);
+      return scope === 'x'
+        ? answer(400, { error: 'invalid_scope' })
+        : answer(200, { access_token: 'b', token_type: 'Bearer' });
+    };
+    const grant = {
+      authority: { issuer, metadata: undefined, resource: undefined, scopes: undefined },
+      client: { client_id: 'c' },
+      tokens: { access_token: 'a', token_type: 'Bearer', refresh_token: 'refresh' },
+      expiresAt: 1,
+    };
+    for (const scope of ['x', 'y z', undefined]) {
+      const renewal = await renewed(await loadOAuthSdk(), { ...grant, scope }, fetchFn, systemClock);
+      assert.equal(renewal.kind, 'renewed');
+    }
+    assert.deepEqual(sent, ['x', null, 'y z', null]);
+  });
 });

@@ -1,4 +1,4 @@
-/** A view that asks before it is known what there is gets its first answer late, and right. */
+/** An early view gets its first answer late, and the right one. */
 import assert from 'node:assert/strict';
 import { HeldAnswers } from '../../../../../src/vscode/views/rows/heldAnswers.js';
 import { rest } from '../../../../support/fakes/fakeClock.js';
@@ -16,7 +16,7 @@ describe('held answers', () => {
 
   const ask = (): void => void Promise.resolve(answers.ask()).then((answer) => given.push(answer));
 
-  it('wait until it is known, and whoever waited is told no news', async () => {
+  it('held answers wait until the answer is known, and then cause no change event', async () => {
     ask();
     assert.equal(answers.become(false), false);
     await rest();
@@ -28,14 +28,14 @@ describe('held answers', () => {
     assert.equal(answers.become(true), false);
   });
 
-  it('are given at once when it is known, and news is told', () => {
+  it('known answers are given at once, and changes cause an event', () => {
     assert.equal(answers.become(true), false);
     rows = ['alpha'];
     assert.deepEqual(answers.ask(), ['alpha']);
     assert.equal(answers.become(true), false);
   });
 
-  it('are held back again where it is no longer known', async () => {
+  it('answers are held back again when they become unknown', async () => {
     answers.become(true);
     answers.become(false);
     ask();

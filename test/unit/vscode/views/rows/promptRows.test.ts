@@ -4,7 +4,7 @@ import { changedNodes, promptNodes, resourceNodes } from '../../../../../src/vsc
 import { status } from '../statuses.js';
 
 describe('sidebar: prompts and resources (E3)', () => {
-  it('show names, what they take, and where they come from', () => {
+  it('prompts and resources show names, arguments and addresses', () => {
     const prompts = [
       {
         original: 'greet',
@@ -17,7 +17,7 @@ describe('sidebar: prompts and resources (E3)', () => {
     assert.match(read(row?.tooltip ?? ''), /Takes who, \[how\]/);
   });
 
-  it('are marked where they changed or came since the approval, and have a row where they are held back (S3)', () => {
+  it('prompts are marked if they changed since the approval, and have a row if they are held back (S3)', () => {
     const prompts = [{ original: 'p', published: 'my_p', prompt: { name: 'p' } }];
     const change = { launch: '1', kind: 'prompt', original: 'p', parts: ['new'], held: false } as const;
     const told = { launch: '1', kind: 'instructions', original: '', parts: ['text'], held: false } as const;
@@ -38,7 +38,7 @@ describe('sidebar: prompts and resources (E3)', () => {
     ]);
   });
 
-  it('two resources with one address have ids of their own', () => {
+  it('two resources with one address have different ids', () => {
     const twice = [1, 2].map(() => ({ uri: 'note://a', name: 'a' }));
     const resources = {
       resources: twice,

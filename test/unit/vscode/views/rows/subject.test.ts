@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { nodeOf, nodesOf, serverOf } from '../../../../../src/vscode/views/rows/subject.js';
 
-describe('what a command is called with', () => {
-  it('is a row, or the id of a server', () => {
+describe('argument of a command', () => {
+  it('the argument of a command is a row or the id of a server', () => {
     const changed = { launch: '1', kind: 'tool', original: 't' };
     const node = {
       kind: 'tool',
@@ -18,14 +18,14 @@ describe('what a command is called with', () => {
     assert.deepEqual([serverOf({ node }), serverOf('s'), nodeOf('s')], ['s', 's', undefined]);
   });
 
-  it('is all selected rows, if there are several', () => {
+  it('the argument of a command is all selected rows if there are several', () => {
     const [one, other] = [{ node: { server: 'a' } }, { node: { server: 'b' } }];
     assert.deepEqual(nodesOf(one, [one, other]), [{ server: 'a' }, { server: 'b' }]);
     assert.deepEqual(nodesOf(one, undefined), [{ server: 'a' }]);
     assert.deepEqual(nodesOf(undefined, undefined), []);
   });
 
-  it('counts as nothing where it is anything else', () => {
+  it('any other argument of a command counts as undefined', () => {
     const node = new Proxy({}, { get: () => ({}) });
     for (const subject of [
       undefined,

@@ -1,0 +1,115 @@
+/**
+ * Reads the references of other programs inside texts. Import turns them into our references (C6). In our own files they
+ * have no meaning, so the reader warns of them (C2). Everything here is pure.
+ */
+
+/** The look of a program's references. `${env:NAME}` includes all others of an editor, such as inputs and folders. */
+export type Syntax = '${env:NAME}' | '${NAME}' | '$NAME' | '{env:NAME}' | '{{ NAME }}' | '%NAME%';
+
+/** The syntaxes for arguments. Many programs take templates with `{{ }}` as arguments. */
+export const argumentSyntaxes: readonly Syntax[] = ['${env:NAME}', '${NAME}', '$NAME', '{env:NAME}', '%NAME%'];
+export const everySyntax: readonly Syntax[] = [...argumentSyntaxes, '{{ NAME }}'];
+
+export type Piece =
+  | { readonly kind: 'text'; readonly text: string }
+  | (Reference & {
+      /** The reference as in the text, without its default. */
+      readonly written: string;
+    });
+
+type Reference =
+  /** `fallback` is the default after the name. */
+  | { readonly kind: 'variable'; readonly name: string; readonly fallback: string | undefined }
+  /** A secret in the program's own storage. */
+  | { readonly kind: 'secret'; readonly name: string }
+  | { readonly kind: 'input'; readonly id: string }
+  | { readonly kind: 'folder' | 'home' | 'other' };
+
+// The time is linear for any text, because no two repetitions can match the same characters.
+const pattern = new RegExp(
+  [
+    /\$?\{\{(?<template>[^{}]*)\}\}/,
+    /\$\{(?<nested>[^{}]*\$\{[^{}]*\}[^{}]*)\}/,
+    /\$\{(?<braces>[^{}]+)\}/,
+    /\{(?<bare>(?:env|file):[^{}]+)\}/,
+    /\$\((?<command>[^()]*)\)/,
+    /(?<![\w$!#%^&*~])\$(?<name>[A-Za-z_]\w*)/,
+    /%(?<percent>[A-Za-z_]\w{2,})%/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
+
+export function piecesOf(text: string, syntaxes: readonly Syntax[]): Piece[] {
+  const pieces: Piece[] = [];
+  let at = 0;
+  for (const { 0: written, index, groups = {} } of text.matchAll(pattern)) {
+    const found = referenceOf(groups, text, syntaxes);
+    if (found === undefined) continue;
+    if (index > at) pieces.push({ kind: 'text', text: text.slice(at, index) });
+    pieces.push(typeof found === 'string' ? { kind: 'text', text: found } : { ...found, written: shown(written) });
+    at = index + written.length;
+  }
+  if (at < text.length || pieces.length === 0) pieces.push({ kind: 'text', text: text.slice(at) });
+  return pieces;
+}
+
+/** The default may be a secret. */
+function shown(written: string): string {
+  return written.replace(/:-[^]*/, '}');
+}
+
+export type ForeignReference = Exclude<Piece, { kind: 'text' }>;
+
+/** Returns the first reference in a text, except for `$name` in small letters, a form of many query languages. */
+export function foreignReference(text: string, syntaxes: readonly Syntax[]): ForeignReference | undefined {
+  return piecesOf(text, syntaxes).find(
+    (piece): piece is ForeignReference => piece.kind !== 'text' && !/^[$%][^{(]*[a-z]/.test(piece.written),
+  );
+}
+
+type Groups = Readonly<Record<string, string | undefined>>;
+
+/** Returns a string for a constant, and undefined for a text without meaning in these syntaxes. */
+function referenceOf(
+  { template, nested, braces, bare, command, name, percent }: Groups,
+  text: string,
+  syntaxes: readonly Syntax[],
+): Reference | string | undefined {
+  const has = (syntax: Syntax): boolean => syntaxes.includes(syntax);
+  const isPlain = has('${NAME}');
+  if (template !== undefined) return has('{{ NAME }}') ? inTemplate(template.trim()) : undefined;
+  if (nested !== undefined) return isPlain ? { kind: 'other' } : undefined;
+  if (braces !== undefined) return isPlain || has('${env:NAME}') ? inBraces(braces, isPlain) : undefined;
+  if (bare !== undefined) return has('{env:NAME}') ? inBraces(bare, false) : undefined;
+  if (command !== undefined) return has('$NAME') ? { kind: 'other' } : undefined;
+  if (name !== undefined) return has('$NAME') ? variable(name) : undefined;
+  // Addresses have escapes like `%C3`.
+  return percent !== undefined && has('%NAME%') && !text.includes('://') ? variable(percent) : undefined;
+}
+
+function variable(name: string, fallback?: string): Reference {
+  return { kind: 'variable', name, fallback };
+}
+
+function inBraces(inner: string, isPlain: boolean): Reference | string {
+  const [, scheme, name = '', fallback] = /^(env|input):(.+?)(?::-(.*))?$/s.exec(inner) ?? [];
+  if (scheme === 'env') return variable(name, fallback);
+  if (scheme === 'input') return { kind: 'input', id: inner.slice('input:'.length) };
+  if (/^(?:workspaceFolder|workspaceRoot|CLAUDE_PROJECT_DIR)(?::-.*)?$/s.test(inner)) return { kind: 'folder' };
+  if (inner === 'userHome') return { kind: 'home' };
+  if (inner === 'pathSeparator' || inner === '/') return '/';
+  if (!isPlain || inner === 'workspaceFolderBasename') return { kind: 'other' };
+  const [, plain, byDefault] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inner) ?? [];
+  return plain === undefined ? { kind: 'other' } : variable(plain, byDefault);
+}
+
+/** Reads the templates of Continue and LibreChat. */
+function inTemplate(inner: string): Reference {
+  const [first = '', second, ...more] = inner.split('.');
+  const name = second ?? first;
+  const isKnown = second === undefined || first === 'secrets' || first === 'inputs';
+  if (!isKnown || more.length > 0 || !/^(?!LIBRECHAT_)[A-Za-z_]\w*$/.test(name)) return { kind: 'other' };
+  return first === 'secrets' ? { kind: 'secret', name } : { kind: 'input', id: name };
+}

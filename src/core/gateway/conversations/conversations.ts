@@ -1,0 +1,145 @@
+/**
+ * Keeps the conversations of modern requests (G3). Their number is bounded: the conversation idle for longest is
+ * forgotten, and is made again for its next request.
+ *
+ * A conversation with its own address can be ended there. It also ends after its program has gone (L2a). Others end
+ * as their leases do (L2).
+ */
+import type { Clock } from '../../base/clock.js';
+import type { Disposable } from '../../base/disposables.js';
+import type { ServerClient } from '../../protocol/client.js';
+import { Conversation, quietLimitMs } from './conversation.js';
+import type { Listing } from './listings.js';
+
+export interface ConversationKey {
+  readonly toolset: string;
+  readonly id: string;
+}
+
+interface Kept {
+  readonly conversation: Conversation;
+  inUse: number;
+}
+
+interface ConversationsDeps {
+  readonly clock: Clock;
+  readonly max: number;
+  readonly forgotten: (conversation: Conversation) => void;
+  /** Called when the leases of a conversation are to end. */
+  readonly ended: (client: ServerClient) => void;
+}
+
+export class Conversations implements Disposable {
+  private readonly kept = new Map<string, Kept>();
+  /** The number of streams that hold a conversation open. */
+  private readonly attending = new Map<string, number>();
+  private readonly quiet = new Map<string, Disposable>();
+
+  constructor(private readonly deps: ConversationsDeps) {}
+
+  /**
+   * Returns the conversation and notes the use. Returns undefined if there is no room because all are in use.
+   * @param listing makes the listing of a new conversation
+   * @param lostBefore as `Conversation.lostBefore`, for a new conversation
+   */
+  of(given: ConversationKey, listing: () => Listing, lostBefore?: string): Conversation | undefined {
+    const key = keyOf(given);
+    const known = this.kept.get(key)?.conversation;
+    if (known) {
+      known.lastUsed = this.deps.clock.now();
+      return known;
+    }
+    if (this.kept.size >= this.deps.max && !this.makeRoom()) return undefined;
+    const start = { id: given.id, lostBefore, mayHaveLost: true };
+    const conversation = new Conversation(start, listing(), this.deps.clock.now());
+    this.kept.set(key, { conversation, inUse: 0 });
+    return conversation;
+  }
+
+  /** Keeps a conversation in use during a request. */
+  use(conversation: Conversation): Disposable {
+    const kept = this.kept.get(keyOf(conversation));
+    if (kept) kept.inUse += 1;
+    return {
+      dispose: () => {
+        if (kept) kept.inUse -= 1;
+        conversation.lastUsed = this.deps.clock.now();
+      },
+    };
+  }
+
+  /** Holds a conversation open. It ends a while after its last such stream has closed. */
+  attend(given: ConversationKey): Disposable {
+    const key = keyOf(given);
+    this.quiet.get(key)?.dispose();
+    this.attending.set(key, (this.attending.get(key) ?? 0) + 1);
+    return {
+      dispose: () => {
+        const left = (this.attending.get(key) ?? 1) - 1;
+        if (left > 0) {
+          this.attending.set(key, left);
+          return;
+        }
+        this.attending.delete(key);
+        this.awaitQuiet(key, quietLimitMs);
+      },
+    };
+  }
+
+  end(given: ConversationKey): void {
+    const conversation = this.kept.get(keyOf(given))?.conversation;
+    if (!conversation) return;
+    this.forget(conversation);
+    this.deps.ended(clientOf(conversation));
+  }
+
+  dispose(): void {
+    for (const timer of this.quiet.values()) timer.dispose();
+    this.quiet.clear();
+    this.kept.clear();
+  }
+
+  private awaitQuiet(key: string, limitMs: number): void {
+    this.quiet.get(key)?.dispose();
+    const { clock } = this.deps;
+    const timer = clock.after(limitMs, () => {
+      this.quiet.delete(key);
+      const kept = this.kept.get(key);
+      if (!kept || this.attending.has(key)) return;
+      const left = kept.inUse > 0 ? quietLimitMs : kept.conversation.lastUsed + quietLimitMs - clock.now();
+      if (left > 0) this.awaitQuiet(key, left);
+      else this.end(kept.conversation);
+    });
+    this.quiet.set(key, timer);
+  }
+
+  private makeRoom(): boolean {
+    let idlest: Conversation | undefined;
+    for (const [key, { conversation, inUse }] of this.kept) {
+      if (inUse > 0 || this.attending.has(key)) continue;
+      if (!idlest || conversation.lastUsed < idlest.lastUsed) idlest = conversation;
+    }
+    if (idlest) this.forget(idlest);
+    return idlest !== undefined;
+  }
+
+  private forget(conversation: Conversation): void {
+    this.kept.delete(keyOf(conversation));
+    this.deps.forgotten(conversation);
+  }
+}
+
+function keyOf({ toolset, id }: ConversationKey): string {
+  return `${toolset} ${id}`;
+}
+
+function clientOf(conversation: Conversation): ServerClient {
+  return {
+    session: conversation,
+    conversation: conversation.id,
+    capabilities: {},
+    logLevel: undefined,
+    ask: () => Promise.reject(new Error('The conversation has ended.')),
+    tell: () => {},
+  };
+}

@@ -1,0 +1,373 @@
+/**
+ * Keeps the lists of tools, prompts and resources for each toolset, kind of client and protocol version, and decides
+ * when to announce a change. A conversation outside the editor has its own listing (G3g). The text of equal lists is
+ * made once.
+ *
+ * Invariants: one version is one list, for the whole gateway; an unchanged list keeps its version. A removed toolset
+ * has an empty list, because only a client can end its session without losing calls in flight (R4).
+ */
+import { randomInt } from 'node:crypto';
+import { appOf } from '../../apps/toolMeta.js';
+import type { Clock } from '../../base/clock.js';
+import { type Disposable, DisposableStore } from '../../base/disposables.js';
+import type { Log } from '../../base/log.js';
+import { asText } from '../../base/text.js';
+import { type ServerFeatures, toolsAlone } from '../../tools/features.js';
+import type { ClientKind } from '../../protocol/client.js';
+import type { GatewayBackend, ServedToolset } from '../backend.js';
+import { entries } from '../dialect.js';
+import { mirroredParams, type MirroredParam } from '../../protocol/mirroredParams.js';
+import { type SpokenVersion, protocolVersions } from '../../protocol/versions.js';
+import { notificationMessage } from '../../protocol/jsonRpc.js';
+
+export class Listing {
+  readonly tools: PagedList;
+  readonly prompts: PagedList;
+  readonly resources: PagedList;
+  readonly templates: PagedList;
+  isGone = false;
+  features: ServerFeatures = toolsAlone;
+  /** Until it is first served, a toolset may have any feature. */
+  canGain = true;
+  private served: ServedToolset | undefined;
+  private isStale = false;
+
+  constructor(
+    readonly toolset: string,
+    readonly clientKind: ClientKind,
+    /** Undefined if the listing is for all clients of the same kind. */
+    readonly conversation: string | undefined,
+    private readonly ask: () => ServedToolset | undefined,
+    toPages: ToPages,
+    nextVersion: () => number,
+  ) {
+    const list = (key: string): PagedList => new PagedList(key, nextVersion, toPages);
+    this.tools = list('tools');
+    this.prompts = list('prompts');
+    this.resources = list('resources');
+    this.templates = list('resourceTemplates');
+    this.refresh();
+  }
+
+  /** Versions only grow, so the greater one of two lists represents both. */
+  versionOf(topic: Topic): number {
+    return topic === 'resources' ? Math.max(this.resources.version, this.templates.version) : this[topic].version;
+  }
+
+  /** Makes the next `refreshIfStale` ask again. */
+  invalidate(): void {
+    this.isStale = true;
+  }
+
+  refreshIfStale(): void {
+    if (this.isStale) this.refresh();
+  }
+
+  refresh(): void {
+    const served = this.ask();
+    this.isStale = false;
+    this.isGone = served === undefined;
+    if (served !== this.served || served === undefined) {
+      this.tools.set(served?.tools);
+      this.prompts.set(served?.prompts);
+      this.resources.set(served?.resources);
+      this.templates.set(served?.templates);
+    }
+    this.served = served;
+    if (!served) return;
+    this.features = served.features;
+    this.canGain = served.canGain === true;
+  }
+
+  /** The URIs of apps, by the listed names of their tools (G8). */
+  get apps(): ReadonlyMap<string, string> {
+    return this.served ? appsIn(this.served) : new Map();
+  }
+
+  /** The parameters to mirror in headers, by the listed name of the tool (X8b). */
+  get mirrored(): ReadonlyMap<string, readonly MirroredParam[]> {
+    return this.served ? mirroredIn(this.served) : new Map();
+  }
+
+  hasApp(uri: unknown): boolean {
+    return [...this.apps.values()].some((one) => one === uri);
+  }
+
+  get promised(): ServedToolset['promised'] {
+    return this.served?.promised;
+  }
+
+  get isLeased(): boolean {
+    return this.served?.isLeased === true;
+  }
+
+  /** True if only apps may call the tool. */
+  isForAppsAlone(name: string): boolean {
+    return this.served?.appTools?.some((tool) => tool.name === name) === true;
+  }
+}
+
+const appsIn = once(
+  ({ tools }) =>
+    new Map(
+      tools.flatMap((tool): [string, string][] => {
+        const uri = appOf(tool);
+        return uri === undefined ? [] : [[tool.name, uri]];
+      }),
+    ),
+);
+
+const mirroredIn = once(
+  ({ tools, appTools = [] }) =>
+    new Map(
+      [...tools, ...appTools].flatMap(({ name, inputSchema }): [string, readonly MirroredParam[]][] => {
+        const mirrored = mirroredParams(inputSchema);
+        return mirrored.kind === 'right' && mirrored.params.length > 0 ? [[name, mirrored.params]] : [];
+      }),
+    ),
+);
+
+/** Makes a function with a memory, so each toolset is looked through once for all clients. */
+function once<Found>(look: (served: ServedToolset) => Found): (served: ServedToolset) => Found {
+  const known = new WeakMap<ServedToolset, Found>();
+  return (served) => {
+    const found = known.get(served) ?? look(served);
+    known.set(served, found);
+    return found;
+  };
+}
+
+interface ListingsDeps {
+  readonly backend: GatewayBackend;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly pageSize: number;
+  /** Changes within this time of the first one are announced together, in milliseconds. */
+  readonly coalesceMs: number;
+  /** Called with a fresh listing when its clients need a notification. */
+  readonly announce: (listing: Listing) => void;
+}
+
+export class Listings implements Disposable {
+  private readonly store = new DisposableStore('gateway listings');
+  private readonly shared = new Map<string, Listing>();
+  /** Listings of single conversations. */
+  private readonly own = new Set<Listing>();
+  private readonly pages = new Map<SpokenVersion, ToPages>();
+  /** The variants of a toolset for clients with special needs, each made once. */
+  private readonly adapted = new WeakMap<ServedToolset, Map<string, ServedToolset>>();
+  private readonly changed = new Set<Listing>();
+  private timer: Disposable | undefined;
+  /** Begins at random, because a client may bring a cursor from before a restart. */
+  private versions = randomInt(2 ** 40);
+
+  constructor(private readonly deps: ListingsDeps) {
+    this.store.add(deps.backend.onDidChangeToolsets((ids) => this.noteChanges(ids)));
+    this.store.add({ dispose: () => this.timer?.dispose() });
+  }
+
+  /**
+   * Returns a fresh listing. The backend must know the toolset.
+   * @param client with a conversation if the listing is only for it; give that back with `forget`
+   */
+  of(
+    toolset: string,
+    clientKind: ClientKind,
+    protocol: SpokenVersion = protocolVersions[0],
+    client: ListedFor = {},
+  ): Listing {
+    const { conversation } = client;
+    const make = (): Listing =>
+      new Listing(
+        toolset,
+        clientKind,
+        conversation,
+        () => this.ask(toolset, clientKind, client),
+        this.pagesIn(protocol),
+        () => (this.versions += 1),
+      );
+    if (conversation !== undefined) {
+      const listing = make();
+      this.own.add(listing);
+      return listing;
+    }
+    const key = `${clientKind}/${protocol}/${keyOf(client)}/${toolset}`;
+    const known = this.shared.get(key);
+    if (known) {
+      known.refresh();
+      return known;
+    }
+    const listing = make();
+    this.shared.set(key, listing);
+    return listing;
+  }
+
+  /** The conversation of the listing has ended. */
+  forget(listing: Listing): void {
+    this.own.delete(listing);
+    this.changed.delete(listing);
+  }
+
+  dispose(): void {
+    this.store.dispose();
+    this.shared.clear();
+    this.own.clear();
+    this.changed.clear();
+  }
+
+  private ask(toolset: string, clientKind: ClientKind, client: ListedFor): ServedToolset | undefined {
+    const { conversation, readsStructureAlone, showsApps } = client;
+    const served = this.deps.backend.toolset(toolset, clientKind, conversation);
+    if (!served || !(readsStructureAlone || (showsApps && served.appTools?.length))) return served;
+    const made = this.adapted.get(served) ?? new Map<string, ServedToolset>();
+    this.adapted.set(served, made);
+    const key = keyOf(client);
+    const adapted = made.get(key) ?? adaptedTo(served, client);
+    made.set(key, adapted);
+    return adapted;
+  }
+
+  private pagesIn(protocol: SpokenVersion): ToPages {
+    const known = this.pages.get(protocol);
+    if (known) return known;
+    const made = new WeakMap<readonly object[], readonly string[]>();
+    const toPages: ToPages = (list) => {
+      const pages = made.get(list) ?? toPagesOf(entries(protocol, list), this.deps.pageSize);
+      made.set(list, pages);
+      return pages;
+    };
+    this.pages.set(protocol, toPages);
+    return toPages;
+  }
+
+  private noteChanges(toolsets: readonly string[]): void {
+    for (const toolset of toolsets) {
+      for (const listing of [...this.shared.values(), ...this.own]) {
+        if (listing.toolset !== toolset) continue;
+        listing.invalidate();
+        this.changed.add(listing);
+      }
+    }
+    if (this.changed.size > 0) this.timer ??= this.deps.clock.after(this.deps.coalesceMs, () => this.tell());
+  }
+
+  private tell(): void {
+    this.timer = undefined;
+    const due = [...this.changed];
+    this.changed.clear();
+    for (const listing of due) {
+      try {
+        listing.refreshIfStale();
+        this.deps.announce(listing);
+      } catch (error) {
+        this.deps.log.write('error', `What ${listing.toolset} offers could not be listed: ${asText(error)}`);
+      }
+    }
+  }
+}
+
+interface ListedFor {
+  readonly readsStructureAlone?: boolean;
+  /** True if the client shows apps, so it gets their tools too (G8). */
+  readonly showsApps?: boolean;
+  /** The conversation of the listing. */
+  readonly conversation?: string | undefined;
+}
+
+function keyOf({ readsStructureAlone = false, showsApps = false }: ListedFor): string {
+  return `${readsStructureAlone} ${showsApps}`;
+}
+
+function adaptedTo(served: ServedToolset, { readsStructureAlone, showsApps }: ListedFor): ServedToolset {
+  const tools = showsApps ? [...served.tools, ...(served.appTools ?? [])] : served.tools;
+  // A note may replace the structure promised by an output schema.
+  return { ...served, tools: readsStructureAlone ? tools.map(({ outputSchema: _, ...tool }) => tool) : tools };
+}
+
+/** Makes the pages of a list once for all clients, as JSON without the brackets. */
+type ToPages = (entries: readonly object[]) => readonly string[];
+
+const nothing: readonly object[] = [];
+
+class PagedList {
+  /** Versions are counted over the whole gateway, so two lists never share one. */
+  version = 0;
+  private entries: readonly object[] | undefined;
+  /** The entries of each page, as JSON without the brackets. */
+  private pages: readonly string[] = [];
+
+  /** @param key the key of the entries in a result */
+  constructor(
+    private readonly key: string,
+    private readonly nextVersion: () => number,
+    private readonly toPages: ToPages,
+  ) {}
+
+  /** An unchanged list keeps its version. */
+  set(entries: readonly object[] = nothing): void {
+    if (entries === this.entries) return;
+    this.entries = entries;
+    const pages = this.toPages(entries);
+    if (this.version > 0 && isSame(pages, this.pages)) return;
+    this.pages = pages;
+    this.version = this.nextVersion();
+  }
+
+  /** Returns the result of the list as JSON, or undefined if the cursor is unknown or of another version. */
+  page(cursor: string | undefined): string | undefined {
+    const index = cursor === undefined ? 0 : this.pageIndex(cursor);
+    const page = index === undefined ? undefined : this.pages[index];
+    if (index === undefined || page === undefined) return undefined;
+    const more = index + 1 < this.pages.length ? `,"nextCursor":"${this.cursor(index + 1)}"` : '';
+    return `{"${this.key}":[${page}]${more}}`;
+  }
+
+  private cursor(index: number): string {
+    return Buffer.from(`${this.version}:${index}`).toString('base64url');
+  }
+
+  private pageIndex(cursor: string): number | undefined {
+    const match = /^(\d+):(\d+)$/.exec(Buffer.from(cursor, 'base64url').toString());
+    return Number(match?.[1]) === this.version ? Number(match?.[2]) : undefined;
+  }
+}
+
+function toPagesOf(entries: readonly object[], size: number): string[] {
+  const pages: string[] = [];
+  for (let start = 0; start === 0 || start < entries.length; start += size) {
+    pages.push(JSON.stringify(entries.slice(start, start + size)).slice(1, -1));
+  }
+  return pages;
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((page, index) => page === b[index]));
+}
+
+export const topics = ['tools', 'prompts', 'resources'] as const;
+
+export type Topic = (typeof topics)[number];
+
+/** The lists of each topic. One notification covers both lists of resources. */
+export const listsOf = {
+  tools: ['tools'],
+  prompts: ['prompts'],
+  resources: ['resources', 'templates'],
+} as const satisfies Readonly<Record<Topic, readonly string[]>>;
+
+export type ListName = (typeof listsOf)[Topic][number];
+
+export const changedMessages: Readonly<Record<Topic, string>> = {
+  tools: notificationMessage('notifications/tools/list_changed'),
+  prompts: notificationMessage('notifications/prompts/list_changed'),
+  resources: notificationMessage('notifications/resources/list_changed'),
+};
+
+export interface Knowledge {
+  /** The client has the list of this version, or is about to read it. */
+  known: number;
+  /** The newest version with a notification, on any stream. */
+  told: number;
+  /** The client has asked for the list at least once. */
+  isAsked: boolean;
+}

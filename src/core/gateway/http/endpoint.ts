@@ -1,0 +1,373 @@
+/**
+ * Serves one path of the gateway as Streamable HTTP: POST, GET and DELETE of a client with the token. An answer to a
+ * request is a stream under status 200. For the editor, any other status is a broken connection. The exception is 404
+ * for a lost session: the editor then begins another (G3b).
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { assertNever } from '../../base/assertNever.js';
+import { delay, type Clock } from '../../base/clock.js';
+import { isObject } from '../../base/isObject.js';
+import type { Route } from '../routes.js';
+import type { ServedToolset } from '../backend.js';
+import type { MethodDeps } from '../methods/requests.js';
+import { showsApps, type ClientKind, type Fields } from '../../protocol/client.js';
+import { clientCapabilities, readsStructureAlone, serverCapabilities } from '../dialect.js';
+import { ListenStream, PostReply, type Heartbeat } from '../eventStreams.js';
+import { errorCodes } from '../../protocol/errors.js';
+import {
+  errorMessage,
+  messagesOf,
+  parsePayload,
+  payloadInSlices,
+  resultMessage,
+  type Message,
+  type Payload,
+} from '../../protocol/jsonRpc.js';
+import type { ConversationKey, Conversations } from '../conversations/conversations.js';
+import { ofInstances } from '../modern/attribution.js';
+import { addressConversation, namerOf } from '../conversations/conversationIds.js';
+import type { Listing, Listings } from '../conversations/listings.js';
+import { answerRequest, capabilitiesOf, takeNotification } from '../methods/methods.js';
+import { allowsBatches, isProtocolVersion, negotiate, type ProtocolVersion } from '../../protocol/versions.js';
+import { inTurns } from '../../base/turns.js';
+import { readBody, type BodyLimits } from './requestBody.js';
+import type { Session } from '../conversations/session.js';
+import type { Stateless } from '../modern/stateless.js';
+import { isBegunElsewhere, isStateless } from '../modern/statelessRequest.js';
+import { traitsIn, type SessionTraits } from '../conversations/sessionId.js';
+import type { Sessions } from '../conversations/sessions.js';
+import type { Succession } from '../conversations/succession.js';
+
+interface EndpointDeps {
+  readonly methods: MethodDeps;
+  readonly listings: Listings;
+  readonly sessions: Sessions;
+  readonly succession: Succession;
+  /** The editor's name in `clientInfo`; if absent, every client at its paths is the editor. */
+  readonly editorName?: string;
+  readonly stateless: Stateless;
+  readonly conversations: Conversations;
+  readonly heartbeat: Heartbeat;
+  readonly clock: Clock;
+  readonly body: BodyLimits;
+  readonly version: string;
+  readonly onClient: (clientKind: ClientKind, capabilities: Fields) => void;
+}
+
+/** `initialize` waits this long for a starting server, in milliseconds. Impatient clients give up after 10 s. */
+const startLimitMs = 8_000;
+
+type RequestMessage = Extract<Message, { kind: 'request' }>;
+
+/** The ids of sessions contain the name. */
+const longestProgram = 80;
+
+/** A longer body is read in slices, in characters (P10). */
+const longBody = 256 * 1024;
+
+export class Endpoint {
+  constructor(private readonly deps: EndpointDeps) {}
+
+  async serve(request: IncomingMessage, response: ServerResponse, route: Route): Promise<void> {
+    switch (request.method) {
+      case 'POST':
+        return this.post(request, response, route);
+      case 'GET':
+        return this.listen(request, response, route);
+      case 'DELETE':
+        return this.delete(request, response, route);
+      default:
+        response.setHeader('allow', 'GET, POST, DELETE');
+        refuse(response, 405, errorCodes.server, 'This path takes GET, POST and DELETE.');
+    }
+  }
+
+  private async post(request: IncomingMessage, response: ServerResponse, route: Route): Promise<void> {
+    const body = await readBody(request, this.deps.body, this.deps.clock);
+    switch (body.kind) {
+      case 'read':
+        break;
+      case 'tooLarge':
+        return refuse(response, 413, errorCodes.invalidRequest, 'The body is too large.');
+      case 'tooSlow':
+        response.setHeader('connection', 'close');
+        return refuse(response, 408, errorCodes.invalidRequest, 'The body came too slowly.');
+      case 'aborted':
+        return;
+      default:
+        assertNever(body);
+    }
+    if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) {
+      return refuse(response, 415, errorCodes.invalidRequest, 'The body must be application/json.');
+    }
+    const { text } = body;
+    const payload = text.length > longBody ? await inTurns(payloadInSlices(text)) : parsePayload(text);
+    if (response.destroyed) return;
+    if (payload.kind === 'single' && route.clientKind === 'plain' && isStateless(request.headers, payload.message)) {
+      const served = await this.served(response, route);
+      if (response.destroyed) return;
+      if (!served) return refuse(response, 404, errorCodes.server, `There is no toolset "${route.toolset}".`);
+      return this.deps.stateless.take(request, response, route, payload.message, served);
+    }
+    if (payload.kind === 'single' && payload.message.kind === 'request' && payload.message.method === 'initialize') {
+      return this.initialize(request, response, route, payload.message);
+    }
+    const session = this.session(request, response, route);
+    if (!session) return;
+    if (session.listing.isGone && needsInstance(payload)) {
+      // A revived session waits for its starting server, as a new one does.
+      await this.served(response, route);
+      if (session.isClosed) return refuse(response, 404, errorCodes.server, noSession);
+    }
+    this.take(response, session, payload);
+  }
+
+  private async initialize(
+    { headers }: IncomingMessage,
+    response: ServerResponse,
+    route: Route,
+    { id, params = {} }: RequestMessage,
+  ): Promise<void> {
+    const served = await this.served(response, route);
+    if (response.destroyed) return;
+    if (!served) return refuse(response, 404, errorCodes.server, `There is no toolset "${route.toolset}".`);
+    const requested = params['protocolVersion'];
+    if (typeof requested !== 'string') {
+      const message = '`protocolVersion` must be a string.';
+      return this.answerAlone(response, errorMessage(id, { code: errorCodes.invalidParams, message }));
+    }
+    const version = negotiate(requested);
+    const { capabilities, clientInfo } = params;
+    const declared = clientCapabilities(version, isObject(capabilities) ? capabilities : {});
+    const agentHost = this.agentHost(route, clientInfo);
+    const traits = {
+      declared,
+      readsStructureAlone: readsStructureAlone(clientInfo),
+      namer: namerOf(clientInfo),
+      ...(agentHost !== undefined && { agentHost }),
+    };
+    const session = this.deps.sessions.open({
+      listing: (conversation) => this.listing(route, version, traits, conversation),
+      protocolVersion: version,
+      traits,
+      conversation: this.deps.succession.begin(route.toolset, agentHost),
+      isContinued: isBegunElsewhere(headers),
+    });
+    if (!session) {
+      const message = 'Too many sessions are open.';
+      return this.answerAlone(response, errorMessage(id, { code: errorCodes.server, message }));
+    }
+    const result = JSON.stringify({
+      protocolVersion: session.protocolVersion,
+      capabilities: serverCapabilities(version, capabilitiesOf(served)),
+      serverInfo: { name: served.serverName, version: this.deps.version },
+      ...(served.instructions === undefined ? {} : { instructions: served.instructions }),
+    });
+    this.answerAlone(response, resultMessage(id, result), { 'mcp-session-id': session.sessionId });
+    this.deps.onClient(session.clientKind, declared);
+    this.deps.methods.noteActivity(route.toolset);
+  }
+
+  private take(response: ServerResponse, session: Session, payload: Payload): void {
+    if (payload.kind === 'unreadable') return refuse(response, 400, payload.error.code, payload.error.message);
+    if (payload.kind === 'batch' && !allowsBatches(session.protocolVersion)) {
+      const message = `Protocol ${session.protocolVersion} has no batches.`;
+      return refuse(response, 400, errorCodes.invalidRequest, message);
+    }
+    const messages = messagesOf(payload);
+    const requests = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
+    if (requests === 0) {
+      for (const message of messages) this.takeMessage(message, session, undefined);
+      // The client may end the cancelled exchange after this answer. The last messages of the exchange go out first.
+      setImmediate(() => response.writeHead(202, { 'content-length': 0 }).end());
+      return;
+    }
+    const [only] = messages;
+    if (payload.kind === 'single' && only?.kind === 'invalid' && only.id === null) {
+      return refuse(response, 400, only.error.code, only.error.message);
+    }
+    const { heartbeat } = this.deps;
+    const reply = new PostReply(response, { heartbeat, requests, isBatch: payload.kind === 'batch' });
+    for (const message of messages) this.takeMessage(message, session, reply);
+    reply.release();
+  }
+
+  /** `reply` exists for requests only. */
+  private takeMessage(message: Message, session: Session, reply: PostReply | undefined): void {
+    switch (message.kind) {
+      case 'notification':
+        return takeNotification(message.method, message.params, session, this.deps.methods);
+      case 'response':
+        return session.clientRequests.take(message);
+      case 'invalid':
+        reply?.settle(errorMessage(message.id, message.error));
+        return;
+      case 'request':
+        if (reply) this.takeRequest(message, session, reply);
+        return;
+      default:
+        assertNever(message);
+    }
+  }
+
+  private takeRequest({ id, method, params }: RequestMessage, session: Session, reply: PostReply): void {
+    const { methods: deps } = this.deps;
+    const { listing } = session;
+    const answer = answerRequest(method, params, { id, client: session, conversation: session, listing, reply, deps });
+    if (answer.kind === 'later') return;
+    reply.settle(answer.kind === 'result' ? resultMessage(id, answer.json) : errorMessage(id, answer.error));
+  }
+
+  private listen(request: IncomingMessage, response: ServerResponse, route: Route): void {
+    const conversation = atAddress(request, route);
+    if (conversation) return this.attend(response, conversation);
+    const session = this.session(request, response, route);
+    if (!session) return;
+    const stream = new ListenStream(response, this.deps.heartbeat);
+    response.once('close', () => {
+      session.stopListening(stream);
+      this.deps.sessions.streamClosed(session);
+    });
+    session.listen(stream);
+  }
+
+  /** Holds a modern conversation open during the life of its program (L2a). */
+  private attend(response: ServerResponse, conversation: ConversationKey): void {
+    const attendance = this.deps.conversations.attend(conversation);
+    new ListenStream(response, this.deps.heartbeat);
+    response.once('close', () => attendance.dispose());
+  }
+
+  /**
+   * Deleting a session cancels its calls. If the toolset is gone, the editor deletes only for this reason, so calls
+   * in flight finish on their instance (R4).
+   */
+  private delete(request: IncomingMessage, response: ServerResponse, route: Route): void {
+    const conversation = atAddress(request, route);
+    if (conversation) {
+      this.deps.conversations.end(conversation);
+      response.writeHead(204).end();
+      return;
+    }
+    const session = this.session(request, response, route);
+    if (!session) return;
+    session.listing.refresh();
+    this.deps.sessions.delete(session, { cancelCalls: !session.listing.isGone });
+    response.writeHead(204).end();
+  }
+
+  /** Returns undefined after a refusal. */
+  private session(request: IncomingMessage, response: ServerResponse, route: Route): Session | undefined {
+    const version = request.headers['mcp-protocol-version'];
+    if (typeof version === 'string' && !isProtocolVersion(version)) {
+      refuse(response, 400, errorCodes.invalidRequest, 'This protocol version is not supported.');
+      return undefined;
+    }
+    const id = request.headers['mcp-session-id'];
+    if (typeof id !== 'string') {
+      refuse(response, 400, errorCodes.invalidRequest, 'The header Mcp-Session-Id is missing.');
+      return undefined;
+    }
+    const session = this.deps.sessions.find(id, route) ?? this.revived(request, id, version, route);
+    if (!session) {
+      refuse(response, 404, errorCodes.server, noSession);
+    }
+    return session;
+  }
+
+  /**
+   * Some programs never begin a new session after losing theirs, as after our restart. The session continues under
+   * its id, and its conversation learns about its loss. The editor begins a new session after 404.
+   */
+  private revived(
+    { method }: IncomingMessage,
+    id: string,
+    said: string | string[] | undefined,
+    { toolset, clientKind }: Route,
+  ): Session | undefined {
+    const { sessions, methods } = this.deps;
+    if (method === 'DELETE' || !sessions.isFree(id)) return undefined;
+    const traits = traitsIn(id);
+    const protocolVersion = typeof said === 'string' && isProtocolVersion(said) ? said : traits?.version;
+    if (!protocolVersion) return undefined;
+    const { backend } = methods;
+    if (!traits || (clientKind === 'editor' && traits.agentHost === undefined)) return undefined;
+    if (!(backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind))) {
+      return undefined;
+    }
+    const session = sessions.open({
+      listing: (conversation) => this.listing({ toolset, clientKind }, protocolVersion, traits, conversation),
+      protocolVersion,
+      traits,
+      revived: id,
+    });
+    if (session) methods.noteActivity(toolset);
+    return session;
+  }
+
+  /** The editor has one list for all its conversations; any other session is one conversation (G3). */
+  private listing(
+    { toolset, clientKind: routed }: Route,
+    version: ProtocolVersion,
+    traits: SessionTraits,
+    conversation: string,
+  ): Listing {
+    const { declared, readsStructureAlone, agentHost } = traits;
+    const clientKind = routed === 'editor' && agentHost !== undefined ? 'agentHost' : routed;
+    const own = clientKind === 'editor' ? undefined : conversation;
+    const client = { readsStructureAlone, showsApps: showsApps(declared), conversation: own };
+    return this.deps.listings.of(toolset, clientKind, version, client);
+  }
+
+  /** Returns the program and version of an agent host of the editor. */
+  private agentHost({ clientKind }: Route, clientInfo: unknown): string | undefined {
+    const { editorName } = this.deps;
+    const { name, version } = isObject(clientInfo) ? clientInfo : {};
+    if (clientKind !== 'editor' || editorName === undefined || name === editorName) return undefined;
+    return [name, version]
+      .filter((part) => typeof part === 'string')
+      .join(' ')
+      .slice(0, longestProgram);
+  }
+
+  /**
+   * Resolves to the toolset of a new session. It waits for a starting server, but no longer than clients wait. A
+   * configured toolset may be empty; `list_changed` reports its first tools.
+   */
+  private async served(response: ServerResponse, { toolset, clientKind }: Route): Promise<ServedToolset | undefined> {
+    const { backend } = this.deps.methods;
+    const now = backend.toolset(toolset, clientKind);
+    if (now || !backend.placeholder(toolset, clientKind)) return now;
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    response.once('close', end);
+    const waits = [backend.settled(toolset, over.signal), delay(this.deps.clock, startLimitMs, over.signal)];
+    await Promise.race(waits.map((wait) => wait.catch(() => undefined)));
+    response.off('close', end);
+    over.abort();
+    return backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind);
+  }
+
+  private answerAlone(response: ServerResponse, message: string, headers: Record<string, string> = {}): void {
+    new PostReply(response, { heartbeat: this.deps.heartbeat, requests: 1, headers }).settle(message);
+  }
+}
+
+const noSession = 'This session does not exist or has ended. Begin a new one with `initialize`.';
+
+function needsInstance(payload: Payload): boolean {
+  if (payload.kind === 'unreadable') return false;
+  return messagesOf(payload).some((message) => message.kind === 'request' && ofInstances.includes(message.method));
+}
+
+/** Returns the conversation of the address, if the request names no session. */
+function atAddress({ headers }: IncomingMessage, { toolset, address }: Route): ConversationKey | undefined {
+  if (address === undefined || headers['mcp-session-id'] !== undefined) return undefined;
+  return { toolset, id: addressConversation(address) };
+}
+
+export function refuse(response: ServerResponse, status: number, code: number, message: string): void {
+  if (response.headersSent || response.destroyed) return;
+  const body = Buffer.from(errorMessage(null, { code, message }));
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+}

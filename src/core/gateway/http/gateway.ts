@@ -1,0 +1,347 @@
+/**
+ * Serves the toolsets to agents as an MCP server (G2): one listener on the loopback interface, one path for each
+ * toolset and kind of client. It uses `node:http` directly, because a general transport costs each call as much as
+ * the rest of the way (P3).
+ *
+ * Invariants: a client without the token gets nothing, and nothing of it is kept; the editor never gets 401, 403 or
+ * 5xx, because they cancel its other calls or open a sign-in (G3b); after `dispose` no socket is open.
+ */
+import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { assertNever } from '../../base/assertNever.js';
+import type { Clock } from '../../base/clock.js';
+import { DisposableStore } from '../../base/disposables.js';
+import { Emitter } from '../../base/events.js';
+import type { Log } from '../../base/log.js';
+import { asText } from '../../base/text.js';
+import { deliveryWithoutFiles, type Delivery } from '../../results/delivery.js';
+import { Attribution } from '../modern/attribution.js';
+import { BearerCheck, isLocalHost, isLocalOrigin, Strangers } from './access.js';
+import { isEditorPath, parseRoute, routePath, type Route } from '../routes.js';
+import type { ClientKind, Fields } from '../../protocol/client.js';
+import { errorCodes } from '../../protocol/errors.js';
+import { proofOf, proofPath } from '../../files/proof.js';
+import { newToken } from '../../files/tokenFile.js';
+import { AppOpenings } from '../methods/appOpenings.js';
+import type { GatewayBackend } from '../backend.js';
+import { Endpoint, refuse } from './endpoint.js';
+import { Conversations } from '../conversations/conversations.js';
+import { Heartbeat } from '../eventStreams.js';
+import { ListenStreams } from '../modern/listenStreams.js';
+import { Listings } from '../conversations/listings.js';
+import { isRestPath, Rest, restRefusals, type RestBackend } from './rest.js';
+import { discardBody, strangersBody } from './requestBody.js';
+import type { Session } from '../conversations/session.js';
+import { Sessions } from '../conversations/sessions.js';
+import { Stateless } from '../modern/stateless.js';
+import { Succession } from '../conversations/succession.js';
+
+export interface GatewayLimits {
+  readonly maxBodyBytes: number;
+  readonly bodyTimeoutMs: number;
+  readonly maxSessions: number;
+  /** The number of calls in flight in one session. */
+  readonly maxCalls: number;
+  readonly keepAliveMs: number;
+  /** Changes within this time are announced together, in milliseconds. */
+  readonly coalesceMs: number;
+  /** The number of entries in one answer to a list. */
+  readonly pageSize: number;
+}
+
+const usualLimits: GatewayLimits = {
+  maxBodyBytes: 16 << 20,
+  bodyTimeoutMs: 30_000,
+  maxSessions: 256,
+  maxCalls: 1_024,
+  keepAliveMs: 15_000,
+  coalesceMs: 20,
+  pageSize: 1_000,
+};
+
+export interface GatewayDeps {
+  readonly backend: GatewayBackend;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** The version of this software, for `serverInfo`. */
+  readonly version: string;
+  readonly limits?: Partial<GatewayLimits>;
+  /**
+   * The editor's name in `clientInfo`. Any other client at its paths is an agent host of it. If absent, every client
+   * there is the editor.
+   */
+  readonly editorName?: string;
+  /** Called after `initialize`, with the declared capabilities. */
+  readonly onClient?: (clientKind: ClientKind, capabilities: Fields) => void;
+  /** Prepares results for clients. By default no file is written. */
+  readonly delivery?: Delivery;
+  /** A lasting address. By default, the system chooses the port, and the token is fresh. */
+  readonly stable?: StableAddress;
+  /** Serves REST beside MCP, with the same token (G7). */
+  readonly rest?: RestBackend;
+}
+
+export interface StableAddress {
+  /** With 0 the system chooses one. */
+  readonly port: number;
+  readonly token: string;
+  /**
+   * By default, agents outside the editor (G6). They do not get the editor's paths, and each of their sessions is one
+   * conversation, whatever the client says.
+   */
+  readonly audience?: 'agents' | 'editor';
+}
+
+export interface GatewayEndpoint {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The use of one toolset by one kind of client, or by all. */
+export interface ToolsetActivity {
+  readonly sessions: number;
+  /** The number of sessions with at least one list of tools and a present client. */
+  readonly listed: number;
+  readonly callsInFlight: number;
+}
+
+export function createGateway(deps: GatewayDeps): Gateway {
+  return new Gateway(deps);
+}
+
+export class Gateway {
+  private readonly store = new DisposableStore('gateway');
+  private readonly activity = this.store.add(new Emitter<string>());
+  private readonly token: string;
+  private readonly bearer: BearerCheck;
+  private readonly rest: Rest | undefined;
+  private readonly sessions: Sessions;
+  private readonly succession: Succession;
+  private readonly stateless: Stateless;
+  private readonly endpointOfAll: Endpoint;
+  private readonly server: Server;
+  private readonly strangers = new Strangers();
+  /** The port is kept, because asking for it is a system call. */
+  private givenPort: number | undefined;
+  private disposal: Promise<void> | undefined;
+
+  /** Fires with a toolset's id after a change of its sessions, lists or calls in flight. */
+  readonly onDidChangeActivity = this.activity.event;
+
+  constructor(private readonly deps: GatewayDeps) {
+    const { backend, clock, log, version } = deps;
+    this.token = deps.stable?.token ?? newToken();
+    this.bearer = new BearerCheck(this.token);
+    const urlOf = (toolset: string): string => this.endpoint(toolset, 'plain').url;
+    this.rest = deps.rest && new Rest({ backend: deps.rest, clock, log, urlOf });
+    const limits = { ...usualLimits, ...deps.limits };
+    const delivery = deps.delivery ?? deliveryWithoutFiles();
+    const noteActivity = (toolset: string): void => this.activity.fire(toolset);
+    const endOf = (session: Session): void => session.clients().forEach((client) => backend.noteClient(client, 'gone'));
+    this.succession = new Succession(clock, endOf);
+    this.sessions = new Sessions(clock, limits.maxSessions, (session, byClient) => {
+      listings.forget(session.listing);
+      if (byClient) this.succession.leave(session);
+      else endOf(session);
+      noteActivity(session.toolset);
+    });
+    const listings = this.store.add(
+      new Listings({
+        backend,
+        clock,
+        log,
+        pageSize: limits.pageSize,
+        coalesceMs: limits.coalesceMs,
+        announce: (listing) => {
+          for (const session of this.sessions.of(listing.toolset)) if (session.listing === listing) session.announce();
+          listenStreams.announce(listing);
+        },
+      }),
+    );
+    const methods = {
+      backend,
+      log,
+      delivery,
+      maxCalls: limits.maxCalls,
+      noteActivity,
+      namesConversations: !this.isForAgents,
+      clock,
+      openings: new AppOpenings(),
+    };
+    const heartbeat = this.store.add(new Heartbeat(clock, limits.keepAliveMs));
+    const listenStreams = new ListenStreams({ methods, heartbeat });
+    const conversations = this.store.add(
+      new Conversations({
+        clock,
+        max: limits.maxSessions,
+        forgotten: ({ listing }) => listings.forget(listing),
+        ended: (client) => backend.noteClient(client, 'gone'),
+      }),
+    );
+    const attribution = new Attribution({ conversations, listings });
+    const stateless = this.store.add(
+      new Stateless({ methods, attribution, conversations, listenStreams, heartbeat, clock, version }),
+    );
+    this.stateless = stateless;
+    this.endpointOfAll = new Endpoint({
+      methods,
+      listings,
+      sessions: this.sessions,
+      succession: this.succession,
+      ...(deps.editorName !== undefined && { editorName: deps.editorName }),
+      stateless,
+      conversations,
+      heartbeat,
+      clock,
+      body: { maxBytes: limits.maxBodyBytes, timeoutMs: limits.bodyTimeoutMs },
+      version,
+      onClient: deps.onClient ?? ((): void => {}),
+    });
+    this.server = createServer({
+      headersTimeout: 10_000,
+      // Our own limit for bodies is shorter; this one also covers bodies without a reader.
+      requestTimeout: 2 * limits.bodyTimeoutMs,
+      connectionsCheckingInterval: 5_000,
+      // This is longer than clients keep idle sockets, because a socket closed under a request is a failed call.
+      keepAliveTimeout: 90_000,
+      noDelay: true,
+    });
+    this.server.on('connection', (socket) => this.strangers.add(socket));
+    this.server.on('request', (request, response) => void this.receive(request, response));
+  }
+
+  /** Undefined before the start. */
+  get port(): number | undefined {
+    return this.givenPort;
+  }
+
+  private get isForAgents(): boolean {
+    const { stable } = this.deps;
+    return stable !== undefined && stable.audience !== 'editor';
+  }
+
+  /** Rejects if the system gives no port, with code `EADDRINUSE` if another program has it. It may be called once. */
+  start(): Promise<void> {
+    if (this.disposal) return Promise.reject(new Error('The gateway is disposed.'));
+    return new Promise((resolve, reject) => {
+      const closed = (): void => reject(new Error('The gateway was disposed while it started.'));
+      this.server.once('error', reject).once('close', closed);
+      this.server.listen(this.deps.stable?.port ?? 0, '127.0.0.1', () => {
+        this.server.off('error', reject).off('close', closed);
+        this.givenPort = (this.server.address() as AddressInfo).port;
+        this.server.on('error', (error) => this.deps.log.write('error', `The listener failed: ${error.message}`));
+        resolve();
+      });
+    });
+  }
+
+  /** Returns the address of a toolset, even if there is no such toolset. Throws before the start. */
+  endpoint(toolset: string, clientKind: ClientKind): GatewayEndpoint {
+    if (this.port === undefined) throw new Error('The gateway is not started.');
+    return {
+      url: `http://127.0.0.1:${this.port}${routePath({ toolset, clientKind })}`,
+      headers: { Authorization: `Bearer ${this.token}` },
+    };
+  }
+
+  activityOf(toolset: string, clientKind?: ClientKind): ToolsetActivity {
+    const all = this.sessions.of(toolset);
+    const sessions = clientKind === undefined ? all : all.filter((session) => session.clientKind === clientKind);
+    return {
+      sessions: sessions.length,
+      listed: sessions.filter((session) => session.hasListed && !session.hasLeft).length,
+      callsInFlight:
+        sessions.reduce((sum, session) => sum + session.calls.size, 0) +
+        // Only agents outside the editor have modern requests.
+        (clientKind === undefined || clientKind === 'plain' ? this.stateless.callsInFlight(toolset) : 0),
+    };
+  }
+
+  /** Cancels calls in flight; resolves when nothing listens. It may be called again. */
+  dispose(): Promise<void> {
+    this.disposal ??= new Promise((resolve) => {
+      this.sessions.closeAll();
+      this.succession.dispose();
+      this.store.dispose();
+      this.server.close(() => resolve());
+      this.server.closeAllConnections();
+    });
+    return this.disposal;
+  }
+
+  private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const admission = this.admit(request);
+      const rest = isRestPath(request.url) ? this.rest : undefined;
+      switch (admission.kind) {
+        case 'admitted':
+          return await this.endpointOfAll.serve(request, response, admission.route);
+        case 'rest':
+          return await rest?.serve(request, response);
+        case 'stranger':
+        case 'withoutToken':
+          if (this.proves(request, response, admission.kind)) return;
+          if (rest) return await rest.refuse(request, response, restRefusals[admission.kind]);
+          return await this.turnAway(request, response, admission.kind);
+        case 'nowhere':
+          return await this.turnAway(request, response, admission.kind);
+        default:
+          return assertNever(admission);
+      }
+    } catch (error) {
+      this.deps.log.write('error', `A request to the gateway threw: ${asText(error)}`);
+      // 404 makes the editor begin a new session; a server error would end its other calls.
+      if (!response.headersSent) response.writeHead(404, { 'content-length': 0 });
+      response.end();
+    }
+  }
+
+  private admit({ headers, url, socket }: IncomingMessage): Admission {
+    if (!isLocalHost(headers.host, this.port ?? -1) || !isLocalOrigin(headers.origin)) {
+      this.deps.log.write('warn', 'Refused a request that did not come from this machine, by its Host or Origin.');
+      return { kind: 'stranger' };
+    }
+    if (!this.bearer.accepts(headers.authorization)) {
+      this.deps.log.write('debug', 'Refused a request without the token.');
+      return { kind: 'withoutToken' };
+    }
+    this.strangers.admit(socket);
+    if (this.rest && isRestPath(url)) return { kind: 'rest' };
+    const route = parseRoute(url);
+    if (!route || (this.isForAgents && route.clientKind === 'editor')) return { kind: 'nowhere' };
+    return { kind: 'admitted', route };
+  }
+
+  /** Answers a client before it shows the lasting token, because another program may have had the port (G6). */
+  private proves({ method, url }: IncomingMessage, response: ServerResponse, why: Refusal['kind']): boolean {
+    const [, challenge] = proofPath.exec(url ?? '') ?? [];
+    if (challenge === undefined || method !== 'GET' || why === 'stranger' || !this.deps.stable) return false;
+    const proof = JSON.stringify({ proof: proofOf(this.token, this.port ?? 0, challenge) });
+    response.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(proof);
+    return true;
+  }
+
+  /** Keeps no connection. An agent outside the editor reads advice; a page and the editor read nothing. */
+  private async turnAway(request: IncomingMessage, response: ServerResponse, why: Refusal['kind']): Promise<void> {
+    await discardBody(request, strangersBody, this.deps.clock);
+    if (response.destroyed) return;
+    const isEditor = isEditorPath(request.url);
+    response.setHeader('connection', 'close');
+    if (why === 'stranger' || isEditor || !this.isForAgents) {
+      response.writeHead(why === 'stranger' && !isEditor ? 403 : 404, { 'content-length': 0 }).end();
+    } else {
+      refuse(response, 404, errorCodes.server, advice[why]);
+    }
+  }
+}
+
+/** Advice for an agent or a person with its log, without details of this machine. */
+const advice = {
+  withoutToken:
+    'The token is missing or wrong. The token is in a file below ~/.minds/endpoints, which `mcp-toolsets serve` and the log of the extension name. `mcp-toolsets entries <agent>` writes entries that find it. If an entry names the variable MCP_TOOLSETS_TOKEN, start the agent with that variable set.',
+  nowhere: 'There is nothing at this path. Toolsets are at /mcp/<toolset>.',
+} as const;
+
+type Refusal = { readonly kind: 'stranger' } | { readonly kind: 'withoutToken' } | { readonly kind: 'nowhere' };
+
+type Admission = { readonly kind: 'admitted'; readonly route: Route } | { readonly kind: 'rest' } | Refusal;

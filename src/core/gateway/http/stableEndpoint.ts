@@ -1,0 +1,180 @@
+/**
+ * Keeps a gateway on a lasting port and with a lasting secret, so its clients find it again (G2, G6). It follows
+ * changes of the secret. It tries a taken port again until the port is free or another one is chosen.
+ *
+ * It knows no toolsets, because it gets a function for making gateways. Invariants: at most one gateway; clients with
+ * the old secret lose their connection at a renewal; after `dispose` nothing listens.
+ */
+import type { Clock } from '../../base/clock.js';
+import { DisposableStore, type Disposable } from '../../base/disposables.js';
+import { Emitter } from '../../base/events.js';
+import type { Log } from '../../base/log.js';
+import { SingleFlight } from '../../base/singleFlight.js';
+import type { EndpointSecret } from './endpointSecret.js';
+import type { Gateway, StableAddress } from './gateway.js';
+
+export type EndpointState =
+  | { readonly kind: 'starting' }
+  /** `instead` is the port known to earlier clients. */
+  | { readonly kind: 'listening'; readonly port: number; readonly instead?: TakenPort }
+  /** Another program listens there, perhaps another window. */
+  | { readonly kind: 'portTaken'; readonly port: number }
+  /** `reason` is a phrase. */
+  | { readonly kind: 'failed'; readonly reason: string };
+
+interface TakenPort {
+  readonly port: number;
+  /** A `window` has proved to know the same secret. */
+  readonly by: 'window' | 'program';
+}
+
+/** The first port to try, and the next one after a taken port. */
+export interface OtherPorts {
+  /** The port of the secret, known after reading the secret. */
+  readonly port: number;
+  /**
+   * Resolves to the same port if it is about to be free. Resolves to another token if clients may have shown theirs
+   * to a stranger.
+   */
+  after(taken: number, token: string): Promise<NextAddress>;
+}
+
+export interface NextAddress {
+  readonly port: number;
+  readonly token: string;
+  readonly instead?: TakenPort;
+}
+
+export interface StableEndpointDeps {
+  readonly port: number;
+  readonly secret: EndpointSecret;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called with new secrets, so logs are redacted. */
+  readonly keepSecret: (values: readonly string[]) => Disposable;
+  readonly createGateway: (stable: StableAddress) => Gateway | Promise<Gateway>;
+  /** By default, a taken port is tried again until it is free. */
+  readonly otherPorts?: OtherPorts;
+}
+
+/** The time between two attempts to listen, in milliseconds. */
+const again = 3_000;
+
+export class StableEndpoint {
+  private readonly store = new DisposableStore('stable endpoint');
+  private readonly changes = this.store.add(new Emitter<EndpointState>());
+  private readonly listening = new SingleFlight(() => this.listen());
+  private open: { readonly token: string; readonly gateway: Gateway; readonly secret: Disposable } | undefined;
+  private watched = false;
+  private retry: Disposable | undefined;
+  private ended = false;
+  /** A port chosen by the system is kept too. */
+  private port: number;
+  state: EndpointState = { kind: 'starting' };
+
+  readonly onDidChange = this.changes.event;
+
+  constructor(private readonly deps: StableEndpointDeps) {
+    this.port = deps.port;
+    this.begin();
+  }
+
+  /** Returns the address of a toolset, or undefined if nothing listens. */
+  urlOf(toolset: string): string | undefined {
+    return this.gateway?.endpoint(toolset, 'plain').url;
+  }
+
+  /** Undefined if nothing listens. Each renewal of the secret makes a new gateway. */
+  get gateway(): Gateway | undefined {
+    return this.state.kind === 'listening' ? this.open?.gateway : undefined;
+  }
+
+  async dispose(): Promise<void> {
+    this.ended = true;
+    this.retry?.dispose();
+    this.store.dispose();
+    await this.listening.settled();
+    await this.close();
+  }
+
+  private watch(): void {
+    this.watched = true;
+    this.store.add(this.deps.secret.watch(() => this.begin()));
+  }
+
+  private begin(): void {
+    this.retry?.dispose();
+    void this.listening.request();
+  }
+
+  /** Never rejects. */
+  private async listen(): Promise<void> {
+    const { secret, log } = this.deps;
+    try {
+      const token = await secret.read();
+      // Following begins after the first reading, so the first event is a later change.
+      if (!this.ended && !this.watched) this.watch();
+      if (this.ended || this.open?.token === token) return;
+      if (this.open) {
+        log.write('info', 'The token of the endpoint was renewed, and its sessions are closed.');
+        this.enter({ kind: 'starting' });
+      }
+      await this.close();
+      const instead = await this.openWith(token);
+      if (this.ended) return;
+      await secret.noteAddress?.(this.port);
+      this.enter({ kind: 'listening', port: this.port, ...(instead && { instead }) });
+    } catch (error) {
+      await this.close();
+      if (this.ended) return;
+      const { message } = error as Error;
+      this.enter(isTaken(error) ? { kind: 'portTaken', port: this.port } : { kind: 'failed', reason: message });
+      this.retry = this.deps.clock.after(again, () => this.begin());
+    }
+  }
+
+  /** Returns the wanted port if another one is used. */
+  private async openWith(known: string): Promise<TakenPort | undefined> {
+    const { createGateway, keepSecret, otherPorts } = this.deps;
+    let token = known;
+    this.port ||= otherPorts?.port ?? 0;
+    for (let instead: TakenPort | undefined; ;) {
+      const gateway = await createGateway({ port: this.port, token });
+      this.open = { token, gateway, secret: keepSecret([token]) };
+      try {
+        await gateway.start();
+        this.port = gateway.port ?? this.port;
+        return instead;
+      } catch (error) {
+        if (this.ended || !otherPorts || !isTaken(error)) throw error;
+        await this.close();
+        const next = await otherPorts.after(this.port, token);
+        if (this.ended) return undefined;
+        ({ port: this.port, token } = next);
+        instead ??= next.instead;
+      }
+    }
+  }
+
+  private async close(): Promise<void> {
+    const { open } = this;
+    this.open = undefined;
+    if (!open) return;
+    await this.deps.secret.forgetAddress?.();
+    await open.gateway.dispose();
+    open.secret.dispose();
+  }
+
+  private enter(state: EndpointState): void {
+    if (this.ended) return;
+    const same = JSON.stringify(state) === JSON.stringify(this.state);
+    this.state = state;
+    if (!same) this.changes.fire(state);
+  }
+}
+
+/** Windows refuses a port reserved by the system in another way than a taken port. */
+function isTaken(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EADDRINUSE' || (code === 'EACCES' && process.platform === 'win32');
+}

@@ -1,0 +1,240 @@
+/**
+ * Follows a request to an instance and back: its calls in flight, its progress, its cancellation, and the client for
+ * questions of the server.
+ *
+ * A request ends by its outcome, by `notifications/cancelled`, or when the client deletes its session. A closed
+ * socket does not end it: in the protocol, a disconnection is no cancellation, and the editor cancels by a message.
+ * The outcome of a request without a reader is dropped.
+ */
+import { randomUUID } from 'node:crypto';
+import { Cancellation } from '../../base/cancellation.js';
+import { assertNever } from '../../base/assertNever.js';
+import { isObject } from '../../base/isObject.js';
+import type { Clock } from '../../base/clock.js';
+import type { Log } from '../../base/log.js';
+import { asText } from '../../base/text.js';
+import type { ClientKind, Fields } from '../../protocol/client.js';
+import { errorCodes, type RpcError } from '../../protocol/errors.js';
+import { metaKeys } from '../../protocol/requestMeta.js';
+import type { Destination, Outcome, RequestTerms } from '../../protocol/request.js';
+import type { Delivery } from '../../results/delivery.js';
+import type { AppOpenings } from './appOpenings.js';
+import type { GatewayBackend } from '../backend.js';
+import { conversationOf, namedBy, sessionConversation } from '../conversations/conversationIds.js';
+import { errorIn, isAtLeast, statusOf } from '../dialect.js';
+import type { Reply } from '../eventStreams.js';
+import {
+  errorMessage,
+  isRequestId,
+  notificationMessage,
+  resultMessage,
+  type RequestId,
+} from '../../protocol/jsonRpc.js';
+import { modernVersion } from '../../protocol/versions.js';
+import { withPagesOpened } from './requiredPages.js';
+import { CallClient, type Asking, type CallInFlight, type Client } from '../conversations/client.js';
+
+/** The context of a request: a method gets it beside its parameters. */
+export interface RequestContext extends Asking {
+  readonly id: RequestId;
+  readonly reply: Reply;
+  readonly deps: MethodDeps;
+}
+
+export interface MethodDeps {
+  readonly backend: GatewayBackend;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly delivery: Delivery;
+  /** The number of requests in flight in one session. */
+  readonly maxCalls: number;
+  /** Has to be called after a change of sessions, lists or calls in flight of the toolset. */
+  readonly noteActivity: (toolset: string) => void;
+  /** True if `_meta` may name the conversation; otherwise the session is the conversation. */
+  readonly namesConversations: boolean;
+  readonly openings: AppOpenings;
+}
+
+export type Answer =
+  | { readonly kind: 'result'; readonly json: string }
+  | { readonly kind: 'error'; readonly error: RpcError }
+  /** The method settles the reply itself, once. */
+  | { readonly kind: 'later' };
+
+export function invalidParams(message: string): Answer {
+  return refusal(errorCodes.invalidParams, message);
+}
+
+export function refusal(code: number, message: string): Answer {
+  return { kind: 'error', error: { code, message } };
+}
+
+export interface ForwardTerms extends RequestTerms, Destination {
+  readonly client: CallClient;
+  readonly clientKind: ClientKind;
+}
+
+interface Forwarding<Result, Beside> {
+  /** The subject of the request in the log. */
+  readonly what: string;
+  /** By default, the session and `_meta` decide. */
+  readonly destination?: Destination | undefined;
+  /** A URI, perhaps of a link in an earlier result. */
+  readonly link?: unknown;
+  readonly send: (terms: ForwardTerms) => Promise<Outcome<Result, Beside>>;
+  /** Returns the result as JSON, in the client's format. */
+  readonly write: (
+    outcome: Extract<Outcome<Result, Beside>, { kind: 'result' }>,
+    terms: ForwardTerms,
+  ) => string | Promise<string>;
+  /** The answer to a request cancelled by the host. */
+  readonly cancelled: string;
+}
+
+/** Sends a request to the backend and answers with its outcome. */
+export function forward<Result, Beside>(
+  { _meta: meta }: Fields,
+  context: RequestContext,
+  forwarding: Forwarding<Result, Beside>,
+): Answer {
+  const { id, client, conversation: asking, listing, deps, reply } = context;
+  if (meta !== undefined && !isObject(meta)) return invalidParams('`_meta` must be an object.');
+  if (client.calls.has(id)) return refusal(errorCodes.invalidRequest, 'A call with this id is in flight.');
+  if (client.calls.size >= deps.maxCalls) return refusal(errorCodes.server, 'Too many calls are in flight.');
+  listing.refreshIfStale();
+  if (listing.isGone) return invalidParams(`The toolset ${listing.toolset} has no tools now.`);
+
+  const destination = forwarding.destination ?? destinationOf(meta, context, forwarding.link);
+  if (!destination) return refusal(errorCodes.invalidRequest, severalConversations);
+
+  const call: CallInFlight = { controller: new Cancellation(), reply, listVersion: listing.tools.version };
+  client.calls.set(id, call);
+  if (asking) asking.hasCalled = true;
+  if (client.calls.size === 1) deps.noteActivity(listing.toolset);
+  const { toolset, conversation } = destination;
+  const terms: ForwardTerms = {
+    toolset,
+    clientKind: listing.clientKind,
+    meta: upstreamMeta(meta),
+    conversation,
+    signal: call.controller,
+    onProgress: progressSink(meta?.['progressToken'], id, call, client),
+    client: new CallClient(context, conversation, () => (client.calls.get(id) === call ? reply : undefined)),
+  };
+  void carryOut(forwarding, terms, call, context);
+  return { kind: 'later' };
+}
+
+const severalConversations = 'Several conversations share this session, and this request does not say which one asks.';
+
+/**
+ * Returns undefined if several conversations of the session may have asked. The editor names no conversation with a
+ * link: it reads from the instance of the link, unless several conversations have one of this name.
+ */
+function destinationOf(
+  meta: Fields | undefined,
+  { client: { traits }, conversation: asking, listing, deps }: RequestContext,
+  link: unknown,
+): Destination | undefined {
+  const { toolset } = listing;
+  const ofEditor = deps.namesConversations ? conversationOf(meta) : undefined;
+  const name = traits.namer === undefined ? undefined : namedBy(traits.namer, meta);
+  const holders = typeof link === 'string' ? (asking?.links.holders(link) ?? []) : [];
+  if (ofEditor === undefined && name === undefined && holders.length > 0) {
+    const isTheSame = holders.length === 1 || !listing.isLeased || listing.hasApp(link);
+    return isTheSame ? holders.at(-1) : undefined;
+  }
+  const own = asking ? asking.idOf(name) : sessionConversation(randomUUID());
+  const conversation = ofEditor ?? own;
+  if (conversation === undefined) return undefined;
+  return holders.find((one) => one.conversation === conversation) ?? { toolset, conversation };
+}
+
+function progressSink(token: unknown, id: RequestId, call: CallInFlight, client: Client): RequestTerms['onProgress'] {
+  if (!isRequestId(token)) return undefined;
+  const hasMessages = isAtLeast(client.protocolVersion, '2025-03-26');
+  return ({ progress, total, message }) => {
+    // A client forgets the token of a settled request.
+    if (client.calls.get(id) !== call) return;
+    const progressToken = call.reply.progressToken ? call.reply.progressToken() : token;
+    if (!isRequestId(progressToken)) return;
+    const params = {
+      progressToken,
+      progress,
+      ...(total === undefined ? {} : { total }),
+      ...(message === undefined || !hasMessages ? {} : { message }),
+    };
+    call.reply.sendIfReading(notificationMessage('notifications/progress', params));
+  };
+}
+
+async function carryOut<Result, Beside>(
+  forwarding: Forwarding<Result, Beside>,
+  terms: ForwardTerms,
+  call: CallInFlight,
+  { id, client: asking, conversation, listing, deps }: RequestContext,
+): Promise<void> {
+  let message: string;
+  let status: number | undefined;
+  try {
+    const { protocolVersion: version } = asking;
+    const send = (): Promise<Outcome<Result, Beside>> => forwarding.send(terms);
+    const { client, signal } = terms;
+    const outcome =
+      version === modernVersion ? await withPagesOpened(send, { client, signal, clock: deps.clock }) : await send();
+    const told = outcome.kind === 'error' ? { ...outcome, ...errorIn(version, outcome) } : outcome;
+    if (told.kind === 'error') status = statusOf(version, told);
+    message = await toMessage(id, told, forwarding, terms);
+  } catch (error) {
+    // Expected failures are outcomes. An exception is our own defect, so the client learns no details.
+    const cause = error instanceof Error ? (error.stack ?? error.message) : asText(error);
+    deps.log.write('error', `The call of ${forwarding.what} in ${listing.toolset} threw: ${cause}`);
+    const text = 'The call failed inside MCP Toolsets; its log says more.';
+    message = errorMessage(id, { code: errorCodes.internal, message: text });
+  }
+  // A cancelled request gets no answer.
+  if (asking.calls.get(id) !== call) return;
+  conversation?.tellBeforeResult(call.reply, call.listVersion);
+  asking.calls.delete(id);
+  call.reply.settle(message, status);
+  // A client still waiting for an answer is probably there.
+  if (conversation) conversation.lastUsed = deps.clock.now();
+  if (asking.calls.size === 0) deps.noteActivity(listing.toolset);
+}
+
+async function toMessage<Result, Beside>(
+  id: RequestId,
+  outcome: Outcome<Result, Beside>,
+  { write, cancelled }: Forwarding<Result, Beside>,
+  terms: ForwardTerms,
+): Promise<string> {
+  switch (outcome.kind) {
+    case 'result':
+      return resultMessage(id, await write(outcome, terms));
+    case 'error':
+      return errorMessage(id, outcome);
+    case 'cancelled':
+      return errorMessage(id, { code: errorCodes.server, message: cancelled });
+    default:
+      return assertNever(outcome);
+  }
+}
+
+const ownKeys: readonly string[] = ['progressToken', ...Object.values(metaKeys)];
+
+/**
+ * Returns the part of `_meta` for the server. The progress token, the statements of a request about itself (X8) and
+ * the editor's private keys stay at the gateway.
+ */
+export function upstreamMeta(meta: Fields | undefined): Fields | undefined {
+  if (meta === undefined) return undefined;
+  const kept = Object.entries(meta).filter(([key]) => !ownKeys.includes(key) && !key.startsWith('vscode.'));
+  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+}
+
+const carriage: readonly string[] = ['_meta', 'requestState', 'inputResponses'];
+
+/** Returns the parameters of the call itself, without the ones of a single request for it. */
+export function withoutCarriage(params: Fields): Fields {
+  return Object.fromEntries(Object.entries(params).filter(([key]) => !carriage.includes(key)));
+}

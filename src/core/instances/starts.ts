@@ -1,0 +1,212 @@
+/**
+ * Starts the instances of one pool: for a conversation, for all of them, for a new list, or ahead for the next
+ * conversation (P9). A conversation can still take a start ahead.
+ *
+ * Invariants: there is one start at a time for each conversation; there is one start ahead at most; a start ahead makes
+ * no caller wait and evicts no instance; a cancelled start leaves nothing.
+ */
+import type { CancelSignal } from '../base/cancellation.js';
+import type { Disposable } from '../base/disposables.js';
+import { untilAborted } from '../base/events.js';
+import type { PendingEnds } from '../base/pendingEnds.js';
+import type { ServerDefinition } from '../config/model.js';
+import type { Connection, StartFailure, ToolListing } from '../connections/connection.js';
+import { capabilitiesKey, type Fields, type ServerClient } from '../protocol/client.js';
+import type { Instance } from './instance.js';
+import type { NotStarted, SlotHolder } from './limit.js';
+import type { Services } from './services.js';
+import type { StartTurn } from './startTurns.js';
+
+/** The use of the new instance. */
+export type Purpose =
+  | { readonly kind: 'shared' }
+  | { readonly kind: 'warm' }
+  | { readonly kind: 'spare' }
+  | { readonly kind: 'leased'; readonly conversation: string; readonly client: ServerClient | undefined };
+
+export type StartOutcome = { readonly kind: 'started'; readonly instance: Instance } | NotStarted;
+
+interface StartsDeps {
+  readonly services: Services;
+  readonly server: string;
+  readonly definition: () => ServerDefinition;
+  /** `draining`: it starts nothing new. `closed`: a new connection is closed. */
+  readonly phase: () => 'open' | 'draining' | 'closed';
+  /** Makes the instance and gives it to its users, in one step. */
+  readonly onConnected: (connection: Connection, start: Start, listing: ToolListing) => Instance;
+  readonly onFailed: (failure: StartFailure) => void;
+  readonly onChange: () => void;
+  /** Takes the ends of starts without a caller. */
+  readonly ends: PendingEnds;
+}
+
+/** The milliseconds before a start ahead, so that it does not slow down the first call of the latest conversation. */
+const aheadDelayMs = 100;
+
+/** One start. Until it has connected, it holds the slot. */
+export class Start implements SlotHolder {
+  readonly idleSince = undefined;
+  readonly waitsSince = undefined;
+  /** Each aborts when its caller no longer waits. */
+  readonly waiters: CancelSignal[] = [];
+  outcome: Promise<StartOutcome> = Promise.resolve({ kind: 'cancelled' });
+  private readonly controller = new AbortController();
+
+  /**
+   * @param purpose becomes another when a conversation takes a start ahead
+   * @param since in epoch milliseconds
+   * @param declared the capabilities of clients for the server
+   * @param turn absent if a caller waits from the beginning
+   */
+  constructor(
+    public purpose: Purpose,
+    public since: number,
+    readonly declared: Fields,
+    readonly turn: StartTurn | undefined,
+  ) {}
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  get phase(): SlotHolder['phase'] {
+    return this.signal.aborted ? 'ending' : 'starting';
+  }
+
+  get isSpare(): boolean {
+    return this.purpose.kind === 'spare' && !this.signal.aborted;
+  }
+
+  /** Resolves when nothing of the start is left. */
+  async end(): Promise<void> {
+    this.controller.abort();
+    await this.outcome.catch(() => undefined);
+  }
+}
+
+export class Starts {
+  private readonly underWay = new Map<string, Start>();
+  private delay: Disposable | undefined;
+
+  constructor(private readonly deps: StartsDeps) {}
+
+  /** Every start under way, except replaced ones. */
+  get all(): readonly Start[] {
+    return [...this.underWay.values()];
+  }
+
+  /** The time in epoch milliseconds since when the longest start runs. Starts ahead do not count. */
+  get since(): number | undefined {
+    const [first] = this.all.filter(({ purpose }) => purpose.kind !== 'spare').sort((a, b) => a.since - b.since);
+    return first?.since;
+  }
+
+  get warm(): Start | undefined {
+    return this.underWay.get('warm');
+  }
+
+  /** The start ahead, if a conversation can take it. */
+  get ahead(): Start | undefined {
+    const ahead = this.underWay.get('spare');
+    return ahead?.isSpare ? ahead : undefined;
+  }
+
+  of(conversation: string): Start | undefined {
+    return this.underWay.get(keyOf({ kind: 'leased', conversation, client: undefined }));
+  }
+
+  /**
+   * Joins the start under way for this purpose, takes the start ahead, or begins one.
+   * @param waiter aborts when the caller no longer waits
+   */
+  start(purpose: Purpose, declared: Fields, waiter?: CancelSignal): Promise<StartOutcome> {
+    const joined = this.underWay.get(keyOf(purpose));
+    const usable = joined?.signal.aborted ? undefined : joined;
+    if (!usable && this.deps.phase() !== 'open') return Promise.resolve({ kind: 'cancelled' });
+    const start = usable ?? this.taken(purpose) ?? this.begin(purpose, declared);
+    if (waiter) start.waiters.push(waiter);
+    return start.outcome;
+  }
+
+  /** Starts an instance ahead in a moment, for a client with these capabilities, if the pool may still do so then. */
+  startAhead(declared: Fields, isWanted: () => boolean): void {
+    if (this.delay || !isWanted()) return;
+    const { clock, turns } = this.deps.services;
+    this.delay = clock.after(aheadDelayMs, () => {
+      this.delay = undefined;
+      if (isWanted()) this.deps.ends.add(this.begin({ kind: 'spare' }, declared, turns.take(false)).outcome);
+    });
+  }
+
+  /** Begins no start ahead, and ends the one under way. Resolves when nothing of it is left. */
+  async endAhead(): Promise<void> {
+    this.delay?.dispose();
+    this.delay = undefined;
+    const ahead = this.underWay.get('spare');
+    this.underWay.delete('spare');
+    await ahead?.end();
+  }
+
+  /** Gives the start ahead to a conversation if it is for a client like this one. */
+  private taken(purpose: Purpose): Start | undefined {
+    const { ahead } = this;
+    if (!ahead || purpose.kind !== 'leased') return undefined;
+    const { client } = purpose;
+    if (client && capabilitiesKey(client.capabilities) !== capabilitiesKey(ahead.declared)) return undefined;
+    this.underWay.delete('spare');
+    ahead.purpose = purpose;
+    ahead.since = this.deps.services.clock.now();
+    ahead.turn?.hurry();
+    this.register(ahead);
+    return ahead;
+  }
+
+  private begin(purpose: Purpose, declared: Fields, turn?: StartTurn): Start {
+    const start = new Start(purpose, this.deps.services.clock.now(), declared, turn);
+    this.register(start);
+    start.outcome = this.run(start).finally(() => {
+      turn?.end();
+      const key = keyOf(start.purpose);
+      if (this.underWay.get(key) === start) this.underWay.delete(key);
+      this.deps.onChange();
+    });
+    return start;
+  }
+
+  private register(start: Start): void {
+    const key = keyOf(start.purpose);
+    const before = this.underWay.get(key);
+    if (before) this.deps.ends.add(before.outcome);
+    this.underWay.set(key, start);
+    this.deps.onChange();
+  }
+
+  private async run(start: Start): Promise<StartOutcome> {
+    const { services, server, definition, phase } = this.deps;
+    const { signal, declared: capabilities, turn } = start;
+    if (turn) {
+      await Promise.race([turn.coming, untilAborted(signal)]);
+      // It makes no room for itself.
+      if (signal.aborted || (start.isSpare && !services.connector.hasRoom())) return { kind: 'cancelled' };
+    }
+    const { launch, timeouts } = definition();
+    const log = services.serverLog(server);
+    const request = { server, launch, log, signal, capabilities, timeoutMs: timeouts.connect };
+    const outcome = await services.connector.connect(request, start);
+    if (outcome.kind === 'failed') {
+      if (start.purpose.kind === 'spare') log.write('info', `No spare instance: ${outcome.failure.message}`);
+      else if (phase() === 'open') this.deps.onFailed(outcome.failure);
+    }
+    if (outcome.kind !== 'connected') return outcome;
+    if (phase() === 'closed' || signal.aborted) {
+      await outcome.connection.close();
+      return { kind: 'cancelled' };
+    }
+    return { kind: 'started', instance: this.deps.onConnected(outcome.connection, start, outcome.listing) };
+  }
+}
+
+/** Ids of conversations have a prefix here, so that they differ from the other purposes. */
+function keyOf(purpose: Purpose): string {
+  return purpose.kind === 'leased' ? `leased ${purpose.conversation}` : purpose.kind;
+}

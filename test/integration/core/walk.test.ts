@@ -1,0 +1,48 @@
+/**
+ * The files of `src` that one tool call runs through, there and back, as V8 counts them. A file counts if one of its
+ * functions ran during the call. The base leaves (clock, events, texts), constants and the start of the agent do not
+ * count.
+ */
+import assert from 'node:assert/strict';
+import { Session } from 'node:inspector/promises';
+import { Agent } from '../../support/core/agent.js';
+import { repository } from '../../support/core/bundles.js';
+import { rawWith } from '../../support/core/configText.js';
+import { endStages, startStage, textOf } from '../../support/core/stage.js';
+
+const most = 53;
+
+describe('the walk of a tool call (src/README.md)', () => {
+  afterEach(endStages);
+
+  it(`A tool call runs through at most ${most} files of src`, async () => {
+    const stage = await startStage();
+    await stage.edit({ a: rawWith(['echo']) });
+    const agent = await Agent.connect(stage, 'a', 'plain');
+    const call = async (): Promise<string> => textOf(await agent.result('echo', { text: 'x' }));
+    await call();
+    const session = new Session();
+    session.connect();
+    try {
+      await session.post('Profiler.enable');
+      await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+      await session.post('Profiler.takePreciseCoverage');
+      await call();
+      const { result } = await session.post('Profiler.takePreciseCoverage');
+      const source = `${repository}/src/`;
+      const files = result
+        .filter(({ functions }) =>
+          // The loader reads a constant of another module by a getter.
+          functions.some(({ functionName, ranges }) => !/^get |^$/.test(functionName) && (ranges[0]?.count ?? 0) > 0),
+        )
+        .map(({ url }) => decodeURI(url.replace(/^file:\/\//, '')).replace(/\?.*$/, ''))
+        .filter((file) => file.startsWith(source) && !file.startsWith(`${source}core/base/`))
+        .map((file) => file.slice(source.length));
+      assert.ok(files.length > 10, `only ${files.join(', ')}`);
+      assert.ok(files.length <= most, `${files.length} files:\n${files.sort().join('\n')}`);
+      if (process.env['MCP_TOOLSETS_WALK']) console.log(`${files.length} files\n${files.sort().join('\n')}`);
+    } finally {
+      session.disconnect();
+    }
+  });
+});

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { readEnvelope } from '../../../../src/core/gateway/modern/statelessRequest.js';
+import { metaKeys } from '../../../../src/core/protocol/requestMeta.js';
+import { modernVersion } from '../../../../src/core/protocol/versions.js';
+
+describe('headers of a request of 2026-07-28', () => {
+  it('the header Mcp-Name repeats the name in the body', () => {
+    const errorOf = (method: string): string | undefined => {
+      const headers = { 'mcp-protocol-version': modernVersion, 'mcp-method': method };
+      const _meta = { [metaKeys.protocolVersion]: modernVersion, [metaKeys.clientCapabilities]: {} };
+      const envelope = readEnvelope(headers, { kind: 'request', id: 1, method, params: { _meta } });
+      return envelope.kind === 'wrong' ? envelope.error.message : undefined;
+    };
+    for (const method of ['tools/call', 'prompts/get', 'resources/read', 'tasks/get']) {
+      assert.equal(errorOf(method), 'The header Mcp-Name is missing.', method);
+    }
+    for (const method of ['tools/list', 'constructor', '__proto__', 'toString'])
+      assert.equal(errorOf(method), undefined);
+  });
+});

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { ServerConversations } from '../../../src/core/instances/serverConversations.js';
+import { fakeClient } from '../../support/fakes/fakeClient.js';
+
+describe('the conversations of a server (L3, X4)', () => {
+  it('a conversation gets the cause of each loss once, and otherwise the news that its instance is new', () => {
+    const conversations = new ServerConversations();
+    assert.deepEqual(conversations.takes('a', undefined), { kind: 'new' });
+    conversations.loses('a', 'it crashed');
+    assert.deepEqual(conversations.takes('b', undefined), { kind: 'new' });
+    assert.deepEqual(conversations.takes('a', undefined), { kind: 'replaced', cause: 'it crashed' });
+    assert.deepEqual(conversations.takes('a', undefined), { kind: 'new' });
+  });
+
+  it('a conversation from elsewhere gets the cause of an earlier or possible loss with its first instance here', () => {
+    const conversations = new ServerConversations();
+    const lost = fakeClient({ lostBefore: 'the gateway was started again' });
+    const mayHave = fakeClient({ mayHaveLost: true });
+    assert.deepEqual(conversations.takes('a', lost), { kind: 'replaced', cause: 'the gateway was started again' });
+    assert.deepEqual(conversations.takes('a', lost), { kind: 'new' });
+    assert.deepEqual(conversations.takes('b', mayHave), { kind: 'newHere' });
+    assert.deepEqual(conversations.takes('b', mayHave), { kind: 'new' });
+    conversations.loses('a', 'it crashed');
+    assert.deepEqual(conversations.takes('a', lost), { kind: 'replaced', cause: 'it crashed' });
+  });
+});

@@ -1,0 +1,391 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import type { ServerState } from '../../../../../src/core/reconcile/status.js';
+import type { ExclusionReason } from '../../../../../src/core/tools/catalogue.js';
+import { read } from '../../../../support/markdown.js';
+import { showsAges, treeModel } from '../../../../../src/vscode/views/rows/serverRows.js';
+import type { TreeNode, TreeOptions } from '../../../../../src/vscode/views/rows/treeNode.js';
+import { file, problem, servedTool, snapshot, status, toolset, treeOptions as around } from '../statuses.js';
+
+function only(nodes: readonly TreeNode[]): TreeNode {
+  assert.equal(nodes.length, 1);
+  return nodes[0] as TreeNode;
+}
+
+function serverRow(changes: Parameters<typeof status>[1]): TreeNode {
+  return only(treeModel(snapshot([status('demo', changes)]), around));
+}
+
+describe('treeModel', () => {
+  it('lists servers in file order', () => {
+    const nodes = treeModel(snapshot([status('b'), status('a')]), around);
+    assert.deepEqual(
+      nodes.map(({ label }) => label),
+      ['b', 'a'],
+    );
+  });
+
+  const states: [ServerState, string, string][] = [
+    [{ kind: 'disabled' }, 'disabled · stdio', 'server'],
+    [{ kind: 'invalid' }, 'entry with errors · stdio', 'server'],
+    [{ kind: 'starting', since: 0 }, 'starting… · stdio', 'server stoppable'],
+    [{ kind: 'running', since: 0 }, '0 tools · agents get nothing · stdio', 'server stoppable restartable'],
+    [{ kind: 'idle', since: 0 }, 'idle · agents get nothing · stdio', 'server startable stoppable restartable'],
+    [
+      { kind: 'reconnecting', attempt: 2, at: 0, cause: 'x' },
+      'reconnecting, attempt 2 · stdio',
+      'server stoppable restartable',
+    ],
+    [
+      { kind: 'failed', since: 0, reason: 'exited with code 3: no config\nCommand: `x`.', fix: 'look' },
+      'exited with code 3: no config · stdio',
+      'server startable failed',
+    ],
+    [{ kind: 'stopped', since: 0 }, 'stopped · stdio', 'server startable'],
+  ];
+  for (const [state, description, context] of states) {
+    it(`says ${state.kind} in words and offers what is possible`, () => {
+      const row = serverRow({ state });
+      assert.equal(row.description, description);
+      assert.equal(row.context, `${context} ${state.kind === 'disabled' ? 'disabled' : 'enabled'}`);
+      assert.ok(row.icon.id);
+    });
+  }
+
+  it('shows the age of remembered tools, and whether their server is starting (P8)', () => {
+    const row = (state: ServerState, age: number): TreeNode =>
+      serverRow({ state, tools: [servedTool('a')], offered: 1, rememberedAt: -age });
+    const hour = 3_600_000;
+    const later = row({ kind: 'remembered', since: -2 * hour }, 2 * hour);
+    assert.equal(later.description, '1 tool · not started · remembered, 2 h old · ~18 tokens · stdio');
+    assert.equal(later.context, 'server startable stoppable restartable enabled');
+    const starting = row({ kind: 'starting', since: 0 }, 49 * hour);
+    assert.equal(starting.description, '1 tool · starting… · remembered, 2 d old · ~18 tokens · stdio');
+    for (const { tooltip } of [later, starting]) {
+      assert.match(read(tooltip), /remembered.* from .*A call waits until its server has started/);
+    }
+  });
+
+  it('counts the published tools of all offered ones', () => {
+    assert.equal(serverRow({ tools: [servedTool('a')], offered: 3 }).description, '1 of 3 tools · ~18 tokens · stdio');
+    assert.equal(serverRow({ tools: [servedTool('a')], offered: 1 }).description, '1 tool · ~18 tokens · stdio');
+    const idle = serverRow({ tools: [servedTool('a')], offered: 3, state: { kind: 'idle', since: 0 } });
+    assert.equal(idle.description, '1 of 3 tools · idle · ~18 tokens · stdio');
+  });
+
+  it('names the source of a server outside the only file, and its shadowed entries', () => {
+    assert.doesNotMatch(serverRow({}).description, /folder|user|mcprc/);
+    assert.match(serverRow({ origin: 'user' }).description, /· user$/);
+    const source = '/folder/.mcprc';
+    assert.match(serverRow({ origin: 'mcprc', source }).description, /· \.mcprc$/);
+    const shadowed = { file: source, range: { start: { line: 1, character: 2 }, end: { line: 1, character: 5 } } };
+    const row = only(serverRow({ shadows: [shadowed] }).children);
+    assert.deepEqual([row.label, row.description, row.place], ['also in .mcprc', 'shadowed', shadowed]);
+  });
+
+  const lacking: [string, Parameters<typeof status>[1], string][] = [
+    ['agents get nothing', { offered: 3 }, 'agents get nothing'],
+    [
+      'names and schemas leave tools out',
+      {
+        tools: [servedTool('a')],
+        excluded: [
+          { original: 'b', reason: { kind: 'originalNameInvalid' } },
+          { original: 'c', reason: { kind: 'nameTaken', published: 'c', holder: 'other' } },
+          { original: 'd', reason: { kind: 'blacklist', pattern: 'd' } },
+        ],
+      },
+      '2 tools left out',
+    ],
+    [
+      'the editor does not get a tool',
+      { tools: [servedTool('a'), servedTool('b', { editorRefuses: { kind: 'idTooLong' } })] },
+      '1 tool in the editor',
+    ],
+    [
+      'changes are held back',
+      {
+        tools: [servedTool('a')],
+        changedOffers: [{ launch: '', kind: 'tool', original: 'b', parts: ['description'], held: true }],
+      },
+      '1 change held back',
+    ],
+  ];
+  for (const [what, changes, phrase] of lacking) {
+    it(`a running server is a warning in icon and words if ${what}`, () => {
+      const row = serverRow(changes);
+      assert.equal(row.icon.id, 'warning');
+      assert.ok(row.description.split(' · ').includes(phrase), row.description);
+      assert.match(row.spoken ?? '', new RegExp(`^demo, server, running, warning, .*${phrase}`));
+      const stopped = serverRow({ ...changes, state: { kind: 'stopped', since: 0 } });
+      assert.equal(stopped.icon.id, 'circle-large-outline');
+    });
+  }
+
+  it('a server whose tools the editor does not show is a warning', () => {
+    const problems = [problem({ code: 'editor-toolset-hidden', severity: 'warning', server: 'demo', inEditor: 0 })];
+    const row = only(treeModel(snapshot([status('demo', { tools: [servedTool('a')] })], { problems }), around));
+    assert.equal(row.icon.id, 'warning');
+    assert.match(row.description, /0 tools in the editor/);
+  });
+
+  it('a server that keeps tools out by its lists, or serves only prompts, is green', () => {
+    const listed = { excluded: [{ original: 'b', reason: { kind: 'whitelist' } }], tools: [servedTool('a')] } as const;
+    const prompts = [{ original: 'p', published: 'p', prompt: { name: 'p' } }];
+    for (const changes of [listed, { prompts }]) assert.equal(serverRow(changes).icon.id, 'pass-filled');
+  });
+
+  it('shows the time and the reason if a previous definition serves', () => {
+    const row = serverRow({ previous: { since: 0, reason: 'npx was not found' } });
+    assert.match(row.description, /previous definition since \d/);
+    assert.equal(row.icon.id, 'warning');
+    assert.match(read(row.tooltip), /previous definition.*since .*npx was not found/);
+  });
+
+  it('shows reason and fix of a failure in the tooltip', () => {
+    const { tooltip } = serverRow({ state: { kind: 'failed', since: 0, reason: 'exit *1*', fix: 'Install it.' } });
+    assert.match(tooltip.value, /exit \\\*1\\\*/);
+    assert.match(read(tooltip), /Install it/);
+    assert.match(read(tooltip), /mcp\.yaml/);
+  });
+
+  it('names the folder only if there are several', () => {
+    const other = status('b', { source: '/other/.minds/mcp.yaml' });
+    const [row] = treeModel(snapshot([status('a'), other]), around);
+    assert.match(row?.description ?? '', / · folder$/);
+    assert.doesNotMatch(serverRow({}).description, /folder/);
+  });
+
+  it('shows published names with the first line of the description, and original names in the hover', () => {
+    const described = { ...servedTool('click'), tool: { ...servedTool('click').tool, description: 'Clicks.\nHard.' } };
+    const [plain, renamed] = serverRow({
+      tools: [described, servedTool('my_read', { original: 'read' })],
+      offered: 2,
+    }).children;
+    assert.deepEqual([plain?.label, plain?.description], ['click', 'Clicks.']);
+    assert.deepEqual([renamed?.label, renamed?.description, renamed?.name], ['my_read', '', 'my_read']);
+    assert.match(read(renamed?.tooltip ?? ''), /The server calls it `?read`?/);
+  });
+
+  const out = (original: string, reason: ExclusionReason) => ({ original, reason });
+
+  it('has a tick box at each tool that a list decides about, in the order of the server (N2)', () => {
+    const changes = {
+      tools: [servedTool('my_b', { original: 'b' })],
+      excluded: [
+        out('c', { kind: 'blacklist', pattern: 'c*' }),
+        out('a', { kind: 'whitelist' }),
+        out('a b', { kind: 'whitelist' }),
+        out('d', { kind: 'denied', pattern: 'd', published: 'my_d' }),
+      ],
+      listed: ['a', 'b', 'a b', 'c', 'd'],
+      offered: 5,
+    };
+    const [first, second, third, group] = serverRow(changes).children;
+    assert.deepEqual(
+      [first, second, third, group].map((row) => [row?.label, row?.ticked]),
+      [
+        ['a', false],
+        ['my_b', true],
+        ['c', false],
+        ['Kept out', undefined],
+      ],
+    );
+    assert.deepEqual(
+      group?.children.map(({ label, ticked, published }) => [label, ticked, published]),
+      [
+        ['a b', undefined, undefined],
+        ['d', undefined, 'my_d'],
+      ],
+    );
+    const [ofOther] = serverRow({ ...changes, origin: 'mcprc' }).children.filter(({ kind }) => kind === 'tool');
+    assert.equal(ofOther?.ticked, undefined, 'a file without lists has no tick boxes');
+  });
+
+  it('keeps the row of a tool when its tick changes', () => {
+    const ids = [
+      serverRow({ tools: [servedTool('my_b', { original: 'b' })] }),
+      serverRow({ excluded: [out('b', { kind: 'whitelist' })] }),
+    ].map(({ children }) => children[0]?.id);
+    assert.equal(ids[0], ids[1]);
+  });
+
+  it('marks a tool that asks before calls (S4)', () => {
+    const server = status('demo', { tools: [servedTool('a', { isAsked: true }), servedTool('b')] });
+    const rows = only(treeModel(snapshot([server]), around)).children;
+    assert.deepEqual(
+      rows.map(({ description }) => description),
+      ['asks before calls', ''],
+    );
+  });
+
+  it('has the built-in toolset below the servers, without tick boxes (L5)', () => {
+    const builtIn = toolset('mcp_admin', 'mcp_status');
+    const [, row] = treeModel(snapshot([status('demo')], { builtIn }), around);
+    assert.deepEqual([row?.label, row?.description], ['mcp_admin', 'built in · 1 tool · ~21 tokens']);
+    assert.deepEqual(
+      row?.children.map(({ label, ticked, context }) => [label, ticked, context]),
+      [['mcp_status', undefined, 'builtInTool tool']],
+    );
+  });
+
+  it('offers “Set Secret…” only for servers with a secret', () => {
+    assert.doesNotMatch(serverRow({}).context, /secret/);
+    assert.match(serverRow({ hasSecrets: true }).context, /secret/);
+    const unset = problem({ server: 'demo', code: 'secret-unset' });
+    const row = only(treeModel(snapshot([status('demo')], { problems: [unset] }), around));
+    assert.match(row.context, /secret/);
+    assert.equal(row.children[0]?.name, 'The variable is not set. Set it.', 'what “Copy Error” copies');
+  });
+
+  it('marks a tool that only the editor does not get (N7)', () => {
+    const [row] = serverRow({
+      tools: [servedTool('click', { editorRefuses: { kind: 'schema', detail: 'no items' } })],
+    }).children;
+    assert.equal(row?.description, 'not in the editor');
+    assert.match(read(row?.tooltip ?? ''), /Not in this editor: .*no items/);
+  });
+
+  const reasons: [ExclusionReason, RegExp][] = [
+    [{ kind: 'denied', pattern: '*_x', published: 'p' }, /toolPermissions: \*_x/],
+    [{ kind: 'originalNameInvalid' }, /rule/],
+    [{ kind: 'publishedNameInvalid', published: 'a b' }, /“a b”/],
+    [{ kind: 'schema', detail: 'no items' }, /no items/],
+    [{ kind: 'nameTaken', published: 'p', holder: 'h' }, /“p” belongs to h/],
+    [{ kind: 'nameReserved', published: 'p' }, /built-in/],
+    [{ kind: 'listedTwice' }, /more than once/],
+  ];
+  it('puts tools that are left out into a group, with the reason', () => {
+    const excluded = reasons.map(([reason], index) => ({ original: `t${index}`, reason }));
+    const group = only(serverRow({ excluded, offered: 7 }).children);
+    assert.deepEqual([group.label, group.description], ['Kept out', '7']);
+    group.children.forEach((row, index) => assert.match(row.description, reasons[index]?.[1] ?? /never/));
+  });
+
+  it('shows instances with their use', () => {
+    const instance = { pid: 7, startedAt: 0, lastCallAt: undefined, callsInFlight: 1 };
+    const group = only(
+      serverRow({
+        instances: [
+          { ...instance, id: '1', use: { kind: 'warm' } },
+          { ...instance, id: '2', use: { kind: 'leased', conversation: '0123456789', since: 0 } },
+          { ...instance, id: '3', use: { kind: 'spare' } },
+        ],
+      }).children,
+    );
+    assert.deepEqual(
+      group.children.map(({ label }) => label),
+      ['ready', 'conversation 01234567', 'spare'],
+    );
+    assert.deepEqual(
+      group.children.map(({ context, conversation }) => [context, conversation]),
+      [
+        ['instance warm', undefined],
+        ['instance leased', '0123456789'],
+        ['instance spare', undefined],
+      ],
+    );
+    assert.equal(group.children[0]?.description, '1 call running · <1 min old');
+    assert.match(read(group.children[0]?.tooltip ?? ''), /process 7/);
+    assert.match(read(group.children[2]?.tooltip ?? ''), /started ahead for the next conversation/);
+  });
+
+  it('names a conversation by its title or its last tool', () => {
+    const use = { kind: 'leased', conversation: '0123456789', since: 0 } as const;
+    const instance = { id: '1', pid: 7, startedAt: 0, lastCallAt: 0, callsInFlight: 0, lastTool: 'click', use };
+    const row = (titleOf: TreeOptions['titleOf']) =>
+      only(only(treeModel(snapshot([status('a', { instances: [instance] })]), { ...around, titleOf })).children)
+        .children[0];
+    const titled = row(() => ({ text: 'Fix the page', chat: 'c' }));
+    assert.deepEqual([titled?.label, titled?.chat], ['Fix the page', 'c']);
+    assert.equal(titled?.description, 'click · idle <1 min · <1 min old');
+    assert.match(read(titled?.tooltip ?? ''), /conversation .*0123456789.*last call click/s);
+    const other = row(() => undefined);
+    assert.match(other?.label ?? '', /^click, \d/);
+    assert.equal(other?.description, 'idle <1 min · <1 min old');
+    assert.equal(other?.chat, undefined);
+  });
+
+  it('shows age and idle time of an instance', () => {
+    const at = (minutes: number): number => -minutes * 60_000;
+    const leased = { kind: 'leased', conversation: '0123456789', since: at(61) } as const;
+    const instance = { id: '1', pid: undefined, startedAt: at(61), callsInFlight: 0, use: leased };
+    const described = (lastCallAt: number | undefined): string | undefined =>
+      only(serverRow({ instances: [{ ...instance, lastCallAt }] }).children).children[0]?.description;
+    assert.equal(described(at(4)), 'idle 4 min · 1 h 1 min old');
+    assert.equal(described(undefined), 'not called yet · 1 h 1 min old');
+  });
+
+  it('tells a screen reader the meaning of icons', () => {
+    assert.equal(serverRow({}).spoken, 'demo, server, running, warning, 0 tools, agents get nothing, stdio');
+    const [tool] = serverRow({ tools: [servedTool('a', { original: 'b' })], offered: 1 }).children;
+    assert.equal(tool?.spoken, 'a, tool, originally b');
+    const excluded = [
+      { original: 't', reason: { kind: 'whitelist' } as const },
+      { original: 'u', reason: { kind: 'listedTwice' } as const },
+    ];
+    const [row, group] = serverRow({ excluded, offered: 2 }).children;
+    assert.deepEqual([row?.spoken, group?.spoken], ['t, kept out: not in the whitelist', 'Kept out, 1']);
+  });
+
+  it('shows the arguments, the effects and the tokens of a tool', () => {
+    const tool = servedTool('a');
+    const inputSchema = { type: 'object' as const, properties: { path: {}, depth: {} }, required: ['path'] };
+    const described = { ...tool.tool, inputSchema, annotations: { readOnlyHint: true } };
+    const [row] = serverRow({ tools: [{ ...tool, tool: described }], offered: 1 }).children;
+    assert.match(read(row?.tooltip ?? ''), /Takes path, \[depth\]\n\n.*\n\nonly reads · ~\d+ tokens$/);
+  });
+
+  it('shows errors and warnings of a server first, and no information', () => {
+    const problems = [
+      problem({ server: 'demo' }),
+      problem({ server: 'demo' }),
+      problem({ server: 'demo', severity: 'information' }),
+      problem({ server: 'other' }),
+      problem(),
+    ];
+    const row = only(treeModel(snapshot([status('demo')], { problems }), around));
+    assert.deepEqual(
+      row.children.map(({ kind, label }) => `${kind} ${label}`),
+      ['problem The variable is not set.', 'problem The variable is not set.'],
+    );
+    assert.equal(row.children[0]?.place, problems[0]?.place);
+  });
+
+  it('gives every row a unique id that does not change when other rows come and go', () => {
+    const ids = (node: TreeNode): string[] => [node.id, ...node.children.flatMap(ids)];
+    const row = serverRow({
+      tools: [servedTool('a'), servedTool('b')],
+      excluded: [
+        { original: 'c', reason: { kind: 'whitelist' } },
+        { original: 'a', reason: { kind: 'listedTwice' } },
+        { original: 'a', reason: { kind: 'listedTwice' } },
+      ],
+      offered: 4,
+    });
+    assert.equal(new Set(ids(row)).size, ids(row).length);
+    const later = serverRow({ tools: [servedTool('b')], offered: 1 });
+    assert.equal(later.id, row.id);
+    assert.equal(later.children[0]?.id, row.children[1]?.id);
+    assert.equal(row.id, `${file}#demo`);
+  });
+
+  it('returns equal rows for the same snapshot', () => {
+    const one = snapshot([status('a', { tools: [servedTool('x')], offered: 2 })]);
+    assert.deepEqual(treeModel(one, around), treeModel(one, around));
+  });
+
+  it('knows that rows with an age change with time', () => {
+    const instance = { id: 'i', pid: 1, startedAt: 0, lastCallAt: 0, callsInFlight: 0, use: { kind: 'warm' } } as const;
+    const cases = [
+      status('a', { instances: [instance] }),
+      status('a', { state: { kind: 'remembered', since: 0 }, rememberedAt: 0 }),
+      status('a', { state: { kind: 'idle', since: 0 } }),
+    ];
+    for (const server of cases) {
+      const shown = snapshot([server]);
+      const later = treeModel(shown, { ...around, now: around.now + 120_000 });
+      assert.equal(showsAges(shown), !isDeepStrictEqual(treeModel(shown, around), later), server.state.kind);
+    }
+  });
+});
