@@ -1,4 +1,4 @@
-/** Rule X1: arguments arrive as they are, and run nothing, through every kind of command. */
+/** Rule X1: arguments arrive unchanged and run nothing, with every kind of command. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const odd = [
   ...['a"&echo INJECTED>injected&"', 'a" & echo INJECTED>injected & "', '"|more>injected', '\\"&echo x>injected&\\"'],
 ];
 
-/** As `npm install` writes it, see `cmd-shim`. */
+/** The file that `npm install` writes, see `cmd-shim`. */
 const shim = `@ECHO off\r
 GOTO start\r
 :find_dp0\r
@@ -35,7 +35,7 @@ IF EXIST "%dp0%\\node.exe" (\r
 endLocal & goto #_undefined_# 2>NUL || title %COMSPEC% & "%_prog%"  "${raw}" %*\r
 `;
 
-describe('arguments', function () {
+describe('arguments of commands (X1)', function () {
   this.timeout(120_000);
   let rig: Rig;
   let folder: string;
@@ -57,25 +57,25 @@ describe('arguments', function () {
 
   const lines = ['two\nlines', 'two\r\nlines', '\n'];
 
-  it('of a program', () => arrive(process.execPath, [raw], [...odd, ...lines]));
+  it('arguments of a program arrive unchanged', () => arrive(process.execPath, [raw], [...odd, ...lines]));
 
-  it('of npx, which no shell reads', async () => {
+  it('arguments of npx are read by no shell', async () => {
     const failure = await rig.failure(
       stdio('npx', ['--offline', '--no', '--', 'missing"&echo INJECTED>injected&"', '%PATH%'], { cwd: folder }),
     );
     assert.equal(failure.code, 'server-exited');
   });
 
-  describe('of a batch file', function () {
+  describe('arguments of a batch file (X1)', function () {
     suiteNotHere(this, process.platform !== 'win32', 'batch files are of Windows');
 
     for (const [name, text] of [
-      ['that passes its line on', `@echo off\r\n"${process.execPath}" "${raw}" %*\r\n`],
-      ['that passes its line on by way of another', '@echo off\r\n"%~dp0other.cmd" %*\r\n'],
+      ['that passes all arguments on', `@echo off\r\n"${process.execPath}" "${raw}" %*\r\n`],
+      ['that passes all arguments on through another', '@echo off\r\n"%~dp0other.cmd" %*\r\n'],
       ['that passes each argument on', `@"${process.execPath}" "${raw}" %1 %2 %3 %4 %5 %6 %7 %8 %9\r\n`],
       ['that npm made', shim],
     ] as const) {
-      it(name, async () => {
+      it(`arguments arrive unchanged through a batch file ${name}`, async () => {
         writeFileSync(path.join(folder, 'other.cmd'), `@"${process.execPath}" "${raw}" %*\r\n`);
         const file = path.join(folder, 'run.cmd');
         writeFileSync(file, text);
@@ -84,7 +84,7 @@ describe('arguments', function () {
       });
     }
 
-    it('in a folder of packages, and on PATH without its ending', async () => {
+    it('arguments arrive unchanged through a batch file in .bin, or on PATH without its extension', async () => {
       const bin = path.join(folder, 'node_modules', '.bin');
       mkdirSync(bin, { recursive: true });
       writeFileSync(path.join(bin, 'run.cmd'), shim);
@@ -95,7 +95,7 @@ describe('arguments', function () {
       await arrive('run', [], odd);
     });
 
-    it('of npm’s own, which no shell reads: as the Node program that it would start', async () => {
+    it('npm and npx start as Node programs, so no shell reads their arguments', async () => {
       const scripts = path.join(folder, 'node_modules', 'npm', 'bin');
       mkdirSync(scripts, { recursive: true });
       for (const name of ['npm', 'npx']) {
@@ -105,7 +105,7 @@ describe('arguments', function () {
       }
     });
 
-    it('does not start with a line break, which would end its line', async () => {
+    it('a batch file does not start if an argument has a line break, which would end the command line', async () => {
       const file = path.join(folder, 'run.cmd');
       writeFileSync(file, shim);
       for (const text of lines) {
@@ -117,7 +117,7 @@ describe('arguments', function () {
   });
 });
 
-describe('which program a command is', function () {
+describe('the search for the program of a command', function () {
   this.timeout(60_000);
   suiteNotHere(this, process.platform !== 'win32', 'this is how Windows finds programs');
   let rig: Rig;
@@ -131,11 +131,11 @@ describe('which program a command is', function () {
     rmSync(folder, { recursive: true });
   });
 
-  it('is never one that lies in the server’s folder', async () => {
+  it('a command never starts a program from the working folder of the server', async () => {
     for (const name of ['npx.cmd', 'npx.exe', 'npx.bat', 'only-here.cmd']) {
       writeFileSync(path.join(folder, name), '@echo PLANTED\r\n');
     }
-    // npx has a shell of its own start what it runs, which is npx's affair.
+    // npx starts its program through a shell.
     await rig.start(stdio('npx', ['-c', `node ${raw}`], { cwd: folder }));
     writeFileSync(path.join(folder, 'node.cmd'), '@echo PLANTED\r\n');
     await rig.start(stdio('node', [raw], { cwd: folder }));
@@ -144,7 +144,7 @@ describe('which program a command is', function () {
     assert(!rig.lines.some(({ text }) => text.includes('PLANTED')));
   });
 
-  it('is found on PATH under any spelling of that name, and in the order of PATHEXT', async () => {
+  it('a command is found on PATH in any spelling of that name, in the order of PATHEXT', async () => {
     writeFileSync(path.join(folder, 'server'), '#!/bin/sh\nexit 1\n');
     writeFileSync(path.join(folder, 'server.cmd'), `@"${process.execPath}" "${raw}"\r\n`);
     for (const name of ['PATH', 'Path', 'path', 'pAtH']) {
@@ -154,13 +154,13 @@ describe('which program a command is', function () {
     await rig.start(stdio('./server.cmd', [], { cwd: folder }));
   });
 
-  it('is what the first line of a script names', async () => {
+  it('a script runs with the interpreter in its first line', async () => {
     writeFileSync(path.join(folder, 'script'), `#!/usr/bin/env node\nimport(${JSON.stringify(`file:///${raw}`)});\n`);
     const { connection } = await rig.start(stdio('./script', ['a b'], { cwd: folder }));
     assert.deepEqual(JSON.parse(await textOf(connection, 'args')), ['a b']);
   });
 
-  it('is none where there is a folder, or a file that is no program', async () => {
+  it('a folder or another file is not executable, and a missing file or folder is reported', async () => {
     writeFileSync(path.join(folder, 'server.js'), 'process.exit(0);');
     for (const command of [folder, '.', './server.js', path.join(folder, 'server.js')]) {
       const failure = await rig.failure(stdio(command, [], { cwd: folder }));

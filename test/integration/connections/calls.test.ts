@@ -1,4 +1,4 @@
-/** Spec X4, X6: every way in which a call can end, over stdio and over HTTP. */
+/** Rules X4, X6: every end of a call, over stdio and over HTTP. */
 import assert from 'node:assert/strict';
 import type { Connection } from '../../../src/core/connections/connection.js';
 import { callTool, fixture, http, once, Rig, textOf } from './rig.js';
@@ -34,7 +34,7 @@ for (const way of ways) {
     });
     afterEach(() => rig.end());
 
-    it('bring results through unchanged', async () => {
+    it('results of calls are unchanged', async () => {
       const outcome = await callTool(connection, 'content');
       assert.equal(outcome.kind, 'result');
       const { result } = outcome as Extract<typeof outcome, { kind: 'result' }>;
@@ -51,7 +51,7 @@ for (const way of ways) {
       });
     });
 
-    it('bring errors as what they are', async () => {
+    it('tool errors and protocol errors of calls stay different', async () => {
       const failed = await callTool(connection, 'fail', { text: 'no such city' });
       assert.deepEqual(failed, {
         kind: 'result',
@@ -62,7 +62,7 @@ for (const way of ways) {
       assert.equal((await callTool(connection, 'no-such-tool')).kind, 'error');
     });
 
-    it('give the server the caller’s _meta and a progress token of our own', async () => {
+    it('the server gets the _meta of the caller with a new progress token', async () => {
       const meta = JSON.parse(
         await textOf(connection, 'meta', {}, { meta: { 'vscode.conversationId': 'c1', progressToken: 'theirs' } }),
       ) as Record<string, unknown>;
@@ -71,12 +71,12 @@ for (const way of ways) {
       assert.notEqual(meta['progressToken'], undefined);
     });
 
-    it('run beside each other by the hundred', async () => {
+    it('hundreds of calls run concurrently', async () => {
       const texts = Array.from({ length: 300 }, (_, n) => `call ${n}`);
       assert.deepEqual(await Promise.all(texts.map((text) => textOf(connection, 'echo', { text }))), texts);
     });
 
-    it('send cancelled when their caller gives up, and end at once', async () => {
+    it('a cancelled call ends at once, and notifies the server', async () => {
       const controller = new AbortController();
       const call = callTool(connection, 'quiet', { ms: 60_000 }, { signal: controller.signal });
       await textOf(connection, 'echo', { text: 'the other is on its way' });
@@ -85,21 +85,21 @@ for (const way of ways) {
       await untilCancelled(['quiet']);
     });
 
-    it('are not sent when their caller has given up before', async () => {
+    it('a call that was cancelled before is not sent', async () => {
       const controller = new AbortController();
       controller.abort();
       assert.deepEqual(await callTool(connection, 'count', {}, { signal: controller.signal }), { kind: 'cancelled' });
       assert.equal(await textOf(connection, 'count'), '1');
     });
 
-    it('end at their limit since the last sign of life, and say so to the server', async () => {
+    it('a call ends at its limit without progress, and notifies the server', async () => {
       const outcome = await callTool(connection, 'quiet', { ms: 60_000 }, { timeouts: { call: 150, callMax: 10_000 } });
       assert.deepEqual(outcome, { kind: 'timedOut', limit: 'call', ms: 150 });
       await untilCancelled(['quiet']);
     });
 
     if (way.name !== 'HTTP, JSON') {
-      it('live on while progress is reported, which comes in order and before the result', async () => {
+      it('progress extends a call, and arrives in order before the result', async () => {
         const seen: unknown[] = [];
         const outcome = await callTool(
           connection,
@@ -117,7 +117,7 @@ for (const way of ways) {
         assert.equal(burst.length, 50);
       });
 
-      it('end at their limit in all, however much progress is reported', async () => {
+      it('a call ends at its total limit in spite of progress', async () => {
         const outcome = await callTool(
           connection,
           'slow',
@@ -129,7 +129,7 @@ for (const way of ways) {
       });
     }
 
-    it('are lost when the server dies, all at once, before the death is told', async () => {
+    it('all calls are lost when the server dies, before the death is reported', async () => {
       const settled: string[] = [];
       const quiet = [1, 2, 3].map(() => callTool(connection, 'quiet', { ms: 60_000 }));
       for (const call of quiet) void call.then(({ kind }) => settled.push(kind));
@@ -145,11 +145,11 @@ for (const way of ways) {
       assert.deepEqual(told.settled, ['lost', 'lost', 'lost']);
       if (way.name.startsWith('stdio')) assert.equal(told.cause, 'The server process exited with code 7.');
       assert.equal((await callTool(connection, 'echo', { text: 'x' })).kind, 'lost');
-      // Who listens late hears it too.
+      // A late listener also gets the event.
       assert.equal(await once(connection.onDidDie), told.cause);
     });
 
-    it('are lost when the connection is closed under them, which is no death', async () => {
+    it('calls are lost when the connection closes, without a report of death', async () => {
       let died = 0;
       connection.onDidDie(() => (died += 1));
       const call = callTool(connection, 'quiet', { ms: 60_000 });
@@ -176,7 +176,7 @@ describe('calls to servers that crash', function () {
   afterEach(() => rig.end());
 
   for (const hold of [false, true]) {
-    it(`fail with the exit${hold ? ', also when a child holds stdout' : ''}`, async () => {
+    it(`a call is lost when the server process ends${hold ? ', even if a child holds stdout' : ''}`, async () => {
       const times: number[] = [];
       for (let run = 0; run < 5; run++) {
         const { connection } = await rig.start(fixture('crashes-on-call', ...(hold ? ['--hold'] : [])));
@@ -193,13 +193,13 @@ describe('calls to servers that crash', function () {
         assert.deepEqual(outcome, { kind: 'lost', cause: `The server process ${cause}` });
         await connection.close();
       }
-      // The best of five: other suites may use the machine at the same time.
+      // The best of five, because other suites may use the machine at the same time.
       const best = Math.min(...times);
       if (process.env['SHOW_TIMES']) console.log(`      ${best.toFixed(0)} ms`);
     });
   }
 
-  it('say what the server said last', async () => {
+  it('a lost call quotes the last line of the server on stderr', async () => {
     const { connection } = await rig.start(fixture('crashes-on-call', '--code', '9', '--stderr', 'disk full'));
     assert.deepEqual(await callTool(connection, 'crash'), {
       kind: 'lost',
@@ -207,14 +207,14 @@ describe('calls to servers that crash', function () {
     });
   });
 
-  it('do not take the answers with them that were written before', async () => {
+  it('a crash does not lose answers that the server wrote earlier', async () => {
     const { connection } = await rig.start(fixture('crashes-on-call'));
     const hang = callTool(connection, 'quiet', { ms: 60_000 });
     assert.equal((await textOf(connection, 'farewell')).length, 90_000);
     assert.equal((await hang).kind, 'lost');
   });
 
-  it('have their limits also with a server that does not heed cancellation', async () => {
+  it('calls end at their limits even if the server ignores cancellation', async () => {
     const { connection } = await rig.start(fixture('hangs-on-call'));
     const limits = { timeouts: { call: 100, callMax: 1000 } };
     assert.deepEqual(await callTool(connection, 'hang', {}, limits), { kind: 'timedOut', limit: 'call', ms: 100 });

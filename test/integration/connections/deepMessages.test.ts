@@ -1,8 +1,8 @@
-/** Messages that nothing could write again or keep in memory (S2), with every message in the log. */
+/** Rule S2: messages that are too deep to write, or too large for memory. The trace logs every message. */
 import assert from 'node:assert/strict';
 import { callTool, fixture, Rig } from './rig.js';
 
-describe('messages beyond all measure', function () {
+describe('messages that are too deep or too large (S2)', function () {
   this.timeout(60_000);
   let rig: Rig;
 
@@ -12,7 +12,7 @@ describe('messages beyond all measure', function () {
   });
   afterEach(() => rig.end());
 
-  it('that are 20,000 levels deep cost their call, and the next one is answered', async () => {
+  it('a message of 20,000 levels fails only its call', async () => {
     const { connection } = await rig.start(fixture('hostile', 'deep-on-call', '--size', '20000'));
     assert.deepEqual(await callTool(connection, 'echo', { text: 'result' }), {
       kind: 'error',
@@ -25,7 +25,7 @@ describe('messages beyond all measure', function () {
     assert.ok(rig.lines.some(({ text }) => /^← tools\/call #\d+ /.test(text)));
   });
 
-  it('that have more lists than memory has room for are not read', async () => {
+  it('a message with too many lists for memory is not read', async () => {
     const { connection } = await rig.start(fixture('hostile', 'lists-on-call', '--size', '2000001'));
     const controller = new AbortController();
     const call = callTool(connection, 'echo', {}, { signal: controller.signal });

@@ -1,4 +1,4 @@
-/** Spec X5: when the host dies, nothing that it started survives 5 s. */
+/** Rule X5: when the host dies, no process that it started survives 5 s. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -27,7 +27,7 @@ const hardCases = [
   stdio('npx', ['-c', `node ${path.join(servers, 'spawns-child.mjs')} --setsid --term`]),
 ];
 
-describe('guardian', function () {
+describe('the guardian of server processes (X5)', function () {
   this.timeout(60_000);
   suiteNotHere(this, !supported, 'processes of a test are found on Linux and Windows only');
   let folder: string;
@@ -75,9 +75,9 @@ describe('guardian', function () {
 
   for (const [how, script] of [
     ['with Node', () => guardianScript],
-    ['with nothing but the shell', () => undefined],
+    ['with the shell only', () => undefined],
   ] as const) {
-    it(`ends every kind of tree when the host is killed, ${how}`, async () => {
+    it(`every kind of process tree ends when the host is killed, ${how}`, async () => {
       const child = await startHost(hardCases, script());
       assert.equal(guardians().length, guardiansHere);
       assert(marked().length > hardCases.length + 1);
@@ -87,13 +87,13 @@ describe('guardian', function () {
     });
   }
 
-  it('ends what is left when the host leaves without a word', async () => {
+  it('servers end when the host exits without a message', async () => {
     const child = await startHost([fixture('stubborn')], guardianScript);
     child.stdin?.write('leave\n');
     await untilNone(marked, 5000);
   });
 
-  withGuardian('is not reached by signals for the host’s group, and goes when nothing is left to guard', async () => {
+  withGuardian('the guardian ignores signals to the group of the host, and exits after its last process', async () => {
     const child = await startHost([fixture('raw')], guardianScript);
     const [guardian] = guardians();
     assert(guardian && child.pid !== undefined);
@@ -107,9 +107,9 @@ describe('guardian', function () {
 
   for (const [how, script] of [
     ['with Node', () => guardianScript],
-    ['with nothing but the shell', () => undefined],
+    ['with the shell only', () => undefined],
   ] as const) {
-    withGuardian(`ends what it was never told of, ${how}`, async () => {
+    withGuardian(`the guardian ends processes that the host never reported, ${how}`, async () => {
       const child = await startHost([fixture('stubborn', '--term')], script(), true);
       assert.equal(guardians().length, 1);
       child.kill('SIGKILL');
@@ -117,18 +117,18 @@ describe('guardian', function () {
     });
   }
 
-  withGuardian('is replaced when it is killed', async () => {
+  withGuardian('a killed guardian is replaced', async () => {
     const child = await startHost([fixture('stubborn', '--term')], guardianScript);
     const [first] = guardians();
     assert(first);
     process.kill(first.pid, 'SIGKILL');
-    // Looked at once each time: between two looks the first may go before the other has come.
+    // Each check reads the list once, because the first guardian may end between two reads.
     await untilSo(() => guardians().some(({ pid }) => pid !== first.pid), 'another guardian');
     child.kill('SIGKILL');
     await untilNone(marked, 5000);
   });
 
-  withGuardian('is one, starts with the first stdio server, and has nothing but its own pipe', async () => {
+  withGuardian('a single guardian starts with the first stdio server, and has only its own pipe open', async () => {
     const rig = new Rig({ guardianScript });
     const own = () => rig.processes().filter(({ command }) => command.includes('mcp-toolsets-guardian'));
     const web = await rig.listen('http');
@@ -159,7 +159,7 @@ describe('guardian', function () {
     assert(!isAlive(guardian.pid));
   });
 
-  it('is gone at once when the connector is disposed of with nothing running, and ends what still runs', async () => {
+  it('disposal of the connector ends the guardian and every running server', async () => {
     const rig = new Rig({ guardianScript });
     const { connection } = await rig.start(fixture('raw'));
     await connection.close();
@@ -175,7 +175,7 @@ describe('guardian', function () {
     await rig.end();
   });
 
-  it('is not outlived by starts that are under way when the connector is disposed of', async () => {
+  it('disposal of the connector cancels every start in progress', async () => {
     const rig = new Rig({ guardianScript });
     const under = [rig.attempt(fixture('never-initialises')), rig.attempt(fixture('stubborn', '--term'))];
     await rig.connector.dispose();

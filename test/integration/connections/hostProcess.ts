@@ -1,9 +1,9 @@
 /**
- * A host for guardian.test.ts to kill: starts the servers it is told of, says `ready` with its guardian, and waits.
+ * A host that guardian.test.ts kills. It starts the given servers, prints `ready` and waits.
  *
  *   node --import tsx hostProcess.ts '{"launches": [...], "guardianScript": "...", "untold": false}'
  *
- * untold: starts them as if it had no time to tell the guardian of them
+ * `untold` starts the servers without a message to the guardian, as if the host had no time for one.
  */
 import { spawn } from 'node:child_process';
 import { patientClock } from '../../support/core/within.js';
@@ -14,7 +14,7 @@ import { Guardian } from '../../../src/core/processes/guardian.js';
 import { markVariable } from '../../../src/core/processes/livingTree.js';
 
 async function main(): Promise<void> {
-  process.on('SIGTERM', () => {}); // only SIGKILL ends it, and the message `leave`
+  process.on('SIGTERM', () => {}); // Only SIGKILL and the message `leave` end it.
   process.on('SIGINT', () => {});
   const { launches, guardianScript, untold } = JSON.parse(process.argv[2] ?? '') as {
     launches: Pick<StdioLaunch, 'command' | 'args'>[];
@@ -51,7 +51,7 @@ function startUntold(launches: readonly Pick<StdioLaunch, 'command' | 'args'>[],
   const mark = `${process.pid}-untold.`;
   const guardian = new Guardian({ mark, script, execPath: process.execPath, env: process.env });
   const nobody = 2 ** 31 - 2;
-  guardian.add(nobody); // which starts it
+  guardian.add(nobody); // Starts the guardian.
   guardian.release(nobody);
   for (const { command, args } of launches) {
     const env = { ...process.env, [markVariable]: `${mark}1.` };

@@ -1,4 +1,4 @@
-/** Spec X2, X4: Streamable HTTP and HTTP+SSE as real servers speak them, with sessions that end and servers that go. */
+/** Rules X2, X4: real servers over Streamable HTTP and HTTP+SSE. Sessions end, and servers stop. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
@@ -15,7 +15,7 @@ const json = async <T>(connection: Connection, tool: string): Promise<T> =>
 const requestsOf = (connection: Connection): Promise<string[]> => json(connection, 'requests');
 const own = { headers: new Map([['X-Own', literal('mine')]]) };
 
-describe('http', function () {
+describe('connections over HTTP', function () {
   this.timeout(60_000);
   let rig: Rig;
   beforeEach(() => (rig = new Rig()));
@@ -25,7 +25,7 @@ describe('http', function () {
     return (await rig.start(http((await rig.listen('http', ...args)).url, own))).connection;
   }
 
-  it('sends session, protocol version and the configured headers', async () => {
+  it('requests have the session, the protocol version and the configured headers', async () => {
     const connection = await start();
     const headers = await json<Record<string, string>>(connection, 'headers');
     assert.equal(headers['mcp-session-id'], await textOf(connection, 'session'));
@@ -47,7 +47,7 @@ describe('http', function () {
     ['--stateless'],
     ['--no-get'],
   ]) {
-    it(`understands a server with ${args.join(' ')}`, async () => {
+    it(`calls work with a server that has ${args.join(' ')}`, async () => {
       const connection = await start(...args);
       const text = 'größe 🌍 '.repeat(20_000);
       assert.equal(await textOf(connection, 'echo', { text }), text);
@@ -55,7 +55,7 @@ describe('http', function () {
     });
   }
 
-  it('ends its session when it is closed', async () => {
+  it('a connection deletes its session when it closes', async () => {
     const { url } = await rig.listen('http');
     const first = await rig.start(http(url));
     const second = await rig.start(http(url));
@@ -63,7 +63,7 @@ describe('http', function () {
     assert((await requestsOf(second.connection)).includes('DELETE /mcp - 200'));
   });
 
-  it('uses a configured session without initialize, and does not end it', async () => {
+  it('a connection uses a configured session without initialize, and does not delete it', async () => {
     const { url } = await rig.listen('http');
     const { connection } = await rig.start(http(url));
     assert.equal(await textOf(connection, 'count'), '1');
@@ -77,9 +77,9 @@ describe('http', function () {
     await rig.logged('The configured session was refused (HTTP 404)');
   });
 
-  describe('a session that the server forgot', () => {
+  describe('a session that the server has forgotten', () => {
     for (const status of ['404', '400']) {
-      it(`is begun again, once for all calls that it refused with ${status}`, async () => {
+      it(`a forgotten session is renewed once for all calls that were refused with ${status}`, async () => {
         const connection = await start('--no-get', '--forgotten-status', status);
         let renewed = 0;
         let changed = 0;
@@ -102,7 +102,7 @@ describe('http', function () {
       });
     }
 
-    it('is begun again each time, and the stream of the server with it', async () => {
+    it('a session is renewed each time it is forgotten, and its event stream reopens', async () => {
       const connection = await start('--expire-session-after', '6');
       for (let n = 0; n < 30; n++) assert.equal((await callTool(connection, 'echo', { text: 'x' })).kind, 'result');
       const connected = await start();
@@ -110,7 +110,7 @@ describe('http', function () {
       await callTool(connected, 'forget');
       const changed = once(connected.onDidChangeOffer);
       await callTool(connected, 'echo', { text: 'x' });
-      await changed; // the new session is a change of its own
+      await changed; // The new session counts as a change, too.
       const again = once(connected.onDidChangeOffer);
       for (let streams = 0; streams < 1;) {
         streams = (await requestsOf(connected)).filter((line) => line.startsWith('GET ')).length;
@@ -119,7 +119,7 @@ describe('http', function () {
       await again;
     }).timeout(20_000);
 
-    it('ends the connection when no new one is given', async () => {
+    it('the connection ends if the server gives no new session', async () => {
       const connection = await start('--no-get', '--initialize-once');
       const died = once(connection.onDidDie);
       await callTool(connection, 'forget');
@@ -131,14 +131,14 @@ describe('http', function () {
   });
 
   describe('redirects', () => {
-    it('are followed with the method and the body kept', async () => {
+    it('a redirect to the same origin keeps the method and the body', async () => {
       const connection = await start('--redirect', 'same-origin');
       const headers = await json<Record<string, string>>(connection, 'headers');
       assert.equal(headers['x-own'], 'mine');
       assert.equal((await requestsOf(connection)).filter((line) => line.startsWith('POST /old ')).length, 1);
     });
 
-    it('lead to no other origin: neither a header nor a message goes there', async () => {
+    it('a redirect to another origin is refused, and no header or message goes there', async () => {
       const { url, other } = await rig.listen('http', '--redirect', 'other-origin');
       const secrets = {
         headers: new Map([...own.headers, ['Authorization', literal('Bearer secret')], ['Cookie', literal('a=b')]]),
@@ -151,20 +151,20 @@ describe('http', function () {
       assert(other !== undefined);
       const { connection } = await rig.start(http(other));
       const others = (await requestsOf(connection)).filter((line) => !line.startsWith('POST /mcp '));
-      // The stream on which this connection itself listens may have been opened meanwhile.
+      // This connection may have opened its own event stream already.
       assert.deepEqual(others, others.length > 0 ? ['GET /mcp - 200'] : []);
     });
   });
 
   describe('streams', () => {
-    it('of the server are opened again when they end', async () => {
+    it('the event stream of a server reopens when it ends', async () => {
       const connection = await start('--close-get', '20', '--event-ids', '--retry', '30');
       for (let streams = 0; streams < 4;) {
         streams = (await requestsOf(connection)).filter((line) => line.startsWith('GET ')).length;
       }
     });
 
-    it('of a call that break off are taken up after their last event', async () => {
+    it('the broken stream of a call resumes after its last event', async () => {
       const connection = await start('--event-ids', '--retry', '300');
       const begun = performance.now();
       assert.equal(await textOf(connection, 'cut'), 'resumed');
@@ -173,7 +173,7 @@ describe('http', function () {
       assert.equal((await requestsOf(connection)).filter((line) => line.includes('tools/call')).length, 0);
     });
 
-    it('of a call that break off without an event id are lost, and only they', async () => {
+    it('a broken stream without event ids loses its own call only', async () => {
       const connection = await start();
       let died = 0;
       connection.onDidDie(() => (died += 1));
@@ -186,8 +186,8 @@ describe('http', function () {
     });
   });
 
-  describe('a server that goes', () => {
-    it('takes its calls with it at once, and the connection', async () => {
+  describe('a server that stops', () => {
+    it('a killed server ends its calls and its connection at once', async () => {
       const { url, child } = await rig.listen('http');
       const { connection } = await rig.start(http(url));
       const died = once(connection.onDidDie);
@@ -198,7 +198,7 @@ describe('http', function () {
       assert.match(await died, /cannot be reached: the connection was (refused|reset)\.$|broke off/);
     });
 
-    it('is noticed without a call where it has a stream', async () => {
+    it('the death of a server with an event stream is noticed without a call', async () => {
       const { url, child } = await rig.listen('http');
       const { connection } = await rig.start(http(url));
       for (let streams = 0; streams < 1;) {
@@ -207,28 +207,31 @@ describe('http', function () {
       }
       const died = once(connection.onDidDie);
       child.kill('SIGKILL');
-      // Refused, or reset where the system had taken the connection before the process was gone.
+      // The system resets the connection if it accepted it before the process ended.
       assert.match(await died, /cannot be reached: the connection was (refused|reset)/);
     });
 
     const whereEndsAreTold = posixIt('under Wine, the end of an idle socket is told when it is used');
-    whereEndsAreTold('is noticed with the next call where it has none: that call was not made', async () => {
-      const { url, child } = await rig.listen('http', '--no-get');
-      const { connection } = await rig.start(http(url));
-      await untilStreams(connection, 1);
-      await rig.kill(child);
-      await setImmediate(); // the ends of the idle sockets are read
-      const died = once(connection.onDidDie);
-      const outcome = await callTool(connection, 'echo', { text: 'x' });
-      assert.deepEqual(outcome, {
-        kind: 'error',
-        code: -32000,
-        message: `${url} cannot be reached: the connection was refused.`,
-      });
-      await died;
-    });
+    whereEndsAreTold(
+      'the death of a server without an event stream is noticed by the next call, which was not made',
+      async () => {
+        const { url, child } = await rig.listen('http', '--no-get');
+        const { connection } = await rig.start(http(url));
+        await untilStreams(connection, 1);
+        await rig.kill(child);
+        await setImmediate(); // Node reads the ends of the idle sockets.
+        const died = once(connection.onDidDie);
+        const outcome = await callTool(connection, 'echo', { text: 'x' });
+        assert.deepEqual(outcome, {
+          kind: 'error',
+          code: -32000,
+          message: `${url} cannot be reached: the connection was refused.`,
+        });
+        await died;
+      },
+    );
 
-    it('and comes back under the same address serves on, in a new session', async () => {
+    it('a server that restarts at the same address gets a new session', async () => {
       const { url, child } = await rig.listen('http', '--no-get');
       const { connection } = await rig.start(http(url));
       await untilStreams(connection, 1);
@@ -244,7 +247,7 @@ describe('http', function () {
       );
     });
 
-    posixIt('Windows has no signals')('hangs: closing does not wait for it', async () => {
+    posixIt('Windows has no signals')('closing does not wait for a server that hangs', async () => {
       const { url, child } = await rig.listen('http');
       const { connection } = await rig.start(http(url));
       child.kill('SIGSTOP');
@@ -255,7 +258,7 @@ describe('http', function () {
     });
   });
 
-  it('does not let waiting calls keep others, or their own cancellation, from being sent', async () => {
+  it('waiting calls do not delay other calls or their own cancellation', async () => {
     const connection = await start();
     const controllers = Array.from({ length: 200 }, () => new AbortController());
     const waiting = controllers.map(({ signal }) => callTool(connection, 'quiet', { ms: 60_000 }, { signal }));
@@ -265,7 +268,7 @@ describe('http', function () {
     for (let cancelled = 0; cancelled < 200;) cancelled = (await json<string[]>(connection, 'cancelled')).length;
   });
 
-  it('does not take an answer that is too large', async () => {
+  it('a result that is too large is lost, and the next call succeeds', async () => {
     const connection = await start('--json');
     const outcome = await callTool(connection, 'large', { bytes: 17 * 1024 * 1024 });
     assert.equal(outcome.kind, 'lost');
@@ -273,7 +276,7 @@ describe('http', function () {
     assert.equal(await textOf(connection, 'echo', { text: 'alive' }), 'alive');
   });
 
-  describe('an answer with a status', () => {
+  describe('HTTP statuses of calls', () => {
     let server: Server;
     let answer: { status: number; type: string; body: string };
     let connection: Connection;
@@ -311,7 +314,7 @@ describe('http', function () {
       await new Promise((resolve) => server.close(resolve));
     });
 
-    it('of its own is the error of the call', async () => {
+    it('a status of the server is the error of the call', async () => {
       answer = { status: 500, type: 'text/plain', body: `it\n broke ${'x'.repeat(1000)}` };
       const outcome = await callTool(connection, 'x');
       assert.equal(outcome.kind, 'error');
@@ -325,7 +328,7 @@ describe('http', function () {
       );
     });
 
-    it('of a proxy leaves the result unknown', async () => {
+    it('a status of a proxy leaves the result unknown', async () => {
       answer = {
         status: 504,
         type: 'text/html',
@@ -336,7 +339,7 @@ describe('http', function () {
       assert.match((outcome as { cause: string }).cause, /HTTP 504: 504\. Gateway Time-out\.$/);
     });
 
-    it('and a JSON-RPC error to the call is that error', async () => {
+    it('a status with a JSON-RPC error gives that error', async () => {
       answer = {
         status: 400,
         type: 'application/json',
@@ -345,7 +348,7 @@ describe('http', function () {
       assert.deepEqual(await callTool(connection, 'x'), { kind: 'error', code: -32602, message: 'no' });
     });
 
-    it('200 that is not MCP is said to be none', async () => {
+    it('a status 200 without MCP is reported as not MCP', async () => {
       for (const [type, body] of [
         ['text/html', '<html><body>Sign in</body></html>'],
         ['application/json', '{"ok":true}'],
@@ -364,7 +367,7 @@ describe('http', function () {
     ['streamableHttp', 'mcp'],
     ['sse', 'sse'],
   ] as const) {
-    it(`speaks to @modelcontextprotocol/server-everything over ${mode}`, async () => {
+    it(`calls to @modelcontextprotocol/server-everything work over ${mode}`, async () => {
       const port = await freePort();
       const entry = path.join(repository, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
       const child = spawn(process.execPath, [entry, mode], {
@@ -391,7 +394,7 @@ describe('http', function () {
   }
 });
 
-/** The server has been asked for this many streams so far. */
+/** Resolves when the server has had this many requests for event streams. */
 async function untilStreams(connection: Connection, count: number): Promise<void> {
   for (;;) {
     const requests = await requestsOf(connection);

@@ -1,4 +1,4 @@
-/** Spec X2: what real HTTP servers, and what stands before them, do besides. */
+/** Rule X2: rare behaviour of real HTTP servers and proxies. */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ interface Message {
 interface Own {
   readonly host?: string;
   readonly get?: (request: IncomingMessage, response: ServerResponse) => void;
-  /** The body of a 202. */
+  /** Body of a response with status 202. */
   readonly accepted?: string;
 }
 
@@ -28,13 +28,13 @@ function answer({ id }: Message, response: ServerResponse, result: object): void
   response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
 }
 
-describe('HTTP corners', () => {
+describe('rare behaviour of HTTP servers and proxies (X2)', () => {
   let rig: Rig;
   const servers: Server[] = [];
   const proxies: Proxy[] = [];
   beforeEach(() => (rig = new Rig()));
   afterEach(async () => {
-    // Both ends of their sockets are in this process, and the rig counts what is left in it.
+    // The rig counts open sockets of this process, and both ends of these sockets are in it.
     await rig.close();
     for (const proxy of proxies.splice(0)) await proxy.close();
     for (const server of servers.splice(0)) {
@@ -44,7 +44,7 @@ describe('HTTP corners', () => {
     await rig.end();
   });
 
-  /** @param call answers `tools/call`; the rest is as simple as can be. */
+  /** @param call answers `tools/call` */
   async function serve(call: (message: Message, response: ServerResponse) => void, own: Own = {}): Promise<URL> {
     const server = createServer((request, response) => {
       if (request.method === 'GET' && own.get) return own.get(request, response);
@@ -70,19 +70,19 @@ describe('HTTP corners', () => {
     return new URL(`http://${host.includes(':') ? `[${host}]` : host}:${port}/mcp`);
   }
 
-  it('a server at an IPv6 address', async () => {
+  it('a server at an IPv6 address answers calls', async () => {
     const { href } = await serve((message, response) => answer(message, response, text('six')), { host: '::1' });
     assert.match(href, /^http:\/\/\[::1\]:/);
     assert.equal(await textOf((await rig.start(http(href))).connection, 'x'), 'six');
   });
 
-  it('a 202 with a body', async () => {
+  it('a status 202 with a body is accepted', async () => {
     const accepted = 'ok '.repeat(50_000);
     const { href } = await serve((message, response) => answer(message, response, text('yes')), { accepted });
     assert.equal(await textOf((await rig.start(http(href))).connection, 'x'), 'yes');
   });
 
-  it('a server that changes to another protocol: the call fails at once, and says so (X4)', async () => {
+  it('a call fails at once if the server switches to another protocol (X4)', async () => {
     const { href } = await serve((_, response) => {
       response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
     });
@@ -92,7 +92,7 @@ describe('HTTP corners', () => {
     assert.match((outcome as { message: string }).message, /\/mcp answered with HTTP 101\.$/);
   });
 
-  it('sockets that the server closes between calls', async () => {
+  it('calls succeed after the server has closed their idle sockets', async () => {
     const { href } = await serve((message, response) => answer(message, response, text('again')));
     const [server] = servers;
     let open = 0;
@@ -108,7 +108,7 @@ describe('HTTP corners', () => {
     }
   });
 
-  it('an event stream that arrives byte by byte, with every kind of line end', async () => {
+  it('an event stream is read byte by byte, with every kind of line end', async () => {
     const { href } = await serve((message, response) => {
       const event = { jsonrpc: '2.0', id: message.id, result: text('größe 🌍') };
       const [first, ...rest] = JSON.stringify(event, null, 1).split('\n');
@@ -124,7 +124,7 @@ describe('HTTP corners', () => {
     assert.equal(await textOf((await rig.start(http(href))).connection, 'x'), 'größe 🌍');
   });
 
-  it('a stream of the server that is dropped is taken up after its last event, when the server says', async () => {
+  it('a dropped event stream resumes after its last event and the retry time of the server', async () => {
     const seen: (string | undefined)[] = [];
     const { href } = await serve((message, response) => answer(message, response, text('x')), {
       get: (request, response) => {
@@ -145,7 +145,7 @@ describe('HTTP corners', () => {
     ['any script', 'größe ✓ 🌍', 'größe ✓ 🌍'],
     ['characters that no header takes', 'a\u0001b', undefined],
   ] as const) {
-    it(`event ids in ${what}`, async () => {
+    it(`an event stream resumes after event ids in ${what}`, async () => {
       const seen: (string | undefined)[] = [];
       const { href } = await serve((message, response) => answer(message, response, text('x')), {
         get: (request, response) => {
@@ -164,7 +164,7 @@ describe('HTTP corners', () => {
     });
   }
 
-  it('a call that is cancelled while its token is renewed: it is not sent again, and nobody hears of it (X6)', async () => {
+  it('a call that is cancelled during a token renewal is not sent again, and sends no cancellation (X6)', async () => {
     const posted: string[] = [];
     const { href } = await serve((message, response) => {
       if (posted.length === 1) response.writeHead(401).end();
@@ -196,7 +196,7 @@ describe('HTTP corners', () => {
     assert.deepEqual(posted, ['tools/call', 'tools/call']);
   });
 
-  describe('a proxy', () => {
+  describe('HTTP proxies', () => {
     const far = 'http://tools.test/mcp';
 
     async function proxyTo(url: URL | undefined, credentials?: string): Promise<Proxy> {
@@ -205,12 +205,12 @@ describe('HTTP corners', () => {
       return proxy;
     }
 
-    /** Everything goes through it. */
+    /** Sends every request through this proxy. */
     function through(address: string): void {
       rig = new Rig({ agents: (options) => new ProxyAgents(options, () => new URL(address)) });
     }
 
-    it('is asked for what is not encrypted, with its credentials; calls in flight are kept apart', async () => {
+    it('a proxy gets unencrypted requests with its credentials, and concurrent calls get their own answers', async () => {
       const url = await serve((message, response) => answer(message, response, text(String(message.id))));
       const proxy = await proxyTo(url, 'me:mine');
       through(proxy.url.replace('//', '//me:mine@'));
@@ -220,7 +220,7 @@ describe('HTTP corners', () => {
       assert.deepEqual(new Set(proxy.seen), new Set([`POST ${far}`, `GET ${far}`]));
     });
 
-    it('passes the stream of the server and a cancellation', async () => {
+    it('a proxy passes event streams and cancellations', async () => {
       let listening: ServerResponse | undefined;
       const url = await serve(() => listening?.write(changed), {
         get: (_, response) => {
@@ -241,7 +241,7 @@ describe('HTTP corners', () => {
       assert.equal((await call).kind, 'cancelled');
     });
 
-    it('makes a tunnel for what is encrypted; the certificate is checked as ever', async () => {
+    it('encrypted requests use a tunnel through the proxy, and certificates are checked', async () => {
       const proxy = await proxyTo(undefined);
       through(proxy.url);
       const { url } = await rig.listen('http', '--tls', 'self-signed');
@@ -251,7 +251,7 @@ describe('HTTP corners', () => {
     });
 
     for (const address of [far, 'https://tools.test/mcp']) {
-      it(`that wants credentials is what the failure is about: ${address}`, async () => {
+      it(`the failure names the proxy if it requires credentials: ${address}`, async () => {
         const proxy = await proxyTo(undefined, 'me:mine');
         through(proxy.url.replace('//', '//me:wrong-secret@'));
         const refused = await rig.failure(http(address));
@@ -260,7 +260,7 @@ describe('HTTP corners', () => {
       });
     }
 
-    it('that is not there is named, without its credentials', async () => {
+    it('the failure names an unreachable proxy without its credentials', async () => {
       const proxy = await startProxy();
       await proxy.close();
       through(proxy.url.replace('//', '//me:mine@'));

@@ -1,9 +1,9 @@
-/** Spec X3: what is said of an HTTP server that cannot be reached or is none, each by a real server that fails so. */
+/** Rule X3: start failures of HTTP servers. Real servers cause each failure. */
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { http, literal, Rig } from './rig.js';
 
-describe('http start failures', function () {
+describe('start failures of HTTP servers (X3)', function () {
   this.timeout(60_000);
   let rig: Rig;
   beforeEach(() => (rig = new Rig()));
@@ -104,7 +104,7 @@ describe('http start failures', function () {
   ];
 
   for (const [name, args, code, words, path] of cases) {
-    it(name, async () => {
+    it(`an HTTP start fails with a reason: ${name}`, async () => {
       const { url } = await rig.listen('http', ...args);
       const failure = await rig.failure(http(url));
       assert.equal(failure.code, code);
@@ -114,7 +114,7 @@ describe('http start failures', function () {
     });
   }
 
-  it('401 with credentials', async () => {
+  it('a 401 to configured credentials names their headers, but not their values', async () => {
     const { url } = await rig.listen('http', '--require-token', 'right');
     const headers = (value: string) => ({ headers: new Map([['Authorization', literal(value)]]) });
     const failure = await rig.failure(http(url, headers('Bearer wrong')));
@@ -127,14 +127,14 @@ describe('http start failures', function () {
     await rig.start(http(url, headers('Bearer right')));
   });
 
-  it('a server that is none of both kinds of HTTP server', async () => {
+  it('a server of neither HTTP transport is reported with the refusal of its POST', async () => {
     const { url } = await rig.listen('legacy-sse', '--foreign-endpoint');
     const failure = await rig.failure(http(url));
     assert.match(failure.message, /^answered with HTTP 405: the address accepts no POST[^]*HTTP 405: Not here\./);
     await rig.logged('its endpoint event names another origin: http://127.0.0.1:9/messages');
   });
 
-  it('a server that never answers', async () => {
+  it('an HTTP server that never answers is reported as silent', async () => {
     const { url } = await rig.listen('http', '--silent');
     assert.deepEqual(await rig.failure(http(url), { timeoutMs: 300 }), {
       code: 'server-silent',
@@ -144,7 +144,7 @@ describe('http start failures', function () {
     });
   });
 
-  it('nothing that listens, no such host, no such scheme, no right header', async () => {
+  it('a closed port, an unknown host, a wrong scheme and an invalid header have different failures', async () => {
     assert.deepEqual(await rig.failure(http('http://127.0.0.1:9/mcp')), {
       code: 'http-unreachable',
       message:
@@ -167,12 +167,12 @@ describe('http start failures', function () {
     assert.deepEqual(header.path, ['headers']);
   });
 
-  it('does not name user, password and query of the address', async () => {
+  it('an HTTP start failure leaves out user, password and query of the address', async () => {
     const failure = await rig.failure(http('http://me:secret@127.0.0.1:9/mcp?key=hidden'));
     assert(!/secret|hidden|me:/.test(failure.message));
   });
 
-  describe('a port', () => {
+  describe('ports without an HTTP server', () => {
     let server: Server;
     let port: number;
     const listen = async (meet: (socket: Socket) => void): Promise<void> => {
@@ -182,7 +182,7 @@ describe('http start failures', function () {
     };
     afterEach(() => new Promise((resolve) => server.close(resolve)));
 
-    it('that closes the connection', async () => {
+    it('a port that closes the connection is reported as unreachable', async () => {
       await listen((socket) => socket.destroy());
       const failure = await rig.failure(http(`http://127.0.0.1:${port}/`));
       assert.equal(failure.code, 'http-unreachable');
@@ -192,8 +192,8 @@ describe('http start failures', function () {
       );
     });
 
-    it('that speaks another protocol', async () => {
-      // Unread, what the client sends would reset the connection.
+    it('a port of another protocol is reported as unreachable, or as without TLS', async () => {
+      // Without this read, the system would reset the connection.
       await listen((socket) => socket.resume().end('220 mail.example.com ESMTP\r\n'));
       assert.equal((await rig.failure(http(`http://127.0.0.1:${port}/`))).code, 'http-unreachable');
       const tls = await rig.failure(http(`https://127.0.0.1:${port}/`));
@@ -201,7 +201,7 @@ describe('http start failures', function () {
       assert.match(tls.message, /^did not connect: the port does not speak TLS/);
     });
 
-    it('that never answers: a start can be cancelled, and leaves nothing', async () => {
+    it('a start at a silent port can be cancelled, and leaves nothing', async () => {
       const controller = new AbortController();
       await listen((socket) => socket.once('data', () => controller.abort()));
       const outcome = await rig.attempt(http(`http://127.0.0.1:${port}/`), { signal: controller.signal });

@@ -1,4 +1,4 @@
-/** Rule X5 on Windows: what is not known to be gone is not said to be gone, and nobody else is ended. */
+/** Rule X5 on Windows: a job counts as empty only if that is known, and no other process is ended. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -15,7 +15,7 @@ import { processesWith, untilNone } from '../../support/processes.js';
 import { repository, runVariable } from './rig.js';
 
 const endless = 'setInterval(() => {}, 1000)';
-/** Node itself ends the children of a process that has ended, unless they are detached. */
+/** The child is detached, because Node ends other children together with their parent. */
 const withChild = `
   const detached = { detached: true, stdio: 'ignore' };
   const child = require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(endless)}], detached);
@@ -27,7 +27,7 @@ describe('job objects', function () {
   suiteNotHere(this, process.platform !== 'win32', 'only Windows has job objects');
   let run: string;
   let folder: string;
-  /** As in a package that brings no program for them. */
+  /** `Jobs` in a package without the native library. */
   let JobsWithoutProgram: typeof Jobs;
 
   before(async () => {
@@ -53,14 +53,14 @@ describe('job objects', function () {
     return { child, pid: child.pid, ended };
   }
 
-  it('whose members cannot be listed are not taken for empty', async () => {
+  it('a job does not count as empty if its members cannot be listed', async () => {
     const jobs = new Jobs();
     jobs.prepare();
     const { pid, ended } = await started(endless);
     const members = jobs.admit(pid);
     assert.equal(members.caution, undefined);
     assert.deepEqual(members.pids, [pid]);
-    // The last handle of a job ends its members, and an invalid one is what the system refuses to list.
+    // Closing the last handle ends the members. The system refuses to list the members of an invalid handle.
     closeJob((members as unknown as { job: Job }).job);
     await ended;
     members.firstEnded();
@@ -68,7 +68,7 @@ describe('job objects', function () {
     assert.equal(await members.goneBefore(() => performance.now()), false);
   });
 
-  it('end all that was started in them, whatever became of its parent', async () => {
+  it('a job ends all its processes, even if their parent has ended', async () => {
     const jobs = new Jobs();
     jobs.prepare();
     const { child, pid, ended } = await started(withChild);
@@ -85,8 +85,8 @@ describe('job objects', function () {
     jobs.release(pid);
   });
 
-  describe('that cannot be had', () => {
-    it('are a caution, and the tree below the first process is ended', async () => {
+  describe('missing job objects', () => {
+    it('a caution reports missing job objects, and the tree of the first process is ended', async () => {
       const jobs = new JobsWithoutProgram();
       jobs.prepare();
       const { child, pid, ended } = await started(withChild);
@@ -103,7 +103,7 @@ describe('job objects', function () {
       jobs.release(pid);
     });
 
-    it('leave alone whoever has the id of a first process that has ended', async () => {
+    it('a process with the reused id of an ended first process is not ended', async () => {
       const jobs = new JobsWithoutProgram();
       jobs.prepare();
       const stranger = await started(endless);

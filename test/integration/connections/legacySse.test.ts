@@ -1,4 +1,4 @@
-/** Spec X2: HTTP+SSE of protocol 2024-11-05, as real servers speak it. */
+/** Rule X2: real servers over HTTP+SSE of protocol 2024-11-05. */
 import assert from 'node:assert/strict';
 import { callTool, http, literal, once, Rig, textOf } from './rig.js';
 
@@ -9,7 +9,7 @@ describe('HTTP+SSE', function () {
   afterEach(() => rig.end());
 
   for (const refusal of ['400', '404', '405']) {
-    it(`is spoken to a server that refuses initialize with ${refusal}, which is logged`, async () => {
+    it(`a server that refuses initialize with ${refusal} gets HTTP+SSE, and the log says so`, async () => {
       const { url } = await rig.listen('legacy-sse', '--refusal', refusal);
       const { connection } = await rig.start(http(url, { headers: new Map([['X-Own', literal('mine')]]) }));
       assert.equal(connection.protocolVersion, '2024-11-05');
@@ -23,7 +23,7 @@ describe('HTTP+SSE', function () {
     });
   }
 
-  it('to a server that holds the exchange of a call until it is answered: many may be cancelled at once (X6)', async () => {
+  it('many calls over HTTP+SSE can be cancelled at once while the server holds their exchanges (X6)', async () => {
     const { url } = await rig.listen('legacy-sse', '--holds-calls');
     const { connection } = await rig.start(http(url));
     const controllers = Array.from({ length: 256 }, () => new AbortController());
@@ -40,7 +40,7 @@ describe('HTTP+SSE', function () {
       cancelled = (JSON.parse(await textOf(connection, 'cancelled')) as string[]).length;
   });
 
-  it('is over when its stream is', async () => {
+  it('a connection over HTTP+SSE ends with its stream', async () => {
     const { url } = await rig.listen('legacy-sse');
     const { connection } = await rig.start(http(url));
     const died = once(connection.onDidDie);

@@ -1,4 +1,4 @@
-/** Spec X3, N7, R6: lists of tools, of every length and oddity, and their changes. */
+/** Rules X3, N7, R6: long, odd and changing lists of tools. */
 import assert from 'node:assert/strict';
 import { ListError } from '../../../src/core/connections/connection.js';
 import { posixIt } from '../../support/notHere.js';
@@ -10,13 +10,13 @@ const listOptions = (): { signal: AbortSignal; timeoutMs: number } => ({
   timeoutMs: 10_000,
 });
 
-describe('listing', function () {
+describe('listings of tools', function () {
   this.timeout(60_000);
   let rig: Rig;
   beforeEach(() => (rig = new Rig()));
   afterEach(() => rig.end());
 
-  it('reads every page, in order', async () => {
+  it('a listing has every page in order', async () => {
     const { listing, connection } = await rig.start(fixture('pages', '--pages', '40', '--tools-per-page', '7'));
     const expected = Array.from({ length: 280 }, (_, n) => `tool_${n}`);
     assert.deepEqual(
@@ -26,7 +26,7 @@ describe('listing', function () {
     assert.equal((await connection.listTools(listOptions())).tools.length, 280);
   });
 
-  it('takes 10,000 tools and no more', async () => {
+  it('a listing has at most 10,000 tools', async () => {
     const { listing } = await rig.start(
       fixture('pages', '--pages', '10', '--tools-per-page', '1000', '--output-schemas'),
     );
@@ -36,7 +36,7 @@ describe('listing', function () {
     assert.match(failure.message, /lists more than 10000 tools\.$/);
   });
 
-  it('does not follow a cursor that repeats, nor pages without end', async () => {
+  it('a listing fails if a cursor repeats, or pages never end', async () => {
     const repeated = await rig.failure(fixture('pages', '--repeat'));
     assert.equal(repeated.code, 'list-failed');
     assert.match(
@@ -47,13 +47,13 @@ describe('listing', function () {
     assert.match(endless.message, /tools\/list has more than 1000 pages\.$/);
   });
 
-  it('fails as a whole when a page does', async () => {
+  it('a listing fails if one page fails', async () => {
     const failure = await rig.failure(fixture('pages', '--error-on-page', '3'));
     assert.equal(failure.code, 'list-failed');
     assert.match(failure.message, /tools\/list failed: page 3 is not available$/);
   });
 
-  it('names what is no tool, and lets the rest live', async () => {
+  it('a listing reports malformed entries and keeps the others', async () => {
     const { listing } = await rig.start(fixture('odd-tools', '--kind', 'malformed'));
     assert.deepEqual(
       listing.tools.map(({ name }) => name),
@@ -69,7 +69,7 @@ describe('listing', function () {
     ]);
   });
 
-  it('takes null for what is left out', async () => {
+  it('null counts as absent in a listed tool', async () => {
     const { listing } = await rig.start(fixture('odd-tools', '--kind', 'nulls'));
     assert.deepEqual(listing.tools[1], {
       name: 'nulls',
@@ -78,7 +78,7 @@ describe('listing', function () {
     assert.deepEqual(listing.malformed, []);
   });
 
-  it('leaves names, duplicates and schemas to who judges them', async () => {
+  it('a listing keeps odd names, duplicates and odd schemas, because later steps judge them', async () => {
     const { listing } = await rig.start(fixture('odd-tools', '--kind', 'duplicate,names,schema'));
     const names = listing.tools.map(({ name }) => name);
     assert.deepEqual(names.slice(1, 3), ['twin', 'twin']);
@@ -90,7 +90,7 @@ describe('listing', function () {
     assert.deepEqual(listing.malformed, [{ name: 'list_schema', detail: 'has an inputSchema that is not an object' }]);
   });
 
-  it('passes schemas and unknown keys through, each keyword of them', async () => {
+  it('a listing keeps every schema keyword and unknown key', async () => {
     const { listing } = await rig.start(fixture('odd-tools', '--kind', 'keywords'));
     const tool = listing.tools[1] as unknown as Record<string, Record<string, unknown>>;
     assert.deepEqual(Object.keys(tool), ['name', 'description', 'inputSchema', 'x-unknown', 'execution', 'icons']);
@@ -103,25 +103,25 @@ describe('listing', function () {
     });
   });
 
-  it('fails on an answer that has no list', async () => {
+  it('a listing fails if the answer has no list', async () => {
     const map = await rig.failure(fixture('odd-tools', '--kind', 'not-a-list'));
     assert.match(map.message, /The answer to tools\/list has no list of tools: \{"tools":\{"first"/);
     const nothing = await rig.failure(fixture('odd-tools', '--kind', 'null-list'));
     assert.match(nothing.message, /tools\/list failed: The answer has a result that is not an object: null$/);
   });
 
-  it('is empty for a server that has no tools, and does not ask it', async () => {
+  it('the listing of a server without tools is empty, and sends no request', async () => {
     const { listing, connection } = await rig.start(fixture('wrong-initialize', '--kind', 'no-tools'));
     assert.deepEqual(listing, { tools: [], malformed: [], prompts: { prompts: [], malformed: [] } });
     assert.equal(connection.capabilities.tools, undefined);
   });
 
-  it('is done again when the tools change while they are listed', async () => {
+  it('a listing is repeated if the tools change during it', async () => {
     const { listing } = await rig.start(fixture('changes-tools', '--while-listing'));
     assert(listing.tools.some(({ name }) => name === 'late'));
   });
 
-  it('tells who listens first of a change that came with the last list', async () => {
+  it('the first listener gets a change that arrived with the last list', async () => {
     const program = `
       let lists = 0;
       const write = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
@@ -142,7 +142,7 @@ describe('listing', function () {
     assert.equal((await connection.listTools(listOptions())).tools[0]?.name, 'list_4');
   });
 
-  it('tells of every change, of storms too', async () => {
+  it('every change of the list is reported, even a hundred at once', async () => {
     const { connection } = await rig.start(fixture('changes-tools'));
     let changes = 0;
     connection.onDidChangeOffer(() => (changes += 1));
@@ -159,7 +159,7 @@ describe('listing', function () {
     assert((await connection.listTools(listOptions())).tools.length > 0);
   });
 
-  it('tells of changes over HTTP', async () => {
+  it('a change of the list is reported over HTTP', async () => {
     const { url } = await rig.listen('http');
     const { connection } = await rig.start(http(url));
     const changed = once(connection.onDidChangeOffer);
@@ -167,7 +167,7 @@ describe('listing', function () {
     await changed;
   });
 
-  posixIt('Windows has no signals')('has its limit and can be given up', async () => {
+  posixIt('Windows has no signals')('a listing has a time limit, and can be cancelled', async () => {
     const { connection } = await rig.start(fixture('raw'));
     assert(connection.pid !== undefined);
     process.kill(connection.pid, 'SIGSTOP');

@@ -1,4 +1,4 @@
-/** Rule X8: servers that speak 2026-07-28 and nothing else, over stdio and over Streamable HTTP. */
+/** Rule X8: servers that speak only 2026-07-28, over stdio and over Streamable HTTP. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ function clientWith(ask: Ask, own: Partial<ServerClient> = {}): ServerClient {
   return { session: {}, capabilities: able, logLevel: undefined, ask, tell: () => {}, ...own };
 }
 
-/** Answers a form with the message that it shows, under the name of its one field. */
+/** Fills the only field of a form with the message of the form. */
 const echoing: Ask = (_method, params) => {
   const { message, requestedSchema } = params as { message: string; requestedSchema?: { properties: object } };
   const [field = 'answer'] = Object.keys(requestedSchema?.properties ?? {});
@@ -37,7 +37,7 @@ for (const transport of ['stdio', 'http'] as const) {
     };
     const connect = async (): Promise<Connection> => (await rig.start(await launched())).connection;
 
-    it('is found by its refusal of initialize, and says what it is', async () => {
+    it('a modern server is recognized by its refusal of initialize, and describes itself', async () => {
       const { connection, listing } = await rig.start(await launched());
       assert.deepEqual(connection.serverInfo, { name: 'modern', version: '1.0.0' });
       assert.equal(connection.protocolVersion, '2026-07-28');
@@ -50,7 +50,7 @@ for (const transport of ['stdio', 'http'] as const) {
       assert.equal(await textOf(connection, 'echo', { text: 'hello' }), 'hello');
     });
 
-    it('is asked to discover first when the same launch starts again', async () => {
+    it('a modern server gets server/discover first at its next start', async () => {
       rig.traces = true;
       const launch = await launched();
       await rig.start(launch);
@@ -62,7 +62,7 @@ for (const transport of ['stdio', 'http'] as const) {
       assert(!again.some(({ text }) => text.startsWith('→ initialize')));
     });
 
-    it('says version, capabilities and name with every request, and hands out results without what is said to us', async () => {
+    it('every request has version, capabilities and client name, and its result has no fields for this connection only', async () => {
       const connection = await connect();
       const client = clientWith(echoing, {
         capabilities: { elicitation: {}, roots: { listChanged: true } },
@@ -83,7 +83,7 @@ for (const transport of ['stdio', 'http'] as const) {
       });
     });
 
-    it('tells errors, errors of tools, progress and log messages', async () => {
+    it('a modern server reports errors, tool errors, progress and log messages', async () => {
       const connection = await connect();
       const failed = await callTool(connection, 'fails');
       assert.deepEqual(failed, {
@@ -101,17 +101,17 @@ for (const transport of ['stdio', 'http'] as const) {
       assert.deepEqual(told, ['heard']);
     });
 
-    it('is told of a cancelled call', async () => {
+    it('a modern server is notified of a cancelled call', async () => {
       const connection = await connect();
       const stop = new AbortController();
       const outcome = await callTool(connection, 'hold', {}, { signal: stop.signal, onProgress: () => stop.abort() });
       assert.equal(outcome.kind, 'cancelled');
-      // Over HTTP the server is told by a stream that closes, which another request may overtake.
+      // Over HTTP a closed stream cancels the call. Another request may arrive earlier.
       while ((await textOf(connection, 'cancelled')) === '0');
       assert.equal(await textOf(connection, 'cancelled'), '1');
     });
 
-    it('asks the client of the call: by form, URL, for a message and for roots', async () => {
+    it('a call asks its client for forms, URLs, sampling and roots', async () => {
       const connection = await connect();
       const asked: unknown[] = [];
       const client = clientWith((method, params, signal) => {
@@ -134,7 +134,7 @@ for (const transport of ['stdio', 'http'] as const) {
       ]);
     });
 
-    it('asks several times, and gets its request state back', async () => {
+    it('a call may ask several times, and the server gets its request state back', async () => {
       const connection = await connect();
       assert.equal(await textOf(connection, 'twice', {}, { client: clientWith(echoing) }), 'Which name? Which colour?');
       assert.equal(await textOf(connection, 'waits', { rounds: 2 }), '2');
@@ -146,7 +146,7 @@ for (const transport of ['stdio', 'http'] as const) {
       });
     });
 
-    it('asks before a resource is read, and what was asked for may not be kept', async () => {
+    it('a read of a resource may ask its client, and then its result is not cached', async () => {
       const connection = await connect();
       const read = async (uri: string): Promise<Fields> => {
         const outcome = await connection.request({
@@ -164,7 +164,7 @@ for (const transport of ['stdio', 'http'] as const) {
       assert.deepEqual([ttlMs, cacheScope], [5000, 'public']);
     });
 
-    it('asks the client of each of several calls at once', async () => {
+    it('concurrent calls ask their own clients', async () => {
       const connection = await connect();
       const names = Array.from({ length: 20 }, (_, index) => `client ${index}`);
       const answers = await Promise.all(
@@ -179,7 +179,7 @@ for (const transport of ['stdio', 'http'] as const) {
       );
     });
 
-    it('a question ends with the call that it belongs to, and nothing is sent again', async () => {
+    it('a question to the client ends with its call, and nothing is sent again', async () => {
       const connection = await connect();
       const stop = new AbortController();
       let questionEnded: () => void = () => {};
@@ -194,7 +194,7 @@ for (const transport of ['stdio', 'http'] as const) {
       await ended;
     });
 
-    it('a question that the client cannot answer fails the call with the reason', async () => {
+    it('a call fails with the reason if the client cannot answer its question', async () => {
       const connection = await connect();
       const client = clientWith(echoing, { capabilities: {} });
       const refused = await callTool(connection, 'elicit', { message: 'Who?' }, { client });
@@ -206,7 +206,7 @@ for (const transport of ['stdio', 'http'] as const) {
       assert.match(failed.message, /nobody is there/);
     });
 
-    it('tells what changes', async () => {
+    it('a modern server notifies of changed lists', async () => {
       const connection = await connect();
       const changed = once(connection.onDidChangeOffer);
       await textOf(connection, 'add', { name: 'new_one' });
@@ -215,7 +215,7 @@ for (const transport of ['stdio', 'http'] as const) {
       assert(listing.tools.some(({ name }) => name === 'new_one'));
     });
 
-    it('tells what happens to the resources that somebody subscribed to, and to no others', async () => {
+    it('a modern server notifies of subscribed resources only', async () => {
       const connection = await connect();
       const subscription = async (what: 'subscribe' | 'unsubscribe', uri: string): Promise<void> => {
         const { signal } = new AbortController();
@@ -235,12 +235,12 @@ for (const transport of ['stdio', 'http'] as const) {
       await textOf(connection, 'touch', { uri: 'note://three' });
       await subscription('unsubscribe', 'note://one');
       await textOf(connection, 'touch', { uri: 'note://two' });
-      // Over HTTP it comes by another stream than the answer.
+      // Over HTTP the notification and the answer use different streams.
       await within(isTold, 'the update', () => [...updates].join());
       assert.deepEqual([...updates], ['note://one', 'note://two']);
     });
 
-    it('its death loses the call and is told', async () => {
+    it('the death of a modern server loses the call and is reported', async () => {
       const connection = await connect();
       const died = once(connection.onDidDie);
       const outcome = await callTool(connection, 'end');
@@ -250,13 +250,13 @@ for (const transport of ['stdio', 'http'] as const) {
   });
 }
 
-describe('which era a server speaks (X8)', function () {
+describe('the era of a server (X8)', function () {
   this.timeout(60_000);
   let rig: Rig;
   beforeEach(() => (rig = new Rig()));
   afterEach(() => rig.end());
 
-  it('is asked as an old one again when the same launch has become one, even one that ends at the question', async () => {
+  it('a server that becomes legacy is initialized again, even if it exits on server/discover', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'era-'));
     const program = path.join(folder, 'server.mjs');
     const become = (name: string, before = ''): void => {
@@ -286,13 +286,13 @@ describe('which era a server speaks (X8)', function () {
     assert.deepEqual(versions, ['2026-07-28', '2025-11-25', '2026-07-28', '2025-11-25', '2025-11-25']);
   });
 
-  it('a server of unknown versions says which ones it speaks', async () => {
+  it('a server with only unknown versions is reported with its versions', async () => {
     const failure = await rig.failure(fixture('modern', '--speaks', '2031-01-01'));
     assert.equal(failure.code, 'server-protocol');
     assert.match(failure.message, /speaks protocol versions 2031-01-01, but MCP Toolsets speaks only 2026/);
   });
 
-  it('HTTP requests say in headers what they are, with the original names and the parameters that want it', async () => {
+  it('HTTP requests have method, original name and mirrored parameters in headers', async () => {
     const { url } = await rig.listen('modern', '--http');
     const { connection } = await rig.start(http(url));
     const region = async (args: object): Promise<unknown> => JSON.parse(await textOf(connection, 'region', args));
@@ -310,7 +310,7 @@ describe('which era a server speaks (X8)', function () {
     assert.deepEqual(await region({}), common);
   });
 
-  it('a call that is refused for its headers goes out once more, with those that the tool wants now', async () => {
+  it('a call that is refused for its headers is sent once more with the new headers of the tool', async () => {
     const { url } = await rig.listen('modern', '--http');
     rig.traces = true;
     const { connection } = await rig.start(http(url));
@@ -326,7 +326,7 @@ describe('which era a server speaks (X8)', function () {
     assert(changes.includes('tools'), 'the tool has changed, so it is listed again');
     const sent = rig.lines.filter(({ text }) => /^→ tools\/call .*"region"/.test(text));
     assert.equal(sent.length, 6);
-    // No header can say what this server wants to hear.
+    // This header name is invalid, so no request can have it.
     await textOf(connection, 'mirror', { header: 'Not a header' });
     const refused = await callTool(connection, 'region', { zone: 'd' });
     assert(refused.kind === 'error');
@@ -334,7 +334,7 @@ describe('which era a server speaks (X8)', function () {
     assert.match(refused.message, /refused the headers of the request: .*Mcp-Param-Not a header/);
   });
 
-  it('a tool that mirrors its parameters wrongly is left out over HTTP, and named', async () => {
+  it('a tool with wrong mirrored parameters is left out over HTTP, and reported', async () => {
     const { url } = await rig.listen('modern', '--http', '--mirrors-wrongly');
     const { listing } = await rig.start(http(url));
     assert(!listing.tools.some(({ name }) => name === 'region'));
@@ -346,7 +346,7 @@ describe('which era a server speaks (X8)', function () {
     assert(overStdio.tools.some(({ name }) => name === 'region'));
   });
 
-  it('a server that speaks both is initialized, as it always was', async () => {
+  it('a server of both eras is initialized as a legacy server', async () => {
     const { url } = await rig.listen('modern', '--http', '--both');
     for (const launch of [fixture('modern', '--both'), http(url)]) {
       const { connection } = await rig.start(launch);

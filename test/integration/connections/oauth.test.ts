@@ -1,4 +1,4 @@
-/** Spec X7: signing in to HTTP servers, against a real authorization server that each test starts. */
+/** Rule X7: signing in to HTTP servers. Each test starts a real authorization server. */
 import assert from 'node:assert/strict';
 import { once as nextOf } from 'node:events';
 import { createServer } from 'node:http';
@@ -15,7 +15,7 @@ import { control, issuerOf, Person, Secrets } from '../../support/core/person.js
 import { freePort } from '../../support/freePort.js';
 import { callTool, http, literal, once, Rig, textOf, unsaid } from './rig.js';
 
-describe('oauth', function () {
+describe('sign-ins to HTTP servers', function () {
   this.timeout(60_000);
   const person = (): AbortSignal => new AbortController().signal;
   const redactor = new Redactor();
@@ -54,7 +54,7 @@ describe('oauth', function () {
     return { url, connection: (await rig.start(http(url))).connection };
   }
 
-  it('waits half a minute for who says nothing when it is asked how to sign in (S2)', async () => {
+  it('the search for sign-in metadata ends after half a minute without an answer (S2)', async () => {
     const clock = new FakeClock();
     const server = createServer();
     await nextOf(server.listen(0, '127.0.0.1'), 'listening');
@@ -81,7 +81,7 @@ describe('oauth', function () {
     }
   });
 
-  it('says that a person has to sign in, and opens nothing by itself', async () => {
+  it('a start reports that a person must sign in, and opens no browser', async () => {
     const { url } = await rig.listen('oauth');
     const changed = once(oauth.onDidChange);
     const failure = await rig.failure(http(url));
@@ -93,7 +93,7 @@ describe('oauth', function () {
     assert(!(await seen(url)).some((line) => line.startsWith('POST')), 'nothing is registered before a person asks');
   });
 
-  it('registers, proves itself by PKCE, names the resource and what the server asked for, and keeps what it got', async () => {
+  it('a sign-in registers, uses PKCE, names resource and scope, and stores its tokens', async () => {
     const { url, connection } = await signedIn();
     assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
     const [shown, ...others] = browser.shown;
@@ -105,26 +105,26 @@ describe('oauth', function () {
     assert.match(asked.get('redirect_uri') ?? '', /^http:\/\/127\.0\.0\.1:\d+\/callback$/);
     assert.match(browser.lastPage, /You can close this page/);
     assert.deepEqual(oauth.statusOf(http(url)), { kind: 'signedIn', lacks: undefined });
-    // The next window needs nobody.
+    // The next window needs no person.
     const later = new Rig({ oauth: openWindow() });
     const { connection: second } = await later.start(http(url));
     assert.equal(await textOf(second, 'whoami'), 'ada files:read');
     await later.end();
   });
 
-  it('finds the metadata at the well-known place where the refusal does not name it', async () => {
+  it('metadata is found at the well-known address if the refusal does not name it', async () => {
     const { connection } = await signedIn('--well-known-only');
     assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
   });
 
-  it('does not offer a sign-in where the server advertises none', async () => {
+  it('no sign-in is offered if the server does not advertise one', async () => {
     const { url } = await rig.listen('oauth', '--no-advertise');
     const failure = await rig.failure(http(url));
     assert.equal(failure.code, 'http-unauthorized');
     assert.deepEqual(oauth.statusOf(http(url)), { kind: 'none' });
   });
 
-  it('leaves a server alone that has an Authorization header in the file', async () => {
+  it('no sign-in is offered if the config file has an Authorization header for the server', async () => {
     const { url } = await rig.listen('oauth');
     const launch = http(url, { headers: new Map([['authorization', literal('Bearer mine')]]) });
     assert.equal((await rig.failure(launch)).code, 'http-unauthorized');
@@ -132,7 +132,7 @@ describe('oauth', function () {
     await assert.rejects(oauth.signIn(launch, browser, person()), /Authorization header/);
   });
 
-  it('renews an access token that was revoked, once for all calls, and no call is lost', async () => {
+  it('a revoked access token is renewed once for all calls, and no call is lost', async () => {
     const { url, connection } = await signedIn();
     const before = (await seen(url)).filter((line) => line === 'POST /token').length;
     await control(url, 'end-access');
@@ -142,7 +142,7 @@ describe('oauth', function () {
     assert.equal(browser.shown.length, 1);
   });
 
-  it('renews a token before it ends', async () => {
+  it('a token is renewed before it expires', async () => {
     const { url, connection } = await signedIn('--life', '1');
     const renewals = async (): Promise<number> => (await seen(url)).filter((line) => line === 'POST /token').length;
     for (const first = await renewals(); (await renewals()) < first + 2;) {
@@ -151,7 +151,7 @@ describe('oauth', function () {
     assert.equal(browser.shown.length, 1);
   });
 
-  it('asks for a person when nothing can be renewed, and goes on on the same connection after', async () => {
+  it('a person must sign in if renewal is impossible, and then the same connection works again', async () => {
     const { url, connection } = await signedIn();
     await control(url, 'end-all');
     const outcome = await callTool(connection, 'whoami');
@@ -163,7 +163,7 @@ describe('oauth', function () {
     assert.equal((await seen(url)).filter((line) => line === 'POST /reg').length, 1, 'registered once');
   });
 
-  it('registers anew where the authorization server has forgotten this client', async () => {
+  it('a sign-in registers again if the authorization server has forgotten the client', async () => {
     const { url, connection } = await signedIn();
     await control(url, 'forget-clients');
     assert.equal((await callTool(connection, 'whoami')).kind, 'error');
@@ -172,7 +172,7 @@ describe('oauth', function () {
     assert.equal((await seen(url)).filter((line) => line === 'POST /reg').length, 2);
   });
 
-  it('registers anew after a sign-in that did not come back', async () => {
+  it('a sign-in registers again after one that never returned from the browser', async () => {
     const { url } = await signedIn();
     await oauth.signOut(http(url));
     await control(url, 'forget-clients');
@@ -186,7 +186,7 @@ describe('oauth', function () {
     assert.deepEqual(oauth.statusOf(http(url)), { kind: 'signedIn', lacks: undefined });
   });
 
-  it('says what the person, or the authorization server, refused', async () => {
+  it('a refused sign-in reports the reason', async () => {
     const { url } = await rig.listen('oauth');
     await rig.failure(http(url));
     await control(url, 'deny');
@@ -200,7 +200,7 @@ describe('oauth', function () {
     await rig.start(http(url));
   });
 
-  it('asks for more rights when a call needs them, keeping those it has', async () => {
+  it('a sign-in adds the scopes that a call needs to the granted scopes', async () => {
     const { url, connection } = await signedIn();
     const outcome = await callTool(connection, 'write');
     assert.match((outcome as { message: string }).message, /needs more rights: files:write\. Sign in again/);
@@ -213,7 +213,7 @@ describe('oauth', function () {
     assert.deepEqual(oauth.statusOf(http(url)), { kind: 'signedIn', lacks: undefined });
   });
 
-  it('signs out: tokens are revoked and forgotten, in every window', async () => {
+  it('a sign-out revokes and deletes the tokens in every window', async () => {
     const { url, connection } = await signedIn();
     const other = openWindow();
     const otherRig = new Rig({ oauth: other });
@@ -229,7 +229,7 @@ describe('oauth', function () {
     await otherRig.end();
   });
 
-  it('takes over what another window has renewed', async () => {
+  it('a window uses the tokens that another window has renewed', async () => {
     const { url, connection } = await signedIn();
     const otherRig = new Rig({ oauth: openWindow() });
     const { connection: other } = await otherRig.start(http(url));
@@ -241,7 +241,7 @@ describe('oauth', function () {
     await otherRig.end();
   });
 
-  it('says so when the authorization server is down, and keeps the sign-in', async () => {
+  it('a failed renewal is reported if the authorization server is down, and the sign-in is kept', async () => {
     const { url, connection } = await signedIn();
     await control(url, 'end-access');
     await control(url, 'close');
@@ -252,7 +252,7 @@ describe('oauth', function () {
     assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
   });
 
-  it('uses a client that the file names, at the port it is registered with', async () => {
+  it('a sign-in uses the client and the redirect port of the config file', async () => {
     const redirectPort = await freePort();
     const { url } = await rig.listen('oauth', '--no-registration', '--redirect-port', `${redirectPort}`);
     await rig.failure(http(url));
@@ -275,7 +275,7 @@ describe('oauth', function () {
     await assert.rejects(attempt, /closed/);
   });
 
-  it('signs in as a program with no person, where the file says so', async () => {
+  it('a program signs in without a person if the config file says so', async () => {
     const { url } = await rig.listen('oauth');
     const issuer = await issuerOf(url);
     const program: OAuthSettings = { ...unsaid, grant: 'client_credentials', clientId: 'program', issuer };
@@ -290,7 +290,7 @@ describe('oauth', function () {
     assert.match(failure.message, /gave no token to programm: invalid_client/);
   });
 
-  it('keeps tokens to the origin of the server', async () => {
+  it('tokens go only to the origin of the server', async () => {
     const { url } = await signedIn();
     let seenThere: string | undefined = 'not asked';
     const elsewhere = createServer((request, response) => {
@@ -311,7 +311,7 @@ describe('oauth', function () {
     assert.equal(seenThere, undefined);
   });
 
-  it('lasts as long as the window where nothing can be stored', async () => {
+  it('a sign-in lasts as long as the window if it cannot be stored', async () => {
     secrets.store = () => Promise.reject(new Error('no key ring'));
     const { url, connection } = await signedIn();
     await rig.logged('could not be stored, so it ends with this window');
@@ -319,7 +319,7 @@ describe('oauth', function () {
     assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
   });
 
-  it('never writes a token into a log', async () => {
+  it('tokens are never written to a log', async () => {
     rig.traces = true;
     const { url, connection } = await signedIn();
     await textOf(connection, 'whoami');

@@ -1,4 +1,4 @@
-/** Hostile servers and authorization servers (X7): what they are told, what they are not, and what nobody is asked. */
+/** Rule X7: hostile servers and authorization servers get no codes, tokens or secrets. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
@@ -18,10 +18,10 @@ interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A server that answers as it is told, and remembers what it was asked and sent. */
+/** A server with scripted answers that records its requests. */
 class Evil {
   readonly seen: string[] = [];
-  /** Bodies and `Authorization` headers. */
+  /** Received bodies and `Authorization` headers. */
   readonly taken: string[] = [];
   readonly answers = new Map<string, (request: IncomingMessage) => Reply>();
   private readonly server: Server;
@@ -55,7 +55,7 @@ class Evil {
     return this.seen.filter((line) => line.startsWith('POST'));
   }
 
-  /** Is an authorization server with this metadata. */
+  /** Makes this an authorization server with this metadata. */
   publish(changes: Readonly<Record<string, unknown>> = {}): void {
     const { origin } = this;
     this.answers.set('/.well-known/oauth-authorization-server', () => ({
@@ -74,7 +74,7 @@ class Evil {
     this.answers.set('/token', () => ({ json: { access_token: 'of-the-attacker', token_type: 'Bearer' } }));
   }
 
-  /** Is an MCP server that wants a sign-in there. @param named where its metadata is */
+  /** Makes this an MCP server that requires a sign-in at `issuer`. @param named address of its metadata */
   guard(issuer: string, named = `${this.origin}/.well-known/oauth-protected-resource/mcp`): string {
     const url = `${this.origin}/mcp`;
     const challenge = { 'www-authenticate': `Bearer resource_metadata="${named}"` };
@@ -86,13 +86,13 @@ class Evil {
   }
 }
 
-describe('oauth under attack', function () {
+describe('attacks on sign-ins (X7)', function () {
   this.timeout(60_000);
   const person = (): AbortSignal => new AbortController().signal;
   let oauth: OAuth;
   let rig: Rig;
   let browser: Person;
-  /** The MCP server of the attacker, the authorization server of the attacker, and a third machine. */
+  /** The attacker owns the MCP server `mcp` and the authorization server `evil`. `third` is another machine. */
   let mcp: Evil;
   let evil: Evil;
   let third: Evil;
@@ -117,7 +117,7 @@ describe('oauth under attack', function () {
     await Promise.all([mcp.close(), evil.close(), third.close()]);
   });
 
-  it('metadata that says that it is of another issuer is refused (RFC 8414 section 3.3)', async () => {
+  it('metadata that names another issuer is refused (RFC 8414 section 3.3)', async () => {
     const honest = await issuerOf((await rig.listen('oauth')).url);
     evil.publish({ issuer: honest, authorization_endpoint: `${honest}/auth` });
     const launch = http(mcp.guard(evil.origin));
@@ -126,7 +126,7 @@ describe('oauth under attack', function () {
     assert.deepEqual([browser.shown, evil.posts], [[], []]);
   });
 
-  it('a code that comes back from another authorization server is not used (RFC 9207)', async () => {
+  it('a code from another authorization server is not used (RFC 9207)', async () => {
     const redirectPort = await freePort();
     const { url } = await rig.listen('oauth', '--no-registration', '--redirect-port', `${redirectPort}`);
     const honest = await issuerOf(url);
@@ -142,8 +142,8 @@ describe('oauth under attack', function () {
     assert.deepEqual(evil.posts, [], 'neither the code nor the verifier was sent');
   });
 
-  describe('where answers do not name the authorization server', () => {
-    /** Sends the browser back with a code and no name. */
+  describe('answers that do not name their authorization server', () => {
+    /** Sends the browser back with a code, but without the name of the issuer. */
     const authorizes = (issuer: Evil): void => {
       issuer.answers.set('/authorize', ({ url = '' }) => {
         const { searchParams } = new URL(url, issuer.origin);
@@ -155,7 +155,7 @@ describe('oauth under attack', function () {
     };
 
     for (const endpoint of ['authorization', 'token', 'registration', 'revocation']) {
-      it(`the ${endpoint} endpoint of another site waits for the person, who sees both and may refuse`, async () => {
+      it(`a ${endpoint} endpoint of another site needs the consent of the person, who sees both sites`, async () => {
         evil.publish({ [`${endpoint}_endpoint`]: `${third.origin}/${endpoint}` });
         const launch = http(mcp.guard(evil.origin));
         await rig.failure(launch);
@@ -169,7 +169,7 @@ describe('oauth under attack', function () {
       });
     }
 
-    it('what a person agreed to goes on, and one site asks nothing', async () => {
+    it('a sign-in continues after consent, and endpoints of one site need no consent', async () => {
       evil.publish({ authorization_endpoint: `${third.origin}/authorize` });
       authorizes(third);
       const launch = http(mcp.guard(evil.origin));
@@ -182,7 +182,7 @@ describe('oauth under attack', function () {
       assert.equal(browser.asked.length, 1);
     });
 
-    it('a promise to name it that is not kept sends nobody the code, and nobody is asked', async () => {
+    it('the sign-in stops if the answer lacks the promised issuer, and no person is asked', async () => {
       const authorization_response_iss_parameter_supported = true;
       evil.publish({
         authorization_endpoint: `${third.origin}/authorize`,
@@ -197,7 +197,7 @@ describe('oauth under attack', function () {
     });
   });
 
-  it('whoever brings the code back has to give the name of its authorization server to the letter (RFC 9207)', async () => {
+  it('the issuer in the answer must match to the letter (RFC 9207)', async () => {
     evil.publish({ authorization_response_iss_parameter_supported: true });
     let from = `${evil.origin}/`;
     evil.answers.set('/authorize', ({ url = '' }) => {
@@ -221,7 +221,7 @@ describe('oauth under attack', function () {
   });
 
   for (const grant of ['client_credentials', 'authorization_code'] as const) {
-    it(`the secret of the client goes to nobody whom the file does not name: ${grant}`, async () => {
+    it(`the secret of the client goes only to the issuer that the config file names: ${grant}`, async () => {
       evil.publish();
       const url = mcp.guard(evil.origin);
       const { url: honestServer } = await rig.listen('oauth');
@@ -236,7 +236,7 @@ describe('oauth under attack', function () {
     });
   }
 
-  it('nobody but the server is asked before a person acts', async () => {
+  it('only the MCP server gets requests before a person acts', async () => {
     evil.publish();
     third.answers.set('/metadata', () => ({
       json: { resource: `${mcp.origin}/mcp`, authorization_servers: [evil.origin] },
@@ -255,7 +255,7 @@ describe('oauth under attack', function () {
   });
 
   for (const path of ['/register', '/token']) {
-    it(`a redirect of ${path} carries nothing to another origin`, async () => {
+    it(`a redirect of ${path} sends nothing to another origin`, async () => {
       evil.publish();
       const { url } = await rig.listen('oauth');
       const client = {
@@ -274,7 +274,7 @@ describe('oauth under attack', function () {
     });
   }
 
-  it('what is no address leaves the wait for the browser as it is', async () => {
+  it('an invalid address does not end the wait for the browser', async () => {
     const redirect = await listenForRedirect(undefined, false);
     const back = redirect.comesBack('state', person());
     const get = async (path: string): Promise<number | undefined> => {
@@ -288,7 +288,7 @@ describe('oauth under attack', function () {
     await redirect.close();
   });
 
-  it('a redirect of the server carries no message to another origin', async () => {
+  it('a redirect of the MCP server sends no message to another origin', async () => {
     mcp.answers.set('/mcp', () => ({ status: 307, headers: { location: `${third.origin}/mcp` } }));
     assert.match((await rig.failure(http(`${mcp.origin}/mcp`))).message, /redirects to another origin/);
     assert.deepEqual(third.seen, []);

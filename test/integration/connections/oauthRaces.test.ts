@@ -1,4 +1,4 @@
-/** Spec X7: what becomes of a sign-in when renewals, sign-ins and refusals cross. */
+/** Rule X7: a sign-in stays consistent during concurrent renewals, sign-ins and refusals. */
 import assert from 'node:assert/strict';
 import type { Verdict } from '../../../src/core/connections/http/endpoint.js';
 import type { OAuthAccess } from '../../../src/core/connections/http/oauth/access.js';
@@ -8,7 +8,7 @@ import { Person, Secrets } from '../../support/core/person.js';
 import { TokenServer } from '../../support/core/tokenServer.js';
 import { http } from './rig.js';
 
-describe('oauth, when things cross', () => {
+describe('concurrent renewals, sign-ins and refusals (X7)', () => {
   const person = (): AbortSignal => new AbortController().signal;
   let server: TokenServer;
   let clock: LeapingClock;
@@ -23,7 +23,7 @@ describe('oauth, when things cross', () => {
     await server.close();
   });
 
-  /** @param life of an access token, in seconds */
+  /** @param life lifetime of an access token, in seconds */
   async function signedIn(life?: number, change: (server: TokenServer) => void = () => {}): Promise<void> {
     server = new TokenServer(life);
     change(server);
@@ -50,15 +50,15 @@ describe('oauth, when things cross', () => {
   const authorized = (): string[] => server.seen.filter((line) => line.startsWith('authorize'));
   const keptTokens = (): boolean => [...secrets.values.values()].some((text) => text.includes('access_token'));
 
-  /** Renewals wait from now on. Resolves when one does, with what lets it go on. */
+  /** Holds every renewal. Resolves with the release function of the first one. */
   function held(): Promise<() => void> {
     return new Promise((resolve) => {
       server.holds = () => new Promise((release) => resolve(release));
     });
   }
 
-  describe('a renewal', () => {
-    it('does not undo that a person signed out, and what it brings is revoked', async () => {
+  describe('renewals of a token', () => {
+    it('a renewal does not undo a sign-out, and its new tokens are revoked', async () => {
       await signedIn();
       const renewing = held();
       const verdict = refused(token);
@@ -71,7 +71,7 @@ describe('oauth, when things cross', () => {
       assert.deepEqual([keptTokens(), [...server.refresh.keys()]], [false, []]);
     });
 
-    it('does not undo that another window signed out', async () => {
+    it('a renewal does not undo the sign-out of another window', async () => {
       await signedIn();
       const renewing = held();
       const verdict = refused(token);
@@ -82,7 +82,7 @@ describe('oauth, when things cross', () => {
       assert.deepEqual([keptTokens(), [...server.refresh.keys()]], [false, []]);
     });
 
-    it('leaves a newer sign-in alone, and is no reason to wait with its token', async () => {
+    it('a renewal neither changes nor delays a newer sign-in', async () => {
       await signedIn();
       await lacks(', scope="write"');
       const renewing = held();
@@ -100,7 +100,7 @@ describe('oauth, when things cross', () => {
       assert.deepEqual(status(), { kind: 'signedIn', lacks: undefined });
     });
 
-    it('that the authorization server does not answer ends after half a minute, and the sign-in lasts', async () => {
+    it('a renewal without an answer ends after half a minute, and the sign-in lasts', async () => {
       await signedIn();
       const renewing = held();
       const limited = clock.nextWait(30_000);
@@ -111,7 +111,7 @@ describe('oauth, when things cross', () => {
       assert.equal(status().kind, 'signedIn');
     });
 
-    it('that is read from the store while a person signs out changes nothing', async () => {
+    it('a token that is read from the store during a sign-out is ignored', async () => {
       await signedIn();
       const [text] = [...secrets.values.values()];
       let answer: (text: string | undefined) => void = () => {};
@@ -125,7 +125,7 @@ describe('oauth, when things cross', () => {
     });
   });
 
-  it('a sign-in that is begun and given up leaves the one before, with its client', async () => {
+  it('an abandoned sign-in keeps the previous sign-in and its client', async () => {
     await signedIn();
     await lacks(', scope="write"');
     browser.follows = false;
@@ -145,10 +145,10 @@ describe('oauth, when things cross', () => {
     assert.equal(keptTokens(), false);
   });
 
-  describe('rights that a call lacked', () => {
+  describe('scopes that a call lacked', () => {
     const both = /for read write$/;
 
-    it('are asked for with those that there are, also after the token was renewed', async () => {
+    it('a sign-in requests missing scopes and granted scopes, even after a renewal', async () => {
       await signedIn();
       await lacks(', scope="write"');
       assert.equal((await refused(token)).kind, 'renewed');
@@ -158,7 +158,7 @@ describe('oauth, when things cross', () => {
       assert.deepEqual(status(), { kind: 'signedIn', lacks: undefined });
     });
 
-    it('are asked for after the token was renewed before its end', async () => {
+    it('a sign-in requests missing scopes after an early renewal', async () => {
       await signedIn(600);
       await lacks(', scope="write"');
       clock.leap(590_000);
@@ -167,7 +167,7 @@ describe('oauth, when things cross', () => {
       assert.match(authorized().at(-1) ?? '', both);
     });
 
-    it('are all that the server says it has where it does not name them', async () => {
+    it('a sign-in requests every scope of the server if the refusal names none', async () => {
       await signedIn();
       const verdict = await lacks('');
       assert.match((verdict as { why: string }).why, /needs more rights: more than was granted\./);
@@ -176,7 +176,7 @@ describe('oauth, when things cross', () => {
       assert.match(authorized().at(-1) ?? '', both);
     });
 
-    it('are no more lacking when another window has got them', async () => {
+    it('scopes are no longer missing once another window has them', async () => {
       await signedIn();
       await lacks(', scope="write"');
       const [[key = '', text = ''] = []] = [...secrets.values];
@@ -186,7 +186,7 @@ describe('oauth, when things cross', () => {
       assert.deepEqual(await lacks(', scope="write"'), { kind: 'renewed' }, 'by the token before');
     });
 
-    it('are asked for where the first refusal named the metadata, though the second does not', async () => {
+    it('a sign-in for more scopes uses the metadata address of the first refusal', async () => {
       await signedIn(undefined, (made) => (made.metadataPath = '/elsewhere'));
       await lacks(', scope="write"');
       await signIn();

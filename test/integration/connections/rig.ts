@@ -1,6 +1,6 @@
 /**
- * A connector over real servers, with all it logs at hand. `end` closes what a test left open and asserts that nothing
- * is left: no process that carries the rig's variable, no socket, pipe or child of this process.
+ * A connector over real servers with all log lines. `end` closes the connections and asserts that nothing is
+ * left: no process with the variable of the rig, and no socket, pipe or child of this process.
  */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -30,7 +30,7 @@ export const repository = path.resolve(__dirname, '../../..');
 export const servers = path.join(repository, 'test/fixtures/servers');
 export const runVariable = 'CONNECTIONS_TEST_RUN';
 
-/** A time limit that does not end by itself. */
+/** A time limit that only `failureAfter` ends. */
 const untilSaid = 777_000;
 
 export const literal = (value: string): EnvValue => ({ kind: 'literal', value });
@@ -68,7 +68,7 @@ export class Rig {
   readonly env: Record<string, string | undefined> = { ...process.env, [runVariable]: this.run };
   readonly lines: { level: LogLevel; text: string }[] = [];
   traces = false;
-  /** What is to run when the time of a start is up. */
+  /** Callbacks of starts with the limit `untilSaid`. */
   private readonly limits: (() => void)[] = [];
   readonly connector: Connector;
   private readonly connections: Connection[] = [];
@@ -127,7 +127,7 @@ export class Rig {
     return (outcome as Extract<ConnectOutcome, { kind: 'failed' }>).failure;
   }
 
-  /** The failure of a start whose time is up as soon as this stands in the log. */
+  /** Ends the time of a start when `part` is in the log. Returns its failure. */
   async failureAfter(part: string, launch: Launch): Promise<StartFailure> {
     this.limits.length = 0;
     const failure = this.failure(launch, { timeoutMs: untilSaid });
@@ -136,7 +136,7 @@ export class Rig {
     return await failure;
   }
 
-  /** Resolves with the first line of the log in which `part` stands. */
+  /** Resolves with the first log line with `part`. */
   async logged(part: string): Promise<string> {
     for (;;) {
       const line = this.lines.find(({ text }) => text.includes(part));
@@ -151,7 +151,7 @@ export class Rig {
     }
   }
 
-  /** Starts an HTTP fixture; resolves with what it says it listens on. */
+  /** Starts an HTTP fixture. Resolves with the addresses that it prints. */
   async listen(
     name: string,
     ...args: string[]
@@ -182,7 +182,7 @@ export class Rig {
     return processesWith(runVariable, this.run);
   }
 
-  /** Every connection. */
+  /** Closes every connection. */
   async close(): Promise<void> {
     await Promise.all(this.connections.map((connection) => connection.close()));
   }
@@ -220,7 +220,7 @@ export async function callTool(
   });
 }
 
-/** The text of a result. */
+/** Returns the text of the result of a call. */
 export async function textOf(connection: Connection, name: string, args?: object, own?: Call): Promise<string> {
   const outcome = await callTool(connection, name, args, own);
   assert.equal(outcome.kind, 'result', JSON.stringify(outcome));
@@ -256,7 +256,7 @@ async function untilResources(expected: Record<string, number>): Promise<void> {
   }
 }
 
-/** The settings of a sign-in about which the config file says nothing. */
+/** Sign-in settings of a config file that has none. */
 export const unsaid: OAuthSettings = {
   grant: 'authorization_code',
   clientId: '',

@@ -1,4 +1,4 @@
-/** Spec X3: what is said of a stdio server that does not start, each by a real process that fails so. */
+/** Rule X3: start failures of stdio servers. Real processes cause each failure. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import path from 'node:path';
 import { posixIt } from '../../support/notHere.js';
 import { fixture, inShell, literal, Rig, servers, stdio } from './rig.js';
 
-describe('start failures', function () {
+describe('start failures of stdio servers (X3)', function () {
   this.timeout(60_000);
   let rig: Rig;
   let folder: string;
@@ -19,10 +19,10 @@ describe('start failures', function () {
     await rig.end();
   });
 
-  /** A server by its fixture's name, so that messages do not depend on where the repository is. */
+  /** Starts a fixture by its file name only, so no message has the path of the repository. */
   const short = (name: string, ...args: string[]) => stdio('node', [`${name}.mjs`, ...args], { cwd: servers });
 
-  it('a command that is not on PATH, and one like it that is', async () => {
+  it('a command that is not on PATH is reported with the most similar one', async () => {
     symlinkSync(process.execPath, path.join(folder, 'my-server'));
     const env = new Map([['PATH', literal(folder)]]);
     assert.deepEqual(await rig.failure(stdio('my-sever', [], { env })), {
@@ -49,7 +49,7 @@ describe('start failures', function () {
     ['docker', 'Docker'],
     ['python', 'Python, which many systems call python3'],
   ] as const) {
-    it(`${command}, where it is not installed`, async () => {
+    it(`a missing ${command} is reported with the product that provides it`, async () => {
       const env = new Map([['PATH', literal(folder)]]);
       const failure = await rig.failure(stdio(command, ['x'], { env }));
       assert.equal(failure.code, 'command-not-found');
@@ -62,7 +62,7 @@ describe('start failures', function () {
   }
 
   posixIt('PATH has a form of its own there')(
-    'a file of the workspace is no command, whatever PATH says (X1)',
+    'a file of the workspace is never taken as a command from PATH (X1)',
     async () => {
       writeFileSync(path.join(folder, 'my-server'), '#!/bin/sh\necho RAN >&2\n', { mode: 0o755 });
       for (const PATH of ['', ':/bin', '/bin:', '/bin::/usr/bin', '.:/bin', './:/bin']) {
@@ -75,7 +75,7 @@ describe('start failures', function () {
   );
 
   posixIt('the first line has a meaning for us alone there')(
-    'a script whose interpreter is gone, by its path and on PATH',
+    'a script with a missing interpreter is reported, by its path and on PATH',
     async () => {
       const [server, windows] = ['venv-server', 'windows-server'].map((name) => path.join(folder, name));
       writeFileSync(server ?? '', '#!/no/such/venv/bin/python3 -u\n', { mode: 0o755 });
@@ -94,7 +94,7 @@ describe('start failures', function () {
     },
   );
 
-  it('a path that leads nowhere, and a folder that is gone', async () => {
+  it('a missing file and a missing working folder are reported', async () => {
     assert.deepEqual(await rig.failure(stdio('./bin/server', [], { cwd: folder })), {
       code: 'command-not-found',
       message: `did not start: the file ./bin/server does not exist (looked for from ${folder}).`,
@@ -110,7 +110,7 @@ describe('start failures', function () {
     });
   });
 
-  it('a file that may not be executed, a folder, and one that is no program', async () => {
+  it('a file without permission, a folder and a NUL character are reported as not executable', async () => {
     const script = path.join(folder, 'script.sh');
     writeFileSync(script, '#!/bin/sh\nexit 0\n');
     chmodSync(script, 0o644);
@@ -130,7 +130,7 @@ describe('start failures', function () {
     assert.match(odd.message, /contain a NUL character\.$/);
   });
 
-  it('a server that exits at once, with its last words', async () => {
+  it('a server that exits at once is reported with its last output', async () => {
     assert.deepEqual(await rig.failure(short('exits')), {
       code: 'server-exited',
       message:
@@ -140,7 +140,7 @@ describe('start failures', function () {
     });
   });
 
-  posixIt('Windows has no signals')('a server that is ended by a signal', async () => {
+  posixIt('Windows has no signals')('a server that a signal ends is reported with the signal', async () => {
     const failure = await rig.failure(short('exits', '--signal', 'SIGKILL', '--stderr', 'loading the model'));
     assert.equal(failure.code, 'server-exited');
     assert.match(
@@ -149,7 +149,7 @@ describe('start failures', function () {
     );
   });
 
-  it('a server that misses a variable', async () => {
+  it('a server that needs an environment variable is reported with a fix', async () => {
     const failure = await rig.failure(
       short('exits', '--code', '1', '--stderr', 'Error: GITHUB_TOKEN environment variable is required'),
     );
@@ -157,7 +157,7 @@ describe('start failures', function () {
     assert.equal(failure.fix, 'Set the variable under env of this server, e.g. NAME: { env: NAME }.');
   });
 
-  it('a program that is no server: it ends without an error', async () => {
+  it('a program that exits without an error is reported as perhaps no MCP server', async () => {
     const failure = await rig.failure(stdio('node', ['--version']));
     assert.equal(failure.code, 'server-exited');
     assert.match(
@@ -167,7 +167,7 @@ describe('start failures', function () {
     assert.match(failure.message, /it may not be an MCP server, or may need an argument such as `stdio`\.$/);
   });
 
-  it('a script that is not there', async () => {
+  it('a missing script is reported as a wrong path', async () => {
     const failure = await rig.failure(stdio('node', ['no-such-file.mjs'], { cwd: folder }));
     assert.match(
       failure.message,
@@ -176,13 +176,16 @@ describe('start failures', function () {
     assert.equal(failure.fix, 'Correct the path in args or cwd, or install the dependencies there.');
   });
 
-  posixIt('exit code 127 is said by POSIX shells')('a command that a shell does not find', async () => {
-    const failure = await rig.failure(stdio('sh', ['-c', 'no-such-command-at-all']));
-    assert.equal(failure.code, 'server-exited');
-    assert.match(failure.message, /^exited with code 127: .*no-such-command-at-all/);
-  });
+  posixIt('exit code 127 is said by POSIX shells')(
+    'a command that a shell does not find is reported with exit code 127',
+    async () => {
+      const failure = await rig.failure(stdio('sh', ['-c', 'no-such-command-at-all']));
+      assert.equal(failure.code, 'server-exited');
+      assert.match(failure.message, /^exited with code 127: .*no-such-command-at-all/);
+    },
+  );
 
-  it('a server that never answers: whether it said anything', async () => {
+  it('a silent server is reported with its last output, if it has any', async () => {
     const silent = await rig.failure(short('never-initialises'), { timeoutMs: 400 });
     assert.deepEqual(silent, {
       code: 'server-silent',
@@ -199,7 +202,7 @@ describe('start failures', function () {
     );
   });
 
-  it('a launcher that is still fetching', async () => {
+  it('a launcher without an answer is reported as perhaps still fetching', async () => {
     writeFileSync(path.join(folder, 'uvx'), '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 });
     writeFileSync(path.join(folder, 'uvx.cmd'), `@"${process.execPath}" -e "setTimeout(() => {}, 60000)"\r\n`);
     const env = new Map([['PATH', literal(`${folder}${path.delimiter}${process.env['PATH'] ?? ''}`)]]);
@@ -208,7 +211,7 @@ describe('start failures', function () {
     assert.equal(failure.fix, 'Restart the server once the package is there, or raise timeouts.connect.');
   });
 
-  it('a program that writes something else to stdout', async () => {
+  it('a program that writes other text to stdout is reported with that text', async () => {
     const failure = await rig.failureAfter('[1, 2, 3]', short('noisy-stdout', '--only'));
     assert.equal(failure.code, 'server-not-jsonrpc');
     assert.equal(
@@ -218,7 +221,7 @@ describe('start failures', function () {
   });
 
   posixIt('under Wine, an output that is closed ends with its program')(
-    'a program that closes its output and lives on',
+    'a program that closes its output and keeps running is reported',
     async () => {
       const program = "require('fs').closeSync(1); setTimeout(() => {}, 60000)";
       const failure = await rig.failure(stdio(process.execPath, ['-e', program]));
@@ -234,14 +237,14 @@ describe('start failures', function () {
     ['version', 'names protocol version 2099-01-01; known are 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25.'],
     ['no-info', 'has no serverInfo.'],
   ] as const) {
-    it(`a wrong answer to initialize: ${kind}`, async () => {
+    it(`a wrong answer to initialize is reported: ${kind}`, async () => {
       const failure = await rig.failure(short('wrong-initialize', '--kind', kind));
       assert.equal(failure.code, 'server-protocol');
       assert.equal(failure.message, `answered, but its answer to initialize ${words}`);
     });
   }
 
-  it('an error in answer to initialize', async () => {
+  it('an error in answer to initialize is reported with its code', async () => {
     const failure = await rig.failure(short('wrong-initialize', '--kind', 'error'));
     assert.equal(failure.code, 'server-protocol');
     assert.equal(failure.message, 'refused initialize with error -32602: Unsupported client');
@@ -251,12 +254,12 @@ describe('start failures', function () {
     );
   });
 
-  it('an old protocol is none', async () => {
+  it('a server with an old protocol version starts', async () => {
     const { connection } = await rig.start(short('wrong-initialize', '--kind', 'old'));
     assert.equal(connection.protocolVersion, '2024-11-05');
   });
 
-  it('a limit that is reached while the tools are listed', async () => {
+  it('a start that times out during the listing is reported as a failed listing', async () => {
     const program = `process.stdin.on('data', (lines) => {
       for (const line of String(lines).trim().split('\\n')) {
         const { id, method, params } = JSON.parse(line);
@@ -271,7 +274,7 @@ describe('start failures', function () {
     assert.match(failure.message, /They did not come within 777 s of its start\.$/);
   });
 
-  it('leaves nothing behind, whatever failed', async () => {
+  it('failed starts leave no processes', async () => {
     await Promise.all([
       rig.failure(fixture('exits')),
       rig.failure(fixture('never-initialises'), { timeoutMs: 300 }),

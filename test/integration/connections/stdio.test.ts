@@ -1,4 +1,4 @@
-/** Spec X1: servers over stdio, as they are started, heard and written to. */
+/** Rule X1: starting servers over stdio, and reading and writing their messages. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,13 +6,13 @@ import path from 'node:path';
 import { posixIt } from '../../support/notHere.js';
 import { callTool, fixture, literal, repository, Rig, servers, stdio, textOf } from './rig.js';
 
-describe('stdio', function () {
+describe('servers over stdio', function () {
   this.timeout(60_000);
   let rig: Rig;
   beforeEach(() => (rig = new Rig()));
   afterEach(() => rig.end());
 
-  it('connects, and says what the server says of itself', async () => {
+  it('a connection has the description that the server gives', async () => {
     const { connection, listing } = await rig.start(fixture('plain', '--instructions', 'Use with care.'));
     assert.deepEqual(connection.serverInfo, { name: 'plain', version: '1.0.0' });
     assert.equal(connection.instructions, 'Use with care.');
@@ -23,7 +23,7 @@ describe('stdio', function () {
     assert.deepEqual(listing.malformed, []);
   });
 
-  it('says who it is, and announces nothing it cannot do', async () => {
+  it('initialize names this client, and declares no capabilities', async () => {
     rig.traces = true;
     await rig.start(fixture('raw'));
     const line = await rig.logged('→ initialize #0');
@@ -34,13 +34,13 @@ describe('stdio', function () {
     });
   });
 
-  it('starts without a shell: arguments arrive as they are', async () => {
+  it('a server starts without a shell, so arguments arrive unchanged', async () => {
     const odd = ['a b', '"quoted"', "it's", '$HOME', '*', '', 'back\\slash', '&& exit', 'größe 🌍', '--'];
     const { connection } = await rig.start(fixture('raw', ...odd));
     assert.deepEqual(JSON.parse(await textOf(connection, 'args')), odd);
   });
 
-  it('gives the host’s environment, overlaid, and the folder', async () => {
+  it('a server gets the environment of the host, its own variables and its folder', async () => {
     const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'cwd with spaces ')));
     rig.env['FROM_HOST'] = 'host';
     rig.env['REPLACED'] = 'host';
@@ -78,7 +78,7 @@ describe('stdio', function () {
   });
 
   posixIt('programs have endings there: arguments.test.ts')(
-    'looks for the command on the PATH that the server gets, and relative to its folder',
+    'a command is found on the PATH of its server, and relative to its folder',
     async () => {
       const folder = mkdtempSync(path.join(tmpdir(), 'bin-'));
       symlinkSync(process.execPath, path.join(folder, 'only-here'));
@@ -96,7 +96,7 @@ describe('stdio', function () {
     },
   );
 
-  it('skips what is not JSON-RPC on stdout, and shows it in the log', async () => {
+  it('text on stdout that is not JSON-RPC is skipped and logged', async () => {
     const { connection } = await rig.start(fixture('noisy-stdout', '--long', '3000000'));
     assert.equal(await textOf(connection, 'echo', { text: 'ok' }), 'ok');
     const stray = rig.lines.filter(({ text }) => text.startsWith('[stdout]'));
@@ -105,7 +105,7 @@ describe('stdio', function () {
     assert(stray.every(({ text, level }) => level === 'warn' && text.length < 3000));
   });
 
-  it('brings stderr and log messages to the log', async () => {
+  it('the log has stderr and log messages of the server', async () => {
     const { connection } = await rig.start(fixture('raw'));
     await callTool(connection, 'stderr', { text: 'über stderr' });
     assert.equal(await rig.logged('über'), '[stderr] über stderr');
@@ -124,7 +124,7 @@ describe('stdio', function () {
     }
   });
 
-  it('answers pings and refuses what it cannot do, also before initialize', async () => {
+  it('pings are answered and other requests are refused, even before initialize', async () => {
     rig.traces = true;
     await rig.start(fixture('wrong-initialize', '--kind', 'chatty'));
     await rig.logged('[chatty] {"early":true}');
@@ -134,7 +134,7 @@ describe('stdio', function () {
     assert(texts().some((text) => /^→ roots\/list #own-2 .*-32601/.test(text)));
   });
 
-  it('traces on demand only, also in the middle', async () => {
+  it('messages are traced only while tracing is on', async () => {
     const { connection } = await rig.start(fixture('raw'));
     await callTool(connection, 'echo', { text: 'unseen' });
     rig.traces = true;
@@ -147,7 +147,7 @@ describe('stdio', function () {
     assert.match(traced[1] ?? '', /^← tools\/call #\d+ \d+ ms \{"content":/);
   });
 
-  it('carries large texts both ways, and characters of every width', async () => {
+  it('large texts with characters of every width pass unchanged in both directions', async () => {
     const { connection } = await rig.start(fixture('raw'));
     const text = 'aä€🌍\u2028\u0000"\\\n'.repeat(300_000);
     assert.equal(await textOf(connection, 'echo', { text }), text);
@@ -158,7 +158,7 @@ describe('stdio', function () {
     );
   });
 
-  it('a line of more than 16 MiB costs the call that it answers, and the server goes on (S2)', async () => {
+  it('a line of more than 16 MiB fails only the call that it answers (S2)', async () => {
     const { connection } = await rig.start(fixture('raw'));
     const outcome = await callTool(connection, 'large', { bytes: 17 * 1024 * 1024 });
     assert.equal(outcome.kind, 'lost');
@@ -166,7 +166,7 @@ describe('stdio', function () {
     assert.equal(await textOf(connection, 'echo', { text: 'still here' }), 'still here');
   });
 
-  it('keeps its memory bounded when stderr never ends a line', async () => {
+  it('an endless line on stderr is logged in pieces, so memory stays bounded', async () => {
     const { connection } = await rig.start(fixture('raw'));
     await callTool(connection, 'stderr', { text: 'e'.repeat(200_000) });
     assert.equal(await textOf(connection, 'echo', { text: 'still here' }), 'still here');
@@ -178,7 +178,7 @@ describe('stdio', function () {
     ['filesystem', [repository], 'list_allowed_directories'],
     ['memory', [], 'read_graph'],
   ] as const) {
-    it(`speaks to @modelcontextprotocol/server-${name}`, async () => {
+    it(`calls to @modelcontextprotocol/server-${name} work over stdio`, async () => {
       const entry = path.join(repository, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
       const env = new Map([['MEMORY_FILE_PATH', literal(path.join(tmpdir(), `memory-${rig.run}.json`))]]);
       const { connection, listing } = await rig.start(stdio(process.execPath, [entry, ...args], { env }));

@@ -1,4 +1,4 @@
-/** Spec X5, P7: what is stopped is gone, the whole tree of it. */
+/** Rules X5, P7: stopping a server ends its whole process tree. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { psTable, readProcessTable } from '../../../src/core/processes/processTable.js';
@@ -12,36 +12,36 @@ const stubborn = path.join(servers, 'stubborn.mjs');
 interface Case {
   readonly name: string;
   readonly launch: Parameters<Rig['start']>[0];
-  /** Milliseconds of grace it must have had. How long it takes is for the bench (P7). */
+  /** The least grace in milliseconds. The bench measures the whole time (P7). */
   readonly atLeast?: number;
-  /** The tool `child` tells a process that must be gone as well. */
+  /** True if the tool `child` returns another process that must end. */
   readonly child?: boolean;
 }
 
-/** Windows has no TERM: what is left after the end of input is ended at once. */
+/** Windows has no TERM, so processes that ignore the end of input are ended at once. */
 const bothGraces = process.platform === 'win32' ? 900 : 1800;
 const cases: Case[] = [
   { name: 'honours end of input', launch: fixture('raw') },
   { name: 'is made with the SDK', launch: fixture('plain') },
   { name: 'ignores end of input', launch: fixture('stubborn'), atLeast: 900 },
   { name: 'ignores TERM too', launch: fixture('stubborn', '--term'), atLeast: bothGraces },
-  { name: 'goes, and its child stays', launch: fixture('spawns-child'), child: true },
-  { name: 'goes, and its child holds stdio', launch: fixture('spawns-child', '--hold'), child: true },
+  { name: 'exits and leaves a child', launch: fixture('spawns-child'), child: true },
+  { name: 'exits and leaves a child that holds stdio', launch: fixture('spawns-child', '--hold'), child: true },
   { name: 'has a child that ignores TERM', launch: fixture('spawns-child', '--term'), child: true },
   {
-    name: 'has a child in a session of its own',
+    name: 'has a child in a separate session',
     launch: fixture('spawns-child', '--setsid'),
     child: true,
   },
   {
-    name: 'has a grandchild in a session of its own, whose parent is gone, and which ignores TERM',
+    name: 'has an orphaned grandchild in a separate session that ignores TERM',
     launch: fixture('spawns-child', '--setsid', '--orphan', '--term'),
     child: true,
   },
   { name: 'is behind a shell', launch: inShell('raw') },
   { name: 'is behind a shell and ignores end of input', launch: inShell('stubborn'), atLeast: 900 },
   {
-    name: 'is behind a shell and goes first, and its child in a session of its own stays',
+    name: 'is behind a shell, exits first and leaves a child in a separate session',
     launch: inShell('spawns-child', '--setsid'),
     child: true,
   },
@@ -52,13 +52,13 @@ const cases: Case[] = [
     atLeast: bothGraces,
   },
   {
-    name: 'is behind npx and goes first, and its child in a session of its own stays',
+    name: 'is behind npx, exits first and leaves a child in a separate session',
     launch: stdio('npx', ['-c', `node ${path.join(servers, 'spawns-child.mjs')} --setsid`]),
     child: true,
   },
 ];
 
-describe('stopping', function () {
+describe('stopping servers (X5)', function () {
   this.timeout(60_000);
   suiteNotHere(this, !supported, 'processes of a test are found on Linux and Windows only');
   let rig: Rig;
@@ -66,7 +66,7 @@ describe('stopping', function () {
   afterEach(() => rig.end());
 
   for (const { name, launch, atLeast, child } of cases) {
-    it(`ends a server that ${name}`, async () => {
+    it(`a stop ends a server that ${name}`, async () => {
       const times: number[] = [];
       for (let run = 0; run < (atLeast === undefined ? 3 : 1); run++) {
         const { connection } = await rig.start(launch);
@@ -88,7 +88,7 @@ describe('stopping', function () {
   }
 
   posixIt('on Windows the system keeps the trees')(
-    'sees the processes of this machine, itself among them',
+    'the process table has the processes of this machine, including this process',
     async () => {
       const [own, byPs] = [await readProcessTable(), await psTable()];
       for (const table of [own, byPs]) assert.equal(table.get(process.pid)?.parent, process.ppid);
@@ -96,7 +96,7 @@ describe('stopping', function () {
     },
   );
 
-  it('ends what a server left that went by itself, at once', async () => {
+  it('processes that an exited server left are ended at once', async () => {
     const { connection } = await rig.start(fixture('spawns-child', '--hold', '--leave'));
     const cause = await new Promise<string>((resolve) => connection.onDidDie(resolve));
     assert.match(cause, /exited with code 0/);
@@ -107,13 +107,13 @@ describe('stopping', function () {
     );
   });
 
-  it('ends once, however often it is asked', async () => {
+  it('a connection may be closed several times', async () => {
     const { connection } = await rig.start(fixture('stubborn'));
     await Promise.all([connection.close(), connection.close(), connection.close()]);
     await connection.close();
   });
 
-  it('ends twenty at once', async () => {
+  it('twenty servers are stopped at once', async () => {
     const started = await Promise.all(Array.from({ length: 20 }, () => rig.start(fixture('raw'))));
     await Promise.all(started.map(({ connection }) => connection.close()));
     assert.deepEqual(
@@ -122,7 +122,7 @@ describe('stopping', function () {
     );
   });
 
-  it('cancels a start, and leaves nothing of it', async () => {
+  it('a cancelled start leaves no processes', async () => {
     for (const launch of [fixture('never-initialises'), fixture('slow-start'), fixture('raw')]) {
       const controller = new AbortController();
       const outcome = rig.attempt(launch, { signal: controller.signal });

@@ -1,4 +1,4 @@
-/** Programs that print values (C2), with a clock that is played: their time limit, and starts that share a run. */
+/** Rule C2: programs that print values, their time limit, and starts that share a run. The clock is fake. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { silentLog } from '../../support/fakes/silentLog.js';
 
 const mark = `values-${randomBytes(6).toString('hex')}.`;
 
-describe('programs that print values', () => {
+describe('programs that print values (C2)', () => {
   const keeper =
     process.platform === 'win32'
       ? new Jobs()
@@ -39,7 +39,7 @@ describe('programs that print values', () => {
   const outputs = (one: CommandReference, signal = new AbortController().signal) =>
     commands.outputsFor([one], silentLog, signal);
 
-  it('are stopped after 60 s', async () => {
+  it('a program that prints a value is stopped after 60 s', async () => {
     const result = outputs(hanging);
     await clock.untilScheduled(60_000);
     clock.advance(60_000);
@@ -48,7 +48,7 @@ describe('programs that print values', () => {
     assert.doesNotMatch(JSON.stringify(outcome.failure.message.split('\nCommand: ')[0]), /too early/);
   });
 
-  it('are quoted with whole words of stderr, by which a secret is known (E4)', async () => {
+  it('quoted stderr has whole words, so secrets in it are recognized (E4)', async () => {
     const secret = 'hunter2-blue-parrot-on-the-wall';
     for (const length of [4_096 - 26, 70_000]) {
       const script = `process.stderr.write('${secret} ' + 'trace '.repeat(12_000).slice(0, ${length})); process.exitCode = 1`;
@@ -59,7 +59,7 @@ describe('programs that print values', () => {
     }
   });
 
-  it('go on while one of several starts still wants what they print', async () => {
+  it('a program keeps running while one of its starts still needs the value', async () => {
     const one = reference("setTimeout(() => console.log('value'), 200)");
     const before = started;
     const unwanted = new AbortController();
@@ -71,7 +71,7 @@ describe('programs that print values', () => {
     assert.equal(started - before, 1);
   });
 
-  it('are begun anew by a start that comes when the last one has just gone', async () => {
+  it('a start runs the program again if the previous start was just cancelled', async () => {
     const unwanted = new AbortController();
     const one = reference("console.log('value')");
     const first = outputs(one, unwanted.signal);
