@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readInitializeAnswer } from '../../../src/core/connections/handshake.js';
 
-describe('answer to initialize', () => {
+describe('answers to initialize', () => {
   const right = {
     protocolVersion: '2025-06-18',
     capabilities: { tools: {}, own: { a: 1 } },
@@ -18,7 +18,7 @@ describe('answer to initialize', () => {
     }
   });
 
-  it('capabilities may be `true`, `false` or null', () => {
+  it('capabilities in an answer to initialize may be `true`, `false` or null', () => {
     const capabilities = { tools: true, prompts: null, resources: false, logging: {}, tasks: 'all', own: { a: null } };
     const answer = readInitializeAnswer({ ...right, capabilities });
     const read = { tools: {}, logging: {}, own: { a: null } };
@@ -36,6 +36,7 @@ describe('answer to initialize', () => {
     ['no server', { ...right, serverInfo: null }, 'has no serverInfo'],
     ['a nameless server', { ...right, serverInfo: { version: '1' } }, 'has a serverInfo without name and version'],
   ] as const) {
-    it(`is wrong with ${what}`, () => assert.deepEqual(readInitializeAnswer(answer), { kind: 'wrong', detail }));
+    it(`an answer to initialize is wrong with ${what}`, () =>
+      assert.deepEqual(readInitializeAnswer(answer), { kind: 'wrong', detail }));
   }
 });

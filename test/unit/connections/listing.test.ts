@@ -6,7 +6,7 @@ import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' as const } });
 
-/** A server with these pages, and the cursors it was asked for. */
+/** A server with these pages. It records the requested cursors. */
 function server(...pages: unknown[]): { list(): Promise<ToolListing>; asked: unknown[] } {
   const asked: unknown[] = [];
   const lister = new OfferLister({
@@ -36,13 +36,13 @@ describe('tool listing', () => {
     }
   });
 
-  it('gives the very objects', async () => {
+  it('a list has the very objects of the answer', async () => {
     const one = tool('a');
     const { tools } = await server({ tools: [one] }).list();
     assert.equal(tools[0], one);
   });
 
-  it('sees a cursor again, also an older one', async () => {
+  it('a list fails at a repeated cursor, even an older one', async () => {
     const { list } = server(
       { tools: [], nextCursor: 'a' },
       { tools: [], nextCursor: 'b' },
@@ -54,7 +54,7 @@ describe('tool listing', () => {
     });
   });
 
-  it('wants a list', async () => {
+  it('an answer without a list of tools fails', async () => {
     for (const answer of [undefined, null, [], { tools: 'none' }, {}]) {
       await assert.rejects(server(answer).list(), { name: 'ListError' });
     }
@@ -83,7 +83,7 @@ describe('tool listing', () => {
     for (const ttlMs of [undefined, 0, -1, 'soon']) assert.deepEqual(await staleAfter(1e9, [{ ttlMs }]), ['|']);
   });
 
-  it('names a hundred malformed entries, and counts those that follow (S2)', async () => {
+  it('a list names a hundred malformed entries, and counts the others (S2)', async () => {
     const { tools, malformed } = await server(
       { tools: [...Array.from({ length: 150 }, () => 0), tool('a')], nextCursor: 'x' },
       { tools: [{}, ...Array.from({ length: 150 }, () => 'text'), tool('b')] },
@@ -108,7 +108,7 @@ describe('tool listing', () => {
     assert.deepEqual((await server(first, { tools: [] }).list()).tools, [tool('a')]);
   });
 
-  it('refuses a cursor that is too long to be kept (S2)', async () => {
+  it('a list refuses a cursor of more than 16 KiB (S2)', async () => {
     const { list, asked } = server(
       { tools: [], nextCursor: 'x'.repeat(16 * 1024) },
       { tools: [], nextCursor: 'x'.repeat(16 * 1024 + 1) },
@@ -117,7 +117,7 @@ describe('tool listing', () => {
     assert.equal(asked.length, 2);
   });
 
-  it('counts odd entries by their place in the whole list', async () => {
+  it('a list numbers malformed entries by their place in the whole list', async () => {
     const { list } = server({ tools: [tool('a'), null], nextCursor: 'x' }, { tools: [tool('b'), { name: 5 }, 'text'] });
     assert.deepEqual((await list()).malformed, [
       { name: '(entry 2)', detail: 'is not an object but null' },
@@ -155,7 +155,7 @@ describe('tool listing', () => {
   });
 });
 
-describe('a listing that was kept (P8)', () => {
+describe('kept listings (P8)', () => {
   const whole = {
     tools: [tool('a')],
     malformed: [{ name: 'b', detail: 'It has no schema.' }],
@@ -178,23 +178,23 @@ describe('a listing that was kept (P8)', () => {
   const nested = (levels: number): unknown => (levels === 0 ? {} : { properties: { a: nested(levels - 1) } });
   const wrong: Record<string, object> = {
     'no tools': { tools: undefined },
-    'tools that are no list': { tools: { 0: tool('a') } },
+    'tools that are an object': { tools: { 0: tool('a') } },
     'a tool without a name': { tools: [{ inputSchema: { type: 'object' } }] },
-    'a tool with a name that is none': { tools: [{ ...tool('a'), name: 7 }] },
+    'a tool with a number as its name': { tools: [{ ...tool('a'), name: 7 }] },
     'a tool without a schema': { tools: [{ name: 'a' }] },
     'a tool that is nested too deep': {
       tools: [{ name: 'a', inputSchema: { type: 'object', ...(nested(300) as object) } }],
     },
-    'no list of what was malformed': { malformed: undefined },
+    'no list of malformed entries': { malformed: undefined },
     'a malformed entry without a reason': { malformed: [{ name: 'b' }] },
-    'prompts that are no part': { prompts: [] },
+    'prompts that are a list': { prompts: [] },
     'a prompt without a name': { prompts: { prompts: [{}], malformed: [] } },
-    'a failure that is no text': { prompts: { prompts: [], malformed: [], failure: 1 } },
+    'a failure that is a number': { prompts: { prompts: [], malformed: [], failure: 1 } },
     'resources without templates': { resources: { resources: [], malformed: [] } },
     'a resource without a URI': { resources: { resources: [{ name: 'r' }], templates: [], malformed: [] } },
   };
   for (const [what, changes] of Object.entries(wrong)) {
-    it(`is none with ${what}`, () => assert.equal(kept(changes), undefined));
+    it(`a kept listing is invalid with ${what}`, () => assert.equal(kept(changes), undefined));
   }
 
   it('a kept listing is invalid unless it is an object', () => {

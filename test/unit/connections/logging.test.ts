@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { logMessage, TrafficTrace } from '../../../src/core/connections/logging.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
-describe('trace', () => {
-  it('pairs answers with questions, both ways, and writes nothing while it is off', () => {
+describe('the trace of messages', () => {
+  it('the trace pairs answers with requests in both directions, and writes nothing while it is off', () => {
     const clock = new FakeClock();
     const lines: string[] = [];
     let on = false;
@@ -32,7 +32,7 @@ describe('trace', () => {
     ]);
   });
 
-  it('shows of methods and ids, which a server chooses, no more than a line has room for', () => {
+  it('the trace cuts long methods and ids, because a server chooses them', () => {
     const lines: string[] = [];
     const log = { write: (_: string, text: string): number => lines.push(text) };
     const trace = new TrafficTrace({ clock: new FakeClock(), log, enabled: () => true });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readCallResult, readOtherResult } from '../../../src/core/connections/outcomes.js';
 
 describe('results of servers', () => {
-  it('have parts that are objects, or are errors', () => {
+  it('a result with a part that is not an object is an error', () => {
     for (const part of [null, 'text', 5, [], [{ type: 'text', text: 'x' }]]) {
       const outcomes = [
         readCallResult({ content: [{ type: 'text', text: 'x' }, part] }, '2025-11-25'),

@@ -1,4 +1,4 @@
-/** Which era a server speaks, and how a connection follows when that changes (X8). */
+/** Rule X8: connections find the era of a server, and follow its changes. */
 import assert from 'node:assert/strict';
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { LoopShare } from '../../../../src/core/base/turns.js';
@@ -17,7 +17,7 @@ class SilentServer {
   readonly sent: string[] = [];
   readonly ids: (string | number)[] = [];
   readonly seen: Era[] = [];
-  /** Why the transport was given up. */
+  /** The causes of failures of the transport. */
   readonly failed: string[] = [];
   readonly clock = new FakeClock();
   readonly calls: Promise<ServerOutcome<CallToolResult>>[] = [];
@@ -25,7 +25,7 @@ class SilentServer {
   private readonly lastIds = new Map<string, string | number>();
   private readonly transport: ServerTransport;
 
-  /** Opens a connection to a server that says nothing by itself. */
+  /** Opens a connection to a server with scripted messages only. */
   constructor(expected: Era = 'modern') {
     this.transport = {
       hasHeaders: true,
@@ -56,7 +56,7 @@ class SilentServer {
     });
   }
 
-  /** @param to the method that the message answers, or the id */
+  /** @param to the method or id of the answered request */
   async says(to: string | number | undefined, message: object): Promise<void> {
     const id = typeof to === 'string' ? (this.lastIds.get(to) ?? to) : to;
     this.transport.onmessage?.({ jsonrpc: '2.0', id, ...message } as JSONRPCMessage);
@@ -69,7 +69,6 @@ class SilentServer {
     return (opening as Extract<Opening, { kind: 'opened' }>).connection;
   }
 
-  /** Calls a tool of the server, which was found to be modern. */
   async call(args?: object): Promise<void> {
     const connection = await this.connection();
     const call = connection.callTool({
@@ -83,7 +82,7 @@ class SilentServer {
   }
 }
 
-/** A server that was found to be modern. */
+/** Returns a server after its answer to server/discover. */
 async function modernServer(): Promise<SilentServer> {
   const server = new SilentServer();
   await rest();
@@ -110,7 +109,7 @@ describe('a server over HTTP that was modern until now (X8)', () => {
     return { sent: sent.slice(1), seen, failed };
   }
 
-  it('is asked again if it refuses a request as a legacy one does, and given up if it is legacy', async () => {
+  it('a refusal like that of a legacy server repeats server/discover, and the connection ends if the server is legacy', async () => {
     const old = { error: { code: -32601, message: 'Method not found' } };
     for (const answer of [refused(400), refused(404), refused(405), otherVersion]) {
       const { sent, seen, failed } = await afterThe(answer, old);
@@ -120,7 +119,7 @@ describe('a server over HTTP that was modern until now (X8)', () => {
     }
   });
 
-  it('stays connected if it still discovers, cannot be reached or fails otherwise', async () => {
+  it('the connection stays if the server still discovers, is unreachable or fails otherwise', async () => {
     const stays = { seen: ['modern'], failed: [] };
     const still = await afterThe(refused(404), { result: discovered });
     assert.deepEqual({ seen: still.seen, failed: still.failed }, stays);
@@ -133,8 +132,8 @@ describe('a server over HTTP that was modern until now (X8)', () => {
   });
 });
 
-describe('a server that answers with the number as a text (X8)', () => {
-  it('is asked to discover, and its answer to a call is taken', async () => {
+describe('a server that writes ids as texts (X8)', () => {
+  it('a server that writes ids as texts gets server/discover, and its answers are accepted', async () => {
     const server = new SilentServer('legacy');
     await rest();
     await server.says('0', { error: { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } } });
@@ -149,7 +148,7 @@ describe('a server that answers with the number as a text (X8)', () => {
 describe('calls that a server refuses for their headers (X8)', () => {
   const refusal = { error: { code: -32020, message: 'Header mismatch' } };
 
-  it('go out once more, even if another call has had the tools listed since', async () => {
+  it('a call refused for its headers is sent once more, even if another call caused a listing since', async () => {
     const server = await modernServer();
     await server.call({ zone: 'z' });
     await server.call({ zone: 'z' });
@@ -176,7 +175,7 @@ describe('calls that a server refuses for their headers (X8)', () => {
     return server;
   }
 
-  it('fail if the server does not list its tools in time, and it is asked again for the next call (X6)', async () => {
+  it('a refused call fails if the listing takes too long, and the next refusal lists the tools again (X6)', async () => {
     const server = await refused();
     await server.clock.flow(20_000);
     assert.equal(server.sent.at(-1), 'notifications/cancelled');
@@ -187,7 +186,7 @@ describe('calls that a server refuses for their headers (X8)', () => {
     await (await server.connection()).close();
   });
 
-  it('do not wait for a list of tools after the end', async () => {
+  it('a refused call does not wait for the listing after the connection has closed', async () => {
     const server = await refused();
     await (await server.connection()).close();
     await rest();
@@ -199,7 +198,7 @@ describe('calls that a server refuses for their headers (X8)', () => {
 describe('a server that was modern, and is silent at first (X8)', () => {
   const old = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'old', version: '1' } };
 
-  it('is modern still if it discovers late, whatever it answers to initialize', async () => {
+  it('a silent server counts as modern if it discovers late, whatever it answers to initialize', async () => {
     for (const refusal of [{ error: { code: -32022, message: 'no' } }, { result: { resultType: 'complete' } }]) {
       const server = new SilentServer();
       await rest();
@@ -213,7 +212,7 @@ describe('a server that was modern, and is silent at first (X8)', () => {
     }
   });
 
-  it('is legacy if it answers initialize', async () => {
+  it('a silent server counts as legacy if it answers initialize', async () => {
     const server = new SilentServer();
     await rest();
     server.clock.advance(5_000);
@@ -223,7 +222,7 @@ describe('a server that was modern, and is silent at first (X8)', () => {
     assert.deepEqual(server.seen, ['legacy']);
   });
 
-  it('is sent initialize if it refuses to discover in time', async () => {
+  it('a server that refuses server/discover gets initialize', async () => {
     const server = new SilentServer();
     await rest();
     await server.says('server/discover', { error: { code: -32601, message: 'Method not found' } });
@@ -237,7 +236,7 @@ describe('a server that was modern, and is silent at first (X8)', () => {
 describe('a server that answers initialize, but speaks the modern era (X8)', () => {
   const named = { protocolVersion: '2026-07-28', capabilities: {}, serverInfo: { name: 'new', version: '1' } };
 
-  it('is asked to discover if its answer names 2026-07-28, and has opened no session', async () => {
+  it('a server gets server/discover if its answer to initialize names 2026-07-28 without a session', async () => {
     for (const expected of ['legacy', 'modern'] as const) {
       const server = new SilentServer(expected);
       await rest();
@@ -251,7 +250,7 @@ describe('a server that answers initialize, but speaks the modern era (X8)', () 
     }
   });
 
-  it('fails with what is wrong in its answer if it cannot discover', async () => {
+  it('an opening fails with the fault in the answer to initialize if server/discover fails', async () => {
     const server = new SilentServer('legacy');
     await rest();
     await server.says('initialize', { result: named });
@@ -263,12 +262,12 @@ describe('a server that answers initialize, but speaks the modern era (X8)', () 
   });
 });
 
-describe('a server that refuses the version that it is asked in (X8)', () => {
+describe('a server that refuses the version of a request (X8)', () => {
   const refusal = (...supported: string[]): object => ({
     error: { code: -32022, message: 'Unsupported protocol version', data: { supported } },
   });
 
-  it('is asked once more if it says that it speaks that version', async () => {
+  it('server/discover is repeated once if the refusal lists its version', async () => {
     const server = new SilentServer();
     await rest();
     await server.says('server/discover', refusal('2026-07-28'));
@@ -278,7 +277,7 @@ describe('a server that refuses the version that it is asked in (X8)', () => {
     assert.deepEqual(server.seen, ['modern']);
   });
 
-  it('is sent initialize if it says so again, or names a version of the legacy era', async () => {
+  it('a server gets initialize if it refuses its listed version again, or lists a legacy version', async () => {
     for (const supported of [['2026-07-28'], ['2031-01-01', '2025-06-18']]) {
       const server = new SilentServer();
       await rest();

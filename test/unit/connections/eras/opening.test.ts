@@ -1,4 +1,4 @@
-/** What a server may answer to `initialize`, and say before that (X3, S2). */
+/** Rules X3, S2: answers of servers to `initialize`, and their earlier messages. */
 import { LoopShare } from '../../../../src/core/base/turns.js';
 import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -13,7 +13,7 @@ const right = {
 };
 const tool = { name: 'a', inputSchema: { type: 'object' } };
 
-/** Opens a connection to a server that says this when it is asked to initialize, and then ends unless it has answered. */
+/** Opens a connection to a server that sends `said` at `initialize`. The server ends without an answer in `said`. */
 async function open(
   ...said: readonly object[]
 ): Promise<{ opening: Opening; lines: string[]; sent: JSONRPCMessage[] }> {
@@ -68,7 +68,7 @@ describe('opening a connection', () => {
     'a capability with a null in it': { capabilities: { tools: { listChanged: null } } },
     'an odd experiment': { capabilities: { tools: {}, experimental: { x: true } } },
   })) {
-    it(`takes an answer with ${what}`, async () => {
+    it(`opening takes an answer with ${what}`, async () => {
       const { listing, connection } = await opened({ id: 0, result: { ...right, ...over } });
       assert.deepEqual(listing.tools, [tool]);
       assert.deepEqual(connection.serverInfo, right.serverInfo);

@@ -1,11 +1,11 @@
-/** Which headers a request has (X8). */
+/** Rule X8: the headers of requests. */
 import assert from 'node:assert/strict';
 import { RequestHeaders } from '../../../../src/core/connections/eras/requestHeaders.js';
 
 const text = (header: unknown): object => ({ type: 'string', 'x-mcp-header': header });
 
 describe('the headers of a request (X8)', () => {
-  it('headers mirror parameters of the call, and name its target', () => {
+  it('the headers of a request mirror its parameters, and name its target', () => {
     const headers = new RequestHeaders();
     headers.learn({ tools: [{ name: 't', inputSchema: { properties: { a: text('A'), b: text('B') } } }] });
     const call = (args: object): object =>
@@ -18,7 +18,7 @@ describe('the headers of a request (X8)', () => {
       'mcp-name': '=?base64?Z3LDtsOfZQ==?=',
     });
     assert.deepEqual(headers.of({ jsonrpc: '2.0', id: 1, method: 'tools/list' }), { 'mcp-method': 'tools/list' });
-    // One that Node refuses would be taken for a server that is not there.
+    // Node throws at an invalid header, and the server would seem unreachable.
     assert.deepEqual(headers.of({ jsonrpc: '2.0', id: 1, method: 'ü/x\n' }), { 'mcp-method': '=?base64?w7wveAo=?=' });
   });
 });

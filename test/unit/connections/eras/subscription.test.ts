@@ -43,7 +43,7 @@ describe('a subscription to a server of the modern era (X8)', () => {
     });
   }
 
-  /** Begins another, which the server agrees to. Returns its id. */
+  /** Begins another subscription and acknowledges it. Returns its id. */
   async function begun(one: Subscription): Promise<unknown> {
     const renewed = one.renew();
     await rest();
@@ -70,7 +70,7 @@ describe('a subscription to a server of the modern era (X8)', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('a subscription is heard beside its successor for a while if each has a stream, and duplicates count once', async () => {
+  it('a subscription and its successor are both read for a while if each has a stream, and duplicates count once', async () => {
     const one = subscription(true);
     const [first, second] = [await begun(one), await begun(one)];
     assert.deepEqual(cancelled(), []);
@@ -107,7 +107,7 @@ describe('a subscription to a server of the modern era (X8)', () => {
     ['failed too', new TransportFailure({ kind: 'broken', detail: 'gone', url: 'http://server.test/mcp' })],
     ['was refused', undefined],
   ] as const) {
-    it(`begins again if it ended while its successor was asked for, which ${what}`, async () => {
+    it(`a subscription begins again if it ended during the request for its successor, which ${what}`, async () => {
       let gaps = 0;
       const one = subscription(true, () => (gaps += 1));
       const lastId = (): unknown => (sent.at(-1) as { id?: unknown }).id;

@@ -5,7 +5,7 @@ import type { ServerTransport } from '../../../../src/core/peer/transport.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
 import { silentLog } from '../../../support/fakes/silentLog.js';
 
-describe('resources of a server of the modern era that several watch (X8)', () => {
+describe('resources that several clients watch (X8)', () => {
   let sent: { readonly id?: unknown; readonly params?: Readonly<Record<string, unknown>> }[];
   let items: WatchedItems;
 
@@ -31,13 +31,13 @@ describe('resources of a server of the modern era that several watch (X8)', () =
     });
   });
 
-  /** The server agrees to these, of what it was asked for last. */
+  /** Acknowledges these resources of the last request. */
   async function agree(...resourceSubscriptions: string[]): Promise<void> {
     await rest();
     items.subscription.acknowledged(sent.at(-1)?.id, { resourceSubscriptions });
   }
 
-  it('watched items are requested once, and all who ask get the answer', async () => {
+  it('watched items are requested once, and every caller gets the answer', async () => {
     const both = Promise.all([items.add('a:1'), items.add('a:1')]);
     await agree('a:1');
     assert.deepEqual(await both, [{}, {}]);

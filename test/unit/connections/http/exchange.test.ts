@@ -42,7 +42,7 @@ describe('the rest of a body', () => {
     assert.equal(body.readableEnded, false);
   });
 
-  it('a stuck body is not awaited, and other messages do not lack its socket (X6)', async () => {
+  it('a stuck body is not awaited, and its socket is closed (X6)', async () => {
     const clock = new FakeClock();
     const body = new PassThrough();
     discard(body, clock);
@@ -53,7 +53,7 @@ describe('the rest of a body', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('a message has the part of a stuck body received so far', async () => {
+  it('an error message has the received part of a stuck body', async () => {
     const clock = new FakeClock();
     const body = new PassThrough();
     const text = readShort({ status: 500, headers: {}, contentType: '', url: new URL('http://a'), body }, clock);

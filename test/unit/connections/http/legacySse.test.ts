@@ -7,7 +7,7 @@ import { events, FakeEndpoint, silence, status } from '../../../support/fakes/fa
 
 describe('a channel of HTTP+SSE', () => {
   for (const isDelivered of [false, true]) {
-    it(`ends the exchange of a cancelled call, and tells of it ${isDelivered ? 'where the server may have it' : 'only if it was sent'} (X6)`, async () => {
+    it(`a cancelled call ends its exchange, and ${isDelivered ? 'notifies a server that may have the call' : 'sends nothing if the call was not sent'} (X6)`, async () => {
       let call: AbortSignal | undefined;
       let endedBefore: boolean | undefined;
       const server = new FakeEndpoint(
@@ -40,7 +40,7 @@ describe('a channel of HTTP+SSE', () => {
     });
   }
 
-  it('answers do not slow the stream, even if the server writes their numbers as texts (S2)', async () => {
+  it('answers over HTTP+SSE do not slow the stream, even if the server writes their ids as texts (S2)', async () => {
     const ids = Array.from({ length: 2500 }, (_, id) => id);
     const body = new PassThrough();
     body.write('event: endpoint\ndata: /post\n\n');

@@ -10,10 +10,10 @@ describe('the streams of a channel of Streamable HTTP', () => {
   beforeEach(() => (stage = new ChannelStage()));
   afterEach(() => stage.end());
 
-  describe('goes on to receive unrequested messages (R6, X2)', () => {
+  describe('the stream of unrequested messages (R6, X2)', () => {
     const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' } as const;
 
-    /** Returns how the stream was asked for. */
+    /** Returns the requests for the stream. */
     async function hear(...streams: HttpReply[]): Promise<string[]> {
       const server = new FakeEndpoint(basics(), () => streams.shift() ?? status(405));
       await stage.open(server);
@@ -22,7 +22,7 @@ describe('the streams of a channel of Streamable HTTP', () => {
     }
 
     for (const code of [408, 409, 425, 429, 500, 503]) {
-      it(`when its stream broke off and is refused with ${code} for a while`, async () => {
+      it(`a broken event stream reopens after refusals with ${code}`, async () => {
         const asked = await hear(
           events('id: 1\ndata:\n\n'),
           status(code),
@@ -34,17 +34,17 @@ describe('the streams of a channel of Streamable HTTP', () => {
       });
     }
 
-    it('and does not ask one that refuses as soon again as one whose stream ended', async () => {
+    it('a refused event stream is retried later than an ended one', async () => {
       const busy = Array.from({ length: 100 }, () => status(429));
       assert((await hear(events('retry: 100\nid: 1\ndata:\n\n'), ...busy)).length < 12);
     });
 
-    it('when its stream is refused for a while from the beginning', async () => {
+    it('an event stream that is refused at first opens later', async () => {
       assert.deepEqual(await hear(status(429), events(`data: ${JSON.stringify(changed)}\n\n`)), ['GET', 'GET', 'GET']);
       assert.deepEqual(stage.delivered, [changed]);
     });
 
-    it('when it has forgotten the event after which its stream is to go on', async () => {
+    it('an event stream reopens if the server has forgotten its last event', async () => {
       const asked = await hear(
         events('id: 1\ndata:\n\n'),
         status(400, 'Invalid event ID format'),
@@ -54,16 +54,16 @@ describe('the streams of a channel of Streamable HTTP', () => {
       assert.deepEqual(stage.delivered, [changed]);
     });
 
-    it('a second refusal of the session is final', async () => {
+    it('a second refusal of an event stream is final', async () => {
       assert.deepEqual(await hear(events('id: 1\ndata:\n\n'), status(400), status(400)), ['GET', 'GET 1', 'GET']);
     });
   });
 
-  describe('takes up the answer to a call (X2)', () => {
+  describe('the stream of a call (X2)', () => {
     const done = { jsonrpc: '2.0', id: 7, result: {} } as const;
     let answeredAt: number;
 
-    /** @param streams with which it is taken up; the last of them has the answer */
+    /** @param streams replies to the requests for the stream; the last one has the answer */
     async function takeUp(...streams: HttpReply[]): Promise<void> {
       const other = basics();
       let isCalled = false;
@@ -86,13 +86,13 @@ describe('the streams of a channel of Streamable HTTP', () => {
       assert.deepEqual(stage.delivered, [done]);
     }
 
-    it('as often as the server ends a stream that brings nothing yet', async () => {
+    it('the stream of a call resumes each time it ends without the answer', async () => {
       const nothing = Array.from({ length: 20 }, () => events(''));
       await takeUp(...nothing, events(`data: ${JSON.stringify(done)}\n\n`));
     });
 
     for (const code of [409, 429, 502, 503]) {
-      it(`when that was refused with ${code} for a while`, async () => {
+      it(`the stream of a call resumes after refusals with ${code}`, async () => {
         const since = stage.clock.now();
         await takeUp(status(code), status(code), events(`data: ${JSON.stringify(done)}\n\n`));
         assert(answeredAt - since > 3_000, `after ${answeredAt - since} ms`);
@@ -100,7 +100,7 @@ describe('the streams of a channel of Streamable HTTP', () => {
     }
   });
 
-  it('a stream has the answer to a call even if the server writes the number as a text (X2)', async () => {
+  it('a stream ends with the answer to its call, even if the server writes the id as a text (X2)', async () => {
     const other = basics();
     const answer = { jsonrpc: '2.0', id: '7', result: {} } as const;
     const body = new PassThrough();
@@ -116,7 +116,7 @@ describe('the streams of a channel of Streamable HTTP', () => {
     assert.equal(server.seen.at(-1), 'tools/call');
   });
 
-  describe('leaves the result of a call unknown (X4) when its stream broke off and', () => {
+  describe('unknown results after a broken stream (X4)', () => {
     const failed = (reason: TransportFailure['reason']) => (): Promise<never> =>
       Promise.reject(new TransportFailure(reason));
     const url = 'http://server.test/mcp';
@@ -124,10 +124,10 @@ describe('the streams of a channel of Streamable HTTP', () => {
       ['the server cannot be reached', unreachable],
       ['the sign-in has ended', failed({ kind: 'signIn', why: 'It has ended.', url })],
       ['the token is not renewed', failed({ kind: 'notRenewed', why: 'It is down.', url })],
-      ['what is to be taken up is elsewhere', failed({ kind: 'redirect', detail: 'it redirects', url })],
+      ['the stream redirects elsewhere', failed({ kind: 'redirect', detail: 'it redirects', url })],
     ];
     for (const [what, refuse] of refusals) {
-      it(what, async () => {
+      it(`the result of a call with a broken stream is unknown if ${what}`, async () => {
         const other = basics();
         let isCalled = false;
         const server = new FakeEndpoint(
@@ -148,7 +148,7 @@ describe('the streams of a channel of Streamable HTTP', () => {
       });
     }
 
-    it('breaks off again whenever it is taken up', async () => {
+    it('the result of a call is unknown if its stream breaks each time it resumes', async () => {
       const other = basics();
       const server = new FakeEndpoint(
         (message) => (message.method === 'tools/call' ? events('id: 1\ndata:\n\n') : other(message)),
@@ -161,7 +161,7 @@ describe('the streams of a channel of Streamable HTTP', () => {
       assert.deepEqual(causes(), ['broken']);
     });
 
-    /** The kinds of failures that were stage.delivered. */
+    /** Returns the kinds of the delivered failures. */
     function causes(): unknown[] {
       return stage.delivered.map((message) => {
         const data: unknown = 'error' in message ? message.error.data : undefined;
@@ -170,13 +170,13 @@ describe('the streams of a channel of Streamable HTTP', () => {
     }
   });
 
-  describe('asks for the stream of the server again', () => {
+  describe('the retry time of an event stream', () => {
     for (const [retry, leastMs, mostMs] of [
       ['0', 100, 200],
       ['2500', 2500, 2600],
       ['3000000000', 60_000, 3_600_000],
     ] as const) {
-      it(`when the server says "retry: ${retry}"`, async () => {
+      it(`an event stream reopens in time after "retry: ${retry}"`, async () => {
         const times: number[] = [];
         const server = new FakeEndpoint(basics(), () => {
           times.push(stage.clock.now());

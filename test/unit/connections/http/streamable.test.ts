@@ -18,7 +18,7 @@ describe('a channel of Streamable HTTP', () => {
       assert.equal(stage.renewed, 0);
     });
 
-    it('begins the session again when a stream that it had is not found any more', async () => {
+    it('a session is renewed if its open stream is no longer found', async () => {
       const streams = [events('data:\n\n'), status(404), events('data:\n\n'), status(405)];
       const server = new FakeEndpoint(basics(), () => streams.shift() ?? status(405));
       await stage.open(server);
@@ -29,15 +29,15 @@ describe('a channel of Streamable HTTP', () => {
     });
   });
 
-  describe('ends with the calls that waited for a new session (X4) when', () => {
+  describe('a session that cannot be renewed (X4)', () => {
     for (const [what, isUnanswered] of [
       ['initialize is not answered again', ({ method }: Sent) => method === 'initialize'],
       [
-        'the server does not take that it was initialized',
+        'the server does not answer notifications/initialized',
         ({ method }: Sent) => method === 'notifications/initialized',
       ],
     ] as const) {
-      it(what, async () => {
+      it(`a channel ends with its waiting calls if ${what}`, async () => {
         const other = basics();
         let isLost = false;
         const server = new FakeEndpoint((message) => {
@@ -54,7 +54,7 @@ describe('a channel of Streamable HTTP', () => {
         const cause = `${server.url.href} forgot the session, and a new initialize came to nothing: No answer came within 30 s.`;
         const reasons = stage.delivered.map((message) => 'error' in message && message.error.message);
         assert.deepEqual(reasons, [cause, cause]);
-        // What the end cuts off is unknown, and the server has not read these.
+        // These calls fail before the end, because the server has not read them.
         assert.equal(stage.deliveredBefore, 2);
         assert.deepEqual([...new Set(stage.died)], [cause]);
         assert.equal(server.seen.filter((method) => method === 'tools/call').length, 1);
@@ -83,7 +83,7 @@ describe('a channel of Streamable HTTP', () => {
     assert.match(stage.died[0] ?? '', /forgot the session, and a new initialize came to nothing: .* HTTP 503\.$/);
   });
 
-  describe('in a session, a refusal with HTTP 400 (X2)', () => {
+  describe('refusals with HTTP 400 in a session (X2)', () => {
     async function call(refuse: (message: Sent) => string): Promise<FakeEndpoint> {
       const other = basics();
       let isRefused = false;
@@ -103,7 +103,7 @@ describe('a channel of Streamable HTTP', () => {
       { code: -32602, message: `It is  ${'long '.repeat(200)}`, data: { field: 'url' } },
     ];
     for (const error of errors) {
-      it(`and an error of the call is that error: ${error.message.slice(0, 50)}`, async () => {
+      it(`a refusal with an error of the call gives that error: ${error.message.slice(0, 50)}`, async () => {
         const server = await call(({ id }) => JSON.stringify({ jsonrpc: '2.0', id, error }));
         assert.deepEqual(stage.delivered, [{ jsonrpc: '2.0', id: 7, error }]);
         assert.equal(server.seen.at(-1), 'tools/call');
@@ -119,7 +119,7 @@ describe('a channel of Streamable HTTP', () => {
       assert.equal(stage.renewed, 1);
     });
 
-    it('that says something else is the failure of the call', async () => {
+    it('a refusal with another text fails the call', async () => {
       await call(() => `{"error": "${'no '.repeat(1000)}"}`);
       const [answer] = stage.delivered;
       assert(answer && 'error' in answer);
@@ -128,11 +128,11 @@ describe('a channel of Streamable HTTP', () => {
     });
   });
 
-  describe('cancels a call (X6)', () => {
+  describe('cancellations of calls (X6)', () => {
     const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } } as const;
     let sent: { readonly signal: AbortSignal; readonly delivery: (isDelivered: boolean) => void };
 
-    /** The call 7 is on its way to a server that does not answer it. */
+    /** Sends call 7 to a server without answers to calls. */
     async function begin(isDelivered: boolean, onCancelled: () => Promise<HttpReply>): Promise<FakeEndpoint> {
       const other = basics();
       const server = new FakeEndpoint((message, signal, delivery) => {
@@ -148,7 +148,7 @@ describe('a channel of Streamable HTTP', () => {
       return server;
     }
 
-    it('by saying so before its exchange ends', async () => {
+    it('a cancellation is sent before the exchange of its call ends', async () => {
       let endedBefore: boolean | undefined;
       await begin(true, () => {
         endedBefore = sent.signal.aborted;
@@ -158,13 +158,13 @@ describe('a channel of Streamable HTTP', () => {
       assert.deepEqual([endedBefore, sent.signal.aborted], [false, true]);
     });
 
-    it('also where the server refuses to be told', async () => {
+    it('a refused cancellation still ends the exchange of its call', async () => {
       await begin(true, () => Promise.resolve(status(400)));
       await assert.rejects(stage.channel.send(cancelled), /HTTP 400/);
       assert.equal(sent.signal.aborted, true);
     });
 
-    it('also where the server does not answer that', async () => {
+    it('an unanswered cancellation still ends the exchange of its call', async () => {
       await begin(true, silence);
       const told = assert.rejects(stage.channel.send(cancelled));
       await stage.clock.flow(60_000);
@@ -173,14 +173,14 @@ describe('a channel of Streamable HTTP', () => {
       assert.equal(stage.clock.pending, 0);
     });
 
-    it('that was not sent yet by not sending it', async () => {
+    it('a cancelled call that was not sent needs no cancellation', async () => {
       const server = await begin(false, () => assert.fail('nobody was told of the call'));
       await stage.channel.send(cancelled);
       assert.equal(sent.signal.aborted, true);
       assert.equal(server.seen.at(-1), 'tools/call');
     });
 
-    it('that waits for a new session by not sending it in that', async () => {
+    it('a cancelled call that waits for a new session is not sent in it', async () => {
       const other = basics();
       let initializes = 0;
       let answer: () => void = () => {};

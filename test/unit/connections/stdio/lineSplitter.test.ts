@@ -10,7 +10,7 @@ function split(chunks: readonly Buffer[], limit = 1000, onExcess: () => 'cut' | 
   return lines;
 }
 
-/** The text in chunks of these lengths, over and over. */
+/** Splits the text into chunks of these lengths, in turn. */
 function chunked(text: string, lengths: readonly number[]): Buffer[] {
   const bytes = Buffer.from(text);
   const chunks: Buffer[] = [];
@@ -23,7 +23,7 @@ function chunked(text: string, lengths: readonly number[]): Buffer[] {
 }
 
 describe('line splitter', () => {
-  it('brings the same lines however the bytes arrive', () => {
+  it('lines are the same in whatever chunks the bytes arrive', () => {
     const line = fc.string({ unit: 'grapheme' }).map((text) => text.replace(/[\r\n]/g, ''));
     const lengths = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 });
     fc.assert(
@@ -42,7 +42,7 @@ describe('line splitter', () => {
     assert.deepEqual(split([Buffer.from('a\rb\r\n\r\n')]), ['a\rb', '']);
   });
 
-  it('stops at a line over the limit, for good', () => {
+  it('the splitter stops for good at a line over the limit', () => {
     let told = 0;
     const onExcess = (): 'stop' => {
       told += 1;
@@ -54,7 +54,7 @@ describe('line splitter', () => {
     assert.equal(told, 1);
   });
 
-  it('cuts a line over the limit into pieces', () => {
+  it('a line over the limit is cut into pieces', () => {
     for (const size of [1, 3, 4, 5, 100]) {
       assert.deepEqual(
         split(chunked('abcdefghij\nk\n', [size]), 4, () => 'cut'),
@@ -70,7 +70,7 @@ describe('line splitter', () => {
     }
   });
 
-  it('small pieces are joined, and not kept as pieces', () => {
+  it('small chunks of a line are joined', () => {
     const lines: string[] = [];
     const splitter = new LineSplitter({
       limit: 100_000,
@@ -80,13 +80,13 @@ describe('line splitter', () => {
     const text = 'x'.repeat(60_001);
     const bytes = Buffer.from(text);
     for (let at = 0; at < bytes.length; at++) splitter.push(bytes.subarray(at, at + 1));
-    // The last may not have been joined yet.
+    // The last chunk may not be joined yet.
     bytes.subarray(0, -1).fill('?');
     splitter.push(Buffer.from('\n'));
     assert.ok(lines.length === 1 && lines[0] === text, 'what was written over is not in the line');
   });
 
-  it('splitting is linear in the length of a line', () => {
+  it('the time of splitting is linear in the length of a line', () => {
     const chunk = Buffer.alloc(64 * 1024, 'x');
     const lines: number[] = [];
     const splitter = new LineSplitter({

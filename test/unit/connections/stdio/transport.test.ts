@@ -1,4 +1,4 @@
-/** What goes into the pipe of a server, and when (X1, P3). */
+/** Rules X1, P3: messages in the pipes of a server, and their times. */
 import assert from 'node:assert/strict';
 import { PassThrough, Writable } from 'node:stream';
 import type { ProcessExit } from '../../../../src/core/processes/processTree.js';
@@ -15,7 +15,7 @@ describe('stdio transport', () => {
   let exit: (exit: ProcessExit) => void;
   let stdin: Writable;
   let clock: FakeClock;
-  /** What each step of work takes by the meter of the share. */
+  /** The time of each step of work, on the meter of the share. */
   let worked: number;
 
   beforeEach(() => {
@@ -51,7 +51,7 @@ describe('stdio transport', () => {
   const send = (id: number): Promise<void> => transport.send({ jsonrpc: '2.0', id, method: 'ping' });
   const line = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;
 
-  it('messages of one turn are one write, in their order', async () => {
+  it('messages of one turn are written together, in their order', async () => {
     await Promise.all([send(1), send(2)]);
     await send(3);
     await written;
@@ -102,7 +102,7 @@ describe('stdio transport', () => {
       await transport.start();
     });
 
-    it('a long line is delivered in a later turn than it is read, and later lines after it', async () => {
+    it('a long line is delivered in a later turn, and later lines follow it', async () => {
       stdout.write(told('first'));
       stdout.write(long + told('second'));
       await new Promise(setImmediate);
@@ -112,7 +112,7 @@ describe('stdio transport', () => {
       assert.deepEqual(heard, ['first', 'long', 'second', 'third']);
     });
 
-    it('a long line is charged by its time, an answer too, and then the server waits (S2)', async () => {
+    it('a long line is charged by its time, even an answer, and then the server waits (S2)', async () => {
       void send(1);
       worked = 700;
       stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(500_000) } })}\n`);
@@ -126,7 +126,7 @@ describe('stdio transport', () => {
 
     const over = 'x'.repeat(17 << 20);
 
-    it('that is longer than an answer may be costs the call that it answers (S2)', async () => {
+    it('a line over the limit of an answer fails the call that it answers (S2)', async () => {
       const answers: unknown[] = [];
       transport.onmessage = (message) => answers.push(message);
       for (const id of [1, 2, 3]) void send(id);
@@ -170,7 +170,7 @@ describe('stdio transport', () => {
     `${JSON.stringify(messages.map((message) => ({ jsonrpc: '2.0', ...message })))}\n`;
   const nTimes = (count: number, message: object): object[] => Array.from({ length: count }, () => message);
 
-  /** Whether the reading paused for it, however soon it went on. The work itself takes no time. */
+  /** True if reading paused for the text, even for a moment. The work takes no time. */
   const isHeldUp = async (text: string): Promise<boolean> => {
     let paused = false;
     stdout.once('pause', () => (paused = true));
@@ -179,7 +179,7 @@ describe('stdio transport', () => {
     return paused;
   };
 
-  it('reads on after many lines, or few of many messages, only in a while, unless they answer (S2)', async () => {
+  it('reading pauses after many lines or messages, unless they are answers (S2)', async () => {
     await transport.start();
     const ids = Array.from({ length: 2500 }, (_, id) => id);
     for (const id of ids) void send(id);
@@ -189,7 +189,7 @@ describe('stdio transport', () => {
     assert.equal(await isHeldUp(batch(nTimes(500, { method: 'm' })).repeat(20)), true);
   });
 
-  it('reading goes on at once after answers, even if the server writes their numbers as texts', async () => {
+  it('reading does not pause after answers, even if the server writes their ids as texts', async () => {
     await transport.start();
     const ids = Array.from({ length: 2500 }, (_, id) => id);
     for (const id of ids) void send(id);
@@ -197,7 +197,7 @@ describe('stdio transport', () => {
     assert.equal(await isHeldUp(answers.join('')), false);
   });
 
-  it('reads on after many lines of nothing only in a while, too (S2)', async () => {
+  it('reading pauses after many empty lines, too (S2)', async () => {
     await transport.start();
     assert.equal(await isHeldUp('\n'.repeat(10_000)), true);
   });
@@ -205,12 +205,12 @@ describe('stdio transport', () => {
   describe('the exit of the process', () => {
     const code = { code: 3, signal: null };
 
-    it('the exit is reported even if a message was to be sent before it was known', async () => {
+    it('the exit is reported even if a message fails before it', async () => {
       await transport.start();
-      // So does Node, before it tells of the exit.
+      // Node does this before it reports the exit.
       stdin.destroy();
       exit(code);
-      // As the client does.
+      // The client closes the transport, too.
       void send(1).catch(() => transport.close());
       assert.deepEqual(await transport.ended, { kind: 'exited', exit: code });
     });

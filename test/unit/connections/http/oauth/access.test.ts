@@ -4,7 +4,7 @@ import { FakeClock, rest } from '../../../../support/fakes/fakeClock.js';
 
 const metadata = 'https://a.example/.well-known/oauth-protected-resource/mcp';
 
-describe('oauth challenge', () => {
+describe('OAuth challenges', () => {
   type Text = string | undefined;
   const cases: [header: Text, bearer: boolean, metadata?: Text, scope?: Text, error?: Text][] = [
     [undefined, false],
@@ -27,7 +27,7 @@ describe('oauth challenge', () => {
     ['BearerToken scope="x"', false],
   ];
   for (const [header, isBearer, url, scope, error] of cases) {
-    it(header ?? '(none)', () => {
+    it(`the challenge in a WWW-Authenticate header is read: ${header ?? '(none)'}`, () => {
       const found = readChallenge(header);
       assert.deepEqual(
         [found.isBearer, found.metadataUrl?.href, found.scope, found.error],
@@ -37,7 +37,7 @@ describe('oauth challenge', () => {
   }
 });
 
-describe('oauth access', () => {
+describe('OAuth access', () => {
   const kept = {
     grant: { authority: { issuer: 'https://a.example' }, tokens: { access_token: 'token', token_type: 'bearer' } },
   };

@@ -19,14 +19,14 @@ const read = async (answer: unknown): Promise<Record<string, unknown>> =>
   JSON.parse(await readableAnswer(JSON.stringify(answer))) as Record<string, unknown>;
 
 describe('answers of authorization servers (X7)', () => {
-  it('An answer that fits its schema stays as it is', async () => {
+  it('an answer that fits its schema is unchanged', async () => {
     assert.deepEqual(await read({ access_token: 'a', token_type: 'Bearer' }), {
       access_token: 'a',
       token_type: 'Bearer',
     });
   });
 
-  it('null counts as absent at every depth', async () => {
+  it('null in an answer counts as absent at every depth', async () => {
     const tokens = { access_token: 'a', token_type: 'Bearer', refresh_token: null, scope: null, expires_in: null };
     assert.deepEqual(await read(tokens), { access_token: 'a', token_type: 'Bearer' });
     const { scopes_supported, registration_endpoint } = await read({
@@ -37,7 +37,7 @@ describe('answers of authorization servers (X7)', () => {
     assert.deepEqual([scopes_supported, registration_endpoint], [['a', 'b'], undefined]);
   });
 
-  it('A value of a wrong type costs its field, or its entry of a list', async () => {
+  it('a value of a wrong type is dropped with its field or list entry', async () => {
     const { scopes_supported, revocation_endpoint, grant_types_supported } = await read({
       ...metadata,
       scopes_supported: ['a', 1, { b: 'c' }],
@@ -48,20 +48,20 @@ describe('answers of authorization servers (X7)', () => {
     assert.deepEqual([revocation_endpoint, grant_types_supported], [undefined, undefined]);
   });
 
-  it('A token without a type is a bearer token', async () => {
+  it('a token without a type is a bearer token', async () => {
     assert.deepEqual(await read({ access_token: 'a' }), { access_token: 'a', token_type: 'Bearer' });
   });
 
-  it('Metadata without an authorization endpoint names one that never resolves', async () => {
+  it('metadata without an authorization endpoint names one that never resolves', async () => {
     const { authorization_endpoint } = await read({ issuer, token_endpoint: `${issuer}/token` });
     assert.equal(authorization_endpoint, absentEndpoint);
   });
 
-  it('A text that is no known answer comes back unchanged', async () => {
+  it('a text that is not a known answer is unchanged', async () => {
     for (const text of ['', '<html>', '[1]', 'null', '{"a": null}']) assert.equal(await readableAnswer(text), text);
   });
 
-  it('Metadata and tokens with any value in any optional field are read', async () => {
+  it('metadata and tokens with any value in any optional field are read', async () => {
     const wrong = fc.dictionary(
       fc.constantFrom(
         ...Object.keys({ ...OAuthMetadataSchema.shape, ...OpenIdProviderDiscoveryMetadataSchema.shape }).filter(

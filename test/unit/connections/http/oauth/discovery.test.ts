@@ -3,11 +3,11 @@ import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { discover, originsElsewhere } from '../../../../../src/core/connections/http/oauth/discovery.js';
 import { loadOAuthSdk } from '../../../../../src/core/connections/http/oauth/sdk.js';
 
-describe('oauth discovery (X7)', () => {
+describe('OAuth discovery (X7)', () => {
   const server = new URL('https://mcp.example/mcp');
   const issuer = 'https://auth.example';
 
-  /** Who is asked, and what for, where the server's metadata names this authorization server. */
+  /** Discovers `named` from the metadata of the server. Returns the requests to other origins, and the error. */
   async function asked(named: string, byPerson: boolean, wanted?: string): Promise<{ urls: string[]; why: string }> {
     const urls: string[] = [];
     const fetchFn: FetchLike = (target) => {
@@ -41,14 +41,14 @@ describe('oauth discovery (X7)', () => {
     'http://127.0.0.1:6379/',
     'https://localhost',
   ]) {
-    it(`never asks ${named} for a server elsewhere`, async () => {
+    it(`discovery never sends a request to ${named} for a server elsewhere`, async () => {
       const { urls, why } = await asked(named, true);
       assert.deepEqual(urls, []);
       assert.match(why, /no sign-in begins/);
     });
   }
 
-  /** Resolves with the resource that is taken, or with 'refused', for a server with this metadata by path. */
+  /** Resolves with the accepted resource or 'refused'. @param places resources in the metadata, by path */
   async function taken(url: string, places: Readonly<Record<string, string>>, named?: string): Promise<string> {
     const sdk = await loadOAuthSdk();
     const fetchFn: FetchLike = (target) => {
@@ -87,7 +87,7 @@ describe('oauth discovery (X7)', () => {
       { [`${well}/mcp?a=1`]: `${host}/mcp`, [`${well}/mcp`]: `${host}/mcp` },
       `${host}/mcp`,
     ],
-    ['its host, at the server’s place alone', '/mcp', { [`${well}/mcp`]: host }, 'refused'],
+    ['its host, at the server’s place only', '/mcp', { [`${well}/mcp`]: host }, 'refused'],
     ['its host, at a place that it names', '/mcp', { '/x': `${host}/` }, 'refused', '/x'],
     ['a folder above, not at its place', '/a/mcp', { [`${well}/a/mcp`]: `${host}/a` }, 'refused'],
     [
@@ -112,7 +112,7 @@ describe('oauth discovery (X7)', () => {
     ['another port', '/mcp', { [`${well}/mcp`]: `${host}:8443/mcp` }, 'refused'],
     ['another host', '/mcp', { [`${well}/mcp`]: 'https://other.example/mcp' }, 'refused'],
   ] as readonly (readonly [string, string, Record<string, string>, string, string?])[]) {
-    it(`${resource === 'refused' ? 'refuses' : 'takes'} metadata whose resource is ${what}`, async () => {
+    it(`discovery ${resource === 'refused' ? 'refuses' : 'takes'} metadata whose resource is ${what}`, async () => {
       assert.equal(await taken(`${host}${url}`, places, named), resource);
     });
   }
@@ -129,7 +129,7 @@ describe('oauth discovery (X7)', () => {
     ['https://auth.example', 'https://auth.example.other.example/authorize', true],
     ['http://127.0.0.1:1000', 'http://127.0.0.1:2000/authorize', true],
   ] as const) {
-    it(`${address} is ${isElsewhere ? 'not of' : 'of'} the site of ${of}, whichever endpoint it is`, () => {
+    it(`${address} is ${isElsewhere ? 'not on' : 'on'} the site of ${of}, as every kind of endpoint`, () => {
       const own = {
         issuer: of,
         authorization_endpoint: `${of}/a`,

@@ -10,13 +10,13 @@ import {
   secretsOfKept,
 } from '../../../../../src/core/connections/http/oauth/grant.js';
 
-describe('oauth grant', () => {
+describe('OAuth grants', () => {
   const authority = { issuer: 'https://a.example', metadata: undefined, resource: undefined, scopes: undefined };
   const client = { client_id: 'c', client_secret: 'secret' };
   const asked = { authority, client, scope: 'x' };
   const tokens = { access_token: 'access', token_type: 'Bearer', refresh_token: 'refresh', expires_in: 3600 };
 
-  it('joins and compares scopes', () => {
+  it('scopes are joined and compared', () => {
     assert.equal(joinedScopes('a b', undefined, 'b  c', ''), 'a b c');
     assert.equal(joinedScopes(undefined, ' '), undefined);
     assert.equal(coversScopes('a b', 'b'), true);
@@ -24,7 +24,7 @@ describe('oauth grant', () => {
     assert.equal(coversScopes(undefined, undefined), true);
   });
 
-  it('a grant is stale half a minute before its token ends, and never without an end', () => {
+  it('a grant is stale half a minute before its token expires, and never without an expiry', () => {
     const grant = granted(asked, tokens, 1000);
     assert.equal(isStale(grant, 1000 + 3_569_000), false);
     assert.equal(isStale(grant, 1000 + 3_570_000), true);
@@ -34,7 +34,7 @@ describe('oauth grant', () => {
     assert.equal(granted(asked, { ...tokens, scope: 'y' }, 0).scope, 'y');
   });
 
-  it('a grant is read back as written; an unreadable text is nothing', () => {
+  it('a grant is read back as written, and an unreadable text gives nothing', () => {
     const registration = {
       issuer: 'https://a.example',
       client,

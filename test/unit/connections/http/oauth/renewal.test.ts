@@ -7,9 +7,9 @@ import { loadOAuthSdk } from '../../../../../src/core/connections/http/oauth/sdk
 
 const issuer = 'https://auth.example';
 
-describe('oauth renewal (X7)', () => {
+describe('OAuth renewals (X7)', () => {
   for (const endpoint of ['http://auth.example/revoke', 'http://127.0.0.1:6379/revoke', 'ftp://auth.example/revoke']) {
-    it(`sends no token to ${endpoint} to revoke it`, async () => {
+    it(`a revocation sends no token to ${endpoint}`, async () => {
       const sent: string[] = [];
       const fetchFn: FetchLike = (target) => {
         sent.push(String(target));
@@ -45,7 +45,7 @@ describe('oauth renewal (X7)', () => {
     });
   }
 
-  it('The renewal of a token says the scope of its grant, and leaves it out if the server refuses it (RFC 6749)', async () => {
+  it('a renewal sends the scope of its grant, and omits it if the server refuses it (RFC 6749)', async () => {
     const sent: (string | null)[] = [];
     const answer = (status: number, body: unknown): Promise<Response> =>
       Promise.resolve(new Response(JSON.stringify(body), { status }));
