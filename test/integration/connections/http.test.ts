@@ -212,24 +212,21 @@ describe('connections over HTTP', function () {
     });
 
     const whereEndsAreTold = posixIt('under Wine, the end of an idle socket is told when it is used');
-    whereEndsAreTold(
-      'the death of a server without an event stream is noticed by the next call, which was not made',
-      async () => {
-        const { url, child } = await rig.listen('http', '--no-get');
-        const { connection } = await rig.start(http(url));
-        await untilStreams(connection, 1);
-        await rig.kill(child);
-        await setImmediate(); // Node reads the ends of the idle sockets.
-        const died = once(connection.onDidDie);
-        const outcome = await callTool(connection, 'echo', { text: 'x' });
-        assert.deepEqual(outcome, {
-          kind: 'error',
-          code: -32000,
-          message: `${url} cannot be reached: the connection was refused.`,
-        });
-        await died;
-      },
-    );
+    whereEndsAreTold('a call that notices the death of a server without a stream was not made', async () => {
+      const { url, child } = await rig.listen('http', '--no-get');
+      const { connection } = await rig.start(http(url));
+      await untilStreams(connection, 1);
+      await rig.kill(child);
+      await setImmediate(); // Node reads the ends of the idle sockets.
+      const died = once(connection.onDidDie);
+      const outcome = await callTool(connection, 'echo', { text: 'x' });
+      assert.deepEqual(outcome, {
+        kind: 'error',
+        code: -32000,
+        message: `${url} cannot be reached: the connection was refused.`,
+      });
+      await died;
+    });
 
     it('a server that restarts at the same address gets a new session', async () => {
       const { url, child } = await rig.listen('http', '--no-get');

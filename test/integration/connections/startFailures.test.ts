@@ -176,14 +176,11 @@ describe('start failures of stdio servers (X3)', function () {
     assert.equal(failure.fix, 'Correct the path in args or cwd, or install the dependencies there.');
   });
 
-  posixIt('exit code 127 is said by POSIX shells')(
-    'a command that a shell does not find is reported with exit code 127',
-    async () => {
-      const failure = await rig.failure(stdio('sh', ['-c', 'no-such-command-at-all']));
-      assert.equal(failure.code, 'server-exited');
-      assert.match(failure.message, /^exited with code 127: .*no-such-command-at-all/);
-    },
-  );
+  posixIt('exit code 127 is said by POSIX shells')('a shell that finds no command exits with code 127', async () => {
+    const failure = await rig.failure(stdio('sh', ['-c', 'no-such-command-at-all']));
+    assert.equal(failure.code, 'server-exited');
+    assert.match(failure.message, /^exited with code 127: .*no-such-command-at-all/);
+  });
 
   it('a silent server is reported with its last output, if it has any', async () => {
     const silent = await rig.failure(short('never-initialises'), { timeoutMs: 400 });

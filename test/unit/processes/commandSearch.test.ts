@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { nearestName } from '../../../src/core/processes/commandSearch.js';
 
-describe('nearest command', () => {
+describe('the nearest command', () => {
   const names = ['node', 'npm', 'npx', 'uv', 'uvx', 'python3', 'docker', 'playwright-mcp'];
   for (const [wanted, nearest] of [
     ['npxx', 'npx'],
@@ -15,6 +15,6 @@ describe('nearest command', () => {
     ['git', undefined],
     ['something', undefined],
   ] as const) {
-    it(`${wanted} → ${nearest}`, () => assert.equal(nearestName(wanted, names), nearest));
+    it(`the nearest command to ${wanted} is ${nearest}`, () => assert.equal(nearestName(wanted, names), nearest));
   }
 });

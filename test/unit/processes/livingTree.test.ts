@@ -35,18 +35,18 @@ describe('the members of a process tree', () => {
     assert.deepEqual(ids(belonging(all, [100], new Set(), none)), [100, 101]);
   });
 
-  it('belonged before, and is still the same', () => {
+  it('a process stays a member as long as its start time is the same', () => {
     const before = table([300, 1, 300, 300, 'then'], [301, 1, 301, 301, 'then']);
     const all = table([1, 0, 1], [300, 1, 300, 300, 'then'], [301, 1, 301, 301, 'later'], [302, 300, 9]);
     assert.deepEqual(ids(belonging(all, [100], new Set([100]), before)), [300, 302]);
   });
 
-  it('this process is never a member', () => {
+  it('this process is never a member of a tree', () => {
     const all = table([process.pid, 1, 100], [100, 1, 100]);
     assert.deepEqual(ids(belonging(all, [100], new Set(), none)), [100]);
   });
 
-  it('members are found even if parents form a loop', () => {
+  it('members of a tree are found even if parents form a loop', () => {
     const all = table([100, 101, 100], [101, 100, 100]);
     assert.deepEqual(ids(belonging(all, [100], new Set(), none)), [100, 101]);
   });
@@ -54,10 +54,10 @@ describe('the members of a process tree', () => {
 
 describe('a living tree', () => {
   const onPosix = posixIt('on Windows the system keeps the trees');
-  /** No system gives an id as high as this. */
+  /** Higher than any real id. */
   const group = 2 ** 30;
 
-  onPosix('that cannot be listed is not taken for gone, while one who belonged answers', async () => {
+  onPosix('a tree that cannot be listed is not gone while a member is alive', async () => {
     const { pid, ppid } = process;
     let listing = table([pid, 1, pid], [ppid, 1, group]);
     const tree = new LivingTree({ groups: [group], mark: 'unused.' }, () => Promise.resolve(listing));
@@ -70,7 +70,7 @@ describe('a living tree', () => {
     assert.equal(await tree.look(), 0);
   });
 
-  onPosix('that cannot be listed is gone when nobody answers', async () => {
+  onPosix('a tree that cannot be listed is gone if no member is alive', async () => {
     const tree = new LivingTree({ groups: [group], mark: 'unused.' }, () => Promise.resolve(table()));
     assert.equal(await tree.goneBefore(() => 0), true);
   });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { parseProcStat, parsePs } from '../../../src/core/processes/processTable.js';
 
-describe('process table', () => {
-  it('reads /proc, whatever a program is named', () => {
+describe('the process table', () => {
+  it('/proc is read correctly, whatever the name of a program', () => {
     const rest = '1 500 500 0 -1 4194304 100 0 0 0 1 2 3 4 20 0 11 0 424242 1000 200';
     assert.deepEqual(parseProcStat(`501 (a b) (c) S ${rest}`), {
       pid: 501,
@@ -15,7 +15,7 @@ describe('process table', () => {
     assert.equal(parseProcStat(''), undefined);
   });
 
-  it('reads ps', () => {
+  it('the output of ps is read without zombies', () => {
     const text =
       '    1     0     1 Ss   Mon Sep  1 12:00:00 2025\n  77     1    70 Z    Mon Sep  1 12:00:01 2025\n  78  1 70 S+ Tue Sep  2 08:00:00 2025   \n';
     assert.deepEqual(

@@ -9,7 +9,7 @@ import {
 } from '../../../src/core/protocol/client.js';
 
 describe('the capabilities that servers see of their clients (G4)', () => {
-  it('servers see only capabilities they can use through us', () => {
+  it('servers see only capabilities that this client passes on', () => {
     const vscode = {
       roots: { listChanged: true },
       sampling: {},
@@ -29,7 +29,7 @@ describe('the capabilities that servers see of their clients (G4)', () => {
     });
   });
 
-  it('Two clients differ by a kind of elicitation, not by the order of keys', () => {
+  it('two clients differ by a kind of elicitation, but not by the order of keys', () => {
     assert.equal(
       capabilitiesKey({ sampling: {}, elicitation: { url: {}, form: {} } }),
       capabilitiesKey({ elicitation: { form: {}, url: {} }, sampling: {} }),
@@ -37,7 +37,7 @@ describe('the capabilities that servers see of their clients (G4)', () => {
     assert.notEqual(capabilitiesKey({ elicitation: {} }), capabilitiesKey({ elicitation: { form: {}, url: {} } }));
   });
 
-  it('The union of several clients has every capability of any of them', () => {
+  it('the union of several clients has every capability of each of them', () => {
     const both = union({ roots: {} }, { roots: { listChanged: true }, elicitation: { url: {} } });
     assert.deepEqual(declaredCapabilities(both), { roots: { listChanged: true }, elicitation: { url: {} } });
     assert.ok(covers(both, { roots: {} }));
@@ -54,7 +54,7 @@ describe('the capabilities that servers see of their clients (G4)', () => {
     ['kinds of elicitation, one of them implied', { elicitation: {} }, { elicitation: { url: {} } }],
     ['invalid capabilities', { sampling: 'yes', roots: null }, { sampling: {}, roots: {} }],
   ] as const satisfies readonly (readonly [string, Fields, Fields])[]) {
-    it(`The union of two clients covers each of them, so they never exclude each other: ${what}`, () => {
+    it(`the union of two clients covers each of them, so they never exclude each other: ${what}`, () => {
       for (const both of [union(one, other), union(other, one)]) {
         assert.deepEqual([covers(both, one), covers(both, other)], [true, true], JSON.stringify(both));
         assert.deepEqual(union(union(both, one), other), both, 'nothing is added any more');
@@ -70,7 +70,7 @@ describe('the capabilities that servers see of their clients (G4)', () => {
     ['roots from a client without them', 'roots/list', undefined, -32601],
     ['an unknown feature', 'tasks/list', {}, -32601],
   ] as const) {
-    it(`Request for ${what}: ${code === undefined ? 'asked' : `refused with ${code}`}`, () => {
+    it(`a request for ${what} is ${code === undefined ? 'allowed' : `refused with ${code}`}`, () => {
       assert.equal(refusal({ elicitation: {}, sampling: {} }, method, params)?.code, code);
     });
   }

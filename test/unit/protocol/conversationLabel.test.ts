@@ -1,4 +1,4 @@
-/** The name of a conversation for people (L2, E3). */
+/** Rules L2, E3: the name of a conversation for people. */
 import assert from 'node:assert/strict';
 import { conversationLabel } from '../../../src/core/protocol/conversationLabel.js';
 
@@ -10,6 +10,6 @@ describe('the name of a conversation', () => {
     ['minds-', 'conversation minds-'],
     ['mcp-session:', 'conversation mcp-sess'],
   ] as const) {
-    it(`Conversation ${conversation} has the name ${name}`, () => assert.equal(conversationLabel(conversation), name));
+    it(`conversation ${conversation} has the name ${name}`, () => assert.equal(conversationLabel(conversation), name));
   }
 });

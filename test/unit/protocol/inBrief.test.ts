@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { jsonInBrief, shortened } from '../../../src/core/protocol/inBrief.js';
 
-describe('shortened', () => {
-  it('shortened text keeps short text, and cuts between words', () => {
+describe('shortened text', () => {
+  it('a short text stays whole, and a long text is cut between words', () => {
     assert.equal(shortened('one two', 7), 'one two');
     assert.equal(shortened('one two three', 10), 'one two…');
     assert.equal(shortened('{"one":"two","three":4}', 16), '{"one":"two","…');

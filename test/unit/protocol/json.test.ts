@@ -6,7 +6,7 @@ import { collect } from '../../support/heap.js';
 const nested = (levels: number): string => '[{"a":'.repeat(levels / 2) + '1' + '}]'.repeat(levels / 2);
 
 describe('JSON from outside (S2)', () => {
-  it('that is nested to the limit is let through, and one level more is too deep', () => {
+  it('JSON may be nested up to the limit, and one more level is too deep', () => {
     const [most, more] = [nested(deepestValue), `[${nested(deepestValue)}]`];
     for (const text of [most, `{"a":"]]","b":${most.slice(1, -1)}}`, `"${'['.repeat(2 * deepestValue)}"`]) {
       assert.equal(isTooDeep(JSON.parse(text)), false, text);
@@ -18,7 +18,7 @@ describe('JSON from outside (S2)', () => {
     }
   });
 
-  it('JSON is cut off if it is too deep, so it can be written again and is still too deep', () => {
+  it('JSON that is too deep is cut off, so it can be written and is still too deep', () => {
     const text = `{"good":[1,{"b":2}],"bad":${nested(20_000)}}`;
     assert.throws(() => JSON.stringify(JSON.parse(text)), RangeError);
     const value = parseFlattened(text) as { good: unknown; bad: unknown };
@@ -33,9 +33,9 @@ describe('JSON from outside (S2)', () => {
     }
   });
 
-  it('that is not too deep takes little longer to be read than to be parsed', function () {
+  it('reading JSON that is not too deep takes little longer than parsing it', function () {
     this.timeout(120_000);
-    // A server that means harm sent it: half a million lists and objects in two megabytes.
+    // A hostile server can send half a million lists and objects in two megabytes.
     const text = `[${Array.from({ length: 2_400 }, () => nested(200)).join()}]`;
     const taken = (read: (text: string) => unknown): number => {
       collect();
@@ -48,7 +48,7 @@ describe('JSON from outside (S2)', () => {
     assert.ok(median < 1.5, `${median.toFixed(2)} × parsing`);
   });
 
-  it('JSON with too many lists is refused; brackets in texts do not count', () => {
+  it('JSON with too many lists is refused, and brackets in texts do not count', () => {
     assert.throws(() => parseJson(`[${'[],'.repeat(2_000_001)}1]`), SyntaxError);
     const text = JSON.stringify({ a: '[\\"{'.repeat(900_000), b: '\\' });
     assert.equal(JSON.stringify(parseJson(text)), text);

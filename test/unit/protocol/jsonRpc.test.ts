@@ -16,7 +16,7 @@ function parsed(value: unknown): unknown {
   return payload.message;
 }
 
-describe('gateway: JSON-RPC', () => {
+describe('JSON-RPC messages', () => {
   it('messages are read by their kind', () => {
     assert.deepEqual(parsed({ jsonrpc: '2.0', id: 1, method: 'ping' }), {
       kind: 'request',
@@ -46,7 +46,7 @@ describe('gateway: JSON-RPC', () => {
     ['another version', { jsonrpc: '1.0', id: 1, method: 'x' }, 1, -32600],
     ['no version', { id: 'a', method: 'x' }, 'a', -32600],
     ['no method', { jsonrpc: '2.0', id: 1 }, 1, -32600],
-    ['a method that is no string', { jsonrpc: '2.0', id: 1, method: 5 }, 1, -32600],
+    ['a method that is a number', { jsonrpc: '2.0', id: 1, method: 5 }, 1, -32600],
     ['an id that is null', { jsonrpc: '2.0', id: null, method: 'x' }, null, -32600],
     ['an id that is an object', { jsonrpc: '2.0', id: {}, method: 'x' }, null, -32600],
     ['params by position', { jsonrpc: '2.0', id: 1, method: 'x', params: [1] }, 1, -32602],
@@ -67,7 +67,7 @@ describe('gateway: JSON-RPC', () => {
     );
   });
 
-  it('a batch of more than 500 is not read, because all of it would be handled in one turn (S2)', () => {
+  it('a batch of more than 500 messages is refused, because one turn would handle all of them (S2)', () => {
     const batch = (count: number) => parsePayload(JSON.stringify(Array.from({ length: count }, () => ping)));
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
     assert.equal(batch(500).kind, 'batch');
@@ -104,7 +104,7 @@ describe('gateway: JSON-RPC', () => {
 });
 
 describe('JSON-RPC as servers write it', () => {
-  it('other text is not JSON-RPC', () => {
+  it('texts of other kinds are not JSON-RPC', () => {
     for (const text of [
       '',
       'Starting…',
@@ -174,14 +174,14 @@ describe('JSON-RPC as servers write it', () => {
     ],
   ];
   for (const [wrote, message] of right) {
-    it(`is made fit for the SDK: ${JSON.stringify(wrote)}`, () => {
+    it(`a message is made valid for the SDK: ${JSON.stringify(wrote)}`, () => {
       const [read] = readMessages(wrote) ?? [];
       assert.deepEqual(read, message);
       assert(JSONRPCMessageSchema.safeParse(read).success);
     });
   }
 
-  it('several messages may come at a time', () => {
+  it('one text may have several messages', () => {
     const two = [
       { jsonrpc: '2.0', method: 'a' },
       { jsonrpc: '2.0', id: 1, result: {} },
@@ -189,21 +189,21 @@ describe('JSON-RPC as servers write it', () => {
     assert.deepEqual(parseMessages(JSON.stringify(two)), two);
   });
 
-  it('more than 500 messages are refused, because all would be handled in one turn (S2)', () => {
+  it('more than 500 messages in one text are refused, because one turn would handle all of them (S2)', () => {
     const many = (count: number): unknown[] => Array.from({ length: count }, () => ({ jsonrpc: '2.0', method: 'a' }));
     assert.equal(readMessages(many(500))?.length, 500);
     assert.equal(readMessages(many(501)), undefined);
   });
 });
 
-describe('gateway: protocol versions', () => {
-  it('the negotiated version is the wanted one, or the newest', () => {
+describe('protocol versions', () => {
+  it('the negotiated version is the requested one, or the newest', () => {
     for (const version of protocolVersions) assert.equal(negotiate(version), version);
     assert.equal(negotiate('2099-01-01'), '2025-11-25');
     assert.equal(negotiate(''), '2025-11-25');
   });
 
-  it('two versions have batches', () => {
+  it('two protocol versions have batches', () => {
     assert.deepEqual(protocolVersions.filter(allowsBatches), ['2025-03-26', '2024-11-05']);
   });
 });

@@ -1,4 +1,4 @@
-/** The parameters that a tool's definition may mirror in headers (X8). */
+/** Rule X8: parameters that a tool mirrors in headers. */
 import assert from 'node:assert/strict';
 import { fromHeader, mirroredParams, mirrorMismatch, toHeader } from '../../../src/core/protocol/mirroredParams.js';
 
@@ -18,7 +18,7 @@ describe('mirrored parameters (X8)', () => {
     assert.deepEqual(mirroredParams(undefined), { kind: 'right', params: [] });
   });
 
-  it('mirrored parameters in other places make the tool wrong', () => {
+  it('mirrored parameters in other places make the tool invalid', () => {
     const wrong: unknown[] = [
       of({ a: text('') }),
       of({ a: text('no space') }),
@@ -35,7 +35,7 @@ describe('mirrored parameters (X8)', () => {
     for (const one of wrong) assert.equal((one as { kind: string }).kind, 'wrong', JSON.stringify(one));
   });
 
-  it('mirrored headers are compared with the body, numbers as numbers, and must be present if the body has them', () => {
+  it('mirrored headers must match the parameters in the body, and numbers match by value', () => {
     const params = [
       { header: 'Region', path: ['region'] },
       { header: 'Shard', path: ['deep', 'shard'] },
@@ -57,7 +57,7 @@ describe('mirrored parameters (X8)', () => {
     assert.match(wrong({ region: 'größe' }, { 'mcp-param-region': 'größe' }) ?? '', /not allowed/);
   });
 
-  it('Mirrored parameters survive their encoding in a header', () => {
+  it('mirrored parameters survive their encoding in a header', () => {
     for (const value of ['', 'plain', 'größe', ' padded ', 'two\nlines', '=?base64?literal?=', '=?base64?YQ==?=']) {
       assert.equal(fromHeader(toHeader(value)), value);
     }

@@ -1,4 +1,4 @@
-/** Reads JSON in slices with the results and errors of `JSON.parse` (P10). */
+/** Rule P10: JSON in slices has the results and errors of `JSON.parse` and `JSON.stringify`. */
 import assert from 'node:assert/strict';
 import { atOnce } from '../../../src/core/base/turns.js';
 import { isTooDeep, parseFlattened } from '../../../src/core/protocol/json.js';
@@ -16,7 +16,7 @@ const same = (text: string): void => {
   }
   const value = atOnce(parsedInSlices(text));
   assert.deepEqual(value, expected);
-  // Also compares the order of keys and the exactness of numbers.
+  // The texts also show the order of keys and the exact numbers.
   assert.equal(JSON.stringify(value), JSON.stringify(expected));
 };
 
@@ -43,7 +43,7 @@ describe('JSON in slices', () => {
     'nothing in much': `{"a":${' '.repeat(30_000)}[${' '.repeat(30_000)}],"b":{${' '.repeat(30_000)}}}`,
   };
   for (const [what, text] of Object.entries(wholes))
-    it(`Reading in slices gives the result of JSON.parse: ${what}`, () => same(text));
+    it(`reading in slices gives the result of JSON.parse: ${what}`, () => same(text));
 
   const body = many('{"a":[1,"x"]}', 20_000);
   for (const text of [
@@ -82,10 +82,10 @@ describe('JSON in slices', () => {
     ',',
     '"x"',
   ])
-    it(`Reading in slices refuses an invalid text like JSON.parse: ${text.slice(0, 20)}…${text.slice(-12)}`, () =>
+    it(`reading in slices refuses an invalid text like JSON.parse: ${text.slice(0, 20)}…${text.slice(-12)}`, () =>
       text === '"x"' ? undefined : same(text));
 
-  it('slices give the same result for damaged texts', () => {
+  it('reading in slices gives the result of JSON.parse for damaged texts', () => {
     let state = 7;
     const next = (): number => (state = (state * 48271) % 2147483647) / 2147483647;
     const text = wholes['small objects'] ?? '';
@@ -96,14 +96,14 @@ describe('JSON in slices', () => {
     }
   });
 
-  it('a large value is known not to be too deep', () => {
+  it('reading in slices keeps the depth of a large value', () => {
     const value = atOnce(parsedInSlices(wholes['small objects'] ?? '')) as object;
     assert.ok(!isTooDeep(value));
     const deep = atOnce(parsedInSlices(wholes['deep in places'] ?? '')) as object;
     assert.ok(isTooDeep(deep));
   });
 
-  it('Reading in slices yields after each piece', () => {
+  it('reading in slices yields after each piece', () => {
     for (const [what, text] of Object.entries(wholes)) {
       let slices = 0;
       for (const work = parsedInSlices(text); !work.next().done;) slices += 1;
@@ -123,11 +123,12 @@ describe('JSON that is written in slices', () => {
     'many keys': Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`"${n}`, n])),
   };
   for (const [what, value] of Object.entries(values)) {
-    it(`Writing in slices gives the result of JSON.stringify: ${what}`, () => {
+    it(`writing in slices gives the result of JSON.stringify: ${what}`, () => {
       assert.ok(atOnce(jsonInSlices(value)) === JSON.stringify(value));
       assert.ok(isLarge(value));
     });
   }
 
-  it('small values need no slices', () => assert.equal(isLarge({ content: [{ type: 'text', text: 'x' }] }), false));
+  it('small values are written without slices', () =>
+    assert.equal(isLarge({ content: [{ type: 'text', text: 'x' }] }), false));
 });
