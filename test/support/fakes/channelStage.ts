@@ -1,4 +1,4 @@
-/** A channel of Streamable HTTP to a server played by the test, with records of its events. */
+/** A channel of Streamable HTTP to a fake server, with records of its events. */
 import { LoopShare } from '../../../src/core/base/turns.js';
 import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -17,7 +17,7 @@ export class ChannelStage {
   readonly delivered: JSONRPCMessage[] = [];
   readonly died: string[] = [];
   renewed = 0;
-  /** The number of deliveries before its death. */
+  /** The number of deliveries before the death of the channel. */
   deliveredBefore: number | undefined;
   private opened: StreamableChannel | undefined;
 

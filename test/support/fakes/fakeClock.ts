@@ -30,14 +30,14 @@ export class FakeClock implements Clock {
     return this.timers.size;
   }
 
-  /** Runs everything that becomes due, in order, each at its own time. */
+  /** Runs every due timer in order, each at its time. */
   advance(ms: number): void {
     const end = this.time + ms;
     for (let next = this.nextUntil(end); next; next = this.nextUntil(end)) this.run(next);
     this.time = end;
   }
 
-  /** Advances timer by timer, and lets the effects of each one settle before the next. */
+  /** Advances timer by timer. The effects of each one settle before the next. */
   async flow(ms: number): Promise<void> {
     const end = this.time + ms;
     await rest();
@@ -48,7 +48,7 @@ export class FakeClock implements Clock {
     this.time = end;
   }
 
-  /** Resolves when a wait of `ms` milliseconds exists, now or later. */
+  /** Resolves when a timer of `ms` milliseconds exists, now or later. */
   async untilScheduled(ms: number): Promise<void> {
     if ([...this.timers].some((timer) => timer.ms === ms)) return;
     await nextEvent(this.scheduled.event, (scheduled) => scheduled === ms);

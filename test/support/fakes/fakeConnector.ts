@@ -1,6 +1,6 @@
 /**
- * Servers played by hand: each connect waits until the test lets it succeed or fail, and each call until the test
- * answers. It knows the live connections, so that a test can prove that none is left.
+ * Fake servers. Each connect waits until the test lets it succeed or fail. Each call waits for an answer of the test.
+ * `live` has the open connections, so a test can check that none is left.
  */
 import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
@@ -53,7 +53,7 @@ export class FakeConnection implements Connection {
   readonly owners: ServerClient[] = [];
   readonly onDidDie = this.deathEmitter.event;
   closed = false;
-  /** Resolves when its process has ended. */
+  /** Resolves when the process of the server has ended. */
   ends: Promise<void> = Promise.resolve();
   isOver = false;
   private announceGone: () => void = () => {};
@@ -163,11 +163,11 @@ export class FakeConnector implements Connector {
   readonly pending: PendingConnect[] = [];
   connects = 0;
   private readonly asked = new Emitter<void>();
-  /** If set, it answers each connect at once. */
+  /** Answers each connect at once, if set. */
   automatic: ((request: ConnectRequest) => ToolListing | StartFailure) | undefined;
 
   connect(request: ConnectRequest): Promise<ConnectOutcome> {
-    // The real connector starts nothing then, either.
+    // The real connector starts nothing after an abort, either.
     if (request.signal.aborted) return Promise.resolve({ kind: 'cancelled' });
     this.connects++;
     return new Promise((resolve) => {

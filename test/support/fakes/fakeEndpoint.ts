@@ -1,4 +1,4 @@
-/** An HTTP server in the view of the channels. The test makes the answers, and nothing is sent. */
+/** A fake HTTP endpoint for the channels. The test makes the replies, and no request leaves the process. */
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { unlessAborted } from '../../../src/core/base/events.js';
@@ -13,7 +13,7 @@ export interface Sent {
 }
 
 type Answer = HttpReply | Promise<HttpReply>;
-/** The test calls `delivery` to say if the server may have the message. */
+/** The test calls `delivery` with true if the server may have the message. */
 type Post = (message: Sent, signal: AbortSignal, delivery: (isDelivered: boolean) => void) => Answer;
 
 const url = new URL('http://server.test/mcp');
@@ -31,7 +31,7 @@ export class FakeEndpoint {
     private readonly onGet: (signal: AbortSignal) => Answer = () => status(405),
   ) {}
 
-  /** In the type of the tested parts. */
+  /** This fake in the type of the real endpoint. */
   get endpoint(): HttpEndpoint {
     return this as unknown as HttpEndpoint;
   }
@@ -68,12 +68,12 @@ export function answered(message: Sent, result: object, headers: HttpReply['head
   return { ...status(200, body, 'application/json'), headers };
 }
 
-/** A stream of events that ends after them. */
+/** A finite stream of events. */
 export function events(text: string): HttpReply {
   return status(200, text, 'text/event-stream');
 }
 
-/** An answer that never arrives. */
+/** A reply that never arrives. */
 export function silence(): Promise<never> {
   return new Promise(() => {});
 }
