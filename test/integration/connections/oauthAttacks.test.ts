@@ -1,4 +1,4 @@
-/** Rule X7: hostile servers and authorization servers get no codes, tokens or secrets. */
+/** Rule X7: attacks of hostile servers and authorization servers on codes, tokens and secrets. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';

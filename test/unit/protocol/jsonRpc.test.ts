@@ -103,7 +103,7 @@ describe('JSON-RPC messages', () => {
   });
 });
 
-describe('JSON-RPC as servers write it', () => {
+describe('JSON-RPC messages of servers', () => {
   it('texts of other kinds are not JSON-RPC', () => {
     for (const text of [
       '',

@@ -96,7 +96,7 @@ describe('JSON in slices', () => {
     }
   });
 
-  it('reading in slices keeps the depth of a large value', () => {
+  it('reading in slices finds out if a large value is too deep', () => {
     const value = atOnce(parsedInSlices(wholes['small objects'] ?? '')) as object;
     assert.ok(!isTooDeep(value));
     const deep = atOnce(parsedInSlices(wholes['deep in places'] ?? '')) as object;
@@ -129,6 +129,5 @@ describe('JSON that is written in slices', () => {
     });
   }
 
-  it('small values are written without slices', () =>
-    assert.equal(isLarge({ content: [{ type: 'text', text: 'x' }] }), false));
+  it('small values need no slices', () => assert.equal(isLarge({ content: [{ type: 'text', text: 'x' }] }), false));
 });

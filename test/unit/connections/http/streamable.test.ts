@@ -9,7 +9,7 @@ describe('a channel of Streamable HTTP', () => {
   beforeEach(() => (stage = new ChannelStage()));
   afterEach(() => stage.end());
 
-  describe('with a server that has sessions (X2)', () => {
+  describe('sessions of Streamable HTTP (X2)', () => {
     it('a stream answered with 404 counts as missing', async () => {
       const server = new FakeEndpoint(basics(), () => status(404, 'Cannot GET /mcp', 'text/html'));
       await stage.open(server);
