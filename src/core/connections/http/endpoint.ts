@@ -35,7 +35,12 @@ export type Verdict =
   | { readonly kind: 'other' }
   /** There is another token now, so the request may go out once more. */
   | { readonly kind: 'renewed' }
-  | { readonly kind: 'signIn'; readonly why: string }
+  | {
+      readonly kind: 'signIn';
+      readonly why: string;
+      /** The next step, if signing in again would fail again. */
+      readonly fix?: string;
+    }
   /** The authorization server cannot be reached. */
   | { readonly kind: 'notRenewed'; readonly why: string };
 

@@ -18,6 +18,7 @@ import {
 } from './endpoint.js';
 import { discard, type HttpReply } from './exchange.js';
 import { Liveness } from './liveness.js';
+import { messageOf } from '../../base/text.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { readWholeAnswer } from './resumption.js';
 import { ServerStream } from './serverStream.js';
@@ -25,6 +26,12 @@ import { HttpSession } from './session.js';
 import { modernVersion } from '../../protocol/versions.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
 import type { ServerSendOptions } from '../../peer/transport.js';
+
+/** A refused notification says nothing about other messages, unless the server refuses us. */
+function isPointlessRefusal(error: unknown): boolean {
+  const reason = error instanceof TransportFailure ? error.reason : undefined;
+  return reason?.kind === 'status' && ![401, 403, 407, 429].includes(reason.status);
+}
 
 interface StreamableChannelDeps extends HttpChannelDeps {
   readonly endpoint: HttpEndpoint;
@@ -62,8 +69,14 @@ export class StreamableChannel implements HttpChannel {
     const cancelled = cancelledRequest(message);
     const request = cancelled === undefined ? undefined : this.open.get(cancelled);
     if (request) return await this.cancel(request, message);
-    await this.tell(message, this.closing.signal);
-    if ('method' in message && message.method === 'notifications/initialized') this.stream.restart();
+    const begins = 'method' in message && message.method === 'notifications/initialized';
+    try {
+      await this.tell(message, this.closing.signal);
+    } catch (error) {
+      if (!begins || !isPointlessRefusal(error)) throw error;
+      this.deps.log.write('warn', `[http] the server refused notifications/initialized; going on. ${messageOf(error)}`);
+    }
+    if (begins) this.stream.restart();
   }
 
   /** Sends the first message. Resolves to the failure in place of delivering it. */

@@ -29,6 +29,39 @@ describe('a channel of Streamable HTTP', () => {
     });
   });
 
+  describe('with a server that answers in an odd form (X2)', () => {
+    const json = (message: Sent): string => JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { ok: true } });
+    const forms: Record<string, (message: Sent) => HttpReply> = {
+      'no content type': (message) => status(200, json(message), ''),
+      'plain text': (message) => status(200, json(message), 'text/plain'),
+      'no empty line at the end': (message) => events(`data: ${json(message)}\n`),
+      'another name of the event': (message) => events(`event: response\ndata: ${json(message)}\n\n`),
+    };
+    for (const [form, make] of Object.entries(forms)) {
+      it(`takes an answer with ${form}`, async () => {
+        const other = basics();
+        const server = new FakeEndpoint((message) =>
+          message.method === 'tools/call' ? make(message) : other(message),
+        );
+        await stage.open(server);
+        await stage.channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+        await stage.clock.flow(1000);
+        assert.deepEqual(stage.delivered.at(-1), { jsonrpc: '2.0', id: 7, result: { ok: true } });
+      });
+    }
+
+    it('goes on after notifications/initialized was refused, and opens the stream of the server', async () => {
+      const other = basics();
+      const server = new FakeEndpoint((message) =>
+        message.method === 'notifications/initialized' ? status(400, 'no') : other(message),
+      );
+      await stage.open(server);
+      await stage.clock.flow(1000);
+      assert.deepEqual(server.seen, ['initialize', 'notifications/initialized', 'GET']);
+      assert.deepEqual(stage.died, []);
+    });
+  });
+
   describe('ends with the calls that waited for a new session (X4) when', () => {
     for (const [what, isUnanswered] of [
       ['initialize is not answered again', ({ method }: Sent) => method === 'initialize'],
