@@ -164,7 +164,7 @@ export class HttpEndpoint {
       method,
       url,
       headers: common,
-      credentials: { ...session, ...own },
+      credentials: { ...own, ...session },
       origin: url,
       body,
       agents: kind === 'call' ? this.calls : this.others,
