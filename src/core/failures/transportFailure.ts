@@ -30,7 +30,14 @@ export type TransportFailureReason =
       readonly url: string;
     }
   /** The answer is not MCP. */
-  | { readonly kind: 'notMcp'; readonly contentType: string; readonly body: string; readonly url: string }
+  | {
+      readonly kind: 'notMcp';
+      readonly contentType: string;
+      readonly body: string;
+      readonly url: string;
+      /** True if it is the event stream of HTTP+SSE. */
+      readonly isLegacyStream?: true;
+    }
   | { readonly kind: 'redirect'; readonly detail: string; readonly url: string; readonly remedy?: RedirectRemedy }
   | { readonly kind: 'tooLarge'; readonly limit: number; readonly url: string }
   /** The server forgot the session and gave no new one. */

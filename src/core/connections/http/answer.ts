@@ -130,6 +130,7 @@ export async function readStream(
   let lastEventId = after;
   let answered = false;
   let isEnded = true;
+  let isLegacy = false;
   let unread = '';
   let failure = new TransportFailure({
     kind: 'broken',
@@ -141,6 +142,11 @@ export async function readStream(
       ...reader,
       onId: (eventId) => (lastEventId = eventId),
       onUnread: (text) => (unread = text),
+      onOther: (event) => {
+        if (event !== 'endpoint') return;
+        isLegacy = true;
+        reply.body.destroy();
+      },
       isAsked: (message) => answers(message, id),
       deliver: (message) => {
         answered ||= answers(message, id);
@@ -152,6 +158,11 @@ export async function readStream(
     isEnded = false;
   }
   if (answered) return { kind: 'answered' };
+  if (isLegacy) {
+    const { contentType, url } = reply;
+    const body = 'an event `endpoint`';
+    throw new TransportFailure({ kind: 'notMcp', contentType, body, url: shown(url), isLegacyStream: true });
+  }
   if (isEnded && lastEventId === undefined && unread.trim() !== '') {
     const body = inShort(unread);
     throw new TransportFailure({ kind: 'notMcp', contentType: reply.contentType, body, url: shown(reply.url) });
