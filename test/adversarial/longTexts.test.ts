@@ -259,6 +259,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'answerParams',
     'presentResult',
     'presentAnswer',
+    'headerFor',
     'logStrayEvent',
     'broken',
     'readStream',
@@ -288,6 +289,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
   'It is part of the way of each message, which `longMessages.test.ts` sends.': [
     'answerIn',
     'answers',
+    'deniesSession',
     'set',
     'note',
     'holders',
