@@ -19,6 +19,16 @@ export function proxyOf(url: URL): URL | undefined {
   return parsed && /^https?:$/.test(parsed.protocol) ? parsed : undefined;
 }
 
+/** Completes "The proxy of the environment …". The address is not quoted, because it may have a password. */
+function unusableProxyOf(url: URL): string | undefined {
+  if (isLoopback(url.hostname)) return undefined;
+  const proxy = getProxyForUrl(url.href);
+  if (proxy === '' || proxyOf(url)) return undefined;
+  return URL.canParse(proxy)
+    ? `begins with ${new URL(proxy).protocol}//, but only http:// and https:// proxies can be used`
+    : 'is not an address';
+}
+
 export class ProxyAgents implements HttpAgents {
   private readonly direct: HttpAgents;
   private readonly agents = new Map<string, Agent>();
@@ -43,6 +53,10 @@ export class ProxyAgents implements HttpAgents {
 
   proxyFor(url: URL): string | undefined {
     return this.proxyOf(url)?.host;
+  }
+
+  unusableProxyFor(url: URL): string | undefined {
+    return unusableProxyOf(url);
   }
 
   destroy(): void {

@@ -8,6 +8,7 @@ import { inShort } from '../../src/core/connections/http/exchange.js';
 import { readChallenge } from '../../src/core/connections/http/oauth/access.js';
 import { inBrief, shortened } from '../../src/core/protocol/inBrief.js';
 import { parseMessages } from '../../src/core/protocol/jsonRpc.js';
+import { presentParams, rightResource, rightResult } from '../../src/core/protocol/shapes.js';
 import { initializeRefused, listFailed } from '../../src/core/failures/startFailure.js';
 import { likelyCause } from '../../src/core/failures/likelyCause.js';
 import { LineSplitter } from '../../src/core/connections/stdio/lineSplitter.js';
@@ -96,6 +97,16 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   ],
   'the outline of a config file': (text) => outline(`servers:\n  a: ${text}`),
   'a message of a server': (text) => parseMessages(text),
+  'fields of an entry of a list, and of a result': (text) => [
+    rightResource({ uri: text, name: text, annotations: { lastModified: text, audience: [text] } }),
+    rightResult({
+      content: [
+        { type: text, text },
+        { type: 'text', annotations: { lastModified: text } },
+      ],
+    }),
+    presentParams(text, { [text]: null }),
+  ],
   'a text in a message of a server': (text) =>
     parseMessages(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: 1, message: text } })),
   'an answer to initialize': (text) =>
@@ -246,6 +257,9 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'resultMessage',
     'requestParams',
     'answerParams',
+    'presentResult',
+    'presentAnswer',
+    'headerFor',
     'logStrayEvent',
     'broken',
     'readStream',
@@ -277,6 +291,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'handle',
     'answerIn',
     'answers',
+    'deniesSession',
     'set',
     'note',
     'holders',

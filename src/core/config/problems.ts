@@ -296,6 +296,14 @@ export function headerInvalid(spot: Spot, what: string, fix: string): Problem {
   return problem('header-invalid', 'error', spot, `${what}.`, fix);
 }
 
+/** The header is left out, and the server starts. */
+export function headerOfProtocol(spot: Spot, name: string): Problem {
+  const isSession = name.toLowerCase() === 'mcp-session-id';
+  const message = `The header \`${name}\` belongs to the protocol, so it is sent as MCP needs it, and this value is not.`;
+  const fix = isSession ? 'Write the session id as `sessionId` instead.' : 'Remove the header.';
+  return problem('header-invalid', 'warning', spot, message, fix);
+}
+
 // These concern several files.
 
 /** @param reason a phrase @param kept true if the file's previous content stays in effect */

@@ -24,6 +24,7 @@ import {
 } from './connection.js';
 import { inBrief, shortened } from '../protocol/inBrief.js';
 import { KnownEntries } from './knownEntries.js';
+import { rightPrompt, rightResource, rightTemplate, rightTool } from '../protocol/shapes.js';
 
 const mostPages = 1000;
 /** The limits of one entry and of a whole list, in characters. Anything larger is an attack or an accident. */
@@ -56,7 +57,7 @@ const tools: ListKind<OfferedTool> = {
   identity: 'name',
   most: 10_000,
   whatIsWrong: whatIsWrongWithTool,
-  read: (entry) => looked(fitting(entry as OfferedTool)),
+  read: (entry) => looked(rightTool(entry as OfferedTool)),
 };
 
 /** Looks at the schema here, because the list is read in slices (P10). */
@@ -76,7 +77,7 @@ const prompts: ListKind<PromptListing['prompts'][number]> = {
   identity: 'name',
   most,
   whatIsWrong: (entry) => whatIsWrong(entry) ?? whatIsWrongWithArguments(entry),
-  read: (entry) => fitting(entry as PromptListing['prompts'][number]),
+  read: (entry) => rightPrompt(entry as PromptListing['prompts'][number]),
 };
 
 const resources: ListKind<ResourceListing['resources'][number]> = {
@@ -86,7 +87,7 @@ const resources: ListKind<ResourceListing['resources'][number]> = {
   identity: 'uri',
   most,
   whatIsWrong,
-  read: (entry) => fitting(entry as ResourceListing['resources'][number]),
+  read: (entry) => rightResource(entry as ResourceListing['resources'][number]),
 };
 
 const templates: ListKind<ResourceListing['templates'][number]> = {
@@ -96,7 +97,7 @@ const templates: ListKind<ResourceListing['templates'][number]> = {
   identity: 'uriTemplate',
   most,
   whatIsWrong,
-  read: (entry) => fitting(entry as ResourceListing['templates'][number]),
+  read: (entry) => rightTemplate(entry as ResourceListing['templates'][number]),
 };
 
 /** Resolves to the result of the list; rejects if the server fails. */
@@ -206,7 +207,9 @@ function whatIsWrongWith({ identity, whatIsWrong }: ListKind<unknown>, entry: un
 
 function whatIsWrongWithTool({ description, inputSchema }: Readonly<Record<string, unknown>>): string | undefined {
   if (!isObject(inputSchema))
-    return inputSchema === undefined ? 'has no inputSchema' : 'has an inputSchema that is not an object';
+    return inputSchema === undefined || inputSchema === null
+      ? 'has no inputSchema'
+      : 'has an inputSchema that is not an object';
   if (!(description === undefined || description === null || typeof description === 'string')) {
     return 'has a description that is not a string';
   }
@@ -220,27 +223,10 @@ function nameOf({ identity }: ListKind<unknown>, entry: unknown, index: number):
 
 function whatIsWrongWithArguments({ arguments: given }: Readonly<Record<string, unknown>>): string | undefined {
   if (given === undefined || given === null) return undefined;
-  const isRight = Array.isArray(given) && given.every((one) => isObject(one) && typeof one['name'] === 'string');
+  // An argument that is null is left out; a named one that is lost would go unnoticed.
+  const isNamed = (one: unknown): boolean => one === null || (isObject(one) && typeof one['name'] === 'string');
+  const isRight = Array.isArray(given) && given.every(isNamed);
   return isRight ? undefined : 'has arguments that are not a list of names';
-}
-
-/** Some servers write null for a missing field. A strict reader after us would refuse the whole list for it. */
-const optionalFields = ['outputSchema', 'annotations', 'icons', 'execution', '_meta', 'arguments'];
-/** Views show these without checking for texts. */
-const texts = ['title', 'description', 'mimeType'];
-
-/** Leaves out optional fields of the wrong type. */
-function fitting<Entry extends object>(entry: Entry): Entry {
-  const fields = entry as Record<string, unknown>;
-  const misfits = [
-    ...optionalFields.filter((key) => fields[key] === null),
-    ...texts.filter((key) => fields[key] !== undefined && typeof fields[key] !== 'string'),
-  ];
-  const { annotations } = fields;
-  const isTitled = isObject(annotations) && annotations['title'] !== undefined;
-  if (isTitled && typeof annotations['title'] !== 'string') misfits.push('annotations');
-  if (misfits.length === 0) return entry;
-  return Object.fromEntries(Object.entries(fields).filter(([key]) => !misfits.includes(key))) as Entry;
 }
 
 /** Reads a kept listing as if its server had just given it. Returns undefined if any part of it is invalid. */

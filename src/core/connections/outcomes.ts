@@ -8,6 +8,7 @@ import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { deepestValue, isTooDeep } from '../protocol/json.js';
+import { rightResult } from '../protocol/shapes.js';
 import { taskIn } from '../protocol/tasks.js';
 import { modernVersion } from '../protocol/versions.js';
 import type { TransportFailure } from '../failures/transportFailure.js';
@@ -37,9 +38,10 @@ const noObject = {
 } as const;
 
 /** @param version the version spoken to the server: tasks belong to the modern era */
-export function readCallResult(result: unknown, version: string): ServerOutcome<CallToolResult> {
-  if (isTooDeep(result)) return tooDeep;
-  if (!isObject(result)) return noObject;
+export function readCallResult(given: unknown, version: string): ServerOutcome<CallToolResult> {
+  if (isTooDeep(given)) return tooDeep;
+  if (!isObject(given)) return noObject;
+  const result = rightResult(given);
   // A task has no content yet. `eras/modern` lets it through only if the client knows tasks.
   if (version === modernVersion && taskIn(result) !== undefined)
     return { kind: 'result', result: result as unknown as CallToolResult };
@@ -64,9 +66,10 @@ function withoutType({ resultType: _, ...rest }: Fields): Fields {
   return rest;
 }
 
-export function readOtherResult(result: unknown): ServerOutcome<Fields> {
-  if (isTooDeep(result)) return tooDeep;
-  if (!isObject(result)) return noObject;
+export function readOtherResult(given: unknown): ServerOutcome<Fields> {
+  if (isTooDeep(given)) return tooDeep;
+  if (!isObject(given)) return noObject;
+  const result = rightResult(given);
   for (const key of ['contents', 'messages'] as const) {
     const parts = result[key];
     if (Array.isArray(parts) && !parts.every(isObject)) return noPart(key);

@@ -6,7 +6,12 @@ import type { ProblemCode } from '../base/problem.js';
 import { isSecretName } from '../base/secrets.js';
 import type { HttpLaunch } from '../config/model.js';
 import type { StartFailure } from './startFailure.js';
-import { describeReason, type TransportFailureReason } from './transportFailure.js';
+import {
+  describeReason,
+  type ProxyOnTheWay,
+  type RedirectRemedy,
+  type TransportFailureReason,
+} from './transportFailure.js';
 
 /** The action of the server, for the first line, and its reply. */
 interface Attempt {
@@ -44,31 +49,19 @@ export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason):
   const what: Attempt = { did, back: describeReason(reason) };
   switch (reason.kind) {
     case 'unreachable':
-      return unreachable(what, reason.code);
+      return (reason.proxy && byProxy(what, reason.code, reason.proxy)) ?? unreachable(what, reason.code);
     case 'status':
-      return refused(what, reason.status, launch);
+      return byOtherProtocol(what, reason.body) ?? refused(what, reason.status, launch);
     case 'notMcp':
-      return failure(
-        'http-not-mcp',
-        ['url'],
-        what,
-        /html/.test(reason.contentType)
-          ? 'That is a web page: the address is not an MCP endpoint, or a sign-in or proxy page answers in its place.'
-          : 'The address is not an MCP endpoint.',
-        'Correct url; MCP endpoints often end in /mcp or /sse.',
-      );
+      return notMcp(what, reason.contentType, reason.body);
     case 'redirect':
-      return failure(
-        'http-status',
-        ['url'],
-        what,
-        'The server has moved.',
-        'Write the address that the server redirects to as url, if you trust it.',
-      );
+      return redirected(what, reason.remedy);
     case 'tooLarge':
       return failure('http-not-mcp', ['url'], what, 'It is not an MCP server, or it is a broken one.', 'Check url.');
-    case 'signIn':
-      return { code: 'sign-in-needed', message: `needs a sign-in. ${reason.why}`, fix: signInFix, path: [] };
+    case 'signIn': {
+      const fix = reason.fix ?? signInFix;
+      return { code: 'sign-in-needed', message: `needs a sign-in. ${reason.why}`, fix, path: [] };
+    }
     case 'notRenewed':
       return failure(
         'http-unreachable',
@@ -78,16 +71,128 @@ export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason):
         'Check the network, then restart the server; sign out and in again if that does not help.',
       );
     case 'broken':
+      if (reason.code !== undefined) return unreadable(what, reason.code);
+      return ended(what);
     case 'sessionLost':
     case 'closed':
+      return ended(what);
+  }
+}
+
+function ended(what: Attempt): StartFailure {
+  return failure(
+    'http-unreachable',
+    [],
+    what,
+    'The server, or a proxy in front of it, ended the connection, perhaps because the server crashed.',
+    'Look at the server’s own log, then restart it.',
+  );
+}
+
+const askAuthor = 'Update the server, or ask its author: its answers do not follow the MCP specification.';
+
+function notMcp(what: Attempt, contentType: string, body: string): StartFailure {
+  const fault = wrapping(contentType, body);
+  if (fault !== undefined) return failure('http-not-mcp', [], what, fault, askAuthor);
+  return failure(
+    'http-not-mcp',
+    ['url'],
+    what,
+    /html/.test(contentType)
+      ? 'That is a web page: the address is not an MCP endpoint, or a sign-in or proxy page answers in its place.'
+      : 'The address is not an MCP endpoint.',
+    'Correct url; MCP endpoints often end in /mcp or /sse.',
+  );
+}
+
+/** Returns the fault of an answer that is plainly MCP. The body may be cut off. */
+function wrapping(contentType: string, body: string): string | undefined {
+  const isEvents = /^(?:(?:event|id|retry): ?\S* )*data: ?[[{]/.test(body);
+  if (isEvents) return `The answer is an event stream, but its Content-Type is ${contentType || 'missing'}.`;
+  if (!/^[[{]/.test(body)) return undefined;
+  const hasVersion = /"jsonrpc"\s*:\s*"2\.0"/.test(body);
+  const isAnswer = /"(?:protocolVersion|serverInfo|result|error)"\s*:/.test(body);
+  if (hasVersion && contentType === 'text/event-stream')
+    return 'The answer is JSON-RPC, but its Content-Type says that it is an event stream.';
+  if (hasVersion && isAnswer) return 'The answer is JSON-RPC, but not for this request: its `id` is another one.';
+  if (/"(?:protocolVersion|serverInfo)"\s*:/.test(body))
+    return 'The answer is one to initialize, but lacks the `jsonrpc: "2.0"` or the `result` of JSON-RPC.';
+  return undefined;
+}
+
+function redirected(what: Attempt, remedy: RedirectRemedy | undefined): StartFailure {
+  const path = ['url'];
+  switch (remedy?.kind) {
+    case 'write':
+      return {
+        ...failure(
+          'http-status',
+          path,
+          what,
+          'The address differs by a slash at the end, and the server redirects to a place that is not used for safety.',
+          `Write ${remedy.url} as url.`,
+        ),
+        instead: remedy.url,
+      };
+    case 'signInPage':
       return failure(
-        'http-unreachable',
-        [],
+        'http-status',
+        path,
         what,
-        'The server, or a proxy in front of it, ended the connection, perhaps because the server crashed.',
-        'Look at the server’s own log, then restart it.',
+        'The server wants a person to sign in on a web page, which a program cannot do.',
+        'Look in the server’s documentation for an address or a token for programs.',
+      );
+    case 'unsafe':
+      return failure(
+        'http-status',
+        path,
+        what,
+        'The server redirects to an address that is not safe to use from here.',
+        'Ask who runs the server for its encrypted public address, and write that as url.',
+      );
+    case undefined:
+      return failure(
+        'http-status',
+        path,
+        what,
+        'The server has moved.',
+        'Write the address that the server redirects to as url, if you trust it.',
       );
   }
+}
+
+function unreadable(what: Attempt, code: string): StartFailure {
+  if (code.startsWith('HPE_')) {
+    const cause = 'The port does not speak HTTP/1.1: another program listens there, or it wants another protocol.';
+    return failure('http-unreachable', ['url'], what, cause, 'Check scheme and port in url.');
+  }
+  const cause = 'The answer is not compressed in the way that its header Content-Encoding says.';
+  return failure('http-not-mcp', [], what, cause, 'Update the server, or correct the proxy in front of it.');
+}
+
+/** Some programs say in words that they speak another protocol. */
+function byOtherProtocol(what: Attempt, body: string): StartFailure | undefined {
+  if (/plain HTTP request was sent to HTTPS|HTTP request to an HTTPS server|requires? (?:https|TLS)\b/i.test(body)) {
+    return failure('http-status', ['url'], what, 'The port wants an encrypted connection.', 'Write https:// in url.');
+  }
+  if (/ALPN|only (?:supports |speaks )?HTTP\/2|HTTP\/2 (?:is )?required/i.test(body)) {
+    const cause = 'The port speaks only HTTP/2, which MCP Toolsets does not.';
+    return failure('http-status', ['url'], what, cause, 'Let the server, or a proxy in front of it, accept HTTP/1.1.');
+  }
+  return undefined;
+}
+
+function byProxy(what: Attempt, code: string, proxy: ProxyOnTheWay): StartFailure | undefined {
+  const exempt = 'or exempt the server from it (NO_PROXY, or `http.noProxy` in the editor)';
+  if (proxy.kind === 'unusable') {
+    const cause = `The proxy of the environment ${proxy.why}, and the server cannot be reached without it.`;
+    const fix = `Correct HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, ${exempt}.`;
+    return failure('http-unreachable', [], what, cause, fix);
+  }
+  if (!(code in networkCauses)) return undefined;
+  const cause = `The proxy ${proxy.host} cannot be reached, or does not let the connection through.`;
+  const fix = `Start the proxy, correct its address in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, ${exempt}.`;
+  return failure('http-unreachable', [], what, cause, fix);
 }
 
 function refused(what: Attempt, status: number, launch: HttpLaunch): StartFailure {

@@ -5,9 +5,22 @@ import { errorCodes } from '../protocol/errors.js';
 /** The reason why a message got no answer. */
 export type TransportFailureReason =
   /** The message was not delivered: refused, no such host, TLS, no route. `code` is Node's. */
-  | { readonly kind: 'unreachable'; readonly code: string; readonly detail: string; readonly url: string }
+  | {
+      readonly kind: 'unreachable';
+      readonly code: string;
+      readonly detail: string;
+      readonly url: string;
+      /** The proxy on the way. */
+      readonly proxy?: ProxyOnTheWay;
+    }
   /** The message was delivered, and the answer broke off or never began. The server may have acted on it. */
-  | { readonly kind: 'broken'; readonly detail: string; readonly url: string }
+  | {
+      readonly kind: 'broken';
+      readonly detail: string;
+      readonly url: string;
+      /** The code of Node, if it says that the answer could not be read. */
+      readonly code?: string;
+    }
   | {
       readonly kind: 'status';
       readonly status: number;
@@ -17,17 +30,43 @@ export type TransportFailureReason =
       readonly url: string;
     }
   /** The answer is not MCP. */
-  | { readonly kind: 'notMcp'; readonly contentType: string; readonly body: string; readonly url: string }
-  | { readonly kind: 'redirect'; readonly detail: string; readonly url: string }
+  | {
+      readonly kind: 'notMcp';
+      readonly contentType: string;
+      readonly body: string;
+      readonly url: string;
+      /** True if it is the event stream of HTTP+SSE. */
+      readonly isLegacyStream?: true;
+    }
+  | { readonly kind: 'redirect'; readonly detail: string; readonly url: string; readonly remedy?: RedirectRemedy }
   | { readonly kind: 'tooLarge'; readonly limit: number; readonly url: string }
   /** The server forgot the session and gave no new one. */
   | { readonly kind: 'sessionLost'; readonly detail: string; readonly url: string }
   /** The server wants a person to sign in (X7); the request was refused, not acted on. */
-  | { readonly kind: 'signIn'; readonly why: string; readonly url: string }
+  | {
+      readonly kind: 'signIn';
+      readonly why: string;
+      readonly url: string;
+      /** The next step, if signing in again would be refused again. */
+      readonly fix?: string;
+    }
   /** The token has ended, and the authorization server cannot be asked for another. */
   | { readonly kind: 'notRenewed'; readonly why: string; readonly url: string }
   /** Our side ended the exchange. */
   | { readonly kind: 'closed'; readonly wasDelivered: boolean; readonly url: string };
+
+/** `unusable` completes "The proxy of the environment …"; it was not used. */
+export type ProxyOnTheWay =
+  | { readonly kind: 'used'; readonly host: string }
+  | { readonly kind: 'unusable'; readonly why: string };
+
+/** The next step after a refused redirect. */
+export type RedirectRemedy =
+  /** The address that the server probably means. */
+  | { readonly kind: 'write'; readonly url: string }
+  | { readonly kind: 'signInPage' }
+  /** The target must not be written either. */
+  | { readonly kind: 'unsafe' };
 
 export class TransportFailure extends Error {
   override readonly name = 'TransportFailure';

@@ -12,6 +12,7 @@ import type { Fields } from './client.js';
 import { errorCodes, type RpcError } from './errors.js';
 import { inBrief } from './inBrief.js';
 import { isTooDeep, nestsTooDeep, parseFlattened, parseJson } from './json.js';
+import { presentAnswer, presentParams, presentResult } from './shapes.js';
 import { parsedInSlices } from './slicedJson.js';
 import { mostInBatch } from './versions.js';
 
@@ -167,25 +168,25 @@ function readMessage(value: unknown, isTolerant: boolean): Message {
   const id = isRequestId(value['id']) ? value['id'] : null;
   if (jsonrpc !== '2.0') return { kind: 'invalid', id, error: invalid('`jsonrpc` must be "2.0".') };
   const isAnswer = 'result' in value || 'error' in value;
-  if (typeof method !== 'string' && isAnswer && (isTolerant || method === undefined)) {
+  if (typeof method !== 'string' && isAnswer && (isTolerant || method === undefined || method === null)) {
     return isTolerant ? readServerResponse(id, value) : readClientResponse(id, value);
   }
   if (typeof method !== 'string') return { kind: 'invalid', id, error: invalid('`method` must be a string.') };
   if ('id' in value && id === null && !isTolerant) {
     return { kind: 'invalid', id, error: invalid('`id` must be a string or a number.') };
   }
-  const params = isObject(value['params']) ? value['params'] : undefined;
-  if (value['params'] !== undefined && !params && !isTolerant) {
+  const given = value['params'] ?? undefined;
+  const params = isObject(given) ? presentParams(method, given) : undefined;
+  if (given !== undefined && !params && !isTolerant) {
     const error = { code: errorCodes.invalidParams, message: '`params` must be an object.' };
     return { kind: 'invalid', id, error };
   }
-  const read = isTolerant && params ? withRightMeta(params) : params;
-  return id === null ? { kind: 'notification', method, params: read } : { kind: 'request', id, method, params: read };
+  return id === null ? { kind: 'notification', method, params } : { kind: 'request', id, method, params };
 }
 
 function readClientResponse(id: RequestId | null, { result, error }: Fields): Message {
   if (isObject(error)) return { kind: 'response', id, error: readError(error, 'client') };
-  return isObject(result) ? { kind: 'response', id, result } : { kind: 'response', id };
+  return isObject(result) ? { kind: 'response', id, result: presentAnswer(result) } : { kind: 'response', id };
 }
 
 function readServerResponse(id: RequestId | null, fields: Fields): Message {
@@ -193,17 +194,11 @@ function readServerResponse(id: RequestId | null, fields: Fields): Message {
   if (error !== null && error !== undefined) {
     return { kind: 'response', id, error: readError(isObject(error) ? error : { message: error }, 'server') };
   }
-  if (isObject(result)) return { kind: 'response', id, result: withRightMeta(result) };
+  if (isObject(result)) return { kind: 'response', id, result: presentResult(result) };
   // Without an id, it answers no request.
   if (!('result' in fields) || id === null) return { kind: 'response', id };
   const message = `The answer has a result that is not an object: ${inBrief(result, 100)}`;
   return { kind: 'response', id, error: { code: errorCodes.internal, message } };
-}
-
-/** Some servers write `_meta: null`. */
-function withRightMeta(fields: Fields): Record<string, unknown> {
-  if (!('_meta' in fields) || isObject(fields['_meta'])) return fields as Record<string, unknown>;
-  return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== '_meta'));
 }
 
 /** An agent gets this many characters of an error's message (S2). */

@@ -19,13 +19,18 @@ export function approvalPending(server: string, places: ServerPlaces, changed: b
   };
 }
 
-/** @param why a sentence */
-export function signInNeeded(server: string, places: ServerPlaces, why: string): Problem {
+/**
+ * @param why a sentence
+ * @param fix the next step, if a person cannot sign in in a browser
+ */
+export function signInNeeded(server: string, places: ServerPlaces, why: string, fix?: string): Problem {
   return {
     code: 'sign-in-needed',
     severity: 'error',
     message: `"${server}" needs a sign-in. ${why}`,
-    fix: 'Run “MCP Toolsets: Sign In to Server”, which opens your browser. Without an editor, give the server an Authorization header.',
+    fix:
+      fix ??
+      'Run “MCP Toolsets: Sign In to Server”, which opens your browser. Without an editor, give the server an Authorization header.',
     place: places.key,
     server,
   };

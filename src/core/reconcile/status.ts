@@ -202,7 +202,7 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
   if (facts.approval.kind === 'pending') problems.push(approvalPending(id, places, serving !== undefined));
   for (const problem of inFile?.pages.problems(id, places) ?? []) problems.push(problem);
   if (serving?.refreshFailure !== undefined) problems.push(refreshFailed(id, places, serving.refreshFailure));
-  if (signIn.kind === 'needed') problems.push(signInNeeded(id, places, signIn.why));
+  if (signIn.kind === 'needed') problems.push(signInNeeded(id, places, signIn.why, signIn.fix));
   if (signIn.kind === 'signedIn' && signIn.lacks !== undefined) problems.push(rightsLacking(id, places, signIn.lacks));
   for (const failure of [facts.failure, facts.servingFailure]) {
     if (!failure || isForSignIn(failure)) continue;

@@ -1,5 +1,7 @@
 /** Rule X2: real servers over HTTP+SSE of protocol 2024-11-05. */
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { callTool, http, literal, once, Rig, textOf } from './rig.js';
 
 describe('HTTP+SSE', function () {
@@ -8,7 +10,7 @@ describe('HTTP+SSE', function () {
   beforeEach(() => (rig = new Rig()));
   afterEach(() => rig.end());
 
-  for (const refusal of ['400', '404', '405']) {
+  for (const refusal of ['400', '403', '404', '405', '415', '500', '501']) {
     it(`a server that refuses initialize with ${refusal} gets HTTP+SSE, and the log says so`, async () => {
       const { url } = await rig.listen('legacy-sse', '--refusal', refusal);
       const { connection } = await rig.start(http(url, { headers: new Map([['X-Own', literal('mine')]]) }));
@@ -38,6 +40,29 @@ describe('HTTP+SSE', function () {
     for (const call of waiting) assert.deepEqual(await call, { kind: 'cancelled' });
     for (let cancelled = 0; cancelled < 256;)
       cancelled = (JSON.parse(await textOf(connection, 'cancelled')) as string[]).length;
+  });
+
+  it('A server that answers the first POST with an event `endpoint` gets HTTP+SSE at once', async () => {
+    let posts = 0;
+    const server = createServer((request, response) => {
+      if (request.url === '/messages') {
+        response.writeHead(202).end();
+        return;
+      }
+      posts += request.method === 'POST' ? 1 : 0;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('event: endpoint\ndata: /messages\n\n');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const controller = new AbortController();
+    const attempt = rig.attempt(http(`http://127.0.0.1:${port}/sse`), { signal: controller.signal });
+    assert.match(await rig.logged('HTTP+SSE'), /answers a posted initialize with an event `endpoint`/);
+    controller.abort();
+    await attempt;
+    assert.equal(posts, 1);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
   });
 
   it('a connection over HTTP+SSE ends with its stream', async () => {

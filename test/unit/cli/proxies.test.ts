@@ -1,6 +1,6 @@
 /** The proxy of the environment for an address (X2). */
 import assert from 'node:assert/strict';
-import { proxyOf } from '../../../src/cli/proxies.js';
+import { proxyOf, ProxyAgents } from '../../../src/cli/proxies.js';
 
 const names = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'];
 
@@ -27,6 +27,19 @@ describe('proxies of the environment (X2)', () => {
     assert.deepEqual([of('http://a.test/'), of('https://a.test/')], ['plain.test:1', 'secret.test:2']);
     Object.assign(process.env, { HTTP_PROXY: '', https_proxy: '', ALL_PROXY: 'http://all.test:3' });
     assert.deepEqual([of('http://a.test/'), of('https://a.test/')], ['all.test:3', 'all.test:3']);
+  });
+
+  it('a proxy that cannot be used is named without its address', () => {
+    const agents = new ProxyAgents({}, proxyOf);
+    const why = (address: string) => agents.unusableProxyFor(new URL(address));
+    assert.equal(why('http://a.test/'), undefined);
+    Object.assign(process.env, { http_proxy: 'socks5://me:mine@p.test:1', HTTPS_PROXY: 'not an address' });
+    assert.match(String(why('http://a.test/')), /^begins with socks5:\/\/, but/);
+    assert.equal(why('https://a.test/'), 'is not an address');
+    assert.equal(why('http://localhost/'), undefined);
+    process.env['http_proxy'] = 'http://p.test:1';
+    assert.equal(why('http://a.test/'), undefined);
+    agents.destroy();
   });
 
   it('there is no proxy for hosts of NO_PROXY and for this machine', () => {

@@ -130,14 +130,15 @@ describe('tool listing', () => {
     const odd = { ...tool('a'), title: { toString: 1 }, mimeType: 5, annotations: { readOnlyHint: true, title: [] } };
     const kept = { ...tool('b'), title: 'B', annotations: { readOnlyHint: true } };
     const listed = await server({ tools: [odd, kept] }).list();
-    assert.deepEqual(listed.tools, [tool('a'), kept]);
+    assert.deepEqual(listed.tools, [{ ...tool('a'), annotations: { readOnlyHint: true } }, kept]);
   });
 
   it('a list takes only prompts with named arguments', async () => {
     const prompts = [
       { name: 'a', arguments: [{ name: 'x' }], description: {}, title: null },
       { name: 'b', arguments: null },
-      ...[[null], [{ name: 5 }], 'x', {}].map((given) => ({ name: 'c', arguments: given })),
+      { name: 'd', arguments: [null, { name: 'x', description: null, required: null }] },
+      ...[[{ name: 5 }], 'x', {}].map((given) => ({ name: 'c', arguments: given })),
     ];
     const lister = new OfferLister({
       capabilities: { prompts: {} },
@@ -147,10 +148,14 @@ describe('tool listing', () => {
       send: () => Promise.resolve({ prompts }),
     });
     const listed = await lister.listPrompts({ signal: new AbortController().signal, timeoutMs: 1000 });
-    assert.deepEqual(listed?.prompts, [{ name: 'a', arguments: [{ name: 'x' }] }, { name: 'b' }]);
+    assert.deepEqual(listed?.prompts, [
+      { name: 'a', arguments: [{ name: 'x' }] },
+      { name: 'b' },
+      { name: 'd', arguments: [{ name: 'x' }] },
+    ]);
     assert.deepEqual(
       listed.malformed,
-      Array.from({ length: 4 }, () => ({ name: 'c', detail: 'has arguments that are not a list of names' })),
+      Array.from({ length: 3 }, () => ({ name: 'c', detail: 'has arguments that are not a list of names' })),
     );
   });
 });

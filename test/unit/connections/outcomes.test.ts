@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readCallResult, readOtherResult } from '../../../src/core/connections/outcomes.js';
 
 describe('results of servers', () => {
-  it('a result with a part that is not an object is an error', () => {
-    for (const part of [null, 'text', 5, [], [{ type: 'text', text: 'x' }]]) {
+  it('a result with a part that is neither an object nor null is an error', () => {
+    for (const part of ['text', 5, [], [{ type: 'text', text: 'x' }]]) {
       const outcomes = [
         readCallResult({ content: [{ type: 'text', text: 'x' }, part] }, '2025-11-25'),
         readOtherResult({ contents: [{ uri: 'a:b' }, part] }),
@@ -16,6 +16,11 @@ describe('results of servers', () => {
         ),
       );
     }
+    const content = [{ type: 'text', text: 'x', annotations: null }, null];
+    assert.deepEqual(readCallResult({ content, isError: null }, '2025-11-25'), {
+      kind: 'result',
+      result: { content: [{ type: 'text', text: 'x' }] },
+    });
     assert.equal(readCallResult({ content: [{}] }, '2025-11-25').kind, 'result');
     assert.equal(readOtherResult({ contents: [{}], messages: [{}] }).kind, 'result');
     assert.equal(readOtherResult({ contents: 'none' }).kind, 'result');

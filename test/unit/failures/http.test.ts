@@ -13,3 +13,70 @@ describe('failures over HTTP', () => {
     assert.equal(failure('EHOSTUNREACH').code, 'http-unreachable');
   });
 });
+
+describe('advice about failures over HTTP (X3a)', () => {
+  const url = 'https://a/mcp';
+  const http = { transport: 'streamable_http', url, headers: new Map(), sessionId: '' } as const;
+  const blamed = /address is not|Correct url|because it crashed/;
+
+  it('an answer in the wrong wrapping is not blamed on the address', () => {
+    for (const [contentType, body, words] of [
+      ['application/json', 'event: message data: {"jsonrpc":"2.0","id":0,"result":{}}', /is an event stream/],
+      ['text/plain', 'data: {"jsonrpc":"2.0"}', /is an event stream/],
+      ['text/event-stream', '{"jsonrpc":"2.0","id":0,"result":{}}', /its Content-Type says that it is an event stream/],
+      ['application/json', '{"jsonrpc":"2.0","id":null,"result":{}}', /its `id` is another one/],
+      ['application/json', '{"id":0,"result":{"protocolVersion":"2025-06-18"}}', /lacks the `jsonrpc/],
+    ] as const) {
+      const { message, fix, code } = httpFailure(http, { kind: 'notMcp', contentType, body, url });
+      assert.equal(code, 'http-not-mcp');
+      assert.match(message, words);
+      assert.doesNotMatch(message + fix, blamed);
+    }
+    for (const body of ['{"hello":1}', 'hello', '[]', '']) {
+      assert.match(httpFailure(http, { kind: 'notMcp', contentType: 'application/json', body, url }).message, blamed);
+    }
+  });
+
+  it('an answer that cannot be decoded, and a port with another protocol, are no crash', () => {
+    const broken = { kind: 'broken', detail: 'd', url } as const;
+    assert.match(httpFailure(http, { ...broken, code: 'Z_DATA_ERROR' }).message, /Content-Encoding/);
+    assert.match(httpFailure(http, { ...broken, code: 'HPE_INVALID_CONSTANT' }).message, /does not speak HTTP\/1\.1/);
+    assert.match(httpFailure(http, broken).message, /because the server crashed/);
+    const refusal = { kind: 'status', status: 403, contentType: '', url } as const;
+    const alpn = 'Unknown ALPN Protocol, expected `h2` to be available.';
+    assert.match(httpFailure(http, { ...refusal, body: alpn }).message, /speaks only HTTP\/2/);
+    const plain = 'The plain HTTP request was sent to HTTPS port';
+    assert.match(httpFailure(http, { ...refusal, status: 400, body: plain }).fix, /Write https:/);
+  });
+
+  it('a redirect that was refused for safety is no advice', () => {
+    const redirect = { kind: 'redirect', detail: 'it redirects', url } as const;
+    const slash = httpFailure(http, { ...redirect, remedy: { kind: 'write', url: 'https://a/mcp/' } });
+    assert.deepEqual([slash.fix, slash.instead], ['Write https://a/mcp/ as url.', 'https://a/mcp/']);
+    for (const kind of ['signInPage', 'unsafe'] as const) {
+      assert.doesNotMatch(httpFailure(http, { ...redirect, remedy: { kind } }).fix, /redirects to as url/);
+    }
+    assert.match(httpFailure(http, redirect).fix, /redirects to as url/);
+  });
+
+  it('a proxy that cannot be used is blamed in place of the server', () => {
+    const refused = { kind: 'unreachable', code: 'ECONNREFUSED', detail: 'refused', url } as const;
+    for (const proxy of [
+      { kind: 'used', host: 'proxy:1' },
+      { kind: 'unusable', why: 'is not an address' },
+    ] as const) {
+      const { message, fix, path } = httpFailure(http, { ...refused, proxy });
+      assert.match(message, /^did not connect: the proxy/);
+      assert.match(fix, /HTTP_PROXY/);
+      assert.deepEqual(path, []);
+    }
+    const tls = { ...refused, code: 'CERT_HAS_EXPIRED', proxy: { kind: 'used', host: 'proxy:1' } } as const;
+    assert.equal(httpFailure(http, tls).code, 'http-tls');
+  });
+
+  it('signing in is advised only to a person whom it can help', () => {
+    const signIn = { kind: 'signIn', why: 'Why.', url } as const;
+    assert.match(httpFailure(http, signIn).fix, /Sign In to Server/);
+    assert.equal(httpFailure(http, { ...signIn, fix: 'Write another url.' }).fix, 'Write another url.');
+  });
+});

@@ -50,13 +50,29 @@ describe('JSON-RPC messages', () => {
     ['an id that is null', { jsonrpc: '2.0', id: null, method: 'x' }, null, -32600],
     ['an id that is an object', { jsonrpc: '2.0', id: {}, method: 'x' }, null, -32600],
     ['params by position', { jsonrpc: '2.0', id: 1, method: 'x', params: [1] }, 1, -32602],
-    ['params that are null', { jsonrpc: '2.0', id: 1, method: 'x', params: null }, 1, -32602],
   ] as const) {
     it(`${name} is an invalid message`, () => {
       const message = parsed(value) as { kind: string; id: unknown; error: { code: number } };
       assert.deepEqual([message.kind, message.id, message.error.code], ['invalid', id, code]);
     });
   }
+
+  it('fields of a client that are null count as absent (X3)', () => {
+    assert.deepEqual(parsed({ jsonrpc: '2.0', id: 1, method: 'x', params: null }), {
+      kind: 'request',
+      id: 1,
+      method: 'x',
+      params: undefined,
+    });
+    const params = { name: 'a', arguments: null, cursor: null, _meta: { progressToken: null, own: null } };
+    const read = parsed({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }) as { params: unknown };
+    assert.deepEqual(read.params, { name: 'a', _meta: { own: null } });
+    assert.deepEqual(parsed({ jsonrpc: '2.0', id: 7, method: null, result: { action: 'decline', content: null } }), {
+      kind: 'response',
+      id: 7,
+      result: { action: 'decline' },
+    });
+  });
 
   it('a batch is read entry by entry', () => {
     const payload = parsePayload('[{"jsonrpc":"2.0","id":1,"method":"ping"}, 3]');
@@ -139,6 +155,10 @@ describe('JSON-RPC messages of servers', () => {
     [
       { jsonrpc: '2.0', id: 'x', result: { _meta: null, a: 1 }, extra: true },
       { jsonrpc: '2.0', id: 'x', result: { a: 1 } },
+    ],
+    [
+      { jsonrpc: '2.0', id: 6, result: { tools: null, nextCursor: null, isError: null, ttl: null } },
+      { jsonrpc: '2.0', id: 6, result: { tools: [], ttl: null } },
     ],
     [
       { jsonrpc: '2.0', id: 2, result: { ok: 1 }, error: null },

@@ -222,6 +222,10 @@ function readEnv(reader: EntryReader, entry: MapEntry | undefined, starts: boole
   return values;
 }
 
+/** The transport sends these. Another value, e.g. copied from curl, would break the exchange. */
+const protocolHeader =
+  /^(?:accept|content-type|content-length|content-encoding|host|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|last-event-id|mcp-(?:session-id|protocol-version|method|name|param-.*))$/i;
+
 function readHeaders(reader: EntryReader, entry: MapEntry | undefined, starts: boolean): Map<string, EnvValue> {
   const values = new Map<string, EnvValue>();
   const written = new Map<string, MapEntry>();
@@ -239,6 +243,10 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined, starts: b
       continue;
     }
     written.set(item.key.toLowerCase(), item);
+    if (protocolHeader.test(item.key)) {
+      reader.noteWarning(() => problems.headerOfProtocol(reader.atKey(item), name));
+      continue;
+    }
     const value = readValue(reader, item, `header \`${name}\``, "{ prefix: 'Bearer ', env: NAME }", starts);
     if (value === undefined) continue;
     if (!isHeaderValue(value.value)) {

@@ -9,6 +9,8 @@ export interface HttpAgents {
   for(url: URL): http.Agent;
   /** Returns host and port of the proxy on the way, for messages; undefined if none is known here. */
   proxyFor(url: URL): string | undefined;
+  /** Completes "The proxy of the environment …" for a proxy that should be on the way, but cannot be used. */
+  unusableProxyFor?(url: URL): string | undefined;
   /** Ends every socket. */
   destroy(): void;
 }

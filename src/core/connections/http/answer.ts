@@ -40,15 +40,17 @@ type AnswerEnd =
       readonly getsOn: boolean;
     };
 
+const mayBeJson = /^(?:application\/.*json.*|text\/(?:json|plain)|application\/octet-stream|)$/;
+
 /** Rejects with a `TransportFailure` if no answer can come. */
 export async function readAnswer(reply: HttpReply, id: RequestId, reader: AnswerReader): Promise<AnswerEnd> {
   if (reply.status < 200 || reply.status > 299) return await readRefusal(reply, id, reader);
   switch (reply.contentType) {
-    case 'application/json':
-      return await readJson(reply, id, reader);
     case 'text/event-stream':
       return await readStream(reply, id, reader);
     default:
+      // Some servers send JSON-RPC without saying so.
+      if (reply.status !== 202 && mayBeJson.test(reply.contentType)) return await readJson(reply, id, reader);
       throw new TransportFailure({
         kind: 'notMcp',
         contentType: reply.contentType,
@@ -128,6 +130,8 @@ export async function readStream(
   let lastEventId = after;
   let answered = false;
   let isEnded = true;
+  let isLegacy = false;
+  let unread = '';
   let failure = new TransportFailure({
     kind: 'broken',
     detail: 'the stream ended without the answer',
@@ -137,6 +141,12 @@ export async function readStream(
     await readEvents(reply, {
       ...reader,
       onId: (eventId) => (lastEventId = eventId),
+      onUnread: (text) => (unread = text),
+      onOther: (event) => {
+        if (event !== 'endpoint') return;
+        isLegacy = true;
+        reply.body.destroy();
+      },
       isAsked: (message) => answers(message, id),
       deliver: (message) => {
         answered ||= answers(message, id);
@@ -148,10 +158,22 @@ export async function readStream(
     isEnded = false;
   }
   if (answered) return { kind: 'answered' };
+  if (isLegacy) {
+    const { contentType, url } = reply;
+    const body = 'an event `endpoint`';
+    throw new TransportFailure({ kind: 'notMcp', contentType, body, url: shown(url), isLegacyStream: true });
+  }
+  if (isEnded && lastEventId === undefined && unread.trim() !== '') {
+    const body = inShort(unread);
+    throw new TransportFailure({ kind: 'notMcp', contentType: reply.contentType, body, url: shown(reply.url) });
+  }
   const final = failure.reason.kind === 'closed' || failure.reason.kind === 'tooLarge';
   if (lastEventId === undefined || final) throw failure;
   return { kind: 'resumable', lastEventId, failure, getsOn: isEnded || lastEventId !== after };
 }
+
+/** This many characters of a stream without events are kept, for a message. */
+const mostUnread = 1024;
 
 export function logStrayEvent(log: Log, text: string): void {
   log.write('warn', `[http] event that is not JSON-RPC: ${shortened(text, 2000)}`);
@@ -175,6 +197,8 @@ interface EventStreamReader {
   readonly onOther?: (event: string, data: string) => void;
   /** Called with an id fit for a header. */
   readonly onId?: (id: string) => void;
+  /** Called at the end with the beginning of a stream without any event. */
+  readonly onUnread?: (text: string) => void;
   /** The server's delay before we may ask again, in milliseconds and bounded. */
   readonly onRetry?: (ms: number) => void;
 }
@@ -200,13 +224,14 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
     if (least > 0 || isLong) share.spend(Math.max(least, ms));
   };
   const hear = ({ event = 'message', data }: EventSourceMessage, messages: JSONRPCMessage[] | undefined): void => {
-    if (event !== 'message') return reader.onOther?.(event, data);
+    // Some servers give each event of theirs a name.
+    if (event !== 'message' && !messages) return reader.onOther?.(event, data);
     if (!messages && data.trim() !== '') reader.onStray(data);
     for (const message of messages ?? []) reader.deliver(message);
   };
   const takeShort = (event: EventSourceMessage): void => {
     const since = share.now();
-    const messages = (event.event ?? 'message') === 'message' ? parseMessages(event.data) : undefined;
+    const messages = event.event === 'endpoint' ? undefined : parseMessages(event.data);
     // The listener removes an answer from its open requests on the question, so it is delivered after it.
     const ms = share.now() - since + fed;
     spend(messages, ms, false);
@@ -232,14 +257,19 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
     },
   });
   let pending = 0;
+  let beginning = '';
+  let hasEvents = false;
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       const since = share.now();
-      parser.feed(decoder.decode(chunk, { stream: true }));
+      const text = decoder.decode(chunk, { stream: true });
+      if (!hasEvents && beginning.length < mostUnread) beginning += text.slice(0, mostUnread);
+      parser.feed(text);
       fed += share.now() - since;
       if (excess) throw new TransportFailure({ kind: 'tooLarge', limit: most, url: shown(url) });
       pending += chunk.length;
       for (const event of events.splice(0)) {
+        hasEvents = true;
         const { id, data } = event;
         if (id !== undefined && id !== '' && !/\p{Cc}/u.test(id)) reader.onId?.(id);
         if (data.length > longMessage) await takeLong(event);
@@ -251,6 +281,11 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
       await long.grow(pending);
       await long.rest();
     }
+    // Some servers end the stream without the empty line after the last event.
+    parser.feed('\n\n');
+    const [last] = events.splice(0);
+    if (last && last.data.length <= longMessage && parseMessages(last.data)) takeShort(last);
+    else if (!hasEvents) reader.onUnread?.(beginning);
   } catch (error) {
     throw broken(error, url);
   } finally {

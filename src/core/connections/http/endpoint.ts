@@ -6,6 +6,7 @@
 import type { AgentOptions } from 'node:http';
 import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
+import { Cookies } from './cookies.js';
 import { broken, discard, exchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
 import { TransportFailure, wasNotDelivered } from '../../failures/transportFailure.js';
 import type { ServerSendOptions } from '../../peer/transport.js';
@@ -35,7 +36,12 @@ export type Verdict =
   | { readonly kind: 'other' }
   /** There is another token now, so the request may go out once more. */
   | { readonly kind: 'renewed' }
-  | { readonly kind: 'signIn'; readonly why: string }
+  | {
+      readonly kind: 'signIn';
+      readonly why: string;
+      /** The next step, if signing in again would fail again. */
+      readonly fix?: string;
+    }
   /** The authorization server cannot be reached. */
   | { readonly kind: 'notRenewed'; readonly why: string };
 
@@ -69,6 +75,8 @@ export interface PostOptions {
   readonly onDelivery?: ((isDelivered: boolean) => void) | undefined;
 }
 
+const none: Readonly<Record<string, string>> = {};
+
 export class HttpEndpoint {
   readonly configured: URL;
   /** The place to which redirects of initialize led. */
@@ -77,6 +85,7 @@ export class HttpEndpoint {
   /** The value of its header; undefined before there is a version, and for versions without the header. */
   protocolVersion: string | undefined;
   private readonly own: Readonly<Record<string, string>>;
+  private readonly cookies: Cookies;
   private readonly calls: HttpAgents;
   private readonly others: HttpAgents;
 
@@ -90,6 +99,7 @@ export class HttpEndpoint {
     this.others = agents(agentOptions(mostOtherSockets));
     this.configured = new URL(launch.url);
     this.url = this.configured;
+    this.cookies = new Cookies(this.configured.origin);
     this.sessionId = launch.sessionId === '' ? undefined : launch.sessionId;
     this.own = Object.fromEntries([...launch.headers].map(([name, { value }]) => [name.toLowerCase(), value]));
   }
@@ -142,7 +152,7 @@ export class HttpEndpoint {
     }
   }
 
-  private exchangeOnce(request: EndpointRequest, token: string | undefined): Promise<HttpReply> {
+  private async exchangeOnce(request: EndpointRequest, token: string | undefined): Promise<HttpReply> {
     const { method, url, headers, body, kind, signal, onDelivery } = request;
     const session = this.sessionId === undefined ? {} : { 'mcp-session-id': this.sessionId };
     const version = this.protocolVersion === undefined ? {} : { 'mcp-protocol-version': this.protocolVersion };
@@ -154,18 +164,21 @@ export class HttpEndpoint {
     };
     // Configured headers and tokens are for the configured origin; a session belongs to the origin of its server.
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const own = isWithinOrigin(this.configured, url) ? { ...this.own, ...authorization } : {};
-    return exchange({
+    const own = isWithinOrigin(this.configured, url) ? { ...this.own, ...authorization } : none;
+    const cookie = this.cookies.headerFor(url, this.own['cookie']);
+    const reply = await exchange({
       method,
       url,
       headers: common,
-      credentials: { ...session, ...own },
+      credentials: { ...own, ...(cookie !== undefined && own !== none && { cookie }), ...session },
       origin: url,
       body,
       agents: kind === 'call' ? this.calls : this.others,
       signal,
       onDelivered: onDelivery && (() => onDelivery(true)),
     });
+    this.cookies.take(reply.url, reply.headers['set-cookie']);
+    return reply;
   }
 }
 

@@ -14,9 +14,10 @@ import { pipeline, type Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import zlib from 'node:zlib';
 import { systemClock, type Clock } from '../../base/clock.js';
+import { isLoopback } from '../../base/loopback.js';
 import type { HttpAgents } from './agents.js';
 import { shortened } from '../../protocol/inBrief.js';
-import { TransportFailure, type TransportFailureReason } from '../../failures/transportFailure.js';
+import { TransportFailure, type RedirectRemedy, type TransportFailureReason } from '../../failures/transportFailure.js';
 
 interface HttpExchange {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -57,8 +58,9 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
     if (!target) return reply(response, url);
     discard(response);
     const status = response.statusCode ?? 0;
+    const remedy = redirectRemedy(url, target);
     const refuse = (detail: string): never => {
-      throw new TransportFailure({ kind: 'redirect', detail, url: shown(url) });
+      throw new TransportFailure({ kind: 'redirect', detail, url: shown(url), ...(remedy && { remedy }) });
     };
     if (redirects === mostRedirects) refuse(`it redirects more than ${mostRedirects} times`);
     if (target.protocol !== 'http:' && target.protocol !== 'https:') refuse(`it redirects to ${target.protocol}`);
@@ -71,6 +73,34 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
     url = target;
   }
 }
+
+/** Returns undefined if the target itself is the address to write. */
+function redirectRemedy(url: URL, target: URL): RedirectRemedy | undefined {
+  const withoutSlash = (path: string): string => path.replace(/\/+$/, '');
+  // A proxy that ends TLS, or maps a port, hides the right origin from its server.
+  if (withoutSlash(target.pathname) === withoutSlash(url.pathname) && target.pathname !== url.pathname)
+    return { kind: 'write', url: `${url.origin}${target.pathname}` };
+  const words = target.pathname.toLowerCase().split(/[^a-z0-9]+/);
+  const isPage = words.some((word) => signInWords.includes(word));
+  if (isPage && url.pathname !== target.pathname) return { kind: 'signInPage' };
+  const isEncrypted = target.protocol === 'https:' || url.protocol === 'http:';
+  if (!isEncrypted || !/^https?:$/.test(target.protocol)) return { kind: 'unsafe' };
+  return isLoopback(target.hostname) && !isLoopback(url.hostname) ? { kind: 'unsafe' } : undefined;
+}
+
+const signInWords = [
+  'login',
+  'signin',
+  'sign',
+  'logon',
+  'sso',
+  'saml',
+  'oauth',
+  'oauth2',
+  'authorize',
+  'auth',
+  'accounts',
+];
 
 /** True if scheme, host and port are the same, or one is the encrypted form of the other on the default ports. */
 export function isWithinOrigin(origin: URL, url: URL): boolean {
@@ -179,7 +209,8 @@ export function broken(error: unknown, url: URL): TransportFailure {
   if (error instanceof TransportFailure) return error;
   const { code, message } = error as NodeJS.ErrnoException;
   const detail = code === 'ECONNRESET' ? 'the server closed the connection' : message;
-  return new TransportFailure({ kind: 'broken', detail, url: shown(url) });
+  const isUnreadable = /^(Z_|HPE_|ERR_BROTLI|ERR__|BROTLI)/.test(code ?? '');
+  return new TransportFailure({ kind: 'broken', detail, url: shown(url), ...(isUnreadable && code && { code }) });
 }
 
 function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
@@ -206,7 +237,7 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
       });
     } catch (error) {
       // For example, a line break in a header.
-      reject(new TransportFailure(undelivered(error as NodeJS.ErrnoException, url, undefined)));
+      reject(new TransportFailure(undelivered(error as NodeJS.ErrnoException, url)));
       return;
     }
     const deliver = (): void => {
@@ -232,7 +263,7 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
       if (signal.aborted) reject(closed());
       else if (delivered) reject(broken(error, url));
-      else reject(new TransportFailure(undelivered(error, url, request.agents.proxyFor(url))));
+      else reject(new TransportFailure(undelivered(error, url, request.agents)));
     });
     outgoing.end(body);
   });
@@ -245,7 +276,8 @@ function isUp(socket: Socket): boolean {
   return !(socket instanceof TLSSocket) || socket.authorized || Boolean(socket.authorizationError);
 }
 
-function undelivered(error: NodeJS.ErrnoException, url: URL, proxy: string | undefined): TransportFailureReason {
+function undelivered(error: NodeJS.ErrnoException, url: URL, agents?: HttpAgents): TransportFailureReason {
+  const [host, unusable] = [agents?.proxyFor(url), agents?.unusableProxyFor?.(url)];
   const first = error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException | undefined) : undefined;
   const code = error.code ?? first?.code ?? 'UNKNOWN';
   const message = error.message === '' ? (first?.message ?? code) : error.message;
@@ -255,8 +287,12 @@ function undelivered(error: NodeJS.ErrnoException, url: URL, proxy: string | und
   // A dying server resets the connections it has not accepted.
   const isReset = plain.startsWith('connect ECONNRESET');
   const detail = isRefused ? 'the connection was refused' : isReset ? 'the connection was reset' : plain;
-  const way = proxy === undefined ? '' : ` (through the proxy ${proxy})`;
-  return { kind: 'unreachable', code, detail: `${detail}${way}`, url: shown(url) };
+  const way = host === undefined ? '' : ` (through the proxy ${host})`;
+  const proxy =
+    host !== undefined
+      ? ({ kind: 'used', host } as const)
+      : unusable !== undefined && ({ kind: 'unusable', why: unusable } as const);
+  return { kind: 'unreachable', code, detail: `${detail}${way}`, url: shown(url), ...(proxy && { proxy }) };
 }
 
 function redirectTarget(response: http.IncomingMessage, url: URL): URL | undefined {

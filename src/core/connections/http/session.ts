@@ -17,6 +17,7 @@ import { answerIn, answers, readRefusalText } from './answer.js';
 import { requestId, type HttpEndpoint, type PostOptions } from './endpoint.js';
 import { readWholeAnswer } from './resumption.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
+import { errorCodes } from '../../protocol/errors.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
 
 interface HttpSessionDeps {
@@ -33,9 +34,30 @@ interface HttpSessionDeps {
   readonly signal: AbortSignal;
 }
 
-/** Servers made after the SDK's examples answer 400 with such words in place of 404. */
-const sessionUnknown = /session/i;
-const saysUnknown = /no valid|invalid|unknown|not found|expired|missing|does not exist|required/i;
+/** Many servers say in words, with any status, that they no longer know the session. */
+const sessionUnknown = /session|not initiali[sz]ed/i;
+const saysUnknown =
+  /no valid|invalid|unknown|not found|expired|missing|does not exist|required|terminated|closed|no longer|not initiali[sz]ed/i;
+/** An answer to the request itself is about the session only with these codes, and with few words. */
+const sessionCodes: readonly number[] = [errorCodes.server, -32001, errorCodes.invalidRequest];
+const mostWords = 100;
+
+/** A session that is lost within this time and after so few requests was refused right after it began. */
+const earlyMs = 10_000;
+const fewRequests = 3;
+const mostEarlyLosses = 2;
+
+function saysSessionUnknown(text: string): boolean {
+  return sessionUnknown.test(text) && saysUnknown.test(text);
+}
+
+/** True if the answer denies the session, so the server has not acted on the request. */
+export function deniesSession(message: JSONRPCMessage): boolean {
+  if (!('error' in message)) return false;
+  const { code, message: text, data } = message.error;
+  const isShort = text.length <= mostWords && (data ?? undefined) === undefined;
+  return isShort && sessionCodes.includes(code) && saysSessionUnknown(text);
+}
 
 export class HttpSession {
   private readonly renewed = new Emitter<void>();
@@ -46,8 +68,16 @@ export class HttpSession {
   private renewing: Promise<void> | undefined;
   private renewals = 0;
   private given = false;
+  /** The time in epoch milliseconds when the present session began. */
+  private since: number;
+  /** The requests accepted in the present session. */
+  private accepted = 0;
+  /** The sessions in a row that were refused right after they began. */
+  private earlyLosses = 0;
 
-  constructor(private readonly deps: HttpSessionDeps) {}
+  constructor(private readonly deps: HttpSessionDeps) {
+    this.since = deps.clock.now();
+  }
 
   /** @param kind the sockets to use */
   async post(
@@ -69,7 +99,9 @@ export class HttpSession {
     const body = isLarge(message) ? await inTurns(jsonInSlices(message)) : JSON.stringify(message);
     const session = endpoint.sessionId;
     const reply = await endpoint.post(body, kind, signal, own);
-    const accepted = session === undefined ? reply : await this.unlessRefused(reply, requestId(message));
+    const id = requestId(message);
+    const accepted = session === undefined ? reply : await this.unlessRefused(reply, id);
+    if (accepted && accepted.status <= 299 && id !== undefined) this.accepted += 1;
     if (accepted || session === undefined) return accepted ?? reply;
     own.onDelivery?.(false);
     await unlessAborted(this.renew(session), signal);
@@ -93,16 +125,12 @@ export class HttpSession {
 
   /** Resolves to undefined if the reply denies the session of the message, and to the reply otherwise. */
   private async unlessRefused(reply: HttpReply, id: RequestId | undefined): Promise<HttpReply | undefined> {
-    if (reply.status === 404) {
-      discard(reply.body);
-      return undefined;
-    }
-    if (reply.status !== 400) return reply;
+    if (reply.status < 400) return reply;
+    if (reply.status === 401 && reply.headers['www-authenticate'] !== undefined) return reply;
     const text = await readRefusalText(reply);
-    const short = inShort(text);
-    // An answer to the request itself is not about the session, whatever its words.
-    const isAnswer = answerIn(reply, text, id) !== undefined;
-    if (!isAnswer && sessionUnknown.test(short) && saysUnknown.test(short)) return undefined;
+    const answer = answerIn(reply, text, id);
+    const isDenied = answer ? deniesSession(answer) : reply.status === 404 || saysSessionUnknown(inShort(text));
+    if (isDenied) return undefined;
     return { ...reply, body: Readable.from([Buffer.from(text)]) };
   }
 
@@ -116,6 +144,14 @@ export class HttpSession {
   private async begin(): Promise<void> {
     const { endpoint, log, clock, timeoutMs, signal } = this.deps;
     const { first } = this;
+    const isEarly = clock.now() - this.since < earlyMs && this.accepted < fewRequests;
+    this.earlyLosses = isEarly ? this.earlyLosses + 1 : 0;
+    if (this.earlyLosses >= mostEarlyLosses) {
+      const detail = 'gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.';
+      const failure = this.lost(detail);
+      this.deps.onLost(failure);
+      throw failure;
+    }
     if (!first) throw new Error('A session was refused before initialize');
     log.write('warn', `${shown(endpoint.url)} no longer knows the session; initialising again`);
     endpoint.sessionId = undefined;
@@ -128,6 +164,8 @@ export class HttpSession {
       this.deps.onLost(failure);
       throw failure;
     }
+    this.since = clock.now();
+    this.accepted = 0;
     this.renewed.fire();
   }
 

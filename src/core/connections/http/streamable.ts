@@ -6,7 +6,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { finished } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { delay, limited } from '../../base/clock.js';
-import { statusFailure } from './answer.js';
+import { answers, statusFailure } from './answer.js';
 import {
   cancelledRequest,
   OpenRequest,
@@ -18,13 +18,21 @@ import {
 } from './endpoint.js';
 import { discard, type HttpReply } from './exchange.js';
 import { Liveness } from './liveness.js';
+import { unlessAborted } from '../../base/events.js';
+import { messageOf } from '../../base/text.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { readWholeAnswer } from './resumption.js';
 import { ServerStream } from './serverStream.js';
-import { HttpSession } from './session.js';
+import { deniesSession, HttpSession } from './session.js';
 import { modernVersion } from '../../protocol/versions.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
 import type { ServerSendOptions } from '../../peer/transport.js';
+
+/** A refused notification says nothing about other messages, unless the server refuses us. */
+function isPointlessRefusal(error: unknown): boolean {
+  const reason = error instanceof TransportFailure ? error.reason : undefined;
+  return reason?.kind === 'status' && ![401, 403, 407, 429].includes(reason.status);
+}
 
 interface StreamableChannelDeps extends HttpChannelDeps {
   readonly endpoint: HttpEndpoint;
@@ -62,8 +70,14 @@ export class StreamableChannel implements HttpChannel {
     const cancelled = cancelledRequest(message);
     const request = cancelled === undefined ? undefined : this.open.get(cancelled);
     if (request) return await this.cancel(request, message);
-    await this.tell(message, this.closing.signal);
-    if ('method' in message && message.method === 'notifications/initialized') this.stream.restart();
+    const begins = 'method' in message && message.method === 'notifications/initialized';
+    try {
+      await this.tell(message, this.closing.signal);
+    } catch (error) {
+      if (!begins || !isPointlessRefusal(error)) throw error;
+      this.deps.log.write('warn', `[http] the server refused notifications/initialized; going on. ${messageOf(error)}`);
+    }
+    if (begins) this.stream.restart();
   }
 
   /** Sends the first message. Resolves to the failure in place of delivering it. */
@@ -107,8 +121,20 @@ export class StreamableChannel implements HttpChannel {
     if (this.closing.signal.aborted) request.abort();
     this.open.set(id, request);
     try {
-      const reply = await this.session.post(message, 'call', signal, { headers: options?.headers, onDelivery });
-      await readWholeAnswer(this.deps, id, reply, (received) => this.deps.deliver(received, id), signal);
+      const own = { headers: options?.headers, onDelivery };
+      const session = this.deps.endpoint.sessionId;
+      let isDenied = false;
+      const deliver = (received: JSONRPCMessage): void => {
+        if (session !== undefined && answers(received, id) && deniesSession(received)) isDenied = true;
+        else this.deps.deliver(received, id);
+      };
+      const reply = await this.session.post(message, 'call', signal, own);
+      await readWholeAnswer(this.deps, id, reply, deliver, signal);
+      if (!isDenied || session === undefined) return undefined;
+      onDelivery(false);
+      await unlessAborted(this.session.renew(session), signal);
+      const again = await this.session.post(message, 'call', signal, own);
+      await readWholeAnswer(this.deps, id, again, (received) => this.deps.deliver(received, id), signal);
       return undefined;
     } catch (error) {
       return request.failure(error, this.deps.endpoint.url);

@@ -17,7 +17,7 @@ import { requestId, type HttpAccess, type HttpChannel, type HttpChannelDeps, Htt
 import { versionHeader } from '../handshake.js';
 import { LegacySseChannel } from './legacySse.js';
 import { StreamableChannel } from './streamable.js';
-import { failureAnswer } from '../../failures/transportFailure.js';
+import { failureAnswer, type TransportFailureReason } from '../../failures/transportFailure.js';
 import type { ServerSendOptions, ServerTransport } from '../../peer/transport.js';
 
 interface HttpTransportDeps {
@@ -39,10 +39,21 @@ type State =
   | { readonly kind: 'open'; readonly channel: HttpChannel }
   | { readonly kind: 'ended'; readonly cause: string };
 
-/** By the specification, a server without Streamable HTTP answers a posted initialize with these. */
-const legacyStatuses = [400, 404, 405];
+/**
+ * By the specification, a server without Streamable HTTP answers a posted initialize with 400, 404 or 405. Frameworks
+ * and gateways in front of it answer with others. After these, a GET would be refused too.
+ */
+const finalStatuses = [401, 407, 429];
+/** A server that fails at a POST may not answer a GET. The first failure explains more than the time limit. */
+const fallBackMs = 10_000;
 /** This many answers wait for a server to take them. A server asking on and on gets no more. */
 const mostAnswering = 256;
+
+/** Returns the answer that says a server may know only HTTP+SSE; undefined for any other failure. */
+function legacySign(reason: TransportFailureReason): string | undefined {
+  if (reason.kind === 'notMcp' && reason.isLegacyStream) return 'an event `endpoint`';
+  return reason.kind === 'status' && !finalStatuses.includes(reason.status) ? `HTTP ${reason.status}` : undefined;
+}
 
 export class HttpTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
@@ -136,8 +147,9 @@ export class HttpTransport implements ServerTransport {
       this.sessionTried = true;
       return await this.withoutInitialize(streamable, id, message, reason.status);
     }
-    if (reason.kind === 'status' && legacyStatuses.includes(reason.status)) {
-      if (await this.fallBack(streamable, message, reason.status)) return;
+    const why = legacySign(reason);
+    if (why !== undefined) {
+      if (await this.fallBack(streamable, message, why)) return;
       // What comes next, if anything does, is `server/discover`.
       if (!this.hasEnded()) this.openStreamable();
     }
@@ -178,22 +190,21 @@ export class HttpTransport implements ServerTransport {
     await this.initialize(id, message);
   }
 
-  private async fallBack(streamable: HttpChannel, message: JSONRPCMessage, status: number): Promise<boolean> {
+  /** @param why completes "… answers a posted initialize with" */
+  private async fallBack(streamable: HttpChannel, message: JSONRPCMessage, why: string): Promise<boolean> {
     await streamable.close();
     const legacy = new LegacySseChannel({ ...this.channelDeps, endpoint: this.endpoint });
     if (this.hasEnded()) return false;
     this.state = { kind: 'open', channel: legacy };
-    const failure = await legacy.open();
+    const timer = this.deps.clock.after(fallBackMs, () => void legacy.close());
+    const failure = await legacy.open().finally(() => timer.dispose());
     if (failure || this.hasEnded()) {
       if (failure) this.channelDeps.log.write('debug', `[http] no HTTP+SSE either: ${failure.message}`);
       await legacy.close();
       return false;
     }
-    const why = `answers a posted initialize with HTTP ${status}`;
-    this.channelDeps.log.write(
-      'info',
-      `${this.deps.launch.url} ${why}; speaking HTTP+SSE of protocol 2024-11-05 to it`,
-    );
+    const text = `${this.deps.launch.url} answers a posted initialize with ${why}; speaking HTTP+SSE of protocol 2024-11-05 to it`;
+    this.channelDeps.log.write('info', text);
     await legacy.send(message);
     return true;
   }

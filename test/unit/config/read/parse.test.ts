@@ -268,3 +268,21 @@ describe('a problem of YAML', () => {
       }
     });
 });
+
+describe('headers that belong to the protocol (X2)', () => {
+  it('a header of the transport is left out with a warning at its name, and the server starts', () => {
+    const names = ['Accept', 'content-type', 'HOST', 'Transfer-Encoding', 'Mcp-Session-Id', 'MCP-Protocol-Version'];
+    for (const name of names) {
+      const text = `version: 1\nservers:\n  a:\n    transport: streamable_http\n    url: https://a.test/\n    headers: { X-Own: y, ${name}: x }\n`;
+      const parsed = parse(text);
+      assert.ok(parsed.kind !== 'refused');
+      const [server] = parsed.servers;
+      assert.ok(server?.kind === 'valid' && server.definition.launch.transport === 'streamable_http');
+      assert.deepEqual([...server.definition.launch.headers.keys()], ['X-Own']);
+      const found = parsed.problems.map(({ code, severity, place }) => [code, severity, place.range.start]);
+      assert.deepEqual(found, [
+        ['header-invalid', 'warning', { line: 5, character: text.split('\n')[5]?.indexOf(name) }],
+      ]);
+    }
+  });
+});

@@ -29,6 +29,102 @@ describe('a channel of Streamable HTTP', () => {
     });
   });
 
+  describe('a channel with a server that denies the session in words (X2a)', () => {
+    const error = (message: Sent, text: string, code = -32001): string =>
+      JSON.stringify({ jsonrpc: '2.0', id: message.id, error: { code, message: text } });
+    const call = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} } as const;
+    const json = 'application/json';
+
+    async function outcomeOf(refuse: (message: Sent) => HttpReply, refusals = 1): Promise<FakeEndpoint> {
+      const other = basics();
+      let left = refusals;
+      const server = new FakeEndpoint((message) =>
+        message.method === 'tools/call' && left-- > 0 ? refuse(message) : other(message),
+      );
+      await stage.open(server);
+      await stage.channel.send(call);
+      await stage.clock.flow(1000);
+      return server;
+    }
+
+    const denials: Record<string, (message: Sent) => HttpReply> = {
+      '401 in plain text': () => status(401, 'Unauthorized: Session not found'),
+      '400 with the id of the request': (message) => status(400, error(message, 'Session not found'), json),
+      '200 with the id of the request': (message) => status(200, error(message, 'Session not found'), json),
+      '400 terminated': () => status(400, 'Session terminated'),
+      '400 not initialized': () => status(400, 'Bad Request: Server not initialized'),
+      '410 gone': () => status(410, '{"error":"Session expired"}', json),
+    };
+    for (const [what, refuse] of Object.entries(denials)) {
+      it(`a channel begins one new session after ${what}`, async () => {
+        const server = await outcomeOf(refuse);
+        assert.equal(stage.renewed, 1);
+        assert.equal(server.seen.filter((method) => method === 'tools/call').length, 2);
+        assert.ok(!stage.delivered.some((message) => 'error' in message));
+      });
+    }
+
+    const answersOfTheirOwn: Record<string, (message: Sent) => HttpReply> = {
+      'a 404 with its id': (message) => status(404, error(message, 'No such tool', -32602), json),
+      'a 400 with its id and other words': (message) => status(400, error(message, 'The browser is busy'), json),
+      'an error of the tool with another code': (message) => status(200, error(message, 'Session not found', 5), json),
+      'a 401 with a challenge': () => ({
+        ...status(401, 'Session not found'),
+        headers: { 'www-authenticate': 'Bearer' },
+      }),
+      'a 401 without such words': () => status(401, 'Unauthorized'),
+    };
+    for (const [what, refuse] of Object.entries(answersOfTheirOwn)) {
+      it(`a channel takes ${what} as the answer, and sends nothing again`, async () => {
+        const server = await outcomeOf(refuse);
+        assert.equal(stage.renewed, 0);
+        assert.equal(server.seen.filter((method) => method === 'tools/call').length, 1);
+        assert.ok('error' in (stage.delivered.at(-1) ?? {}));
+      });
+    }
+
+    it('the connection ends after two sessions in a row were refused right after they began', async () => {
+      const server = await outcomeOf(() => status(404, 'no such session'), Infinity);
+      await stage.channel.send({ ...call, id: 8 });
+      await stage.clock.flow(60_000);
+      assert.match(stage.died[0] ?? '', /sticky sessions/);
+      assert.ok(server.seen.filter((method) => method === 'initialize').length <= 3);
+    });
+  });
+
+  describe('a channel with a server that answers in an odd form (X2)', () => {
+    const json = (message: Sent): string => JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { ok: true } });
+    const forms: Record<string, (message: Sent) => HttpReply> = {
+      'no content type': (message) => status(200, json(message), ''),
+      'plain text': (message) => status(200, json(message), 'text/plain'),
+      'no empty line at the end': (message) => events(`data: ${json(message)}\n`),
+      'another name of the event': (message) => events(`event: response\ndata: ${json(message)}\n\n`),
+    };
+    for (const [form, make] of Object.entries(forms)) {
+      it(`a channel takes an answer with ${form}`, async () => {
+        const other = basics();
+        const server = new FakeEndpoint((message) =>
+          message.method === 'tools/call' ? make(message) : other(message),
+        );
+        await stage.open(server);
+        await stage.channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+        await stage.clock.flow(1000);
+        assert.deepEqual(stage.delivered.at(-1), { jsonrpc: '2.0', id: 7, result: { ok: true } });
+      });
+    }
+
+    it('goes on after notifications/initialized was refused, and opens the stream of the server', async () => {
+      const other = basics();
+      const server = new FakeEndpoint((message) =>
+        message.method === 'notifications/initialized' ? status(400, 'no') : other(message),
+      );
+      await stage.open(server);
+      await stage.clock.flow(1000);
+      assert.deepEqual(server.seen, ['initialize', 'notifications/initialized', 'GET']);
+      assert.deepEqual(stage.died, []);
+    });
+  });
+
   describe('a session that cannot be renewed (X4)', () => {
     for (const [what, isUnanswered] of [
       ['initialize is not answered again', ({ method }: Sent) => method === 'initialize'],

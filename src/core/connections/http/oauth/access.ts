@@ -48,6 +48,9 @@ const unnamed = 'more than was granted';
 const renewalLimitMs = 30_000;
 const signInLimitMs = 10 * 60_000;
 
+const programFix =
+  'Check clientId, clientSecret or privateKey, issuer and scopes under oauth. A browser does not help, because a program signs in.';
+
 export class OAuthAccess implements HttpAccess {
   private kept: Kept = nothingKept;
   private reading: Promise<void> | undefined;
@@ -109,11 +112,13 @@ export class OAuthAccess implements HttpAccess {
       (error: unknown) => error as Error,
     );
     const needed = this.status_.kind === 'needed' ? this.status_.why : undefined;
-    const why = failure?.message ?? needed ?? (used === undefined ? await this.advertised() : ended);
+    const cause = failure ?? needed ?? (used === undefined ? await this.advertised() : ended);
     // A person may have signed in since.
     if (this.hasOther(used)) return { kind: 'renewed' };
-    if (why === undefined) return { kind: 'other' };
-    return failure && !(failure instanceof SignInFailure) ? { kind: 'notRenewed', why } : this.need(why);
+    if (cause === undefined) return { kind: 'other' };
+    if (typeof cause === 'string') return this.need(cause);
+    const { message: why } = cause;
+    return cause instanceof SignInFailure ? this.need(why, cause.fix) : { kind: 'notRenewed', why };
   }
 
   async signIn(browser: SignInBrowser, signal: AbortSignal): Promise<void> {
@@ -204,10 +209,11 @@ export class OAuthAccess implements HttpAccess {
     return joinedScopes(this.kept.grant?.scope ?? this.challenge.scope ?? all, this.lacking.scope ?? all);
   }
 
-  private async need(why: string): Promise<Verdict> {
+  private async need(why: string, fix?: string): Promise<Verdict> {
     if (this.kept.grant) await this.keep({ ...this.kept, grant: undefined });
-    this.lack(why);
-    return { kind: 'signIn', why };
+    const known = fix ?? (this.launch.oauth?.grant === 'client_credentials' ? programFix : undefined);
+    this.lack(why, known);
+    return { kind: 'signIn', why, ...(known !== undefined && { fix: known }) };
   }
 
   /** Afterwards there is another token than `used`, unless only a person can get one. */
@@ -271,7 +277,7 @@ export class OAuthAccess implements HttpAccess {
   }
 
   /** Resolves to the reason why a person must sign in, or to undefined if the server does not ask for OAuth. */
-  private async advertised(): Promise<string | undefined> {
+  private async advertised(): Promise<string | SignInFailure | undefined> {
     try {
       const sdk = await loadOAuthSdk();
       const authority = await this.limited((signal) => this.discovered(sdk, signal, false));
@@ -279,7 +285,7 @@ export class OAuthAccess implements HttpAccess {
       if (this.challenge.metadataUrl) return nobody;
       return isAdvertised(authority) ? nobody : undefined;
     } catch (error) {
-      if (error instanceof SignInFailure) return error.message;
+      if (error instanceof SignInFailure) return error;
       this.deps.log.write('debug', `[oauth] how to sign in could not be found out: ${asText(error)}`);
       return undefined;
     }
@@ -336,9 +342,9 @@ export class OAuthAccess implements HttpAccess {
     this.become({ kind: 'signedIn', lacks: this.lacking && (this.lacking.scope ?? unnamed) });
   }
 
-  private lack(why: string): void {
+  private lack(why: string, fix?: string): void {
     const since = this.status_.kind === 'needed' ? this.status_.since : this.deps.clock.now();
-    this.become({ kind: 'needed', why, since });
+    this.become({ kind: 'needed', why, since, ...(fix !== undefined && { fix }) });
   }
 
   private become(status: SignInStatus): void {

@@ -71,7 +71,13 @@ export type SignInStatus =
   /** The server has not asked for a sign-in. */
   | { readonly kind: 'none' }
   /** `why` is a sentence for a person; `since` is in epoch milliseconds. */
-  | { readonly kind: 'needed'; readonly why: string; readonly since: number }
+  | {
+      readonly kind: 'needed';
+      readonly why: string;
+      readonly since: number;
+      /** The next step, if signing in in a browser would not help. */
+      readonly fix?: string;
+    }
   /** `lacks` holds further scopes the server wants for some of its work. */
   | { readonly kind: 'signedIn'; readonly lacks: string | undefined };
 
@@ -89,4 +95,12 @@ export interface SignIns {
 /** A failed sign-in. Once it is redacted, its message is fit for a person. */
 export class SignInFailure extends Error {
   override readonly name = 'SignInFailure';
+
+  /** @param fix the next step, if signing in again would fail again */
+  constructor(
+    message: string,
+    readonly fix?: string,
+  ) {
+    super(message);
+  }
 }

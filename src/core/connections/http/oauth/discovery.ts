@@ -57,6 +57,7 @@ export async function discover(discovery: Discovery): Promise<Authority> {
     if (resourceMetadata?.resource !== resource) {
       throw new SignInFailure(
         `The metadata of ${shown(server)} is for another resource, ${resource}, so no token is requested.`,
+        'Write the address of the resource as url if you mean that server; otherwise ask who runs the server to correct its metadata.',
       );
     }
   }

@@ -1,0 +1,264 @@
+/**
+ * Repairs what servers and clients send to the protocol's types, because strict readers after us would refuse a whole
+ * list for one field (X3). `null` counts as absent, at every depth. A value of another type costs its field, or its
+ * entry of a list. Unknown fields stay. A right value comes back as the same object, without a copy.
+ *
+ * It is written by hand, because results of tools pass through it, and a schema library is too slow for them. The test
+ * compares it with the schemas of the SDK. Arguments of tools and structured content are not looked at.
+ */
+import { isObject } from '../base/isObject.js';
+import type { Fields } from './client.js';
+
+/** Returns the value, a repaired copy, or undefined if the value does not fit. */
+type Shape = (value: unknown) => unknown;
+
+const text: Shape = (value) => (typeof value === 'string' ? value : undefined);
+const flag: Shape = (value) => (typeof value === 'boolean' ? value : undefined);
+const number: Shape = (value) => (typeof value === 'number' ? value : undefined);
+const table: Shape = (value) => (isObject(value) ? value : undefined);
+const share: Shape = (value) => (typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined);
+
+function oneOf(...values: readonly unknown[]): Shape {
+  return (value) => (values.includes(value) ? value : undefined);
+}
+
+function listOf(entry: Shape): Shape {
+  return (value) => {
+    if (!Array.isArray(value)) return undefined;
+    const list: readonly unknown[] = value;
+    const read = list.map(entry);
+    return read.every((each, index) => each === list[index]) ? list : read.filter((each) => each !== undefined);
+  };
+}
+
+function fields(optional: Readonly<Record<string, Shape>>, required: Readonly<Record<string, Shape>> = {}): Shape {
+  const wanted = Object.entries(required);
+  const all = [...wanted, ...Object.entries(optional)];
+  return (value) => {
+    if (!isObject(value)) return undefined;
+    if (wanted.some(([key, shape]) => shape(value[key]) === undefined)) return undefined;
+    let changes: Map<string, unknown> | undefined;
+    for (const [key, shape] of all) {
+      const given = value[key];
+      if (given === undefined) continue;
+      const read = shape(given);
+      if (read !== given) (changes ??= new Map<string, unknown>()).set(key, read);
+    }
+    return changes ? changed(value, changes) : value;
+  };
+}
+
+function changed(value: Fields, changes: ReadonlyMap<string, unknown>): Fields {
+  const entries = Object.entries(value).map(([key, given]) => [key, changes.has(key) ? changes.get(key) : given]);
+  return Object.fromEntries(entries.filter(([, given]) => given !== undefined)) as Fields;
+}
+
+/** A map with any keys. An entry that does not fit is left out. */
+function mapOf(entry: Shape): Shape {
+  return (value) => {
+    if (!isObject(value)) return undefined;
+    let changes: Map<string, unknown> | undefined;
+    for (const [key, given] of Object.entries(value)) {
+      const read = entry(given);
+      if (read !== given) (changes ??= new Map<string, unknown>()).set(key, read);
+    }
+    return changes ? changed(value, changes) : value;
+  };
+}
+
+const present: Shape = (value) => value ?? undefined;
+
+/** In these keywords of a schema, null is a value. */
+const nullable = ['default', 'const', 'example', 'examples', 'enum'];
+const schemaKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
+const schemaLists = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
+const schemaMaps = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
+/** A deeper schema is taken as it is, because the walk must end. */
+const deepestSchema = 64;
+
+/** Leaves out keywords that are null. Some languages write an empty list for an empty map, or the reverse. */
+function schemaAt(depth: number): Shape {
+  return (value) => {
+    if (!isObject(value) || depth > deepestSchema) return present(value);
+    const inner = schemaAt(depth + 1);
+    let changes: Map<string, unknown> | undefined;
+    for (const [key, given] of Object.entries(value)) {
+      const read = keyword(key, given, inner);
+      if (read !== given) (changes ??= new Map<string, unknown>()).set(key, read);
+    }
+    return changes ? changed(value, changes) : value;
+  };
+}
+
+function keyword(key: string, given: unknown, inner: Shape): unknown {
+  if (nullable.includes(key)) return given;
+  if (schemaKeywords.includes(key)) return inner(given);
+  if (schemaMaps.includes(key)) {
+    if (Array.isArray(given) && given.length === 0) return undefined;
+    return isObject(given) ? mapOf(inner)(given) : present(given);
+  }
+  if (schemaLists.includes(key)) return Array.isArray(given) ? listOf(inner)(given) : present(given);
+  if (key === 'required' && isObject(given) && Object.keys(given).length === 0) return undefined;
+  return present(given);
+}
+
+const schema = schemaAt(0);
+
+const day = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;
+const time = String.raw`(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?`;
+const zone = String.raw`(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)`;
+const dateTime = new RegExp(`^(${day})T${time}${zone}$`);
+
+const moment: Shape = (value) => {
+  const [, written] = typeof value === 'string' && value.length < 100 ? (dateTime.exec(value) ?? []) : [];
+  if (written === undefined) return undefined;
+  // A day that its month does not have becomes another one.
+  const read = new Date(`${written}T00:00:00Z`);
+  return !Number.isNaN(read.valueOf()) && read.toISOString().startsWith(written) ? value : undefined;
+};
+
+const icon = fields({ mimeType: text, sizes: listOf(text), theme: oneOf('light', 'dark') }, { src: text });
+const annotations = fields({ audience: listOf(oneOf('user', 'assistant')), priority: share, lastModified: moment });
+/** The fields of everything with a name that a person sees. */
+const shown = { title: text, description: text, icons: listOf(icon), _meta: table };
+const described = { ...shown, mimeType: text, annotations };
+
+const toolAnnotations = fields({
+  title: text,
+  readOnlyHint: flag,
+  destructiveHint: flag,
+  idempotentHint: flag,
+  openWorldHint: flag,
+});
+
+const toolShape = fields({
+  ...shown,
+  mimeType: text,
+  inputSchema: schema,
+  outputSchema: schema,
+  annotations: toolAnnotations,
+  execution: fields({ taskSupport: oneOf('required', 'optional', 'forbidden') }),
+});
+const promptShape = fields({
+  ...shown,
+  mimeType: text,
+  arguments: listOf(fields({ title: text, description: text, required: flag }, { name: text })),
+});
+const resourceShape = fields({ ...described, size: number });
+const templateShape = fields(described);
+
+function readEntry<Entry extends object>(shape: Shape, entry: Entry): Entry {
+  return (shape(entry) ?? entry) as Entry;
+}
+
+/** Each takes an entry with its required fields. */
+export const rightTool = <Entry extends object>(entry: Entry): Entry => readEntry(toolShape, entry);
+export const rightPrompt = <Entry extends object>(entry: Entry): Entry => readEntry(promptShape, entry);
+export const rightResource = <Entry extends object>(entry: Entry): Entry => readEntry(resourceShape, entry);
+export const rightTemplate = <Entry extends object>(entry: Entry): Entry => readEntry(templateShape, entry);
+
+const resourceContents = fields({ mimeType: text, _meta: table, text, blob: text });
+
+const blocks: Readonly<Record<string, Shape>> = {
+  text: fields({ annotations, _meta: table }),
+  image: fields({ annotations, _meta: table }),
+  audio: fields({ annotations, _meta: table }),
+  resource: fields({ annotations, _meta: table, resource: resourceContents }),
+  resource_link: resourceShape,
+};
+
+/** A part with an unknown type passes through, because it may come from a later version. */
+const block: Shape = (value) => {
+  if (!isObject(value)) return present(value);
+  const { type } = value;
+  const shape = typeof type === 'string' && Object.hasOwn(blocks, type) ? blocks[type] : undefined;
+  return shape ? shape(value) : value;
+};
+
+const blockOrBlocks: Shape = (value) => (Array.isArray(value) ? listOf(block)(value) : block(value));
+const message: Shape = (value) =>
+  isObject(value) ? fields({ content: blockOrBlocks, _meta: table })(value) : present(value);
+const contents: Shape = (value) => (isObject(value) ? resourceContents(value) : present(value));
+const unlessList =
+  (entry: Shape): Shape =>
+  (value) =>
+    Array.isArray(value) ? listOf(entry)(value) : value;
+
+const resultShape = fields({
+  _meta: table,
+  isError: flag,
+  content: unlessList(block),
+  contents: unlessList(contents),
+  messages: unlessList(message),
+  completion: fields({ values: unlessList(present), total: number, hasMore: flag }),
+});
+
+/** Reads the result of a request to a server that is not a list. */
+export function rightResult<Result extends object>(result: Result): Result {
+  return readEntry(resultShape, result);
+}
+
+const meta = fields({ progressToken: (value) => text(value) ?? number(value) });
+
+/** By method: the parameters with a known form. */
+const requests: Readonly<Record<string, Shape>> = {
+  'prompts/get': fields({ arguments: mapOf(present) }),
+  'completion/complete': fields({ context: fields({ arguments: mapOf(present) }) }),
+  'elicitation/create': fields({ requestedSchema: schema }),
+  'sampling/createMessage': fields({
+    messages: unlessList(message),
+    modelPreferences: fields({
+      hints: listOf(fields({ name: text })),
+      costPriority: share,
+      speedPriority: share,
+      intelligencePriority: share,
+    }),
+    tools: unlessList(toolShape),
+  }),
+};
+
+/** A list of the protocol is empty if it is null. */
+const lists = new Set([
+  'tools',
+  'prompts',
+  'resources',
+  'resourceTemplates',
+  'content',
+  'contents',
+  'messages',
+  'roots',
+]);
+/** For these fields, null is a value: the time of a task is not limited. */
+const nullableFields = new Set(['ttl', 'ttlMs']);
+
+/** Returns the result of a server without fields that are null, and with empty lists in place of null. */
+export function presentResult(result: Fields): Record<string, unknown> {
+  return withRightMeta(withoutNulls(result, lists));
+}
+
+/** Returns the result of a client without fields that are null: there `content` is a map of answers, or one block. */
+export function presentAnswer(result: Fields): Record<string, unknown> {
+  return withRightMeta(withoutNulls(result, none));
+}
+
+/** Returns the parameters of a message without the fields that are null. */
+export function presentParams(method: string, params: Fields): Record<string, unknown> {
+  const known = Object.hasOwn(requests, method) ? requests[method] : undefined;
+  const read = withRightMeta(withoutNulls(params, none));
+  return known ? readEntry(known, read) : read;
+}
+
+const none: ReadonlySet<string> = new Set();
+
+function withoutNulls(given: Fields, emptied: ReadonlySet<string>): Fields {
+  let changes: Map<string, unknown> | undefined;
+  for (const key of Object.keys(given)) {
+    if (given[key] !== null || nullableFields.has(key)) continue;
+    (changes ??= new Map<string, unknown>()).set(key, emptied.has(key) ? [] : undefined);
+  }
+  return changes ? changed(given, changes) : given;
+}
+
+function withRightMeta(given: Fields): Record<string, unknown> {
+  return (given['_meta'] === undefined ? given : fields({ _meta: meta })(given)) as Record<string, unknown>;
+}

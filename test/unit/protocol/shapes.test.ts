@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import {
+  CallToolResultSchema,
+  ListPromptsResultSchema,
+  ListResourcesResultSchema,
+  ListResourceTemplatesResultSchema,
+  ListToolsResultSchema,
+  ReadResourceResultSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import fc from 'fast-check';
+import {
+  presentParams,
+  presentResult,
+  rightPrompt,
+  rightResource,
+  rightResult,
+  rightTemplate,
+  rightTool,
+} from '../../../src/core/protocol/shapes.js';
+
+const odd = fc.oneof(
+  fc.constantFrom(null, true, 0, 2, -1, '', 'true', '48x48', '2025-02-31T00:00:00Z', '2025-02-28T00:00:00Z', [], {}),
+  fc.jsonValue({ maxDepth: 2 }),
+) as fc.Arbitrary<unknown>;
+const maybe = (...right: unknown[]): fc.Arbitrary<unknown> => fc.oneof(odd, fc.constantFrom(...right));
+const record = (
+  optional: Record<string, fc.Arbitrary<unknown>>,
+  required: Record<string, fc.Arbitrary<unknown>> = {},
+): fc.Arbitrary<Record<string, unknown>> =>
+  fc.record({ ...optional, ...required }, { requiredKeys: Object.keys(required) });
+const listOf = (entry: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 3, arbitrary: fc.array(fc.oneof(odd, entry), { maxLength: 3 }) }, { weight: 1, arbitrary: odd });
+const orOdd = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 3, arbitrary: value }, { weight: 1, arbitrary: odd });
+
+const text = maybe('x');
+const flag = maybe(true, false);
+const meta = maybe({ a: null });
+const icon = record({ src: text, mimeType: text, sizes: listOf(text), theme: maybe('dark') });
+const annotations = orOdd(record({ audience: listOf(maybe('user')), priority: odd, lastModified: odd }));
+const shown = { title: text, description: text, icons: listOf(icon), _meta: meta };
+const hints = record({
+  title: text,
+  readOnlyHint: flag,
+  destructiveHint: flag,
+  idempotentHint: flag,
+  openWorldHint: flag,
+});
+const name = fc.constant('n');
+const schema = fc.constant({ type: 'object' });
+const tool = record(
+  { ...shown, annotations: orOdd(hints), execution: orOdd(record({ taskSupport: maybe('optional') })) },
+  { name, inputSchema: schema },
+);
+// The list takes only prompts with named arguments.
+const argument = record({ title: text, description: text, required: flag }, { name });
+const prompt = record({ ...shown, arguments: fc.array(argument, { maxLength: 3 }) }, { name });
+const described = { ...shown, mimeType: text, annotations };
+const resource = record({ ...described, size: odd }, { name, uri: fc.constant('a:b') });
+const template = record(described, { name, uriTemplate: fc.constant('a:{b}') });
+
+const kinds = {
+  tool: [tool, rightTool, (each: unknown) => ListToolsResultSchema.safeParse({ tools: [each] })],
+  prompt: [prompt, rightPrompt, (each: unknown) => ListPromptsResultSchema.safeParse({ prompts: [each] })],
+  resource: [resource, rightResource, (each: unknown) => ListResourcesResultSchema.safeParse({ resources: [each] })],
+  template: [
+    template,
+    rightTemplate,
+    (each: unknown) => ListResourceTemplatesResultSchema.safeParse({ resourceTemplates: [each] }),
+  ],
+} as const;
+
+describe('entries of lists with fields that do not fit (X3)', () => {
+  for (const [kind, [entries, right, parse]] of Object.entries(kinds)) {
+    it(`a ${kind} with odd optional fields is read by the schema of the SDK, and a right one is the same object`, () => {
+      fc.assert(
+        fc.property(entries, (entry) => {
+          const before = JSON.stringify(entry);
+          const read = right(entry);
+          const { success, error } = parse(read);
+          assert.ok(success, `${before} became ${JSON.stringify(read)}: ${error?.message ?? ''}`);
+          assert.equal(right(read), read);
+          assert.equal(JSON.stringify(entry), before);
+          if (parse(entry).success && !before.includes('null')) assert.equal(read, entry);
+        }),
+        { numRuns: 500 },
+      );
+    });
+  }
+
+  it('a field that does not fit costs only that field', () => {
+    const read = rightTool({
+      name: 'a',
+      inputSchema: { type: 'object', properties: { x: { type: 'string', description: null, default: null } } },
+      annotations: { title: 'A', readOnlyHint: null, destructiveHint: 'true', idempotentHint: true, more: 1 },
+      icons: [{ src: 'i', sizes: '48x48' }, { src: 5 }, null],
+      more: null,
+    });
+    assert.deepEqual(read, {
+      name: 'a',
+      inputSchema: { type: 'object', properties: { x: { type: 'string', default: null } } },
+      annotations: { title: 'A', idempotentHint: true, more: 1 },
+      icons: [{ src: 'i' }],
+      more: null,
+    });
+  });
+
+  it('maps and lists of schemas may be null or empty ones of the other kind', () => {
+    const inputSchema = { type: 'object', properties: [], required: {}, $defs: null, additionalProperties: null };
+    assert.deepEqual(rightTool({ name: 'a', inputSchema }), { name: 'a', inputSchema: { type: 'object' } });
+  });
+});
+
+describe('results and parameters with null (X3)', () => {
+  const part = fc.oneof(
+    record({ annotations, _meta: meta }, { type: fc.constant('text'), text: fc.constant('x') }),
+    record({ annotations, _meta: meta }, { type: fc.constant('image'), data: fc.constant('YQ=='), mimeType: name }),
+    record({ ...described, size: odd }, { type: fc.constant('resource_link'), name, uri: name }),
+    record(
+      { annotations, _meta: meta },
+      {
+        type: fc.constant('resource'),
+        resource: record({ mimeType: text, _meta: meta, blob: fc.constant(null) }, { uri: name, text: name }),
+      },
+    ),
+    fc.constant(null),
+  );
+
+  it('a result of a tool is read by the schema of the SDK', () => {
+    const results = record({ isError: flag, _meta: meta, content: fc.array(part, { maxLength: 3 }) });
+    fc.assert(
+      fc.property(results, (result) => {
+        const { success } = CallToolResultSchema.safeParse(rightResult(presentResult({ data: 1, ...result })));
+        assert.ok(success, JSON.stringify(result));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('contents of a resource are read by the schema of the SDK', () => {
+    const contents = [{ uri: 'a:b', text: 'x', blob: null, mimeType: null, _meta: null }, null];
+    assert.ok(ReadResourceResultSchema.safeParse(rightResult({ contents })).success);
+    assert.deepEqual(rightResult({ contents }), { contents: [{ uri: 'a:b', text: 'x' }] });
+  });
+
+  it('null inside of arguments and structured content stays', () => {
+    const params = { name: 'a', arguments: { x: null } };
+    assert.equal(presentParams('tools/call', params), params);
+    const result = { content: [], structuredContent: { x: null } };
+    assert.equal(rightResult(presentResult(result)), result);
+  });
+
+  it('the fields of known requests that are null count as absent', () => {
+    assert.deepEqual(presentParams('prompts/get', { name: 'a', arguments: { x: null, y: 'z' } }), {
+      name: 'a',
+      arguments: { y: 'z' },
+    });
+    const messages = [{ role: 'user', content: { type: 'text', text: 'x', annotations: null } }, null];
+    const modelPreferences = { hints: [{ name: null }, null], costPriority: null };
+    assert.deepEqual(presentParams('sampling/createMessage', { messages, modelPreferences, systemPrompt: null }), {
+      messages: [{ role: 'user', content: { type: 'text', text: 'x' } }],
+      modelPreferences: { hints: [{}] },
+    });
+    const requestedSchema = { type: 'object', properties: { a: { type: 'string', title: null } }, required: null };
+    assert.deepEqual(presentParams('elicitation/create', { message: 'm', requestedSchema }), {
+      message: 'm',
+      requestedSchema: { type: 'object', properties: { a: { type: 'string' } } },
+    });
+  });
+});
