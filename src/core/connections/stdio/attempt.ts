@@ -9,6 +9,7 @@ import type { ConnectOutcome, StartFailure } from '../connection.js';
 import { connectOver, type OpeningDeps } from '../eras/opening.js';
 import { startProcess, type ProcessStart } from '../../processes/processTree.js';
 import {
+  clueOf,
   commandLine,
   commandNotFound,
   commandNotStarted,
@@ -41,6 +42,7 @@ export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boole
   const facts = (): StdioFacts => ({ launch, remains: transport.remains });
   return await connectOver({ ...deps, transport }, timedOut, {
     beginning: 'its start',
+    clue: (error) => clueOf(facts(), error),
     neverAnswered: (timeoutMs) => neverAnswered(facts(), timeoutMs),
     ended: async () => {
       const ending = await transport.ended;
