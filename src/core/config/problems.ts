@@ -192,6 +192,11 @@ export function commandWithArguments(spot: Spot): Problem {
   return problem('command-with-arguments', 'error', spot, message, fix);
 }
 
+export function commandIsAddress(spot: Spot): Problem {
+  const fix = 'Write `transport: streamable_http` and the address as `url`, and remove `command` and `args`.';
+  return problem('wrong-type', 'error', spot, '`command` must be a program; found an address.', fix);
+}
+
 /** @param meant the transport according to the other keys of the entry */
 export function transportSse(spot: Spot, meant: 'stdio' | 'streamable_http'): Problem {
   if (meant === 'stdio') {

@@ -86,6 +86,18 @@ export function commandNotFound(launch: StdioLaunch, search: PathSearch): StartF
   return search.nearest === undefined ? failed : { ...failed, instead: search.nearest };
 }
 
+/** Returns the failure of a launcher without a package: `npx` would open a shell, which runs our messages as commands. */
+export function packageMissing({ command, args }: StdioLaunch): StartFailure | undefined {
+  const name = baseName(command).replace(/\.(exe|cmd)$/i, '');
+  if (!/^(?:npx|pnpx|bunx|uvx)$/i.test(name) || !args.every((arg) => /^(?:-y|--yes|-q|--quiet|)$/.test(arg))) {
+    return undefined;
+  }
+  const yes = name === 'npx' ? "'-y', " : '';
+  return failure('missing-key', ['command'], `did not start: ${name} needs the name of a package.`, {
+    fix: `Write it in args, for example \`args: [${yes}'some-server']\`.`,
+  });
+}
+
 export function folderMissing(launch: StdioLaunch): StartFailure {
   return failure('cwd-missing', ['cwd'], `did not start: the folder ${launch.cwd} does not exist.`, {
     fix: 'Create the folder, or correct cwd.',

@@ -8,6 +8,7 @@ import {
   commandNotStarted,
   endedBeforeAnswer,
   neverAnswered,
+  packageMissing,
 } from '../../../src/core/failures/stdio.js';
 
 const launch: StdioLaunch = { transport: 'stdio', command: 'server', args: ['-v'], cwd: '/project', env: new Map() };
@@ -135,6 +136,18 @@ describe('words of endings', () => {
     const npx = { ...launch, command: 'npx' };
     const { fix } = neverAnswered({ launch: npx, remains: { stderr: [], stray: [], sawMessage: false } }, 20_000);
     assert.match(fix, /^Raise timeouts\.connect/);
+  });
+
+  it('a launcher of packages without a package is not started', () => {
+    const found = packageMissing({ ...launch, command: 'npx', args: ['-y'] });
+    assert.equal(found?.message, 'did not start: npx needs the name of a package.');
+    assert.match(found.fix, /`args: \['-y', 'some-server'\]`/);
+    assert.match(
+      packageMissing({ ...launch, command: '/usr/bin/uvx', args: [] })?.fix ?? '',
+      /`args: \['some-server'\]`/,
+    );
+    assert.equal(packageMissing({ ...launch, command: 'npx', args: ['-y', 'x'] }), undefined);
+    assert.equal(packageMissing({ ...launch, args: [] }), undefined);
   });
 
   it('of commands that the system does not start', () => {

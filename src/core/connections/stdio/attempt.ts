@@ -17,6 +17,7 @@ import {
   endedBeforeAnswer,
   folderMissing,
   neverAnswered,
+  packageMissing,
   type StdioFacts,
 } from '../../failures/stdio.js';
 import { StdioTransport } from './transport.js';
@@ -33,6 +34,8 @@ export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boole
   const { launch, log } = deps;
   const env = childEnvironment(deps.hostEnv, launch);
   const { command, args, cwd } = launch;
+  const withoutPackage = packageMissing(launch);
+  if (withoutPackage) return failed(withoutPackage);
   const started = await startProcess({ ...deps.process, command, args, cwd, env });
   if (started.kind === 'notStarted') return failed(await notStarted(launch, started.error, env));
   const { tree } = started;
