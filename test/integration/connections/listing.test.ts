@@ -112,7 +112,12 @@ describe('listing', function () {
 
   it('is empty for a server that has no tools, and does not ask it', async () => {
     const { listing, connection } = await rig.start(fixture('wrong-initialize', '--kind', 'no-tools'));
-    assert.deepEqual(listing, { tools: [], malformed: [], prompts: { prompts: [], malformed: [] } });
+    assert.deepEqual(listing, {
+      tools: [],
+      malformed: [],
+      declaresNone: true,
+      prompts: { prompts: [], malformed: [] },
+    });
     assert.equal(connection.capabilities.tools, undefined);
   });
 
