@@ -144,11 +144,16 @@ export function help(): 0 {
 export class NewLines {
   private last: readonly string[] = [];
 
-  constructor(private readonly write: (line: string) => void) {}
+  /** @param subjectOf returns the same text for lines of the same news */
+  constructor(
+    private readonly write: (line: string) => void,
+    private readonly subjectOf: (line: string) => string = (line) => line,
+  ) {}
 
   say(lines: readonly string[]): void {
-    for (const line of lines) if (!this.last.includes(line)) this.write(line);
-    this.last = lines;
+    const subjects = lines.map(this.subjectOf);
+    for (const [index, line] of lines.entries()) if (!this.last.includes(subjects[index] ?? '')) this.write(line);
+    this.last = subjects;
   }
 }
 

@@ -4,6 +4,7 @@ import { assertNever } from '../core/base/assertNever.js';
 import { oneLine } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
 import { asText } from '../core/base/text.js';
+import { whereVariablesAreSet } from '../core/config/problems.js';
 import { originWord } from '../core/config/sources.js';
 import type { Fields } from '../core/protocol/client.js';
 import type { Toolset } from '../core/tools/catalogue.js';
@@ -14,7 +15,14 @@ import type { ServerState, ServerStatus, StatusSnapshot } from '../core/reconcil
 export function problemLine(problem: Problem): string {
   const { file, range } = problem.place;
   const where = `${file}:${range.start.line + 1}:${range.start.character + 1}`;
-  return oneLine(`${where}: ${problem.severity} ${problem.code}: ${problem.message} ${problem.fix}`);
+  const fix = problem.fix.replace(whereVariablesAreSet, 'in the shell that runs this command');
+  return oneLine(`${where}: ${problem.severity} ${problem.code}: ${problem.message} ${fix}`);
+}
+
+/** Returns the same text for a problem that an edit moves, and for a count of too many tools that goes on. */
+export function subjectOfProblem(line: string): string {
+  const subject = line.replace(/:\d{1,9}:\d{1,9}: (?=error|warning|information|hint)/, ': ');
+  return subject.includes(' too-many-tools: ') ? 'too-many-tools' : subject;
 }
 
 /** True for an error of a whole file (C4). */

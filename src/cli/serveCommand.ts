@@ -20,7 +20,7 @@ import { StableEndpoint, type EndpointState } from '../core/gateway/http/stableE
 import { version } from '../../package.json';
 import { keptOffers } from './keptOffers.js';
 import { complain, NewLines, print } from './output.js';
-import { inOrder, problemLine } from './render.js';
+import { inOrder, problemLine, subjectOfProblem } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
 export interface ServeRequest {
@@ -80,7 +80,7 @@ async function serve(run: Run, running: RunningHost, port: number, tokenFile: st
 /** Prints the addresses of the toolsets and the problems, now and after each change. */
 function tell(run: Run, host: Host, endpoint: StableEndpoint, tokenFile: string, store: DisposableStore): void {
   const said = new NewLines(print);
-  const complained = new NewLines(complain);
+  const complained = new NewLines(complain, subjectOfProblem);
   const look = (): void => {
     const { state } = endpoint;
     const toolsets = host.catalogue.toolsets.flatMap(({ id, tools }) => {

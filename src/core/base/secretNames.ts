@@ -43,7 +43,7 @@ const harmlessEnds = new Set(
     'SERVERS SUPPORTED REQUIRED HOST PORT USER USERNAME PROVIDER MODE STATUS COUNT LIMIT LENGTH SIZE LENGTHS HINT ' +
     'ALGORITHM ALG FORMAT SCOPE SCOPES VERSION DESCRIPTION DOCUMENTATION ' +
     'COMMAND COMMANDS CMD HELPER HELPERS PROGRAM PROCESS SCRIPT EXEC EXECUTABLE BINARY PLUGIN PLUGINS MODULE MODULES ' +
-    'LIBRARY CLASS BACKEND BACKENDS ENGINE'
+    'LIBRARY CLASS BACKEND BACKENDS ENGINE ERROR ERRORS EXCEPTION'
   ).split(' '),
 );
 
@@ -109,6 +109,21 @@ export function isTrivial(value: string, name = ''): boolean {
   return /^\s*$|^(?:true|false|yes|no|on|off|none|null|undefined|\d{1,5})$|^[•*.…]{1,96}$|^x{3,96}$|^\$\{\w{1,90}\}$|^\$\w{1,90}$|^<[^<>]{0,90}>$|^SECRET_REMOVED$/i.test(
     value,
   );
+}
+
+const reasonWords =
+  /\b(?:required?|missing|invalid|expected|expired|unset|undefined|empty|must be|unauthori[sz]ed|unknown|(?:not|isn't) (?:set|provided|found|given|defined|configured|valid))\b/i;
+const readsVariable =
+  /^(?:os\.(?:environ|getenv)|process\.env|import\.meta\.env|(?:Deno|Bun)\.env|ENV\[|System\.getenv|getenv\(|std::env)/;
+
+/**
+ * True if a text beside a secret's name is the name of a variable, code that reads one, or the reason why the value is
+ * refused: messages about missing secrets have them in the place of the value.
+ */
+export function isNoValue(text: string): boolean {
+  if (text.length > 200) return false;
+  if (/^[A-Z]{1,40}\d{0,2}(?:_[A-Z]{1,40}\d{0,2}){1,10}[.,;:!?)]{0,2}$/.test(text)) return true;
+  return readsVariable.test(text) || (/^[A-Za-z][A-Za-z ,.:'()-]{0,200}$/.test(text) && reasonWords.test(text));
 }
 
 /** Services' own beginnings of their tokens. */

@@ -6,7 +6,15 @@
  * The scan is linear by construction (S2): it goes from anchor to anchor, looks back a bounded number of characters,
  * and skips earlier stretches on its way forward.
  */
-import { isRandom, isToken, isTrivial, type NameStrength, nameStrength, tokenBeginnings } from './secretNames.js';
+import {
+  isNoValue,
+  isRandom,
+  isToken,
+  isTrivial,
+  type NameStrength,
+  nameStrength,
+  tokenBeginnings,
+} from './secretNames.js';
 
 /** The place of a secret. `environment` marks any value of an environment. */
 export interface Found {
@@ -112,7 +120,7 @@ class Scan {
       const colon = text.slice(start, Math.min(end, start + 256)).indexOf(':');
       return colon < 0 ? end : this.add(start + colon + 1, end);
     }
-    return isTrivial(value, option) || prose.test(value) ? end : this.add(start, end);
+    return isTrivial(value, option) || prose.test(value) || isNoValue(value) ? end : this.add(start, end);
   }
 
   /** Finds `name=value`, `name: value` and `"name": "value"`. */
@@ -145,6 +153,7 @@ class Scan {
     if (text.charAt(start) === '\\' && isQuote(text.charCodeAt(start + 1))) quote = text.slice(start, start + 2);
     else if (isQuote(text.charCodeAt(start))) quote = text.charAt(start);
     start += quote.length;
+    const first = start;
     const scheme = /authorization$/i.test(name) ? this.endOf(/[A-Za-z]{1,20}[ \t]{1,8}(?=\S)/y, start) : start;
     const wholeLine = quote === '' && !equals && /authorization$|cookie$/i.test(name);
     start = scheme;
@@ -154,7 +163,8 @@ class Scan {
     const most = opaque ? start + longestLookBack : text.length;
     const end = wholeLine ? this.lineEnd(start) : this.valueEnd(start, quote, inAddress, most);
     const head = text.slice(start, Math.min(end, start + 200));
-    if (isTrivial(head, name)) return after;
+    if (isTrivial(head, name) || (strength !== 'none' && isNoValue(wholeLine ? text.slice(first, end) : head)))
+      return after;
     if (isEnvironment) return this.add(start, end, 'environment');
     if (opaque) {
       const isOne = head.length >= 8 && /\d/.test(head) && /[A-Za-z]/.test(head);
@@ -181,7 +191,7 @@ class Scan {
       if (!isQuote(text.charCodeAt(start))) return start;
       const end = this.valueEnd(start + 1, text.charAt(start));
       const head = text.slice(start + 1, Math.min(end, start + 101));
-      if (!isTrivial(head) && !(weak && plainWord.test(head))) this.add(start + 1, end);
+      if (!isTrivial(head) && !isNoValue(head) && !(weak && plainWord.test(head))) this.add(start + 1, end);
       at = end + 1;
     }
   }
@@ -235,7 +245,7 @@ class Scan {
 
   private lineEnd(start: number): number {
     for (let at = start; ;) {
-      const stop = this.endOf(/[^\r\n"'\\]*/y, at);
+      const stop = this.endOf(/[^\r\n"'\\”]*/y, at);
       if (this.text.charAt(stop - 1) !== '=') return stop;
       // Finds a parameter in quotes, as in `Digest username="a", response="…"`.
       at = this.endOf(/"[^"\r\n]*"/y, stop);
@@ -289,13 +299,14 @@ function quoteBefore(text: string, start: number): string {
   return isQuote(text.charCodeAt(start - 1)) ? text.charAt(start - 1) : '';
 }
 
-/** White space, quotes, `;`, `&`, `<`, `>`, `|`. */
+/** White space, quotes (also the closing one of our messages), `;`, `&`, `<`, `>`, `|`. */
 function isEndCode(code: number): boolean {
   return (
     code <= 0x20 ||
     code === 0x22 ||
     code === 0x27 ||
     code === 0x60 ||
+    code === 0x201d ||
     code === 0x3b ||
     code === 0x26 ||
     code === 0x3c ||

@@ -4,7 +4,7 @@
  *
  * Invariant: valid JSON stays valid JSON.
  */
-import { isPlural, isRandom, isToken, isTrivial, nameStrength, tokenBeginnings } from './secretNames.js';
+import { isNoValue, isPlural, isRandom, isToken, isTrivial, nameStrength, tokenBeginnings } from './secretNames.js';
 import { findSecrets, type Found } from './secretScan.js';
 
 export const mask = '•••';
@@ -252,7 +252,7 @@ class JsonCleaning {
 
 /** In JSON every value has a name beside it, so a single word is weaker evidence. */
 function isSecretOf(name: string, value: string): boolean {
-  if (name === '' || isTrivial(value, name)) return false;
+  if (name === '' || isTrivial(value, name) || isNoValue(value)) return false;
   const strength = nameStrength(name);
   return strength !== 'none' && (strength !== 'weak' || !/^[A-Za-z]{1,15}$/.test(value));
 }

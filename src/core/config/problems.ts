@@ -192,6 +192,11 @@ export function commandWithArguments(spot: Spot): Problem {
   return problem('command-with-arguments', 'error', spot, message, fix);
 }
 
+export function commandIsAddress(spot: Spot): Problem {
+  const fix = 'Write `transport: streamable_http` and the address as `url`, and remove `command` and `args`.';
+  return problem('wrong-type', 'error', spot, '`command` must be a program; found an address.', fix);
+}
+
 /** @param meant the transport according to the other keys of the entry */
 export function transportSse(spot: Spot, meant: 'stdio' | 'streamable_http'): Problem {
   if (meant === 'stdio') {
@@ -264,13 +269,16 @@ export function envFileUnusable(spot: Spot, written: string, file: string, reaso
   return problem('env-file-unusable', 'error', spot, message, fix);
 }
 
+/** The command line names its shell in place of this. */
+export const whereVariablesAreSet = 'before you start the editor or run `mcp-toolsets`';
+
 /** @param similar a set variable with nearly this name */
 export function envUnset(spot: Spot, variable: string, target: string, similar: string | undefined): Problem {
   const message = `The environment variable \`${shortened(variable)}\`, needed for ${target}, is not set.`;
   const fix =
     similar === undefined
-      ? `Set \`${shortened(variable)}\` before you start the editor or run \`mcp-toolsets\`, or name another variable.`
-      : `Set \`${shortened(variable)}\` before you start the editor or run \`mcp-toolsets\`, or change the name to \`${similar}\`, which is set.`;
+      ? `Set \`${shortened(variable)}\` ${whereVariablesAreSet}, or name another variable.`
+      : `Set \`${shortened(variable)}\` ${whereVariablesAreSet}, or change the name to \`${similar}\`, which is set.`;
   return problem('env-unset', 'error', spot, message, fix);
 }
 

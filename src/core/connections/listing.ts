@@ -296,7 +296,7 @@ export class OfferLister {
 
   async listTools(options: ListOptions): Promise<ToolListing> {
     options.signal.throwIfAborted();
-    if (!isObject(this.deps.capabilities.tools)) return { tools: [], malformed: [] };
+    if (!isObject(this.deps.capabilities.tools)) return { tools: [], malformed: [], declaresNone: true };
     const { whatIsWrongWithTool: more } = this.deps;
     const kind = { ...tools, whatIsWrong: (tool: Fields) => tools.whatIsWrong(tool) ?? more?.(tool) };
     const { entries, malformed } = await this.list(kind, options);

@@ -1,6 +1,7 @@
 /**
- * Explains the usual meaning of a process's last words, with a next step. Everything here is pure; a guess is worded
- * as one.
+ * Explains the usual meaning of a process's output, with a next step. `clues` is the only catalogue: every failure of a
+ * program asks it. Everything here is pure; a guess is worded as one. Each expression is bounded, because programs
+ * write anything.
  */
 
 interface LikelyCause {
@@ -9,7 +10,159 @@ interface LikelyCause {
   readonly fix: string;
 }
 
-type Clue = readonly [pattern: RegExp, explain: (match: RegExpExecArray) => LikelyCause];
+/** The state of the process, and its arguments. */
+interface Circumstances {
+  readonly args?: readonly string[];
+  readonly runs?: boolean;
+}
+
+type Clue = readonly [
+  pattern: RegExp,
+  explain: (match: RegExpExecArray, text: string, circumstances: Circumstances) => LikelyCause | undefined,
+];
+
+/** An error of the network, with the host, or the address and the port, if the line has one. */
+const networkError =
+  /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ERR_NAME_NOT_RESOLVED|UND_ERR_CONNECT_TIMEOUT)\b|connection refused|name or service not known|nodename nor servname|temporary failure in name resolution|no such host|failed to resolve|getaddrinfo failed|UnknownHostException|network is unreachable|fetch failed\b/i;
+
+/** Servers run without these. */
+const sideline = /telemetry|analytics|update[ -]?check|check(?:ing)? for (?:a )?(?:new|update)|version check/i;
+
+const hostPatterns: readonly RegExp[] = [
+  /(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH) {1,2}((?:[\w-]{1,63}\.){0,8}[\w-]{1,63}(?::\d{1,5})?|[\da-f:]{2,40})(?![\w:])/i,
+  /lookup ([\w.-]{1,200})[^\n]{0,80}no such host/,
+  /dial tcp ([\w.:[\]-]{1,200}?):? (?:connect|i\/o)/,
+  /(?:resolve|UnknownHostException:?|HTTPS?ConnectionPool\(host=) ?['"]?([\w.-]{1,200})/,
+  /\((\d{1,3}(?:\.\d{1,3}){3})\),? port \d/,
+  /(?:hostname|host): ?['"]([\w.:-]{1,200})['"]/,
+  /address: ?['"]([\w.:-]{1,200})['"]/,
+  /https?:\/\/([\w.-]{1,200}(?::\d{1,5})?)/,
+  /\b((?:localhost|\d{1,3}(?:\.\d{1,3}){3}):\d{1,5})\b/,
+];
+
+function explainUnreachable(_: RegExpExecArray, text: string): LikelyCause | undefined {
+  const lines = text.split('\n').filter((line) => !sideline.test(line));
+  const at = lines.findIndex((line) => networkError.test(line));
+  if (at < 0) return undefined;
+  const nearby = lines.slice(at, at + 16).join('\n');
+  // The line with a code says more than "fetch failed" before it.
+  const code = /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)\b/.exec(
+    nearby,
+  )?.[0];
+  const word = code ?? networkError.exec(nearby)?.[0] ?? '';
+  const host = hostIn(nearby);
+  const isRefused = code === 'ECONNREFUSED' || (code === undefined && /connection refused/i.test(word));
+  return {
+    cause: `It cannot reach ${host ?? (isRefused ? 'a service that it needs' : 'the network')} (${word}).`,
+    fix: isRefused
+      ? 'Start that service, or correct its address in args or env.'
+      : 'Check the network or the proxy, and the address in args or env.',
+  };
+}
+
+function hostIn(text: string): string | undefined {
+  const found = hostPatterns.map((pattern) => pattern.exec(text)?.[1]).find((host) => host !== undefined);
+  const port = /\bport:? (\d{1,5})\b/.exec(text)?.[1];
+  if (found === undefined || port === undefined || /:\d{1,5}$/.test(found)) return found;
+  return found.includes(':') ? `[${found}]:${port}` : `${found}:${port}`;
+}
+
+function wrongNode(text: string): LikelyCause {
+  const found =
+    /^ {0,8}Node\.js (v\d[\w.]{0,20})/m.exec(text)?.[1] ??
+    /(?:not support|detected|using|running|current(?: version)?:?|got|have|found|is)[^\n\d]{0,30}?(v?\d{1,2}\.\d{1,3}\.\d{1,3})/i.exec(
+      text,
+    )?.[1] ??
+    /Node(?:\.js)?(?: version)? (v\d{1,2}\.\d{1,3}\.\d{1,3})/i.exec(text)?.[1];
+  return {
+    cause: `The server seems to need another version of Node.js${found === undefined ? '' : ` than ${found}`}.`,
+    fix: 'Update Node.js, or write the path of the right version as command.',
+  };
+}
+
+/** The words of programs that miss something. */
+const wanting =
+  /\bmissing\b|\brequire[sd]?\b|(?:\bnot|n't) (?:been )?(?:set|provided|found|defined|configured|specified|given|present|supplied)\b|\bmust (?:be|have|set|provide|specify|define)\b|\bunset\b|\bundefined\b|\b(?:set|provide|export|define|specify|supply)\b|\bneeds?\b|KeyError|NotPresent|\bno [^\n]{0,40}?(?:provided|given|set|found|specified|configured)\b|\bempty\b/i;
+const harmless = /default|optional|falling back|fallback|ignor|disabled|skipp|deprecat|\bwarn/i;
+const variableName = /(?<![\w-])[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,12}(?!\w)/g;
+const otherName =
+  /^(?:ERR|UND_ERR|EAI|UNABLE_TO|SELF_SIGNED|CERT|DEPTH_ZERO|NODE_MODULE)_|^MODULE_NOT_FOUND$|_(?:ERROR|FAILED|EXCEPTION)$/;
+const credentialWords = /api[ _-]?key|\btoken|secret|credential|password|environment variable|env(?:ironment)? var/i;
+
+/** Returns the names of the variables in the first line that says they are missing. */
+function missingVariables(text: string): string[] | undefined {
+  const lines = text.split('\n');
+  for (const [at, line] of lines.entries()) {
+    if (!wanting.test(line) || harmless.test(line)) continue;
+    // Schema checkers write the name, its line breaks and only then "required".
+    const isShort = /^[\s"',:{[\]}a-z]{0,24}(?:Field required|Required\b)/i.test(line);
+    const near = isShort ? [line, ...lines.slice(Math.max(0, at - 4), at).reverse()] : [line];
+    for (const one of near) {
+      const names = [...new Set(one.match(variableName))].filter((name) => !otherName.test(name));
+      if (names.length > 0) return /\bor\b|\beither\b/i.test(one) ? names.slice(0, 1) : names.slice(0, 4);
+    }
+  }
+  return undefined;
+}
+
+function explainMissing(text: string): LikelyCause | undefined {
+  const names = missingVariables(text);
+  if (names) {
+    const which = names.length === 1 ? 'a variable' : 'variables';
+    const entries = names.map((name) => `${name}: { env: ${name} }`).join(', ');
+    return {
+      cause: `It seems to miss ${which} of its environment: ${names.join(', ')}.`,
+      fix: `Set ${names.length === 1 ? 'it' : 'them'} under env of this server: \`env: { ${entries} }\`.`,
+    };
+  }
+  const isMissing = text
+    .split('\n')
+    .some(
+      (line) => wanting.test(line) && credentialWords.test(line) && !harmless.test(line) && !/^\s{0,16}-/.test(line),
+    );
+  return isMissing
+    ? {
+        cause: 'It seems to miss a variable of its environment.',
+        fix: 'Set the variable under env of this server, e.g. `NAME: { env: NAME }`.',
+      }
+    : undefined;
+}
+
+/** Names the subcommand in a usage that starts a server. */
+function explainUsage(text: string, args: readonly string[]): LikelyCause {
+  const names = ['mcp', 'mcp-server', 'mcp:start', 'mcp:serve', 'stdio', 'serve', 'server', 'start'];
+  const listed = new Set<string>();
+  for (const line of text.split('\n')) {
+    const [column = ''] = line.trim().split(/ {2,20}|\t/, 1);
+    const words = /^usage\b/i.test(column) ? [] : column.split(' ', 2);
+    for (const word of words) listed.add(word.replace(/[,:]$/, ''));
+    for (const word of /[{<[(]([\w:|,-]{1,200})[}>\])]/.exec(line)?.[1]?.split(/[|,]/) ?? []) listed.add(word);
+  }
+  const name = names.find((one) => listed.has(one) && !args.includes(one));
+  return name === undefined
+    ? {
+        cause: 'It printed its usage: it does not accept these arguments.',
+        fix: 'Correct args as the output of the server says.',
+      }
+    : { cause: `It printed its usage: it wants a subcommand, such as ${name}.`, fix: `Add ${name} to args.` };
+}
+
+function explainListening(address: string | undefined, port: string): LikelyCause {
+  const local = (address ?? `http://127.0.0.1:${port}`).replace(
+    /\/\/(?:0\.0\.0\.0|\[::\]|\*)(?=[:/]|$)/,
+    '//127.0.0.1',
+  );
+  const url = local.replace(/[.,;]$/, '').replace(/^(https?:\/\/[^/]{1,200})\/?$/, '$1/mcp');
+  const shown = port === '' ? (/:(\d{2,5})(?=\/|$)/.exec(url)?.[1] ?? '') : port;
+  return {
+    cause: shown === '' ? `It listens at ${url}.` : `It listens on port ${shown}.`,
+    fix: `Write \`transport: streamable_http\` and \`url: ${url}\`, or make the server speak stdio.`,
+  };
+}
+
+function baseName(file: string): string {
+  return file.split(/[\\/]/).at(-1) ?? file;
+}
 
 const clues: readonly Clue[] = [
   [
@@ -18,6 +171,21 @@ const clues: readonly Clue[] = [
       cause: `npm did not find the package${match[1] ? ` ${match[1]}` : ''}: its name is misspelt, or it is private.`,
       fix: 'Correct the package name in args, or log in to its registry.',
     }),
+  ],
+  [
+    /npm (?:ERR!|error) code ETARGET|No matching version found for/i,
+    (_, text) => {
+      const wanted =
+        /No matching version found for ((?:@[\w.-]{1,100}\/)?[\w.-]{1,100})@([^\s'"]{1,60}?)\.?(?=[\s'"]|$)/m.exec(
+          text,
+        );
+      return {
+        cause: wanted
+          ? `npm has no version ${wanted[2]} of ${wanted[1]}.`
+          : 'npm does not have this version of the package.',
+        fix: 'Correct the version in args, or leave it out.',
+      };
+    },
   ],
   [
     /could not determine executable to run/i,
@@ -42,25 +210,35 @@ const clues: readonly Clue[] = [
     }),
   ],
   [
-    /Cannot find (?:module|package) '([^']+)'/,
+    /Cannot find module '([^'\n]{0,300}\.node)'|(Could not locate the bindings file|No native build was found|NODE_MODULE_VERSION|invalid ELF header|Could not load the "sharp" module)/,
+    (match, text) => {
+      const file = match[1] ?? /[\w.-]{1,80}\.node\b/.exec(text)?.[0];
+      return {
+        cause: `Its native part${file === undefined ? '' : ` ${baseName(file)}`} was not built when the package was installed, or was built for another Node.js.`,
+        fix: 'Install it again where its build can run, with the Node.js that starts it.',
+      };
+    },
+  ],
+  [
+    /Cannot find (?:module|package) '(?!node:)([^'\n]{1,500})'/,
     (match) => ({
       cause: `Node did not find ${match[1]}: the path is wrong, or its dependencies are not installed.`,
       fix: 'Correct the path in args or cwd, or install the dependencies there.',
     }),
   ],
   [
-    /can't open file '([^']+)'/,
+    /can't open file '([^'\n]{1,500})'/,
     (match) => ({ cause: `Python did not find the file ${match[1]}.`, fix: 'Correct the path in args or cwd.' }),
   ],
   [
-    /ModuleNotFoundError: No module named '([^']+)'/,
+    /ModuleNotFoundError: No module named '([^'\n]{1,200})'/,
     (match) => ({
       cause: `Python has no module ${match[1]} in this environment.`,
       fix: 'Install it, or name the Python of the right virtual environment as command.',
     }),
   ],
   [
-    /not found in the package registry|No solution found when resolving/i,
+    /not found in the package registry|No solution found when resolving|No matching distribution found/i,
     () => ({
       cause: 'uv did not find the package or a version of it that fits.',
       fix: 'Correct the package name or its version in args.',
@@ -81,39 +259,62 @@ const clues: readonly Clue[] = [
       fix: 'End the other program, or give the server another port.',
     }),
   ],
+  [networkError, explainUnreachable],
   [
-    /(?:api[ _-]?key|token|secret|credential|environment variable|env var)\S*[^\n]{0,60}?(?:missing|required|not set|not provided|not found|must be|undefined)|(?:missing|requires?|set|provide)[^\n]{0,40}?(?:api[ _-]?key|[A-Z]{2,}_(?:TOKEN|KEY|SECRET)|environment variable)/i,
-    () => ({
-      cause: 'An environment variable that it needs seems to be missing.',
-      fix: 'Set the variable under env of this server, e.g. NAME: { env: NAME }.',
-    }),
+    /(?:TypeError|Error)[^\n]{0,40}: Invalid URL\b/,
+    () => ({ cause: 'It was given an address that is no URL.', fix: 'Correct the address in args or env.' }),
   ],
   [
-    /Unsupported engine|requires? Node(?:\.js)?\b|SyntaxError: (?:Unexpected token|The requested module)/i,
-    () => ({
-      cause: 'The server seems to need another version of Node.js.',
-      fix: 'Update Node.js, or write the path of the right version as command.',
-    }),
+    /\bnot support Node\b|requires? (?:a )?(?:minimum )?(?:version of )?Node(?:\.js|JS)?\b|requires? (?:at least )?Node|Node(?:\.js)?(?: version)? ?(?:>=?|v?)? ?\d[\w.]{0,12}\+?(?: or (?:higher|later|newer|above))? (?:is )?required|(?:upgrade|update)(?: to| your)? Node|No such built-in module|Cannot find (?:module|package) 'node:|SyntaxError: (?:Unexpected token(?![^\n]{0,200}JSON)|The requested module|Invalid regular expression flags)|ERR_REQUIRE_ESM|ReferenceError: (?:File|CustomEvent|WebSocket|fetch|navigator|crypto|Iterator) is not defined|(?:withResolvers|toSorted|toReversed|markAsUncloneable|getBuiltinModule|Object\.groupBy|structuredClone) is not (?:a function|defined)|The engine "node" is incompatible/i,
+    (_, text) => wrongNode(text),
   ],
+  [
+    /missing required (?:argument|option|flag)s?:? ?['"`]?([\w<>.-]{0,60})|the following (?:argument|option)s are required: ?([^\n]{0,100})|not enough (?:non-option )?arguments|too few arguments|required (?:argument|option|flag) ['"`]?([\w<>.-]{1,60})/i,
+    (match, text) => {
+      if (missingVariables(text)) return undefined;
+      const name = match[1] || match[2] || match[3] || '';
+      return {
+        cause: `It needs an argument that args does not have${name === '' ? '' : `: ${name}`}.`,
+        fix: 'Correct args as the output of the server says.',
+      };
+    },
+  ],
+  [wanting, (_, text) => explainMissing(text)],
+  [/Unsupported engine|EBADENGINE/i, (_, text) => wrongNode(text)],
   [
     /command not found|is not recognized as an internal or external command/i,
     () => ({ cause: 'A command that it calls is not installed.', fix: 'Install the command that its output names.' }),
   ],
   [
-    /(?:unknown|unrecognized|invalid|unexpected) (?:option|argument)|^usage:/im,
+    /(?:unknown|unrecognized|invalid|unexpected) (?:option|argument|command)/i,
     () => ({ cause: 'It does not accept these arguments.', fix: 'Correct args as the output of the server says.' }),
+  ],
+  [/^[ \t]{0,8}(?:usage\b|(?:available )?commands:)/im, (_, text, { args = [] }) => explainUsage(text, args)],
+  [
+    /\b(?:listening|running|started|available|serving|served)\b[^\n]{0,60}?(?:(https?:\/\/[^\s'"<>()]{1,200})|\bport:? {0,2}(\d{2,5})\b|(?:on|at) (?:[\w.*-]{0,60}|\[[\da-f:]{0,40}\]|::):(\d{2,5})\b)/i,
+    (match, _, { runs = false }) => (runs ? explainListening(match[1], match[2] ?? match[3] ?? '') : undefined),
   ],
 ];
 
-export function likelyCause(
-  exit: { readonly code: number | null; readonly signal: string | null },
-  output: readonly string[],
-): LikelyCause {
+/** Returns the meaning of the output if the catalogue knows it. */
+export function clueIn(output: readonly string[], circumstances: Circumstances = {}): LikelyCause | undefined {
   const text = output.join('\n');
   for (const [pattern, explain] of clues) {
     const match = pattern.exec(text);
-    if (match) return explain(match);
+    const found = match ? explain(match, text, circumstances) : undefined;
+    if (found) return found;
   }
+  return undefined;
+}
+
+/** Returns the meaning of the output, or else of the exit. */
+export function likelyCause(
+  exit: { readonly code: number | null; readonly signal: string | null },
+  output: readonly string[],
+  args: readonly string[] = [],
+): LikelyCause {
+  const clue = clueIn(output, { args });
+  if (clue) return clue;
   if (exit.signal === 'SIGKILL') {
     return {
       cause: 'The system or another program ended it, often because memory ran out.',
@@ -135,8 +336,11 @@ export function likelyCause(
       fix: 'Run the command in a terminal: an MCP server waits for input. Then correct command and args.',
     };
   }
+  const isSilent = output.every((line) => line.trim() === '');
   return {
-    cause: 'The cause is in its last output, if there is any.',
+    cause: isSilent
+      ? 'It wrote nothing, so its arguments or variables may be wrong.'
+      : 'The cause is in its last output.',
     fix: 'Run the command in a terminal to see what is missing, then correct command, args or env.',
   };
 }

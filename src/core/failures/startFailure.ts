@@ -32,6 +32,8 @@ export interface TransportFailures {
   readonly beginning: string;
   neverAnswered(timeoutMs: number): StartFailure;
   ended(failure: TransportFailure | undefined): StartFailure | Promise<StartFailure>;
+  /** Explains the error of a server that runs, if something is known about it. */
+  clue?(error: string): (Pick<StartFailure, 'fix'> & { readonly cause: string }) | undefined;
 }
 
 export async function startFailure(
@@ -42,7 +44,10 @@ export async function startFailure(
   switch (opening.kind) {
     case 'stopped':
       return opening.during === 'list'
-        ? listFailed(`They did not come within ${timeoutMs / 1000} s of ${failures.beginning}.`)
+        ? withClue(
+            listFailed(`They did not come within ${timeoutMs / 1000} s of ${failures.beginning}.`),
+            failures.clue?.(''),
+          )
         : failures.neverAnswered(timeoutMs);
     case 'wrongAnswer':
       return {
@@ -52,12 +57,16 @@ export async function startFailure(
         path: [],
       };
     case 'refused':
-      return initializeRefused(opening);
+      return withClue(initializeRefused(opening), failures.clue?.(opening.message));
     case 'listFailed':
-      return listFailed(opening.reason);
+      return withClue(listFailed(opening.reason), failures.clue?.(opening.reason));
     case 'transport':
       return await failures.ended(opening.failure);
   }
+}
+
+function withClue(failure: StartFailure, clue: ReturnType<NonNullable<TransportFailures['clue']>>): StartFailure {
+  return clue ? { ...failure, message: `${failure.message} ${clue.cause}`, fix: clue.fix } : failure;
 }
 
 export function initializeRefused(error: { readonly code: number; readonly message: string }): StartFailure {

@@ -8,7 +8,7 @@ import type { StdioLaunch } from '../config/model.js';
 import type { PathSearch } from '../processes/commandSearch.js';
 import type { ProcessExit } from '../processes/processTree.js';
 import { shortened } from '../protocol/inBrief.js';
-import { likelyCause } from './likelyCause.js';
+import { clueIn, likelyCause } from './likelyCause.js';
 import type { Unstartable } from '../processes/posixCommand.js';
 import type { StartFailure } from './startFailure.js';
 
@@ -34,6 +34,8 @@ export interface StdioFacts {
 }
 
 const quotedLines = 6;
+/** The line that names an error, and the lines behind it. */
+const quotedBehindError = 3;
 const commandLineLength = 200;
 
 /** Programs for starting servers. */
@@ -82,6 +84,18 @@ export function commandNotFound(launch: StdioLaunch, search: PathSearch): StartF
       : `Change \`command\` to \`${search.nearest}\`, or install \`${command}\`, or write its full path.`;
   const failed = failure('command-not-found', ['command'], `${where}${nearest}`, { fix });
   return search.nearest === undefined ? failed : { ...failed, instead: search.nearest };
+}
+
+/** Returns the failure of a launcher without a package: `npx` would open a shell, which runs our messages as commands. */
+export function packageMissing({ command, args }: StdioLaunch): StartFailure | undefined {
+  const name = baseName(command).replace(/\.(exe|cmd)$/i, '');
+  if (!/^(?:npx|pnpx|bunx|uvx)$/i.test(name) || !args.every((arg) => /^(?:-y|--yes|-q|--quiet|)$/.test(arg))) {
+    return undefined;
+  }
+  const yes = name === 'npx' ? "'-y', " : '';
+  return failure('missing-key', ['command'], `did not start: ${name} needs the name of a package.`, {
+    fix: `Write it in args, for example \`args: [${yes}'some-server']\`.`,
+  });
 }
 
 export function folderMissing(launch: StdioLaunch): StartFailure {
@@ -145,48 +159,85 @@ const spawnErrors: Readonly<Record<string, { readonly cause: string; readonly fi
 };
 
 export function endedBeforeAnswer(facts: StdioFacts, ending: Exclude<StdioEnding, { kind: 'closed' }>): StartFailure {
-  const { stray, stderr } = facts.remains;
-  const telling = tellingLine([...stderr, ...stray]);
+  const output = outputLines(facts.remains);
+  const telling = tellingLine(output);
   const what = `${endingWords(ending)}${telling === undefined ? ' before it answered initialize.' : `: ${telling}`}`;
   if (ending.kind === 'streamClosed') {
-    return failure('server-not-jsonrpc', [], details(what, facts), {
-      fix: 'Check that command and args start an MCP server that speaks over stdio.',
+    const clue = clueIn(output, { args: facts.launch.args, runs: true });
+    return failure('server-not-jsonrpc', [], details(what, facts, clue?.cause), {
+      fix: clue?.fix ?? 'Check that command and args start an MCP server that speaks over stdio.',
     });
   }
-  const { cause, fix } = likelyCause(ending.exit, [...stray, ...stderr]);
+  const { cause, fix } = likelyCause(ending.exit, output, facts.launch.args);
   return failure('server-exited', [], details(what, facts, cause), { fix });
 }
 
 export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailure {
-  const { command } = facts.launch;
+  const { command, args } = facts.launch;
   const what = `did not answer initialize within ${timeoutMs / 1000} s.`;
+  const clue = clueIn(outputLines(facts.remains), { args, runs: true });
   if (facts.remains.stray.length > 0) {
     const cause = 'It may be another kind of program, or an MCP server that needs an argument to speak over stdio.';
-    return failure('server-not-jsonrpc', [], details(what, facts, cause), {
-      fix: 'Check command and args; a server must write nothing but JSON-RPC to stdout, and its log to stderr.',
+    return failure('server-not-jsonrpc', [], details(what, facts, clue?.cause ?? cause), {
+      fix:
+        clue?.fix ??
+        'Check command and args; a server must write nothing but JSON-RPC to stdout, and its log to stderr.',
     });
   }
   const fetches = /^(npx|bunx|uvx|uv|docker|podman)(\.|$)/i.test(baseName(command));
   const cause = fetches
-    ? `On its first start ${baseName(command)} may still be fetching the package.`
+    ? `On its first start ${baseName(command)} may still have been fetching the package. This was ended with the start.`
     : 'It may be waiting for something, or not be an MCP server that speaks over stdio.';
   const fix = fetches
-    ? 'Restart the server once the package is there, or raise timeouts.connect.'
+    ? 'Raise timeouts.connect, e.g. to 5m, or run the command once in a terminal until the package is there. Then restart the server.'
     : 'Run the command in a terminal to see what it waits for; raise timeouts.connect if it is only slow.';
-  return failure('server-silent', [], details(what, facts, cause), { fix });
+  return failure('server-silent', [], details(what, facts, clue?.cause ?? cause), { fix: clue?.fix ?? fix });
 }
+
+/** Explains the failure of a program that runs, by its error and its output. */
+export function clueOf({ launch, remains }: StdioFacts, error: string): ReturnType<typeof clueIn> {
+  return clueIn([error, ...outputLines(remains)], { args: launch.args });
+}
+
+function outputLines({ stderr, stray }: StdioRemains): string[] {
+  return [...stderr, ...stray].map(withoutColours);
+}
+
+function withoutColours(line: string): string {
+  return line.replace(/\u001b\[[\d;:?]{0,40}[A-Za-z]/g, '');
+}
+
+/** Returns a line as people can read it. */
+function readable(line: string): string {
+  return withoutColours(line)
+    .replace(/\s{1,100}/g, ' ')
+    .trim();
+}
+
+/** Frames, brackets and other lines around an error that say nothing about it. */
+const noise =
+  /^(?:at |Node\.js v\d|node:[\w/]{1,100}:\d|File "[^"]{0,400}", line \d|Require stack:|- (?:\/|[A-Z]:\\)|throw |Traceback |\.{3} \d+ lines|[\s^~|{}[\](),;.:-]{0,400}$)/;
+const naming =
+  /^\W{0,20}(?:uncaught )?(?:[\w.]{0,100}(?:error|exception)\b|fatal\b|panic\b|npm err)|(?:error|exception|fatal|panic)\b(?: ?\[\w{1,60}\])?["')\]]{0,2}[:!]|\[(?:error|fatal)\]|panicked at/i;
+const mayName =
+  /\b(?:required?|requires|must be|missing|cannot|can't|could not|unable to|failed|denied|refused|invalid|unauthori[sz]ed|unsupported|no such)\b|\bnot (?:set|found|provided|defined|configured|supported?)\b|\b(?:does|is) not\b/i;
 
 /** Returns the line with the best reason for the end of a program: its first error, or else its last words. */
 function tellingLine(lines: readonly string[]): string | undefined {
-  const isError = (line: string): boolean =>
-    /^\W*(?:uncaught )?(?:[\w.]*(?:error|exception)\b|fatal\b|panic\b|npm err)/i.test(line);
-  const line = lines.find(isError) ?? lines.findLast((one) => one.trim() !== '' && !/^\s+at |^Node\.js v/.test(one));
-  return line === undefined ? undefined : shortened(line.trim(), 150);
+  const words = lines.map(readable).filter((line) => !noise.test(line));
+  const line = words[namingIndex(words)] ?? words.at(-1);
+  return line === undefined ? undefined : shortened(line, 150);
+}
+
+function namingIndex(words: readonly string[]): number {
+  const certain = words.findIndex((line) => naming.test(line));
+  return certain >= 0 ? certain : words.findIndex((line) => mayName.test(line));
 }
 
 /** Puts the command after the first line, because it is long and known. */
 function details(what: string, { launch, remains }: StdioFacts, cause = ''): string {
-  return `${what}\n${sentences(`Command: ${commandLine(launch)}.`, outputWords(remains), cause)}`;
+  const output = cause.startsWith('It wrote nothing') ? '' : outputWords(remains);
+  return `${what}\n${sentences(`Command: ${commandLine(launch)}.`, output, cause)}`;
 }
 
 /** Returns the command in one line; secrets in its arguments are masked (E4). */
@@ -206,7 +257,7 @@ export function causeOfDeath(ending: StdioEnding, remains: StdioRemains): string
   const last = remains.stderr.at(-1);
   return sentences(
     `The server process ${endingWords(ending)}.`,
-    last === undefined ? '' : `Its last line on stderr: “${last}”`,
+    last === undefined ? '' : `Its last line on stderr: “${readable(last)}”`,
   );
 }
 
@@ -226,14 +277,27 @@ function endingWords(ending: StdioEnding): string {
 function outputWords({ stderr, stray }: StdioRemains): string {
   const out =
     stray.length === 0 ? '' : `On stdout it wrote text that is not JSON-RPC:\n${quote(stray.slice(0, quotedLines))}`;
-  const err = stderr.length === 0 ? '' : `Last on stderr:\n${quote(stderr.slice(-quotedLines))}`;
+  const err = stderrWords(stderr);
   if (out === '' && err === '') return 'It wrote nothing.';
   return [out, err].filter((part) => part !== '').join('\n') + '\n';
 }
 
+/** Quotes the line that names the error with the lines behind it, or else the last lines. */
+function stderrWords(stderr: readonly string[]): string {
+  if (stderr.length === 0) return '';
+  const words = stderr.map(readable).filter((line) => !noise.test(line));
+  if (words.length === 0) return `Last on stderr:\n${quote(stderr.slice(-1))}`;
+  const start = namingIndex(words);
+  if (start < 0 || words.length <= quotedLines) return `Last on stderr:\n${quote(words.slice(-quotedLines))}`;
+  const named = words.slice(start, start + quotedBehindError);
+  return start + named.length === words.length
+    ? `Last on stderr:\n${quote(words.slice(-quotedLines))}`
+    : `On stderr it wrote:\n${quote(named)}`;
+}
+
 /** Marks the beginning and the end of each line, because a message may be shown on one line. */
 function quote(lines: readonly string[]): string {
-  return lines.map((line) => `  “${shortened(line, 300)}”`).join('\n');
+  return lines.map((line) => `  “${shortened(readable(line), 300)}”`).join('\n');
 }
 
 /** Joins the parts by spaces, except after a line break. */

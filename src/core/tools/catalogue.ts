@@ -37,6 +37,8 @@ export interface ResourceListing {
 export interface ToolListing {
   readonly tools: readonly OfferedTool[];
   readonly malformed: readonly Malformed[];
+  /** True if the server's capabilities have no tools, so it was not asked for them. */
+  readonly declaresNone?: boolean;
   /** It is undefined if the server has no prompts. */
   readonly prompts?: PromptListing | undefined;
   /** It is undefined if the server has no resources. */

@@ -23,6 +23,7 @@ import {
   type FilteredToolsReport,
   keptOut,
   listTooLong,
+  nothingDeclared,
   type NamesKeptOut,
   nameTwiceInServer,
   patternWithoutEffect,
@@ -88,6 +89,7 @@ export function* curateInSlices(
   const listedTwice = new Set<string>();
   const seen = new Set<string>();
 
+  if (listed.declaresNone === true && !listed.prompts && !listed.resources) problems.push(nothingDeclared(at));
   for (const entry of listed.malformed) problems.push(toolMalformed(at, entry.name, entry.detail));
   for (const tool of listed.tools) {
     yield;

@@ -277,3 +277,9 @@ export function listIncomplete(at: At, of: ListKind, detail: string): Problem {
   const fix = 'Read its log, correct the cause, and restart it.';
   return problem(at, 'list-incomplete', 'warning', message, fix);
 }
+
+export function nothingDeclared(at: At): Problem {
+  const message = `"${at.server}" declares no tools, prompts or resources in its capabilities, so it was not asked for any.`;
+  const fix = 'Update the server, or ask its author: capabilities need `tools: {}` if it has tools.';
+  return problem(at, 'list-incomplete', 'warning', message, fix);
+}

@@ -226,8 +226,12 @@ describe('mcp-toolsets serve', () => {
     const authorization = `Bearer ${serving.token}`;
     await isTold(url, {}, /MCP_TOOLSETS_TOKEN/);
     await isTold(url, { authorization: `Bearer ${'A'.repeat(43)}` }, /token is missing or wrong/);
-    assert.deepEqual(await statusOf(url, { authorization, host: 'evil.example' }), [403, '']);
-    assert.deepEqual(await statusOf(url, { authorization, origin: 'https://evil.example' }), [403, '']);
+    const [hostStatus, hostAdvice] = await statusOf(url, { authorization, host: 'evil.example' });
+    assert.equal(hostStatus, 403);
+    assert.match(String(hostAdvice), /The header Host must be one of 127\.0\.0\.1:/);
+    const [originStatus, originAdvice] = await statusOf(url, { authorization, origin: 'https://evil.example' });
+    assert.equal(originStatus, 403);
+    assert.match(String(originAdvice), /The header Origin names another machine/);
     assert.deepEqual(await statusOf(`${serving.base}/editor/alpha`, { authorization }), [404, '']);
     assert.equal((await statusOf(url, { authorization }))[0], 200);
   });

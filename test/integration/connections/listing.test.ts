@@ -112,7 +112,12 @@ describe('listings of tools', function () {
 
   it('the listing of a server without tools is empty, and sends no request', async () => {
     const { listing, connection } = await rig.start(fixture('wrong-initialize', '--kind', 'no-tools'));
-    assert.deepEqual(listing, { tools: [], malformed: [], prompts: { prompts: [], malformed: [] } });
+    assert.deepEqual(listing, {
+      tools: [],
+      malformed: [],
+      declaresNone: true,
+      prompts: { prompts: [], malformed: [] },
+    });
     assert.equal(connection.capabilities.tools, undefined);
   });
 

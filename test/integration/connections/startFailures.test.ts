@@ -134,7 +134,7 @@ describe('start failures of stdio servers (X3)', function () {
     assert.deepEqual(await rig.failure(short('exits')), {
       code: 'server-exited',
       message:
-        'exited with code 3: fatal: no configuration found\nCommand: `node exits.mjs`. Last on stderr:\n  “fatal: no configuration found”\nThe cause is in its last output, if there is any.',
+        'exited with code 3: fatal: no configuration found\nCommand: `node exits.mjs`. Last on stderr:\n  “fatal: no configuration found”\nThe cause is in its last output.',
       fix: 'Run the command in a terminal to see what is missing, then correct command, args or env.',
       path: [],
     });
@@ -153,8 +153,8 @@ describe('start failures of stdio servers (X3)', function () {
     const failure = await rig.failure(
       short('exits', '--code', '1', '--stderr', 'Error: GITHUB_TOKEN environment variable is required'),
     );
-    assert.match(failure.message, /An environment variable that it needs seems to be missing\.$/);
-    assert.equal(failure.fix, 'Set the variable under env of this server, e.g. NAME: { env: NAME }.');
+    assert.match(failure.message, /It seems to miss a variable of its environment: GITHUB_TOKEN\.$/);
+    assert.equal(failure.fix, 'Set it under env of this server: `env: { GITHUB_TOKEN: { env: GITHUB_TOKEN } }`.');
   });
 
   it('a program that exits without an error is reported as perhaps no MCP server', async () => {
@@ -204,8 +204,14 @@ describe('start failures of stdio servers (X3)', function () {
     writeFileSync(path.join(folder, 'uvx.cmd'), `@"${process.execPath}" -e "setTimeout(() => {}, 60000)"\r\n`);
     const env = new Map([['PATH', literal(`${folder}${path.delimiter}${process.env['PATH'] ?? ''}`)]]);
     const failure = await rig.failure(stdio('uvx', ['some-server'], { env }), { timeoutMs: 300 });
-    assert.match(failure.message, /On its first start uvx may still be fetching the package\.$/);
-    assert.equal(failure.fix, 'Restart the server once the package is there, or raise timeouts.connect.');
+    assert.match(
+      failure.message,
+      /On its first start uvx may still have been fetching the package\. This was ended with the start\.$/,
+    );
+    assert.equal(
+      failure.fix,
+      'Raise timeouts.connect, e.g. to 5m, or run the command once in a terminal until the package is there. Then restart the server.',
+    );
   });
 
   it('a program that writes other text to stdout is reported with that text', async () => {

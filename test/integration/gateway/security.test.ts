@@ -29,6 +29,14 @@ describe('gateway: safety (G2, G3b)', () => {
     assert.equal(answer.headers['mcp-session-id'], undefined);
   }
 
+  function assertAdvised(answer: Answer, advice: RegExp): void {
+    assert.equal(answer.status, 403);
+    assert.match(answer.body, advice);
+    assert.ok(!answer.body.includes('evil.example'), 'the answer quotes the request');
+    for (const header of ['www-authenticate', 'mcp-session-id', 'access-control-allow-origin'])
+      assert.equal(answer.headers[header], undefined);
+  }
+
   it('each gateway has another token of 256 bits', async () => {
     const other = createGateway({ backend: rig.backend, clock: rig.clock, log: rig.log, version: '1' });
     const { Authorization } = rig.gateway.endpoint('play', 'editor').headers;
@@ -65,12 +73,16 @@ describe('gateway: safety (G2, G3b)', () => {
     });
   }
 
-  it('a foreign Host is refused: 404 to the editor, 403 to others', async () => {
+  it('a foreign Host is refused: 404 to the editor, 403 with advice to others', async () => {
     for (const host of ['evil.example', `evil.example:${rig.gateway.port}`, '127.0.0.1', 'localhost:1']) {
       assertSilent(await editor.post(initialize, { host }), 404);
-      assertSilent(await plain.post(initialize, { host }), 403);
+      assertAdvised(await plain.post(initialize, { host }), /Host must be one of 127\.0\.0\.1:/);
     }
-    for (const host of [`localhost:${rig.gateway.port}`, `[::1]:${rig.gateway.port}`]) {
+    for (const host of [
+      `localhost:${rig.gateway.port}`,
+      `LOCALHOST:${rig.gateway.port}`,
+      `[::1]:${rig.gateway.port}`,
+    ]) {
       assert.equal((await plain.post(initialize, { host })).status, 200);
     }
   });
@@ -78,7 +90,7 @@ describe('gateway: safety (G2, G3b)', () => {
   it('a foreign Origin is refused, also with the token', async () => {
     for (const origin of ['https://evil.example', 'null', `http://127.0.0.1.evil.example:${rig.gateway.port}`]) {
       assertSilent(await editor.post(initialize, { origin }), 404);
-      assertSilent(await plain.post(initialize, { origin }), 403);
+      assertAdvised(await plain.post(initialize, { origin }), /The header Origin names another machine/);
     }
     const answer = await plain.post(initialize, { origin: 'http://localhost:6274' });
     assert.equal(answer.status, 200);

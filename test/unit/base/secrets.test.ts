@@ -105,6 +105,38 @@ describe('secrets', () => {
   });
 });
 
+describe('secrets in messages about missing ones', () => {
+  for (const text of [
+    "KeyError: 'ACME_API_TOKEN'",
+    'KeyError: region',
+    'TokenError: invalid_grant',
+    'AuthException: no account',
+    "    token = os.environ['ACME_API_TOKEN']",
+    "  apiKey: process.env.ACME_API_KEY ?? '',",
+    'required via --brave-api-key, BRAVE_API_KEY, --brave-api-key-file',
+    'Details: {"OBSIDIAN_API_KEY":["Required"]}',
+    'Details: {"OBSIDIAN_API_KEY":["Required"]} at start',
+    '{"fieldErrors":{"apiKeys":["Required"],"ACME_TOKEN":"Invalid input: expected string, received undefined"}}',
+    'Authorization: header is missing',
+    'api_key: Field required',
+    'Missing api_key: ACME_API_KEY',
+    '“TokenError: invalid_grant” The next sentence',
+  ]) {
+    it(`no name and no reason is masked: ${text}`, () => assert.equal(withoutSecrets(text), text));
+  }
+
+  for (const [text, clean] of [
+    ['token: ghp_abcdefghijklmnopqrstuvwxyz0123456789', 'token: •••'],
+    ['“api_key=hunter2hunter2” The next', '“api_key=•••” The next'],
+    ['“Authorization: Bearer abcdef123456”', '“Authorization: Bearer •••”'],
+    ['run --api-key hunter2x', 'run --api-key •••'],
+    ['{"API_KEY":["hunter2x"]}  at x', '{"API_KEY":["•••"]}  at x'],
+    ['KeyError: token=hunter2x', 'KeyError: token=•••'],
+  ] as const) {
+    it(`a value is still masked: ${text}`, () => assert.equal(withoutSecrets(text), clean));
+  }
+});
+
 describe('Redactor', () => {
   it('a registered value is also known by its lines (E4)', () => {
     const redactor = new Redactor();
@@ -337,7 +369,7 @@ describe('house', () => {
     'core/approval/reviewMask.ts': [/Bearer\|Basic/, /TOKEN\|SECRET\|PASSWORD/],
     'core/connections/http/session.ts': [/^\/session\/i$/],
     'core/failures/http.ts': [/HTTP_TOKEN/],
-    'core/failures/likelyCause.ts': [/missing/, /Unexpected token/],
+    'core/failures/likelyCause.ts': [/missing/, /Unexpected token/, /credential/],
     'core/minds/modelFailures.ts': [/invalid|unauthori|quota/],
     'core/gateway/http/access.ts': [/bearer/],
     'core/import/values.ts': [/^\/\^(?:\(\?:Bearer|authorization)/],

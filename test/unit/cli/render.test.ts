@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { messageTexts, promptsTable, resultTexts } from '../../../src/cli/render.js';
+import { messageTexts, problemLine, promptsTable, resultTexts, subjectOfProblem } from '../../../src/cli/render.js';
+import { NewLines } from '../../../src/cli/output.js';
+import { envUnset } from '../../../src/core/config/problems.js';
 import type { Toolset } from '../../../src/core/tools/catalogue.js';
 
 /** `String` throws for this value. */
@@ -21,5 +23,27 @@ describe('texts of servers on the terminal', () => {
     ]);
     const prompts = [{ published: 'p', prompt: { name: 'p', arguments: [{ name: wordless }, { name: ['a'] }] } }];
     assert.match(promptsTable([{ id: 's', prompts } as unknown as Toolset]), /\[an object\] \[a list\]$/);
+  });
+});
+
+describe('problems on the terminal', () => {
+  const range = { start: { line: 4, character: 2 }, end: { line: 4, character: 3 } };
+
+  it('an unset variable is to be set in the shell of the command', () => {
+    const line = problemLine(envUnset({ place: { file: 'mcp.yaml', range } }, 'X', '`X`', undefined));
+    assert.match(line, /Set `X` in the shell that runs this command/);
+    assert.doesNotMatch(line, /editor/);
+  });
+
+  it('too many tools are reported once until they end, and a moved problem once', () => {
+    const written: string[] = [];
+    const lines = new NewLines((line) => written.push(line), subjectOfProblem);
+    const tooMany = (count: number): string => `a.yaml:3:3: warning too-many-tools: Agents get ${count} tools.`;
+    lines.say([tooMany(129)]);
+    lines.say([tooMany(130), 'a.yaml:4:3: error url-invalid: x']);
+    lines.say([tooMany(131), 'a.yaml:5:3: error url-invalid: x']);
+    lines.say([]);
+    lines.say([tooMany(130)]);
+    assert.deepEqual(written, [tooMany(129), 'a.yaml:4:3: error url-invalid: x', tooMany(130)]);
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { likelyCause } from '../../../src/core/failures/likelyCause.js';
+import { clueIn, likelyCause } from '../../../src/core/failures/likelyCause.js';
 
 describe('likely cause', () => {
   const cases: [words: string, cause: RegExp][] = [
@@ -16,9 +16,9 @@ describe('likely cause', () => {
     ['Cannot connect to the Docker daemon at unix:///var/run/docker.sock.', /Docker is not running/],
     ["Unable to find image 'x:latest' locally", /Docker did not find the image/],
     ['Error: listen EADDRINUSE: address already in use :::3000', /port that it needs is taken/],
-    ['GITHUB_PERSONAL_ACCESS_TOKEN not set', /variable that it needs seems to be missing/],
-    ['Please set BRAVE_API_KEY', /variable that it needs seems to be missing/],
-    ['Error: API key is required', /variable that it needs seems to be missing/],
+    ['GITHUB_PERSONAL_ACCESS_TOKEN not set', /variable of its environment/],
+    ['Please set BRAVE_API_KEY', /variable of its environment/],
+    ['Error: API key is required', /variable of its environment/],
     ['SyntaxError: Unexpected token ?', /another version of Node/],
     ['error: unknown option --foo', /does not accept these arguments/],
     ['Usage: server <dir>', /does not accept these arguments/],
@@ -30,6 +30,168 @@ describe('likely cause', () => {
       assert.match(likelyCause({ code: 1, signal: null }, words.split('\n')).cause, cause);
     });
   }
+
+  const named: [words: string, cause: string, fix: RegExp][] = [
+    [
+      'Error: HubSpot access token is required. Set PRIVATE_APP_ACCESS_TOKEN in your environment variables and retry.',
+      'It seems to miss a variable of its environment: PRIVATE_APP_ACCESS_TOKEN.',
+      /`env: \{ PRIVATE_APP_ACCESS_TOKEN: \{ env: PRIVATE_APP_ACCESS_TOKEN \} \}`/,
+    ],
+    [
+      'Either FIGMA_API_KEY or FIGMA_OAUTH_TOKEN is required (via CLI argument or .env file)',
+      'It seems to miss a variable of its environment: FIGMA_API_KEY.',
+      /FIGMA_API_KEY: \{ env/,
+    ],
+    ["KeyError: 'ACME_API_TOKEN'", 'It seems to miss a variable of its environment: ACME_API_TOKEN.', /ACME_API_TOKEN/],
+    [
+      'Details: {"OBSIDIAN_API_KEY":["Required"]}',
+      'It seems to miss a variable of its environment: OBSIDIAN_API_KEY.',
+      /env of this server/,
+    ],
+    [
+      'pydantic_core.ValidationError: 1 validation error for Settings\nACME_REGION\n  Field required [type=missing, input_value={}]',
+      'It seems to miss a variable of its environment: ACME_REGION.',
+      /ACME_REGION/,
+    ],
+    [
+      'ATLASSIAN_URL, ATLASSIAN_EMAIL and ATLASSIAN_TOKEN must be set',
+      'It seems to miss variables of its environment: ATLASSIAN_URL, ATLASSIAN_EMAIL, ATLASSIAN_TOKEN.',
+      /Set them under env/,
+    ],
+    [
+      "thread 'main' panicked at src/main.rs:9:50:\nDATABASE_URL must be set: NotPresent",
+      'It seems to miss a variable of its environment: DATABASE_URL.',
+      /DATABASE_URL/,
+    ],
+    [
+      'Error: No access token was provided. Pass one with `--access-token` or via `SENTRY_ACCESS_TOKEN`.',
+      'It seems to miss a variable of its environment: SENTRY_ACCESS_TOKEN.',
+      /SENTRY_ACCESS_TOKEN/,
+    ],
+    [
+      'getaddrinfo ENOTFOUND mcp.stripe.com',
+      'It cannot reach mcp.stripe.com (ENOTFOUND).',
+      /^Check the network or the proxy/,
+    ],
+    [
+      'Error: connect ECONNREFUSED 127.0.0.1:1',
+      'It cannot reach 127.0.0.1:1 (ECONNREFUSED).',
+      /^Start that service, or correct its address in args or env\.$/,
+    ],
+    [
+      "TypeError: fetch failed\n  [cause]: Error: connect ECONNREFUSED ::1:6379\n    code: 'ECONNREFUSED',",
+      'It cannot reach ::1:6379 (ECONNREFUSED).',
+      /^Start that service/,
+    ],
+    [
+      "TypeError: fetch failed\n  code: 'ENOTFOUND',\n  syscall: 'getaddrinfo',\n  hostname: 'svelte.dev'",
+      'It cannot reach svelte.dev (ENOTFOUND).',
+      /proxy/,
+    ],
+    ['fetch failed', 'It cannot reach the network (fetch failed).', /proxy/],
+    [
+      'dial tcp: lookup api.acme.example on 127.0.0.53:53: no such host',
+      'It cannot reach api.acme.example (no such host).',
+      /proxy/,
+    ],
+    [
+      'dial tcp 127.0.0.1:5432: connect: connection refused',
+      'It cannot reach 127.0.0.1:5432 (connection refused).',
+      /^Start that service/,
+    ],
+    [
+      'psycopg2.OperationalError: connection to server at "db" (10.0.0.5), port 5432 failed: Connection refused',
+      'It cannot reach 10.0.0.5:5432 (Connection refused).',
+      /^Start that service/,
+    ],
+    [
+      'ERROR: `chrome-devtools-mcp` does not support Node v18.20.8. Please upgrade to Node 20.19.0 LTS or a newer LTS.',
+      'The server seems to need another version of Node.js than v18.20.8.',
+      /Update Node\.js/,
+    ],
+    [
+      'Node.js version v18.20.8 detected.\nThe Angular CLI requires a minimum Node.js version of v20.19 or v22.12.',
+      'The server seems to need another version of Node.js than v18.20.8.',
+      /Update Node\.js/,
+    ],
+    [
+      'Error [ERR_UNKNOWN_BUILTIN_MODULE]: No such built-in module: node:sqlite\n    at x\n\nNode.js v18.20.8',
+      'The server seems to need another version of Node.js than v18.20.8.',
+      /Update Node\.js/,
+    ],
+    [
+      'ReferenceError: File is not defined\n    at x\n\nNode.js v18.20.8',
+      'The server seems to need another version of Node.js than v18.20.8.',
+      /Update Node\.js/,
+    ],
+    [
+      "Error: Cannot find module '../build/Release/keytar.node'\nRequire stack:\n- /srv/x.js",
+      'Its native part keytar.node was not built when the package was installed, or was built for another Node.js.',
+      /^Install it again/,
+    ],
+    [
+      'Error: Could not locate the bindings file. Tried:\n → /x/build/better_sqlite3.node',
+      'Its native part better_sqlite3.node was not built when the package was installed, or was built for another Node.js.',
+      /^Install it again/,
+    ],
+    [
+      'npm error code ETARGET\nnpm error notarget No matching version found for @acme/x@99.0.0.',
+      'npm has no version 99.0.0 of @acme/x.',
+      /version in args/,
+    ],
+    [
+      'Usage: shadcn [options] [command]\nCommands:\n  init [options] initialize\n  mcp [options] MCP server',
+      'It printed its usage: it wants a subcommand, such as mcp.',
+      /^Add mcp to args/,
+    ],
+    [
+      'ng <command>\n\nCommands:\n  ng mcp  Starts a server\n  ng new [name]  Creates',
+      'It printed its usage: it wants a subcommand, such as mcp.',
+      /^Add mcp/,
+    ],
+    [
+      "error: missing required argument 'organization'",
+      'It needs an argument that args does not have: organization.',
+      /args/,
+    ],
+  ];
+  for (const [words, cause, fix] of named) {
+    it(`the cause and the fix name their subject: ${words.split('\n')[0]}`, () => {
+      const found = likelyCause({ code: 1, signal: null }, words.split('\n'));
+      assert.equal(found.cause, cause);
+      assert.match(found.fix, fix);
+    });
+  }
+
+  for (const [words, url] of [
+    ['MCP Streamable HTTP Server listening on port 3001', 'http://127.0.0.1:3001/mcp'],
+    ['INFO: Uvicorn running on http://0.0.0.0:8000 (Press CTRL+C to quit)', 'http://127.0.0.1:8000/mcp'],
+    ['Server started at http://localhost:8080/sse', 'http://localhost:8080/sse'],
+    ['listening on [::]:4000', 'http://127.0.0.1:4000/mcp'],
+  ] as const) {
+    it(`a running program that listens on a port wants another transport: ${words}`, () => {
+      const found = clueIn([words], { runs: true });
+      assert.match(found?.cause ?? '', /^It listens on port \d+\.$/);
+      assert.ok(found?.fix.includes(`\`url: ${url}\``), found?.fix);
+      assert.equal(clueIn([words]), undefined);
+    });
+  }
+
+  it('lines that are harmless on their own are no clue', () => {
+    for (const line of [
+      'LOG_LEVEL is not set, using the default',
+      'MCP server running on stdio',
+      'Could not reach telemetry (ENOTFOUND telemetry.example)',
+      "KeyError: 'region'",
+      'Error: Unexpected token u in JSON at position 0',
+    ]) {
+      assert.equal(clueIn([line], { runs: true }), undefined, line);
+    }
+  });
+
+  it('a program that wrote nothing may have wrong arguments or variables', () => {
+    assert.match(likelyCause({ code: 1, signal: null }, []).cause, /^It wrote nothing, so its arguments or variables/);
+  });
 
   it('an installation of npx that was ended halfway: which folder has to go', () => {
     const windows = 'C:\\Users\\Ada Lovelace\\AppData\\Local\\npm-cache\\_npx\\9833c18b2d85bc59';

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { oneLine } from '../../../src/core/base/inert.js';
 import type { StdioLaunch } from '../../../src/core/config/model.js';
-import { causeOfDeath, commandLine, commandNotStarted, endedBeforeAnswer } from '../../../src/core/failures/stdio.js';
+import {
+  causeOfDeath,
+  clueOf,
+  commandLine,
+  commandNotStarted,
+  endedBeforeAnswer,
+  neverAnswered,
+  packageMissing,
+} from '../../../src/core/failures/stdio.js';
 
 const launch: StdioLaunch = { transport: 'stdio', command: 'server', args: ['-v'], cwd: '/project', env: new Map() };
 
@@ -34,7 +42,7 @@ describe('words of endings', () => {
     const { message } = endedBeforeAnswer({ launch, remains }, { kind: 'exited', exit: { code: 1, signal: null } });
     assert.equal(
       oneLine(message),
-      'exited with code 1: two Command: `server -v`. Last on stderr: “one” “two” The cause is in its last output, if there is any.',
+      'exited with code 1: two Command: `server -v`. Last on stderr: “one” “two” The cause is in its last output.',
     );
   });
 
@@ -68,6 +76,79 @@ describe('words of endings', () => {
       assert.equal(message.split('\n', 1)[0], `exited with code 1: ${line}`);
     });
   }
+
+  const failed = { kind: 'exited', exit: { code: 1, signal: null } } as const;
+  const messageOf = (stderr: readonly string[]): string =>
+    endedBeforeAnswer({ launch, remains: { stderr, stray: [], sawMessage: false } }, failed).message;
+
+  it('the line that names the error is quoted, and not the frames and brackets behind it', () => {
+    const message = messageOf([
+      '/srv/node_modules/hubspot/index.js:12',
+      "    throw new Error('x')",
+      '    ^',
+      'Error: HubSpot access token is required. Set PRIVATE_APP_ACCESS_TOKEN in your environment variables and retry.',
+      '    at Object.<anonymous> (/srv/index.js:12:11)',
+      '    at Module.load (node:internal/modules/cjs/loader:1207:32)',
+      '    at Function.executeUserEntryPoint [as runMain] (node:internal/modules/run_main:141:12)',
+      '}',
+      'Node.js v20.20.2',
+    ]);
+    assert.match(message, /“Error: HubSpot access token is required\. Set PRIVATE_APP_ACCESS_TOKEN in /);
+    assert.doesNotMatch(message, /Module\.load|executeUserEntryPoint|Node\.js v20|“}”/);
+  });
+
+  it('an error above a long usage is quoted with the lines behind it', () => {
+    const usage = Array.from({ length: 36 }, (_, n) => `  --option-${n}   sets it`);
+    const message = messageOf(['Error: No access token was provided.', '', 'Usage: sentry-mcp', ...usage]);
+    assert.match(
+      message,
+      /On stderr it wrote:\n {2}“Error: No access token was provided\.”\n {2}“Usage: sentry-mcp”\n/,
+    );
+    assert.doesNotMatch(message, /option-35/);
+  });
+
+  it('quoted lines have no colours, and one space in place of many', () => {
+    const message = messageOf(['\u001b[31mERROR\u001b[39m info [options]                         get information']);
+    assert.match(message, /“ERROR info \[options\] get information”/);
+  });
+
+  it('a server that never answers gets the clue of its output', () => {
+    const stderr = ['Error: getaddrinfo ENOTFOUND mcp.stripe.com'];
+    const { message, fix } = neverAnswered({ launch, remains: { stderr, stray: [], sawMessage: false } }, 20_000);
+    assert.match(message, /It cannot reach mcp\.stripe\.com \(ENOTFOUND\)\.$/);
+    assert.match(fix, /^Check the network or the proxy/);
+  });
+
+  it('a server that listens on a port in place of stdio is to be written with its URL', () => {
+    const stray = ['MCP Streamable HTTP Server listening on port 3001'];
+    const { message, fix } = neverAnswered({ launch, remains: { stderr: [], stray, sawMessage: false } }, 20_000);
+    assert.match(message, /It listens on port 3001\.$/);
+    assert.match(fix, /`transport: streamable_http` and `url: http:\/\/127\.0\.0\.1:3001\/mcp`/);
+  });
+
+  it('an error of a list gets the clue of the output', () => {
+    const facts = { launch, remains: { stderr: ['connect ECONNREFUSED 127.0.0.1:6379'], stray: [], sawMessage: true } };
+    assert.equal(clueOf(facts, 'fetch failed')?.cause, 'It cannot reach 127.0.0.1:6379 (ECONNREFUSED).');
+    assert.equal(clueOf({ ...facts, remains: { ...facts.remains, stderr: [] } }, 'Internal error'), undefined);
+  });
+
+  it('a fetching launcher is not waited for after its start was ended', () => {
+    const npx = { ...launch, command: 'npx' };
+    const { fix } = neverAnswered({ launch: npx, remains: { stderr: [], stray: [], sawMessage: false } }, 20_000);
+    assert.match(fix, /^Raise timeouts\.connect/);
+  });
+
+  it('a launcher of packages without a package is not started', () => {
+    const found = packageMissing({ ...launch, command: 'npx', args: ['-y'] });
+    assert.equal(found?.message, 'did not start: npx needs the name of a package.');
+    assert.match(found.fix, /`args: \['-y', 'some-server'\]`/);
+    assert.match(
+      packageMissing({ ...launch, command: '/usr/bin/uvx', args: [] })?.fix ?? '',
+      /`args: \['some-server'\]`/,
+    );
+    assert.equal(packageMissing({ ...launch, command: 'npx', args: ['-y', 'x'] }), undefined);
+    assert.equal(packageMissing({ ...launch, args: [] }), undefined);
+  });
 
   it('of commands that the system does not start', () => {
     const error = Object.assign(new Error('spawn ENOEXEC'), { code: 'ENOEXEC' });

@@ -385,3 +385,21 @@ describe('schemas (N7)', () => {
     assert.deepEqual(published(result), ['t']);
   });
 });
+
+describe('a server that declares nothing', () => {
+  const none = { tools: [], malformed: [], declaresNone: true };
+
+  it('a server without tools, prompts and resources in its capabilities is a problem', () => {
+    const { problems } = curate(rules(), none, 'off');
+    assert.deepEqual(
+      problems.map(({ code, severity }) => [code, severity]),
+      [['list-incomplete', 'warning']],
+    );
+    assert.match(problems[0]?.message ?? '', /declares no tools, prompts or resources/);
+  });
+
+  it('a server of prompts only, and an empty list of tools, are no problems', () => {
+    assert.deepEqual(curate(rules(), { ...none, prompts: { prompts: [], malformed: [] } }, 'off').problems, []);
+    assert.deepEqual(curate(rules(), { tools: [], malformed: [] }, 'off').problems, []);
+  });
+});

@@ -115,6 +115,9 @@ function readCommand(reader: EntryReader, entry: MapEntry): string | undefined {
   if (command !== undefined && hasArguments(command)) {
     return reader.note(problems.commandWithArguments(reader.atValue(entry)));
   }
+  if (command !== undefined && /^\s*(?:https?|wss?):\/\//i.test(command)) {
+    return reader.note(problems.commandIsAddress(reader.atValue(entry)));
+  }
   if (command !== undefined) noteForeign(reader, command, reader.atValue(entry), '`command`', argumentSyntaxes);
   if (command === undefined || command.trim() !== '') return command;
   return reader.wrong(entry, 'a non-empty text', fix, 'an empty text');

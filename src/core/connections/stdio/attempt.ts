@@ -9,6 +9,7 @@ import type { ConnectOutcome, StartFailure } from '../connection.js';
 import { connectOver, type OpeningDeps } from '../eras/opening.js';
 import { startProcess, type ProcessStart } from '../../processes/processTree.js';
 import {
+  clueOf,
   commandLine,
   commandNotFound,
   commandNotStarted,
@@ -16,6 +17,7 @@ import {
   endedBeforeAnswer,
   folderMissing,
   neverAnswered,
+  packageMissing,
   type StdioFacts,
 } from '../../failures/stdio.js';
 import { StdioTransport } from './transport.js';
@@ -32,6 +34,8 @@ export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boole
   const { launch, log } = deps;
   const env = childEnvironment(deps.hostEnv, launch);
   const { command, args, cwd } = launch;
+  const withoutPackage = packageMissing(launch);
+  if (withoutPackage) return failed(withoutPackage);
   const started = await startProcess({ ...deps.process, command, args, cwd, env });
   if (started.kind === 'notStarted') return failed(await notStarted(launch, started.error, env));
   const { tree } = started;
@@ -41,6 +45,7 @@ export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boole
   const facts = (): StdioFacts => ({ launch, remains: transport.remains });
   return await connectOver({ ...deps, transport }, timedOut, {
     beginning: 'its start',
+    clue: (error) => clueOf(facts(), error),
     neverAnswered: (timeoutMs) => neverAnswered(facts(), timeoutMs),
     ended: async () => {
       const ending = await transport.ended;

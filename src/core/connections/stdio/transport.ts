@@ -35,8 +35,9 @@ interface StdioTransportDeps {
 }
 
 const stderrLineLimit = 8 * 1024;
-const keptStderrLines = 20;
-const keptStrayLines = 5;
+/** A usage has many lines, and a cause may be above it. */
+const keptStderrLines = 60;
+const keptStrayLines = 40;
 const keptLineLength = 500;
 const loggedLineLength = 2000;
 /** After this many requests in a row without overlap, the next ones are expected to be single too. */

@@ -5,13 +5,26 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 
+function hostsAt(port: number): string[] {
+  return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+}
+
+/** Names of hosts have no case. */
 export function isLocalHost(host: string | undefined, port: number): boolean {
-  return host === `127.0.0.1:${port}` || host === `localhost:${port}` || host === `[::1]:${port}`;
+  return host !== undefined && hostsAt(port).includes(host.toLowerCase());
 }
 
 /** Programs send no `Origin`. A page sends it, and only pages of this machine may connect. */
 export function isLocalOrigin(origin: string | undefined): boolean {
-  return origin === undefined || /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/.test(origin);
+  return origin === undefined || /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i.test(origin);
+}
+
+/** Returns why a request from elsewhere is refused, with the hosts that it may name. Quotes nothing of the request. */
+export function strangerAdvice(host: string | undefined, port: number): string {
+  const hosts = hostsAt(port).join(', ');
+  return isLocalHost(host, port)
+    ? 'The header Origin names another machine. Only programs, which send no Origin, and pages of 127.0.0.1, localhost and [::1] get an answer.'
+    : `The header Host must be one of ${hosts}. Write http://127.0.0.1:${port} in the URL of the client. A client in a container needs the network of this machine, or a forwarded port with that Host.`;
 }
 
 /** Compares in constant time. The length of the token is no secret. */

@@ -16,7 +16,7 @@ import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
 import { deliveryWithoutFiles, type Delivery } from '../../results/delivery.js';
 import { Attribution } from '../modern/attribution.js';
-import { BearerCheck, isLocalHost, isLocalOrigin, Strangers } from './access.js';
+import { BearerCheck, isLocalHost, isLocalOrigin, strangerAdvice, Strangers } from './access.js';
 import { isEditorPath, parseRoute, routePath, type Route } from '../routes.js';
 import type { ClientKind, Fields } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
@@ -281,7 +281,12 @@ export class Gateway {
         case 'stranger':
         case 'withoutToken':
           if (this.proves(request, response, admission.kind)) return;
-          if (rest) return await rest.refuse(request, response, restRefusals[admission.kind]);
+          if (rest)
+            return await rest.refuse(
+              request,
+              response,
+              restRefusals[admission.kind](strangerAdvice(request.headers.host, this.port ?? 0)),
+            );
           return await this.turnAway(request, response, admission.kind);
         case 'nowhere':
           return await this.turnAway(request, response, admission.kind);
@@ -321,14 +326,19 @@ export class Gateway {
     return true;
   }
 
-  /** Keeps no connection. An agent outside the editor reads advice; a page and the editor read nothing. */
+  /**
+   * Keeps no connection. An agent outside the editor reads advice. The editor reads nothing, and no page may
+   * read an answer, because it has no CORS headers.
+   */
   private async turnAway(request: IncomingMessage, response: ServerResponse, why: Refusal['kind']): Promise<void> {
     await discardBody(request, strangersBody, this.deps.clock);
     if (response.destroyed) return;
     const isEditor = isEditorPath(request.url);
     response.setHeader('connection', 'close');
-    if (why === 'stranger' || isEditor || !this.isForAgents) {
-      response.writeHead(why === 'stranger' && !isEditor ? 403 : 404, { 'content-length': 0 }).end();
+    if (why === 'stranger' && !isEditor) {
+      refuse(response, 403, errorCodes.server, strangerAdvice(request.headers.host, this.port ?? 0));
+    } else if (why === 'stranger' || isEditor || !this.isForAgents) {
+      response.writeHead(404, { 'content-length': 0 }).end();
     } else {
       refuse(response, 404, errorCodes.server, advice[why]);
     }

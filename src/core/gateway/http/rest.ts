@@ -44,8 +44,9 @@ export function restError(status: number, code: string, message: string): Extrac
 }
 
 export const restRefusals = {
-  stranger: restError(403, 'not-local', 'Only programs and pages on this machine get an answer.'),
-  withoutToken: restError(401, 'token-wrong', 'Send the header Authorization: Bearer, with the token of the endpoint.'),
+  stranger: (advice: string) => restError(403, 'not-local', advice),
+  withoutToken: () =>
+    restError(401, 'token-wrong', 'Send the header Authorization: Bearer, with the token of the endpoint.'),
 };
 
 export class Rest {

@@ -286,3 +286,16 @@ describe('headers that belong to the protocol (X2)', () => {
     }
   });
 });
+
+describe('a command that is an address', () => {
+  for (const address of ['http://127.0.0.1:39001/mcp', 'HTTPS://example.com/mcp']) {
+    it(`an address as command is a problem without a start: ${address}`, () => {
+      const { problems } = parse(`version: 1\nservers:\n  a:\n    transport: stdio\n    command: ${address}\n`);
+      assert.deepEqual(
+        problems.map(({ code, message, place }) => [code, message, place.range.start.line]),
+        [['wrong-type', '`command` must be a program; found an address.', 4]],
+      );
+      assert.match(problems[0]?.fix ?? '', /transport: streamable_http/);
+    });
+  }
+});

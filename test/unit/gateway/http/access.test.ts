@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { BearerCheck, isLocalHost, isLocalOrigin } from '../../../../src/core/gateway/http/access.js';
+import { BearerCheck, isLocalHost, isLocalOrigin, strangerAdvice } from '../../../../src/core/gateway/http/access.js';
 
 describe('gateway: access (G2)', () => {
   describe('Host', () => {
-    for (const host of ['127.0.0.1:7', 'localhost:7', '[::1]:7']) {
+    for (const host of ['127.0.0.1:7', 'localhost:7', '[::1]:7', 'LOCALHOST:7', 'LocalHost:7']) {
       it(`the header Host may be ${host}`, () => assert.equal(isLocalHost(host, 7), true));
     }
     for (const host of [
@@ -19,8 +19,20 @@ describe('gateway: access (G2)', () => {
     }
   });
 
+  it('a refused client learns which hosts are allowed and what to write', () => {
+    const advice = strangerAdvice('host.docker.internal:7', 7);
+    assert.match(advice, /Host must be one of 127\.0\.0\.1:7, localhost:7, \[::1\]:7\. Write http:\/\/127\.0\.0\.1:7/);
+    assert.match(strangerAdvice('localhost:7', 7), /header Origin names another machine/);
+  });
+
   describe('Origin', () => {
-    for (const origin of [undefined, 'http://localhost', 'http://127.0.0.1:3000', 'https://[::1]:8443']) {
+    for (const origin of [
+      undefined,
+      'http://localhost',
+      'http://127.0.0.1:3000',
+      'https://[::1]:8443',
+      'http://LOCALHOST',
+    ]) {
       it(`the header Origin may be ${String(origin)}`, () => assert.equal(isLocalOrigin(origin), true));
     }
     for (const origin of [
