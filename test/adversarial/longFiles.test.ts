@@ -328,6 +328,7 @@ const rooms = [
 
 /** Reasons to leave a text parameter out. */
 const notFed: Readonly<Record<string, readonly string[]>> = {
+  'It is given the name of a header that the protocol has, which is short.': ['headerOfProtocol'],
   'It takes a path of this machine, a hash, or a text of our own.': [
     'isKept',
     'printOf',
