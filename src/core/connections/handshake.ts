@@ -1,6 +1,5 @@
 /**
- * Reads what a server says of itself (X3), and leaves out of our messages to it what came with a later version of the
- * protocol. Messages of the server are understood in the format of any version. Everything here is pure.
+ * Reads a server's description (X3), and removes fields of later protocol versions from our messages to it. Messages of the server are understood in the format of any version. Everything here is pure.
  */
 import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
@@ -9,7 +8,7 @@ import { isProtocolVersion, modernVersion, protocolVersions } from '../protocol/
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { inBrief, shortened } from '../protocol/inBrief.js';
 
-/** Versions are dates, so their order is that of their text. */
+/** Versions are dates, so they sort as texts. */
 const completionContext = '2025-06-18';
 const protocolVersionHeader = '2025-06-18';
 const metaOfRoots = '2025-06-18';

@@ -10,7 +10,7 @@ export interface StartFailure {
   /** Completes `"server" …`. The first line names the cause; the attempt and the reply may follow. */
   readonly message: string;
   readonly fix: string;
-  /** The place of the cause in the server's entry, as a path for `ServerPlaces`; an empty path means the server's key. */
+  /** The place of the cause in the server's entry, as a path for `ServerPlaces`; empty for the server's key. */
   readonly path: readonly (string | number)[];
   /** The value the person probably meant to write there. */
   readonly instead?: string;
