@@ -33,37 +33,32 @@ function listOf(entry: Shape): Shape {
 
 function fields(optional: Readonly<Record<string, Shape>>, required: Readonly<Record<string, Shape>> = {}): Shape {
   const wanted = Object.entries(required);
-  const all = [...wanted, ...Object.entries(optional)];
+  const all = new Map([...wanted, ...Object.entries(optional)]);
+  const keys = [...all.keys()];
   return (value) => {
     if (!isObject(value)) return undefined;
     if (wanted.some(([key, shape]) => shape(value[key]) === undefined)) return undefined;
-    let changes: Map<string, unknown> | undefined;
-    for (const [key, shape] of all) {
-      const given = value[key];
-      if (given === undefined) continue;
-      const read = shape(given);
-      if (read !== given) (changes ??= new Map<string, unknown>()).set(key, read);
-    }
-    return changes ? changed(value, changes) : value;
+    return repaired(value, keys, (key, given) => all.get(key)?.(given));
   };
 }
 
-function changed(value: Fields, changes: ReadonlyMap<string, unknown>): Fields {
+/** Returns the value with these fields as they are read, without those read as undefined. A right value is not copied. */
+function repaired(value: Fields, keys: readonly string[], read: (key: string, given: unknown) => unknown): Fields {
+  let changes: Map<string, unknown> | undefined;
+  for (const key of keys) {
+    const given = value[key];
+    if (given === undefined) continue;
+    const right = read(key, given);
+    if (right !== given) (changes ??= new Map<string, unknown>()).set(key, right);
+  }
+  if (!changes) return value;
   const entries = Object.entries(value).map(([key, given]) => [key, changes.has(key) ? changes.get(key) : given]);
   return Object.fromEntries(entries.filter(([, given]) => given !== undefined)) as Fields;
 }
 
 /** A map with any keys. An entry that does not fit is left out. */
 function mapOf(entry: Shape): Shape {
-  return (value) => {
-    if (!isObject(value)) return undefined;
-    let changes: Map<string, unknown> | undefined;
-    for (const [key, given] of Object.entries(value)) {
-      const read = entry(given);
-      if (read !== given) (changes ??= new Map<string, unknown>()).set(key, read);
-    }
-    return changes ? changed(value, changes) : value;
-  };
+  return (value) => (isObject(value) ? repaired(value, Object.keys(value), (_, given) => entry(given)) : undefined);
 }
 
 const present: Shape = (value) => value ?? undefined;
@@ -81,12 +76,7 @@ function schemaAt(depth: number): Shape {
   return (value) => {
     if (!isObject(value) || depth > deepestSchema) return present(value);
     const inner = schemaAt(depth + 1);
-    let changes: Map<string, unknown> | undefined;
-    for (const [key, given] of Object.entries(value)) {
-      const read = keyword(key, given, inner);
-      if (read !== given) (changes ??= new Map<string, unknown>()).set(key, read);
-    }
-    return changes ? changed(value, changes) : value;
+    return repaired(value, Object.keys(value), (key, given) => keyword(key, given, inner));
   };
 }
 
@@ -198,7 +188,7 @@ export function rightResult<Result extends object>(result: Result): Result {
   return readEntry(resultShape, result);
 }
 
-const meta = fields({ progressToken: (value) => text(value) ?? number(value) });
+const withMeta = fields({ _meta: fields({ progressToken: (value) => text(value) ?? number(value) }) });
 
 /** By method: the parameters with a known form. */
 const requests: Readonly<Record<string, Shape>> = {
@@ -251,14 +241,12 @@ export function presentParams(method: string, params: Fields): Record<string, un
 const none: ReadonlySet<string> = new Set();
 
 function withoutNulls(given: Fields, emptied: ReadonlySet<string>): Fields {
-  let changes: Map<string, unknown> | undefined;
-  for (const key of Object.keys(given)) {
-    if (given[key] !== null || nullableFields.has(key)) continue;
-    (changes ??= new Map<string, unknown>()).set(key, emptied.has(key) ? [] : undefined);
-  }
-  return changes ? changed(given, changes) : given;
+  return repaired(given, Object.keys(given), (key, value) => {
+    if (value !== null || nullableFields.has(key)) return value;
+    return emptied.has(key) ? [] : undefined;
+  });
 }
 
 function withRightMeta(given: Fields): Record<string, unknown> {
-  return (given['_meta'] === undefined ? given : fields({ _meta: meta })(given)) as Record<string, unknown>;
+  return (given['_meta'] === undefined ? given : withMeta(given)) as Record<string, unknown>;
 }
