@@ -1,5 +1,5 @@
 /**
- * The texts that a person reads before they accept changes since the approval (S3). Nothing is left out or hidden:
+ * The texts that a person reads before they accept changes since the approval (S3). The text leaves out and hides nothing:
  * invisible characters are escaped, long lines are folded, and empty lines are counted. Everything is pure.
  */
 import type { OfferChange } from './offerLedger.js';

@@ -21,7 +21,7 @@ const uriMark = `#${appKey}=`;
  * Adds the app's part to the result for the model.
  * @param forModel without notes
  * @param given the server's own result
- * @param token stands for the conversation
+ * @param token identifies the conversation
  */
 export function withAppPart(forModel: CallToolResult, given: CallToolResult, token: string): CallToolResult {
   // Servers promise a list and may send none.

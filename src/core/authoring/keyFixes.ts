@@ -147,8 +147,7 @@ export function duration(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
 }
 
 /**
- * Moves the words behind the program into the arguments, before the present ones. There is no fix if an anchor or a
- * merge shares one of the two, because other servers may have different partners.
+ * Moves the words behind the program into the arguments, before the present ones. An anchor or a merge may share one of the two. It gets no fix then, because other servers may have different partners.
  */
 export function argumentsOfCommand(nodes: EditNodes, { entry, map: whole }: KeySymbol): QuickFix[] {
   const at = entry.keySpan.start;

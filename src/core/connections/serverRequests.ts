@@ -2,7 +2,7 @@
  * Brings the requests and notifications of a server to the client that it means (G4). That is the client of the request
  * on whose stream they came, if the transport knows; else (stdio, HTTP+SSE) the only one that has a request in flight;
  * else, while nothing is in flight, the client that the instance belongs to. If several conversations have requests in
- * flight and the transport cannot tell them apart, the request is refused: the words of one conversation must not reach another.
+ * flight and the transport cannot distinguish them, the request is refused: the words of one conversation must not reach another.
  *
  * Invariants: a server request ends with the request of ours that caused it; while a client is asked, the time limit
  * for silence of that request does not run.

@@ -23,8 +23,7 @@ export function entriesForApps(toolset: Toolset, clientKind?: ClientKind): Tool[
 }
 
 /**
- * Returns these entries of all toolsets together, without ambiguous names, because an app may call only tools of its
- * own server.
+ * Returns these entries of all toolsets together, without ambiguous names, because an app may call only tools of the server it comes from.
  */
 export function entriesForAppsOfAll(toolsets: readonly Toolset[]): Tool[] {
   const all = toolsets.flatMap((toolset) => entriesForApps(toolset));

@@ -29,8 +29,7 @@ interface Reader {
 }
 
 /**
- * Finds how the model of a client ends its instance of a server: with the tool at the server's own endpoint, or with
- * the one of `mcp_admin` if the client's conversation reaches it.
+ * Finds how the model of a client ends its instance of a server: with the tool at the server's own endpoint, or with the tool of `mcp_admin` if the client's conversation reaches it.
  */
 export function releaseAdvice(
   toolset: Toolset,

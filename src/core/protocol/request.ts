@@ -22,7 +22,7 @@ export interface RequestTerms {
   /** The client for questions of the server during the request. */
   readonly client?: ServerClient | undefined;
   /**
-   * The instance that may serve it. By default, the instance of the conversation, which is started if there is none.
+   * The instance that may serve it. By default, the instance of the conversation, or a new one.
    * `held`: only an instance that the conversation holds already (G8). `any`: each living one, because all answer the same.
    */
   readonly instance?: 'held' | 'any' | undefined;

@@ -58,7 +58,7 @@ export class Offers {
   private readonly byInstance = new WeakMap<Instance, Offer>();
   /** Spare instances that nobody has taken. Their first list is not for all yet. */
   private readonly spares = new WeakSet<Instance>();
-  /** The capabilities that the instance of the common list was told about, as a key. */
+  /** The key of the capabilities declared to the instance of the common list. */
   private commonDeclared: string;
   /** True if a conversation may see another list than the common one. */
   isVaried = false;

@@ -40,7 +40,7 @@ export interface Delivery {
   forEditor(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
   /**
    * For the editor if the result opens an app (G8): the model gets the text, and the app gets the server's own result.
-   * @param token stands for the conversation
+   * @param token identifies the conversation
    */
   forEditorWithApp(result: CallToolResult, origin: ArtifactOrigin, token: string): Promise<CallToolResult>;
   /**

@@ -36,8 +36,7 @@ export class LegacySseChannel implements HttpChannel {
   constructor(private readonly deps: LegacySseChannelDeps) {}
 
   /**
-   * Resolves to undefined when the server has named the address for posts, or to the reason why it is no HTTP+SSE
-   * server.
+   * Resolves to undefined when the server has named the address for posts, or to the reason why it does not speak HTTP+SSE.
    */
   async open(): Promise<TransportFailure | undefined> {
     const { endpoint, clock } = this.deps;

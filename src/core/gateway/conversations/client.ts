@@ -1,5 +1,5 @@
 /**
- * The client behind a request: a session, or a modern request by itself. `CallClient` is the client as servers reach
+ * The client behind a request: a session, or a single modern request. `CallClient` is the client as servers reach
  * it (G4): during a call on the stream of that call, otherwise on a listening stream.
  */
 import type { Cancellation } from '../../base/cancellation.js';

@@ -38,7 +38,7 @@ export class Conversations implements Disposable {
   constructor(private readonly deps: ConversationsDeps) {}
 
   /**
-   * Returns the conversation and notes the use. Returns undefined if there is no room because all are in use.
+   * Returns the conversation and notes the use. Returns undefined if all places are in use.
    * @param listing makes the listing of a new conversation
    * @param lostBefore as `Conversation.lostBefore`, for a new conversation
    */

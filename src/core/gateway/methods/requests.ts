@@ -3,7 +3,7 @@
  * questions of the server.
  *
  * A request ends by its outcome, by `notifications/cancelled`, or when the client deletes its session. A closed
- * socket does not end it: in the protocol, a disconnection is no cancellation, and the editor cancels by a message.
+ * socket does not end it: in the protocol, a disconnection does not cancel, and the editor cancels by a message.
  * The outcome of a request without a reader is dropped.
  */
 import { randomUUID } from 'node:crypto';
