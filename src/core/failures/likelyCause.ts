@@ -21,15 +21,24 @@ type Clue = readonly [
   explain: (match: RegExpExecArray, text: string, circumstances: Circumstances) => LikelyCause | undefined,
 ];
 
+/** The codes of a host or a port that cannot be reached. */
+const networkCodes = 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH';
+const networkCode = new RegExp(String.raw`\b(?:${networkCodes})\b`);
+
 /** An error of the network, with the host, or the address and the port, if the line has one. */
-const networkError =
-  /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ERR_NAME_NOT_RESOLVED|UND_ERR_CONNECT_TIMEOUT)\b|connection refused|name or service not known|nodename nor servname|temporary failure in name resolution|no such host|failed to resolve|getaddrinfo failed|UnknownHostException|network is unreachable|fetch failed\b/i;
+const networkError = new RegExp(
+  String.raw`\b(${networkCodes}|ERR_NAME_NOT_RESOLVED|UND_ERR_CONNECT_TIMEOUT)\b|connection refused|name or service not known|nodename nor servname|temporary failure in name resolution|no such host|failed to resolve|getaddrinfo failed|UnknownHostException|network is unreachable|fetch failed\b`,
+  'i',
+);
 
 /** Servers run without these. */
 const sideline = /telemetry|analytics|update[ -]?check|check(?:ing)? for (?:a )?(?:new|update)|version check/i;
 
 const hostPatterns: readonly RegExp[] = [
-  /(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH) {1,2}((?:[\w-]{1,63}\.){0,8}[\w-]{1,63}(?::\d{1,5})?|[\da-f:]{2,40})(?![\w:])/i,
+  new RegExp(
+    String.raw`(?:${networkCodes}) {1,2}((?:[\w-]{1,63}\.){0,8}[\w-]{1,63}(?::\d{1,5})?|[\da-f:]{2,40})(?![\w:])`,
+    'i',
+  ),
   /lookup ([\w.-]{1,200})[^\n]{0,80}no such host/,
   /dial tcp ([\w.:[\]-]{1,200}?):? (?:connect|i\/o)/,
   /(?:resolve|UnknownHostException:?|HTTPS?ConnectionPool\(host=) ?['"]?([\w.-]{1,200})/,
@@ -46,9 +55,7 @@ function explainUnreachable(_: RegExpExecArray, text: string): LikelyCause | und
   if (at < 0) return undefined;
   const nearby = lines.slice(at, at + 16).join('\n');
   // The line with a code says more than "fetch failed" before it.
-  const code = /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)\b/.exec(
-    nearby,
-  )?.[0];
+  const code = networkCode.exec(nearby)?.[0];
   const word = code ?? networkError.exec(nearby)?.[0] ?? '';
   const host = hostIn(nearby);
   const isRefused = code === 'ECONNREFUSED' || (code === undefined && /connection refused/i.test(word));
@@ -160,7 +167,8 @@ function explainListening(address: string | undefined, port: string): LikelyCaus
   };
 }
 
-function baseName(file: string): string {
+/** Returns the last part of a path of any system. */
+export function baseName(file: string): string {
   return file.split(/[\\/]/).at(-1) ?? file;
 }
 

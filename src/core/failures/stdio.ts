@@ -8,7 +8,7 @@ import type { StdioLaunch } from '../config/model.js';
 import type { PathSearch } from '../processes/commandSearch.js';
 import type { ProcessExit } from '../processes/processTree.js';
 import { shortened } from '../protocol/inBrief.js';
-import { clueIn, likelyCause } from './likelyCause.js';
+import { baseName, clueIn, likelyCause } from './likelyCause.js';
 import type { Unstartable } from '../processes/posixCommand.js';
 import type { StartFailure } from './startFailure.js';
 
@@ -305,10 +305,6 @@ function sentences(...parts: string[]): string {
   let text = '';
   for (const part of parts) text += text === '' || text.endsWith('\n') || part === '' ? part : ` ${part}`;
   return text.trim();
-}
-
-function baseName(command: string): string {
-  return command.split(/[\\/]/).at(-1) ?? command;
 }
 
 function failure(

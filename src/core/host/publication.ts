@@ -120,9 +120,10 @@ export class Publication implements Disposable {
       const counts = next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ');
       this.deps.services.log.write('info', `Registry version ${this.catalogue_.version}: ${counts || 'no toolsets'}`);
     }
+    if (!isForAll && !isForSome) return;
     // A list of one conversation takes names from every toolset (N5).
     const changed = [...before, ...next].filter((one) => isForSome || !before.includes(one) || !next.includes(one));
-    if (isForAll || isForSome) this.publications.fire([...new Set(changed.map(({ id }) => id))]);
+    this.publications.fire([...new Set(changed.map(({ id }) => id))]);
   }
 
   dispose(): void {
