@@ -61,6 +61,10 @@ export async function expectedAnswer(
   return { result: { ...(_meta && { _meta }), ...rest } };
 }
 
+/** A URI in no list goes to each server with resources, and one error names them (G2). */
+export const isOfAllServers = ({ error }: Answer): boolean =>
+  error?.message.startsWith('No server has the resource ') === true;
+
 /** The token of an app identifies a conversation, so it differs from one conversation to the next (G8c). */
 export const withoutToken = (text: string): string =>
   text.replace(/("mcp-toolsets\/app":\{"token":)"[^"]*"/, '$1"token"');

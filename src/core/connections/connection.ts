@@ -75,8 +75,11 @@ export interface Connection {
   callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>>;
   request(request: TimedRequest): Promise<ServerOutcome<Fields>>;
   notify(method: string, params?: Fields): void;
-  /** Names the client for the server's requests while nothing is in flight. */
-  belongsTo(client: ServerClient): void;
+  /**
+   * Names the client for the server's requests while nothing is in flight. Returns a promise while the server, which asked
+   * another client for roots, learns those of this one. A call before its end may meet the wrong roots.
+   */
+  belongsTo(client: ServerClient): Promise<unknown> | undefined;
   /**
    * Ends the connection and the whole process tree (X5). Resolves when nothing of it is left. It may be called again.
    */
@@ -109,6 +112,8 @@ export interface ConnectRequest {
   readonly spoke?: string | undefined;
   /** The capabilities declared by the clients of the connection; by default none. */
   readonly capabilities?: Fields;
+  /** The client for the server's requests from the first message on, until `belongsTo` names another. */
+  readonly client?: ServerClient | undefined;
 }
 
 /** The rest of the core starts servers through this; `createConnector` makes the real one. */

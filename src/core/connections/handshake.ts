@@ -9,6 +9,8 @@ import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { inBrief, shortened } from '../protocol/inBrief.js';
 
 /** Versions are dates, so they sort as texts. */
+/** Some servers still speak it, and no client does. */
+const firstVersion = '2024-10-07';
 const completionContext = '2025-06-18';
 const protocolVersionHeader = '2025-06-18';
 const metaOfRoots = '2025-06-18';
@@ -52,9 +54,9 @@ export function readInitializeAnswer(result: unknown): InitializeAnswer {
   if (!isObject(result)) return wrong(`is not an object but ${inBrief(result, 100)}`);
   const { protocolVersion } = result;
   if (typeof protocolVersion !== 'string') return wrong('names no protocol version');
-  if (!isProtocolVersion(protocolVersion)) {
+  if (!isProtocolVersion(protocolVersion) && protocolVersion !== firstVersion) {
     return wrong(
-      `names protocol version ${shortened(protocolVersion, 40)}; known are ${[...protocolVersions].reverse().join(', ')}`,
+      `names protocol version ${shortened(protocolVersion, 40)}; known are ${[...protocolVersions, firstVersion].reverse().join(', ')}`,
     );
   }
   return readFacts(result, protocolVersion);

@@ -12,7 +12,7 @@ import type {
 } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
-import { Emitter, type Event } from '../base/events.js';
+import { Emitter, untilAborted, type Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import { messageOf } from '../base/text.js';
 import type { LoopShare } from '../base/turns.js';
@@ -20,6 +20,7 @@ import { TransportFailure } from '../failures/transportFailure.js';
 import type { Exchange, Peer, PeerListener } from '../peer/peer.js';
 import type { ServerTransport } from '../peer/transport.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
+import type { RpcError } from '../protocol/errors.js';
 import type { ServerOutcome } from '../protocol/request.js';
 import { taskChanged } from '../protocol/tasks.js';
 import type {
@@ -48,6 +49,9 @@ interface LiveConnectionDeps {
   readonly share: LoopShare;
   readonly log: Log;
 }
+
+/** A server that answers no ping gets the first call of its next client after this time, in milliseconds. */
+const rootsLimitMs = 2_000;
 
 type Failure = Exclude<ServerOutcome<unknown>, { kind: 'result' }>;
 type State =
@@ -91,6 +95,8 @@ export class LiveConnection implements Connection, PeerListener {
   private state: State = { kind: 'live' };
   private changedUnheard = false;
   private told: string | undefined;
+  /** Set while the server learns the roots of another client. */
+  private learning: Promise<void> | undefined;
   private readonly lister: OfferLister;
   /** Counts each `list_changed`. */
   private changes = 0;
@@ -168,8 +174,42 @@ export class LiveConnection implements Connection, PeerListener {
     }
   }
 
-  belongsTo(client: ServerClient): void {
-    this.deps.serverRequests.belongsTo(client);
+  /** While one request waits, it is the answer. */
+  failed(error: RpcError): void {
+    this.deps.peer.answerOnly(error);
+  }
+
+  belongsTo(client: ServerClient): Promise<unknown> | undefined {
+    const { serverRequests, protocol } = this.deps;
+    if (serverRequests.belongsTo(client) && protocol.takes('notifications/roots/list_changed')) this.learn();
+    return this.learning;
+  }
+
+  /** Has to be called after a start. A server that asked for roots may take the answer in after its first call. */
+  begun(): void {
+    if (this.deps.serverRequests.hasAskedForRoots) this.learn();
+  }
+
+  private learn(): void {
+    const learning = this.untilRootsKnown().finally(() => {
+      if (this.learning === learning) this.learning = undefined;
+    });
+    this.learning = learning;
+  }
+
+  /** The server hears of the change before the first ping, and reads the roots before the second. */
+  private async untilRootsKnown(): Promise<void> {
+    const { peer, clock, serverRequests } = this.deps;
+    const limit = new AbortController();
+    const timer = clock.after(rootsLimitMs, () => limit.abort('no answer to ping'));
+    const ping = (): Promise<unknown> => peer.request('ping', undefined, limit.signal).catch(() => undefined);
+    try {
+      await ping();
+      await Promise.race([serverRequests.rootsAnswered(), untilAborted(limit.signal)]);
+      await ping();
+    } finally {
+      timer.dispose();
+    }
   }
 
   private renewed(): void {

@@ -53,6 +53,7 @@ export function readCallResult(given: unknown, version: string): ServerOutcome<C
       ? { kind: 'result', result: result as unknown as CallToolResult }
       : noPart('content');
   }
+  if (content === undefined && 'toolResult' in result) return readCallResult(fromToolResult(result), version);
   // Older versions of the protocol allow this beside structured content.
   if (content === undefined || content === null) return { kind: 'result', result: { ...result, content: [] } };
   return {
@@ -60,6 +61,13 @@ export function readCallResult(given: unknown, version: string): ServerOutcome<C
     code: errorCodes.internal,
     message: 'The server answered the call with a `content` that is not a list.',
   };
+}
+
+/** Version 2024-10-07 had any value in place of content. */
+function fromToolResult({ toolResult, ...rest }: Fields): Fields {
+  if (isObject(toolResult) && Array.isArray(toolResult['content'])) return { ...rest, ...toolResult };
+  const text = typeof toolResult === 'string' ? toolResult : JSON.stringify(toolResult);
+  return { ...rest, content: toolResult === undefined || toolResult === null ? [] : [{ type: 'text', text }] };
 }
 
 function withoutType({ resultType: _, ...rest }: Fields): Fields {

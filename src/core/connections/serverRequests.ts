@@ -4,8 +4,9 @@
  * else, while nothing is in flight, the client that the instance belongs to. If several conversations have requests in
  * flight and the transport cannot distinguish them, the request is refused: the words of one conversation must not reach another.
  *
- * Invariants: a server request ends with the request of ours that caused it; while a client is asked, the time limit
- * for silence of that request does not run.
+ * Invariants: a server request ends with the request of ours that caused it. If the transport does not know which one
+ * did, it ends with the last request that was open when it came. While a client is asked, the time limits for silence of
+ * these requests do not run.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import { isObject } from '../base/isObject.js';
@@ -28,41 +29,61 @@ export interface ServerRequest {
 
 export class ServerRequests {
   private readonly elicitations = new BoundedMap<string, ServerClient>(mostElicitations);
-  private owner: ServerClient | undefined;
-  /** The session whose roots the server has. */
+  /** The session that the server asked for roots last, and the answers under way. */
   private rootsOf: object | undefined;
+  private rootsAsked: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly peer: Pick<Peer, 'exchangeOf' | 'exchanges'>,
     private readonly transport: Pick<ServerTransport, 'originOf'>,
     private readonly notify: (method: string, params?: Fields) => void,
+    private owner?: ServerClient,
   ) {}
 
-  /** Names the client that the instance belongs to from now on. */
-  belongsTo(client: ServerClient): void {
+  /**
+   * Names the client that the instance belongs to from now on. Returns true if the server asked another one for roots,
+   * and is told now that they have changed.
+   */
+  belongsTo(client: ServerClient): boolean {
     this.owner = client;
-    if (this.rootsOf === undefined || this.rootsOf === client.session) return;
+    if (this.rootsOf === undefined || this.rootsOf === client.session) return false;
     this.rootsOf = undefined;
     this.notify('notifications/roots/list_changed');
+    return true;
   }
 
-  /** @param cause the request of ours for which the server asks, if the protocol says so */
-  async answer(
+  get hasAskedForRoots(): boolean {
+    return this.rootsOf !== undefined;
+  }
+
+  /** Resolves when every question for roots has its answer. */
+  async rootsAnswered(): Promise<void> {
+    await this.rootsAsked;
+  }
+
+  /** @param causes the requests of ours for which the server may ask; the protocol may name one */
+  answer(request: ServerRequest, signal: AbortSignal | undefined, causes?: readonly Exchange[]): Promise<Fields> {
+    const answer = this.answerOf(request, signal, causes);
+    if (request.method === 'roots/list') this.rootsAsked = Promise.allSettled([this.rootsAsked, answer]);
+    return answer;
+  }
+
+  private async answerOf(
     request: ServerRequest,
     signal: AbortSignal | undefined,
-    cause: Exchange | undefined = this.causeOf(request),
+    causes: readonly Exchange[] = this.causesOf(request),
   ): Promise<Fields> {
     const { method } = request;
     const params = isObject(request.params) ? request.params : undefined;
-    const client = cause?.client ?? this.causeOf(request)?.client ?? this.idleOwner();
+    const client = (causes.at(-1) ?? this.causesOf(request).at(-1))?.client ?? this.idleOwner();
+    if (method === 'roots/list') this.rootsOf = client.session;
     const refused = refusal(client.capabilities, method, params);
     if (refused) throw refused;
-    if (method === 'roots/list') this.rootsOf = client.session;
     const { elicitationId } = (params ?? {}) as { elicitationId?: unknown };
     if (isKeptId(elicitationId)) this.elicitations.set(elicitationId, client);
     const options = { onProgress: this.progressOf(params), key: request.key };
-    if (!cause) return await client.ask(method, params, signal ?? new AbortController().signal, options);
-    return await cause.asking((ended) =>
+    if (causes.length === 0) return await client.ask(method, params, signal ?? new AbortController().signal, options);
+    return await during(causes, (ended) =>
       client.ask(method, params, signal ? AbortSignal.any([signal, ended]) : ended, options),
     );
   }
@@ -74,7 +95,7 @@ export class ServerRequests {
     const asked = typeof elicitationId === 'string' ? this.elicitations.get(elicitationId) : undefined;
     if (typeof elicitationId === 'string') this.elicitations.delete(elicitationId);
     try {
-      const client = asked ?? this.causeOf(message)?.client ?? this.idleOwner();
+      const client = asked ?? this.causesOf(message).at(-1)?.client ?? this.idleOwner();
       client.tell(message.method, params);
     } catch (error) {
       if (!(error instanceof RpcFailure)) throw error;
@@ -91,23 +112,18 @@ export class ServerRequests {
     }
   }
 
-  private causeOf(message: object): Exchange | undefined {
+  /** Returns the requests of one conversation, the newest last. */
+  private causesOf(message: object): readonly Exchange[] {
     const origin = this.transport.originOf?.(message);
     const related = origin === undefined ? undefined : this.peer.exchangeOf(origin);
-    if (related?.limits) return related;
-    let newest: Exchange | undefined;
-    for (const exchange of this.peer.exchanges()) {
-      const { client } = exchange;
-      if (!client) continue;
-      if (newest && !isSame(newest.client, client)) {
-        throw new RpcFailure(
-          errorCodes.internal,
-          'Several conversations use this instance at once, so nobody knows which one to ask.',
-        );
-      }
-      newest = exchange;
-    }
-    return newest;
+    if (related?.limits) return [related];
+    const [first, ...others] = new Set(this.peer.exchanges().filter(({ client }) => client !== undefined));
+    if (!first) return [];
+    if (others.every(({ client }) => client && isSame(first.client, client))) return [first, ...others];
+    throw new RpcFailure(
+      errorCodes.internal,
+      'Several conversations use this instance at once, so nobody knows which one to ask.',
+    );
   }
 
   /** Forwards the client's progress under the token that the server gave. */
@@ -121,6 +137,25 @@ export class ServerRequests {
     if (this.owner) return this.owner;
     throw new RpcFailure(errorCodes.internal, 'No conversation uses this instance now, so nobody can be asked.');
   }
+}
+
+/** Asks under a signal aborted with the last of the requests. */
+function during<T>(causes: readonly Exchange[], ask: (ended: AbortSignal) => Promise<T>): Promise<T> {
+  const all = new AbortController();
+  let open = causes.length;
+  const noteEnd = (): void => {
+    open -= 1;
+    if (open === 0) all.abort();
+  };
+  const nested = causes.reduce<() => Promise<T>>(
+    (inner, cause) => () =>
+      cause.asking((ended) => {
+        ended.addEventListener('abort', noteEnd, { once: true });
+        return inner();
+      }),
+    () => ask(all.signal),
+  );
+  return nested();
 }
 
 function isSame(a: ServerClient | undefined, b: ServerClient): boolean {

@@ -4,7 +4,9 @@
  */
 import type { ProblemCode } from '../base/problem.js';
 import { isSecretName } from '../base/secrets.js';
-import type { HttpLaunch } from '../config/model.js';
+import { everySyntax, foreignReference } from '../config/foreignReferences.js';
+import type { EnvValue, HttpLaunch } from '../config/model.js';
+import { shortened } from '../protocol/inBrief.js';
 import type { StartFailure } from './startFailure.js';
 import {
   describeReason,
@@ -195,18 +197,48 @@ function byProxy(what: Attempt, code: string, proxy: ProxyOnTheWay): StartFailur
   return failure('http-unreachable', [], what, cause, fix);
 }
 
+/** The advice for credentials that a server does not accept. */
+function renewal(credentials: readonly EnvValue[]): string {
+  const sources = credentials.flatMap((value) => (value.kind === 'reference' ? [value.source] : []));
+  const steps = sources.map((source) =>
+    source.kind === 'env'
+      ? `set the variable ${source.name}`
+      : source.kind === 'secret'
+        ? `store it as the secret ${source.name}`
+        : 'check that the program of the reference prints it',
+  );
+  return steps.length > 0
+    ? `Renew the token and ${steps.join(', and ')}.`
+    : 'Renew the token and write it in the header.';
+}
+
+/** A header of the file with a reference of another program goes out as it is written. */
+function notExpanded(what: Attempt, { headers }: HttpLaunch): StartFailure | undefined {
+  for (const [name, value] of headers) {
+    const found = value.kind === 'literal' ? foreignReference(value.value, everySyntax) : undefined;
+    if (!found) continue;
+    const cause = `The header ${name} was sent with \`${shortened(found.written, 60)}\` as it is written, because a text refers to no variables here.`;
+    const source = found.kind === 'variable' ? 'env' : 'secret';
+    const fix = `Write a reference, e.g. ${name}: { prefix: 'Bearer ', ${source}: ${'name' in found ? shortened(found.name, 60) : 'NAME'} }.`;
+    return failure('http-unauthorized', ['headers', name], what, cause, fix);
+  }
+  return undefined;
+}
+
 function refused(what: Attempt, status: number, launch: HttpLaunch): StartFailure {
   const sent = [...launch.headers.keys()].join(', ');
-  const authorization = [...launch.headers.keys()].some(isSecretName);
+  const credentials = [...launch.headers].flatMap(([name, value]) => (isSecretName(name) ? [value] : []));
+  const unexpanded = status === 401 || status === 403 ? notExpanded(what, launch) : undefined;
+  if (unexpanded) return unexpanded;
   switch (status) {
     case 401:
-      return authorization
+      return credentials.length > 0
         ? failure(
             'http-unauthorized',
             ['headers'],
             what,
             `The credentials in the headers (${sent}) are wrong or have expired.`,
-            'Renew the token and set the variable that the header is copied from.',
+            renewal(credentials),
           )
         : failure(
             'http-unauthorized',

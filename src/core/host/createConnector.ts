@@ -76,11 +76,11 @@ export function createConnector(deps: ConnectorDeps, eras = new EraMemories()): 
       isUp = !unwanted.aborted;
       limit.abort();
     });
-    const { capabilities = {} } = request;
+    const { capabilities = {}, client } = request;
     const signal = AbortSignal.any([unwanted, limit.signal]);
     const share = shares.get(request.server) ?? new LoopShare(clock);
     shares.set(request.server, share);
-    const common = { share, clock, trace, clientVersion, capabilities, log, timeoutMs, signal };
+    const common = { share, clock, trace, clientVersion, capabilities, client, log, timeoutMs, signal };
     const timedOut = (): boolean => isUp;
     const once = async (era: EraMemory): Promise<ConnectOutcome> => {
       const parts = { ...common, era };

@@ -15,7 +15,7 @@ import { asText, clipped } from '../base/text.js';
 import type { Host } from './hostContract.js';
 import { leaseNote } from './leaseNotes.js';
 import {
-  holderOfRequest,
+  holdersOfRequest,
   holderOfTool,
   releaseAdvice,
   servedAlone,
@@ -101,8 +101,25 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     const { toolset: id, method, client } = request;
     const catalogue = this.host.catalogueFor(client?.listedFor);
     if (isAboutTask(method)) return this.requestOfTask(request, catalogue);
+    if (id !== everyToolset) return this.requestOf(toolsetIn(catalogue, id), request);
+    const [first, ...others] = holdersOfRequest(catalogue.toolsets, request);
+    const outcome = await this.requestOf(first, request);
+    if (outcome.kind !== 'error' || others.length === 0) return outcome;
+    // Only the server knows a resource in no list.
+    for (const other of others) {
+      if (request.signal.aborted) return { kind: 'cancelled' };
+      const next = await this.requestOf(other, request);
+      if (next.kind !== 'error') return next;
+    }
+    const { uri } = request.params;
+    const asked = [first, ...others].map((toolset) => `"${toolset?.id}"`).join(', ');
+    const message = `No server has the resource "${clipped(asText(uri), 200)}". Asked: ${asked}.`;
+    return refused(errorCodes.resourceNotFound, message, { uri });
+  }
+
+  private async requestOf(toolset: Toolset | undefined, request: ToolsetRequest): Promise<OtherOutcome> {
+    const { toolset: id, method } = request;
     const isToAll = id === everyToolset;
-    const toolset = isToAll ? holderOfRequest(catalogue.toolsets, request) : toolsetIn(catalogue, id);
     const params = toolset && underOriginalNames(toolset, method, request.params);
     const { ref } = request.params as { ref?: Fields };
     const { uri = ref?.['uri'] } = request.params as { uri?: unknown };

@@ -79,7 +79,7 @@ export function changedOffers(
   const launch = describeLaunch(facts.definition);
   const all = facts.everyOffer().map((offered) => ({ offered, offers: offersOf(facts, offered) }));
   // A remembered list is compared, and never becomes the baseline.
-  if (facts.rememberedAt === undefined) {
+  if (facts.rememberedAt === undefined && all.every(({ offered }) => !offered.listing.failure)) {
     review.note(
       launch,
       all.map(({ offers }) => offers),

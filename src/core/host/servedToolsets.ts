@@ -145,26 +145,25 @@ function isUnique(toolsets: Toolsets, name: string): boolean {
 }
 
 /**
- * Finds the toolset of a request from its prompt or its resource. A URI in no list most likely belongs to the toolset
- * with that app or with a fitting template.
+ * Finds the toolsets that may answer a request, from its prompt or its resource. A URI in no list most likely belongs to
+ * the toolset with that app or with a fitting template, so that one comes first.
  */
-export function holderOfRequest(toolsets: Toolsets, { method, params }: RequestLine): Toolset | undefined {
+export function holdersOfRequest(toolsets: Toolsets, { method, params }: RequestLine): readonly Toolset[] {
   const { name, uri, ref } = params;
-  if (method === 'prompts/get') return holderOfPrompt(toolsets, name);
-  if (isObject(ref) && ref['type'] === 'ref/prompt') return holderOfPrompt(toolsets, ref['name']);
+  if (method === 'prompts/get') return holdersOfPrompt(toolsets, name);
+  if (isObject(ref) && ref['type'] === 'ref/prompt') return holdersOfPrompt(toolsets, ref['name']);
   const wanted = isObject(ref) ? ref['uri'] : uri;
-  if (typeof wanted !== 'string') return undefined;
+  if (typeof wanted !== 'string') return [];
   const listed = toolsets.find(({ resources: { resources, templates } }) =>
     [...resources.map((one) => one.uri), ...templates.map((one) => one.uriTemplate)].includes(wanted),
   );
-  if (listed) return listed;
+  if (listed) return [listed];
   const possible = toolsets.filter(
     ({ features, resources }) => features.resources && admitsResource(resources, wanted),
   );
-  const likely = possible.find(
-    ({ resources: { apps = [], templates } }) => apps.includes(wanted) || isMadeFrom(templates, wanted),
-  );
-  return likely ?? possible[0];
+  const isLikely = ({ resources: { apps = [], templates } }: Toolset): boolean =>
+    apps.includes(wanted) || isMadeFrom(templates, wanted);
+  return [...possible.filter(isLikely), ...possible.filter((toolset) => !isLikely(toolset))];
 }
 
 interface RequestLine {
@@ -172,8 +171,8 @@ interface RequestLine {
   readonly params: Fields;
 }
 
-function holderOfPrompt(toolsets: Toolsets, name: unknown): Toolset | undefined {
-  return toolsets.find(({ prompts }) => prompts.some(({ published }) => published === name));
+function holdersOfPrompt(toolsets: Toolsets, name: unknown): readonly Toolset[] {
+  return toolsets.filter(({ prompts }) => prompts.some(({ published }) => published === name)).slice(0, 1);
 }
 
 function instructionsOf(toolset: Toolset, advice: ReleaseAdvice): string | undefined {

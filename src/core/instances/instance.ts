@@ -242,8 +242,9 @@ export class Instance implements SlotHolder {
     this.inFlight.set(key, client);
     this.lastCallAt = this.deps.clock.now();
     this.idleTimer?.dispose();
-    if (client) this.serve(client);
+    const learning = client && this.serve(client);
     try {
+      if (learning) await learning;
       const outcome = await send();
       return outcome.kind === 'lost' ? { kind: 'lost', cause: await this.causeOfLoss(outcome.cause) } : outcome;
     } finally {
@@ -266,11 +267,12 @@ export class Instance implements SlotHolder {
     this.deps.onRest();
   }
 
-  private serve(client: ServerClient): void {
+  /** Returns a promise while its requests should wait. */
+  private serve(client: ServerClient): Promise<unknown> | undefined {
     if (client.logLevel !== this.logLevel) this.setLogLevel(client);
     this.client = client;
     // A request of a shared instance outside of any call is for no session in particular.
-    if (this.use.kind === 'leased') this.connection.belongsTo(client);
+    return this.use.kind === 'leased' ? this.connection.belongsTo(client) : undefined;
   }
 
   /** The answer is not awaited, because the server receives this before the next request. */

@@ -25,7 +25,6 @@ import {
   capabilitiesKey,
   type ClientChange,
   covers,
-  expectedClient,
   type Fields,
   type ServerClient,
   union,
@@ -261,7 +260,7 @@ export class InstancePool {
   ): Promise<Used | PoolFailure | { readonly kind: 'cancelled' }> {
     if (instance === 'held' && !this.isShared) return { kind: 'notHeld' };
     if (this.phase === 'closed') return { kind: 'notSent', cause: 'the server was stopped' };
-    const starting = this.start({ kind: 'leased', conversation, client }, signal);
+    const starting = this.start({ kind: 'leased', conversation, client }, client, signal);
     // This is chained and not awaited: a later drain must find this call in flight when the start is done.
     const begun = starting.then((started): { outcome: Promise<Used> } | NotStarted => {
       if (signal.aborted) return { kind: 'cancelled' };
@@ -276,11 +275,10 @@ export class InstancePool {
     return signal.aborted ? { kind: 'cancelled' } : { kind: 'notSent', cause: 'its start was cancelled' };
   }
 
-  private start(purpose: Purpose, waiter?: RequestTerms['signal']): Promise<StartOutcome> {
-    if (this.isShared) return this.starts.start({ kind: 'shared' }, this.wanted, waiter);
-    const client = purpose.kind === 'leased' ? purpose.client : undefined;
+  private start(purpose: Purpose, client?: ServerClient, waiter?: RequestTerms['signal']): Promise<StartOutcome> {
+    if (this.isShared) return this.starts.start({ kind: 'shared' }, this.wanted, client, waiter);
     const { capabilities } = client ?? this.deps.services.expectedClient();
-    return this.starts.start(purpose, capabilities, waiter);
+    return this.starts.start(purpose, capabilities, client, waiter);
   }
 
   /** Returns the instance for a request, if no start is needed. Gives a free one to the conversation. */
@@ -379,7 +377,6 @@ export class InstancePool {
       onEnd: (_, reason, isDeath) => this.ended(instance, reason, isDeath),
     });
     this.instances.add(instance);
-    connection.belongsTo(expectedClient(services.expectedClient()));
     return instance;
   }
 

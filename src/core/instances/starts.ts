@@ -11,7 +11,7 @@ import { untilAborted } from '../base/events.js';
 import type { PendingEnds } from '../base/pendingEnds.js';
 import type { ServerDefinition } from '../config/model.js';
 import type { Connection, StartFailure, ToolListing } from '../connections/connection.js';
-import { capabilitiesKey, type Fields, type ServerClient } from '../protocol/client.js';
+import { capabilitiesKey, expectedClient, type Fields, type ServerClient } from '../protocol/client.js';
 import type { Instance } from './instance.js';
 import type { NotStarted, SlotHolder } from './limit.js';
 import type { Services } from './services.js';
@@ -57,12 +57,14 @@ export class Start implements SlotHolder {
    * @param since in epoch milliseconds
    * @param declared the capabilities of clients for the server
    * @param turn absent if a caller waits from the beginning
+   * @param client the client that it starts for, or the expected one
    */
   constructor(
     public purpose: Purpose,
     public since: number,
     readonly declared: Fields,
     readonly turn: StartTurn | undefined,
+    readonly client: ServerClient,
   ) {}
 
   get signal(): AbortSignal {
@@ -119,11 +121,11 @@ export class Starts {
    * Joins the start under way for this purpose, takes the start ahead, or begins one.
    * @param waiter aborts when the caller no longer waits
    */
-  start(purpose: Purpose, declared: Fields, waiter?: CancelSignal): Promise<StartOutcome> {
+  start(purpose: Purpose, declared: Fields, client?: ServerClient, waiter?: CancelSignal): Promise<StartOutcome> {
     const joined = this.underWay.get(keyOf(purpose));
     const usable = joined?.signal.aborted ? undefined : joined;
     if (!usable && this.deps.phase() !== 'open') return Promise.resolve({ kind: 'cancelled' });
-    const start = usable ?? this.taken(purpose) ?? this.begin(purpose, declared);
+    const start = usable ?? this.taken(purpose) ?? this.begin(purpose, declared, client);
     if (waiter) start.waiters.push(waiter);
     return start.outcome;
   }
@@ -134,7 +136,7 @@ export class Starts {
     const { clock, turns } = this.deps.services;
     this.delay = clock.after(aheadDelayMs, () => {
       this.delay = undefined;
-      if (isWanted()) this.deps.ends.add(this.begin({ kind: 'spare' }, declared, turns.take(false)).outcome);
+      if (isWanted()) this.deps.ends.add(this.begin({ kind: 'spare' }, declared, undefined, turns.take(false)).outcome);
     });
   }
 
@@ -161,8 +163,9 @@ export class Starts {
     return ahead;
   }
 
-  private begin(purpose: Purpose, declared: Fields, turn?: StartTurn): Start {
-    const start = new Start(purpose, this.deps.services.clock.now(), declared, turn);
+  private begin(purpose: Purpose, declared: Fields, client?: ServerClient, turn?: StartTurn): Start {
+    const { clock, expectedClient: expected } = this.deps.services;
+    const start = new Start(purpose, clock.now(), declared, turn, client ?? expectedClient(expected()));
     this.register(start);
     start.outcome = this.run(start).finally(() => {
       turn?.end();
@@ -183,7 +186,7 @@ export class Starts {
 
   private async run(start: Start): Promise<StartOutcome> {
     const { services, server, definition, phase } = this.deps;
-    const { signal, declared: capabilities, turn } = start;
+    const { signal, declared: capabilities, turn, client } = start;
     if (turn) {
       await Promise.race([turn.coming, untilAborted(signal)]);
       // It makes no room for itself.
@@ -191,7 +194,7 @@ export class Starts {
     }
     const { launch, timeouts } = definition();
     const log = services.serverLog(server);
-    const request = { server, launch, log, signal, capabilities, timeoutMs: timeouts.connect };
+    const request = { server, launch, log, signal, capabilities, client, timeoutMs: timeouts.connect };
     const outcome = await services.connector.connect(request, start);
     if (outcome.kind === 'failed') {
       if (start.purpose.kind === 'spare') log.write('info', `No spare instance: ${outcome.failure.message}`);

@@ -139,6 +139,12 @@ export class Peer {
     return this.open.values();
   }
 
+  /** Answers the only open request that waits for the other side, if there is exactly one. */
+  answerOnly(error: RpcError): void {
+    const [only, ...others] = new Set(this.exchanges().filter(({ isWaiting }) => isWaiting));
+    if (only && others.length === 0) only.fail(new RpcFailure(error.code, error.message, error.data));
+  }
+
   send(message: JSONRPCMessage): Promise<void> {
     this.deps.trace?.sent(message);
     const headers = this.headersOf?.(message);
@@ -267,6 +273,10 @@ export class Exchange implements Disposable {
         .send((params ? { jsonrpc: '2.0', id, method, params } : { jsonrpc: '2.0', id, method }) as JSONRPCMessage)
         .catch(reject);
     });
+  }
+
+  get isWaiting(): boolean {
+    return this.resolve !== undefined;
   }
 
   /** Settles as the work does, or rejects if the exchange ends first. */

@@ -15,7 +15,7 @@ import type { PoolFailure } from '../instances/pool.js';
 import { ServerConversations } from '../instances/serverConversations.js';
 import type { Services } from '../instances/services.js';
 import type { StartTurn } from '../instances/startTurns.js';
-import type { Fields } from '../protocol/client.js';
+import { expectedClient, type Fields } from '../protocol/client.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
 import { describeFailure, redactedCause, takesDown, type Failure, type FailureCause } from './failure.js';
 import { Offer, prepared } from './offers.js';
@@ -299,6 +299,7 @@ export class ServerUnit {
     const { id: server, services, memory } = this.deps;
     const { clock, turns } = services;
     const { launch, timeouts } = definition;
+    const expected = services.expectedClient();
     const controller = new AbortController();
     const turn = turns.take(isAsked || !this.standIn || launch.transport !== 'stdio');
     const attempt: Attempt = { definition, since: clock.now(), turn, controller, done: Promise.resolve() };
@@ -309,7 +310,8 @@ export class ServerUnit {
       log: services.serverLog(server),
       signal: controller.signal,
       spoke: memory?.recall(definition)?.protocolVersion,
-      capabilities: services.expectedClient().capabilities,
+      capabilities: expected.capabilities,
+      client: expectedClient(expected),
     };
     this.attempt = attempt;
     attempt.done = this.run(attempt, request).finally(() => turn.end());
@@ -335,6 +337,12 @@ export class ServerUnit {
   }
 
   private succeed(definition: ServerDefinition, { connection, listing }: Connected, declared: Fields): void {
+    if (listing.failure && (this.current || this.standIn)) {
+      // What serves has tools.
+      this.fail({ kind: 'startFailed', failure: { code: 'list-failed', path: [], ...listing.failure } });
+      this.ends.add(connection.close());
+      return;
+    }
     const offer = Offer.of(listing);
     const curated = offer.curate(definition, this.deps.policy.filteredTools());
     if (curated.kind === 'refused') {
@@ -428,7 +436,7 @@ export class ServerUnit {
   private remember(): void {
     const serving = this.current;
     const offer = serving?.toRemember;
-    if (!serving || !offer || (this.remembered && isSameOffer(offer, this.remembered))) return;
+    if (!serving || !offer || offer.listing.failure || (this.remembered && isSameOffer(offer, this.remembered))) return;
     this.remembered = offer;
     this.deps.memory?.remember(serving.definition, offer);
   }

@@ -249,7 +249,8 @@ export class Serving {
         return this.noteDeath(event.cause, event.use);
       case 'started':
         this.instructions = event.instance.connection.instructions;
-        this.note(event.instance, event.listing, true);
+        // Its conversation keeps the common list, because the server may still answer calls.
+        if (!event.listing.failure) this.note(event.instance, event.listing, true);
         this.reconnection.well();
         return this.noteHealth(undefined);
       case 'startFailed':

@@ -34,11 +34,18 @@ export interface ResourceListing {
   readonly failure?: string;
 }
 
+interface Explanation {
+  readonly message: string;
+  readonly fix: string;
+}
+
 export interface ToolListing {
   readonly tools: readonly OfferedTool[];
   readonly malformed: readonly Malformed[];
   /** True if the server's capabilities have no tools, so it was not asked for them. */
   readonly declaresNone?: boolean;
+  /** Why the tools are missing, if the server listed only prompts or resources. The message completes its name. */
+  readonly failure?: Explanation;
   /** It is undefined if the server has no prompts. */
   readonly prompts?: PromptListing | undefined;
   /** It is undefined if the server has no resources. */

@@ -33,6 +33,7 @@ import {
   toolListedTwice,
   toolMalformed,
   toolNameInvalid,
+  toolsNotListed,
 } from './problems.js';
 import { lookedAt } from './schemas.js';
 
@@ -90,6 +91,7 @@ export function* curateInSlices(
   const seen = new Set<string>();
 
   if (listed.declaresNone === true && !listed.prompts && !listed.resources) problems.push(nothingDeclared(at));
+  if (listed.failure) problems.push(toolsNotListed(at, listed.failure));
   for (const entry of listed.malformed) problems.push(toolMalformed(at, entry.name, entry.detail));
   for (const tool of listed.tools) {
     yield;

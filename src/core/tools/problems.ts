@@ -2,6 +2,7 @@
 import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
 import { shortList } from '../base/text.js';
 import type { ServerPlaces } from '../config/model.js';
+import type { ToolListing } from './catalogue.js';
 import { longestMatched, nameRule } from './names.js';
 import type { IdlePattern } from './patterns.js';
 
@@ -276,6 +277,12 @@ export function listIncomplete(at: At, of: ListKind, detail: string): Problem {
   const message = `The ${of} of "${at.server}" could not be listed: ${detail} Its tools are not affected.`;
   const fix = 'Read its log, correct the cause, and restart it.';
   return problem(at, 'list-incomplete', 'warning', message, fix);
+}
+
+/** @param failure completes the name of the server */
+export function toolsNotListed(at: At, { message, fix }: NonNullable<ToolListing['failure']>): Problem {
+  const text = `"${at.server}" ${message} Its prompts and resources are published.`;
+  return problem(at, 'list-failed', 'error', text, fix);
 }
 
 export function nothingDeclared(at: At): Problem {

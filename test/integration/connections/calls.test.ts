@@ -214,6 +214,21 @@ describe('calls to servers that crash', function () {
     assert.equal((await hang).kind, 'lost');
   });
 
+  it('an error of no request, and an answer that is almost JSON, are the answer of the only call', async () => {
+    const { connection } = await rig.start(fixture('broken-answers'));
+    for (const tool of ['no-id', 'null-id', 'nan', 'break']) {
+      const outcome = await callTool(connection, tool);
+      assert.ok(outcome.kind === 'error' && outcome.message.includes('Boom'), `${tool}: ${JSON.stringify(outcome)}`);
+    }
+  });
+
+  it('a result of protocol 2024-10-07 is content', async () => {
+    const { connection } = await rig.start(fixture('broken-answers', '--protocol', '2024-10-07'));
+    const outcome = await callTool(connection, 'old');
+    const content = [{ type: 'text', text: '{"calls":1}' }];
+    assert.deepEqual(outcome, { kind: 'result', result: { isError: true, content } });
+  });
+
   it('calls end at their limits even if the server ignores cancellation', async () => {
     const { connection } = await rig.start(fixture('hangs-on-call'));
     const limits = { timeouts: { call: 100, callMax: 1000 } };

@@ -98,7 +98,7 @@ describe('start failures of HTTP servers (X3)', function () {
       'an unknown protocol version',
       ['--protocol', '1999-01-01'],
       'server-protocol',
-      'answered, but its answer to initialize names protocol version 1999-01-01; known are 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25.',
+      'answered, but its answer to initialize names protocol version 1999-01-01; known are 2024-10-07, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25.',
       [],
     ],
   ];

@@ -237,7 +237,10 @@ describe('start failures of stdio servers (X3)', function () {
   );
 
   for (const [kind, words] of [
-    ['version', 'names protocol version 2099-01-01; known are 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25.'],
+    [
+      'version',
+      'names protocol version 2099-01-01; known are 2024-10-07, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25.',
+    ],
     ['no-info', 'has no serverInfo.'],
   ] as const) {
     it(`a wrong answer to initialize is reported: ${kind}`, async () => {

@@ -34,4 +34,42 @@ describe('all toolsets at one endpoint (G2)', function () {
     const read = await modern.request('resources/read', { uri: 'note://two' });
     assert.match(JSON.stringify(read.result?.['contents']), /note:\/\/two of \d/);
   });
+
+  it('A URI in no list goes to each server with resources until one has it, and the last error names them', async () => {
+    const stage = await startStage();
+    const stateless = { 'truely-stateless': true };
+    await stage.edit({ apps: fixture('apps', [], stateless), notes: fixture('features', [], stateless) });
+    const modern = await ModernClient.open(stage, everyToolset, { address: 'a'.repeat(22) });
+    const read = await modern.request('resources/read', { uri: 'note://unlisted' });
+    assert.match(JSON.stringify(read.result?.['contents']), /note:\/\/unlisted of \d/);
+    await stage.edit({ apps: fixture('apps', [], stateless), more: fixture('apps', [], stateless) });
+    const none = await modern.request('resources/read', { uri: 'nothing://here' });
+    assert.match(
+      none.error?.message ?? '',
+      /^No server has the resource "nothing:\/\/here"\. Asked: "apps", "more"\.$/,
+    );
+  });
+
+  it('Each result of 2026-07-28 names the same server', async () => {
+    const stage = await startStage();
+    await stage.edit({ all: fixture('features', [], { 'truely-stateless': true }) });
+    const modern = await ModernClient.open(stage, 'all');
+    const named = async (method: string, params: Record<string, unknown> = {}): Promise<unknown> => {
+      const { result } = await modern.request(method, params);
+      return (result?.['_meta'] as Record<string, { name?: string }> | undefined)?.[
+        'io.modelcontextprotocol/serverInfo'
+      ];
+    };
+    const first = await named('server/discover');
+    assert.equal((first as { name: string }).name, 'all');
+    for (const [method, params] of [
+      ['tools/list'],
+      ['prompts/list'],
+      ['tools/call', { name: 'touch', arguments: { uri: 'note://one' } }],
+      ['prompts/get', { name: 'greet', arguments: { name: 'you' } }],
+      ['resources/read', { uri: 'note://one' }],
+    ] as const) {
+      assert.deepEqual(await named(method, params), first, method);
+    }
+  });
 });

@@ -271,6 +271,51 @@ describe('questions from servers to clients (G4)', () => {
     assert.deepEqual(await session.next('notifications/elicitation/complete'), { elicitationId: 'e7' });
   });
 
+  it('A server that asks for roots at its start gets those of the client for whom it starts, or of the expected one', async () => {
+    await endStages();
+    const expected = { capabilities: able, roots: () => [{ uri: 'file:///expected', name: 'x' }] };
+    stage = await startStage({ expectedClient: expected });
+    await stage.edit({ s: fixture('features', ['--asks-early']) });
+    const first = await SessionClient.open(stage, 's', answering('first'));
+    assert.equal(await first.text('early_roots'), '["file:///expected"]', 'the warm instance');
+    assert.equal(await first.text('root_changes'), '1', 'its roots are those of the conversation now');
+    assert.equal(await first.text('roots'), '["file:///first"]');
+    const second = await SessionClient.open(stage, 's', answering('second'));
+    assert.equal(await second.text('early_roots'), '["file:///second"]', 'an instance of its own');
+    assert.equal(await second.text('root_changes'), '0');
+
+    await stage.edit({ s: fixture('features', ['--asks-early'], { 'truely-stateless': true }) });
+    assert.equal(await second.text('early_roots'), '["file:///expected"]', 'a shared instance');
+  });
+
+  it('A question of no call in particular goes on when another call of its conversation ends (X6)', async () => {
+    await stage.edit({ s: fixture('features') });
+    let asked: () => void = () => {};
+    const question = new Promise<void>((resolve) => (asked = resolve));
+    let answer: () => void = () => {};
+    const answerable = new Promise<void>((resolve) => (answer = resolve));
+    const session = await SessionClient.open(
+      stage,
+      's',
+      answering('a', {
+        elicit: async () => {
+          asked();
+          await answerable;
+          return { action: 'accept', content: { answer: 'still here' } };
+        },
+      }),
+    );
+    const call = session.text('elicit_beside', { message: 'Who?' });
+    const stop = new AbortController();
+    const held = session.text('hold', {}, { signal: stop.signal }).catch(() => 'stopped');
+    await question;
+    stop.abort();
+    assert.equal(await held, 'stopped');
+    while ((await session.text('cancelled')) !== '1') await new Promise(setImmediate);
+    answer();
+    assert.equal(await call, accepted('still here'));
+  });
+
   it('A change of roots reaches the server of the session', async () => {
     await stage.edit({ s: fixture('features') });
     let root = 'file:///before';

@@ -269,6 +269,28 @@ describe('core: servers that do not start', () => {
 describe('core: odd servers that work', () => {
   afterEach(endStages);
 
+  it('A server whose tools fail keeps its prompts and resources, and a good definition is not replaced by it', async () => {
+    const failing = fixture('features', ['--tools-fail']);
+    const own = await startStage();
+    await own.edit({ s: failing });
+    const toolsets = own.host.catalogue.toolsets.map(({ id, tools, prompts }) => [id, tools.length, prompts.length]);
+    assert.deepEqual(toolsets[0], ['s', 0, 2]);
+    const said = own.host.snapshot.problems.filter(({ code }) => code === 'list-failed');
+    assert.match(
+      said[0]?.message ?? '',
+      /^"s" .*could not be listed.*ENOTFOUND.*Its prompts and resources are published\./s,
+    );
+    await own.edit({ s: fixture('features') });
+    const good = own.published().length;
+    assert.deepEqual(own.problems(), []);
+    await own.edit({ s: failing });
+    assert.equal(own.published().length, good, 'the last-known-good serves');
+    assert.deepEqual(
+      own.host.snapshot.problems.map(({ code }) => code),
+      ['list-failed'],
+    );
+  });
+
   it('Servers with an old protocol, early requests, noise, no tools or slowness serve', async () => {
     const stage = await startStage();
     const prefixed = (prefix: string): Entry => ({ transform: [{ prefix }] });

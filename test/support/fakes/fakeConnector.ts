@@ -95,7 +95,7 @@ export class FakeConnection implements Connection {
     this.notified.push({ method, params });
   }
 
-  belongsTo(client: ServerClient): void {
+  belongsTo(client: ServerClient): undefined {
     this.owners.push(client);
   }
 

@@ -9,7 +9,7 @@ describe('answers to initialize', () => {
   };
 
   it('an answer to initialize is right in every known version', () => {
-    for (const protocolVersion of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
+    for (const protocolVersion of ['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
       const answer = readInitializeAnswer({ ...right, protocolVersion, instructions: 'Do.', extra: 1 });
       assert.deepEqual(answer, {
         kind: 'right',

@@ -25,4 +25,24 @@ describe('results of servers', () => {
     assert.equal(readOtherResult({ contents: [{}], messages: [{}] }).kind, 'result');
     assert.equal(readOtherResult({ contents: 'none' }).kind, 'result');
   });
+
+  it('the value of protocol 2024-10-07 becomes content, and its error stays one', () => {
+    const text = (value: string) => [{ type: 'text', text: value }];
+    for (const [given, result] of [
+      [{ toolResult: 'done' }, { content: text('done') }],
+      [
+        { toolResult: [1, { a: 2 }], isError: true },
+        { isError: true, content: text('[1,{"a":2}]') },
+      ],
+      [{ toolResult: 0 }, { content: text('0') }],
+      [{ toolResult: null }, { content: [] }],
+      [{ toolResult: { content: text('x'), isError: true } }, { content: text('x'), isError: true }],
+      [
+        { toolResult: 'ignored', content: text('x') },
+        { toolResult: 'ignored', content: text('x') },
+      ],
+    ]) {
+      assert.deepEqual(readCallResult(given, '2024-11-05'), { kind: 'result', result });
+    }
+  });
 });

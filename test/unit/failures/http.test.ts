@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { EnvValue, ReferenceSource } from '../../../src/core/config/model.js';
 import { httpFailure } from '../../../src/core/failures/http.js';
 
 describe('failures over HTTP', () => {
@@ -47,6 +48,28 @@ describe('advice about failures over HTTP (X3a)', () => {
     assert.match(httpFailure(http, { ...refusal, body: alpn }).message, /speaks only HTTP\/2/);
     const plain = 'The plain HTTP request was sent to HTTPS port';
     assert.match(httpFailure(http, { ...refusal, status: 400, body: plain }).fix, /Write https:/);
+  });
+
+  it('a refused credential is renewed where it comes from, and an unexpanded reference is named', () => {
+    const refusal = { kind: 'status', status: 401, contentType: '', body: '', url } as const;
+    const adviceFor = (value: EnvValue) =>
+      httpFailure({ ...http, headers: new Map([['Authorization', value]]) }, refusal);
+    const copied = (source: ReferenceSource): EnvValue => ({
+      kind: 'reference',
+      source,
+      prefix: 'Bearer ',
+      suffix: '',
+      fallback: undefined,
+      value: 'x',
+    });
+    assert.match(adviceFor(copied({ kind: 'env', name: 'ACME' })).fix, /set the variable ACME\./);
+    assert.match(adviceFor(copied({ kind: 'secret', name: 'acme' })).fix, /store it as the secret acme\./);
+    assert.match(adviceFor({ kind: 'literal', value: 'Bearer old' }).fix, /write it in the header/);
+    for (const written of ['${ACME}', '$ACME', '${env:ACME}', '{env:ACME}', '%ACME%']) {
+      const { message, fix } = adviceFor({ kind: 'literal', value: `Bearer ${written}` });
+      assert.ok(message.includes(`\`${written}\` as it is written`), message);
+      assert.match(fix, /env: ACME \}/);
+    }
   });
 
   it('a redirect that was refused for safety is no advice', () => {

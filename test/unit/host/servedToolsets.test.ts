@@ -1,6 +1,6 @@
 /** All toolsets together (G2), and the toolset of a request to all. */
 import assert from 'node:assert/strict';
-import { holderOfRequest, servedTogether } from '../../../src/core/host/servedToolsets.js';
+import { holdersOfRequest, servedTogether } from '../../../src/core/host/servedToolsets.js';
 import { noResources, type Toolset } from '../../../src/core/tools/catalogue.js';
 import { toolsAlone, type ServerFeatures } from '../../../src/core/tools/features.js';
 
@@ -54,20 +54,22 @@ describe('toolsets together', () => {
       [prompts.map(({ name }) => name), resources.map(({ name }) => name), templates.map(({ name }) => name)],
       [['greet'], ['a'], ['a']],
     );
-    assert.equal(holderOfRequest(all, { method: 'prompts/get', params: { name: 'greet' } })?.id, 'a');
+    assert.equal(holdersOfRequest(all, { method: 'prompts/get', params: { name: 'greet' } })[0]?.id, 'a');
   });
 
-  it('a resource in no list belongs to the toolset of its app, of its template, or to the first', () => {
+  it('a resource in no list may belong to each toolset with resources, first to that of its app or template', () => {
     const template = { name: 'raw', uriTemplate: 'note://{name}/raw' };
     const all = [
       toolset('first', { resources: true }),
       toolset('notes', { resources: true }, { templates: [template], resources: [{ name: 'one', uri: 'note://one' }] }),
       toolset('shop', { resources: true }, { apps: ['ui://shop/page'] }),
     ];
-    const holder = (uri: string): string | undefined =>
-      holderOfRequest(all, { method: 'resources/read', params: { uri } })?.id;
-    assert.deepEqual(['note://one', 'note://x/raw', 'ui://shop/page', 'other://x'].map(holder), [
-      ...['notes', 'notes', 'shop', 'first'],
+    const holders = (uri: string): string =>
+      holdersOfRequest(all, { method: 'resources/read', params: { uri } })
+        .map(({ id }) => id)
+        .join();
+    assert.deepEqual(['note://one', 'note://x/raw', 'ui://shop/page', 'other://x'].map(holders), [
+      ...['notes', 'notes,first,shop', 'shop,first,notes', 'first,notes,shop'],
     ]);
   });
 });

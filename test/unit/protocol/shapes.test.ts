@@ -70,6 +70,9 @@ const kinds = {
   ],
 } as const;
 
+const hasOddTitle = ({ arguments: given }: Record<string, unknown>): boolean =>
+  Array.isArray(given) && given.some(({ title = '' }: { title?: unknown }) => typeof title !== 'string');
+
 describe('entries of lists with fields that do not fit (X3)', () => {
   for (const [kind, [entries, right, parse]] of Object.entries(kinds)) {
     it(`a ${kind} with odd optional fields is read by the schema of the SDK, and a right one is the same object`, () => {
@@ -81,7 +84,9 @@ describe('entries of lists with fields that do not fit (X3)', () => {
           assert.ok(success, `${before} became ${JSON.stringify(read)}: ${error?.message ?? ''}`);
           assert.equal(right(read), read);
           assert.equal(JSON.stringify(entry), before);
-          if (parse(entry).success && !before.includes('null')) assert.equal(read, entry);
+          // The SDK takes any title of an argument, and the protocol only a text.
+          const isRight = parse(entry).success && !before.includes('null') && !hasOddTitle(entry);
+          if (isRight) assert.equal(read, entry);
         }),
         { numRuns: 500 },
       );

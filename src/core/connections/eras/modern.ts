@@ -197,7 +197,7 @@ export class ModernProtocol implements Protocol {
     if (requests.length === 0) await exchange.during(delay(this.deps.clock, stateOnlyPauseMs));
     const ask = async (request: ServerRequest & { readonly key: string }): Promise<[string, Fields]> => {
       try {
-        return [request.key, await this.deps.serverRequests.answer(request, undefined, exchange)];
+        return [request.key, await this.deps.serverRequests.answer(request, undefined, [exchange])];
       } catch (error) {
         const { code, message, data } = rpcErrorOf(error);
         throw new RpcFailure(code, message, data);

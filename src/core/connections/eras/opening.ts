@@ -15,7 +15,7 @@ import { startFailure, type FailedOpening, type TransportFailures } from '../../
 import { TransportFailure } from '../../failures/transportFailure.js';
 import { ConnectionEnded, Peer, type PeerListener, type Result } from '../../peer/peer.js';
 import type { ServerTransport } from '../../peer/transport.js';
-import { declaredCapabilities, type Fields } from '../../protocol/client.js';
+import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { modernVersion, protocolVersions } from '../../protocol/versions.js';
 import { ListError, type ConnectOutcome, type ToolListing } from '../connection.js';
@@ -36,6 +36,7 @@ export interface OpeningDeps {
   readonly clientVersion: string;
   /** The capabilities of its clients. */
   readonly capabilities: Fields;
+  readonly client?: ServerClient | undefined;
   readonly clock: Clock;
   /** The account charged for everything the server says. */
   readonly share: LoopShare;
@@ -47,7 +48,13 @@ export interface OpeningDeps {
 }
 
 export type Opening =
-  | { readonly kind: 'opened'; readonly connection: LiveConnection; readonly listing: ToolListing }
+  | {
+      readonly kind: 'opened';
+      readonly connection: LiveConnection;
+      readonly listing: ToolListing;
+      /** Why the server listed no tools, but something else. */
+      readonly toolsFailure?: FailedOpening;
+    }
   | FailedOpening;
 
 /** Tools changing during the list are listed again, this often at most. */
@@ -65,8 +72,10 @@ export async function connectOver(
 ): Promise<ConnectOutcome> {
   const opening = await openConnection(deps);
   if (opening.kind === 'opened') {
-    const { connection, listing } = opening;
-    return { kind: 'connected', connection, listing };
+    const { connection, listing, toolsFailure } = opening;
+    if (!toolsFailure) return { kind: 'connected', connection, listing };
+    const { message, fix } = await startFailure(toolsFailure, deps.timeoutMs, failures);
+    return { kind: 'connected', connection, listing: { ...listing, failure: { message, fix } } };
   }
   const failure = await startFailure(opening, deps.timeoutMs, failures);
   await deps.transport.close();
@@ -120,7 +129,7 @@ async function openProtocol(
     await peer.start();
     const made: { connection?: LiveConnection } = {};
     const notify = (method: string, params?: Fields): void => made.connection?.notify(method, params);
-    const serverRequests = new ServerRequests(peer, deps.transport, notify);
+    const serverRequests = new ServerRequests(peer, deps.transport, notify, deps.client);
     const protocol = await new ProtocolChoice(deps, peer, serverRequests).choose();
     if ('kind' in protocol) return protocol;
     const connection = new LiveConnection({ ...deps, peer, protocol, serverRequests });
@@ -269,14 +278,22 @@ async function list(connection: LiveConnection, { signal, timeoutMs }: OpeningDe
     for (let listings = 1; ; listings++) {
       const changes = connection.toolChanges;
       // They are listed at once, because other lists must not delay the tools.
+      const others = { signal, timeoutMs: Math.min(timeoutMs, othersLimitMs) };
       const [listing, prompts, resources] = await Promise.all([
-        connection.listTools({ signal, timeoutMs }),
-        connection.listPrompts({ signal, timeoutMs: Math.min(timeoutMs, othersLimitMs) }),
-        connection.listResources({ signal, timeoutMs: Math.min(timeoutMs, othersLimitMs) }),
+        connection.listTools({ signal, timeoutMs }).catch((error: unknown) => failedList(error, signal)),
+        connection.listPrompts(others),
+        connection.listResources(others),
       ]);
+      if ('failed' in listing) {
+        const isOffered = (prompts?.prompts.length ?? 0) + (resources?.resources.length ?? 0) > 0;
+        if (listing.failed.kind !== 'listFailed' || !isOffered || connection.isOver) return listing.failed;
+        const none = { tools: [], malformed: [], ...(prompts && { prompts }), ...(resources && { resources }) };
+        return { kind: 'opened', connection, listing: none, toolsFailure: listing.failed };
+      }
       const changed = connection.toolChanges !== changes;
       if (changed && listings < mostListings) continue;
       if (changed) connection.leaveChangeUnheard();
+      connection.begun();
       return {
         kind: 'opened',
         connection,
@@ -284,11 +301,15 @@ async function list(connection: LiveConnection, { signal, timeoutMs }: OpeningDe
       };
     }
   } catch (error) {
-    if (signal.aborted) return { kind: 'stopped', during: 'list' };
-    if (!(error instanceof ListError)) throw error;
-    // Some servers let anyone initialize, and ask for a sign-in then.
-    const failure = (error.cause as { data?: unknown } | undefined)?.data;
-    const wantsSignIn = failure instanceof TransportFailure && failure.reason.kind === 'signIn';
-    return wantsSignIn ? { kind: 'transport', failure } : { kind: 'listFailed', reason: error.message };
+    return failedList(error, signal).failed;
   }
+}
+
+function failedList(error: unknown, signal: AbortSignal): { readonly failed: FailedOpening } {
+  if (signal.aborted) return { failed: { kind: 'stopped', during: 'list' } };
+  if (!(error instanceof ListError)) throw error;
+  // Some servers let anyone initialize, and ask for a sign-in then.
+  const failure = (error.cause as { data?: unknown } | undefined)?.data;
+  const wantsSignIn = failure instanceof TransportFailure && failure.reason.kind === 'signIn';
+  return { failed: wantsSignIn ? { kind: 'transport', failure } : { kind: 'listFailed', reason: error.message } };
 }

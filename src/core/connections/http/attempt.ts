@@ -1,5 +1,6 @@
 /** Makes one attempt to connect to a server over HTTP (X2, X3). */
 import type { HttpLaunch } from '../../config/model.js';
+import { clueIn } from '../../failures/likelyCause.js';
 import { httpFailure, neverAnsweredHttp, urlUnusable } from '../../failures/http.js';
 import type { ConnectOutcome } from '../connection.js';
 import { connectOver, type OpeningDeps } from '../eras/opening.js';
@@ -24,6 +25,7 @@ export async function attemptHttp(deps: HttpAttemptDeps, timedOut: () => boolean
   return await connectOver({ ...deps, transport }, timedOut, {
     beginning: 'the first request',
     neverAnswered: neverAnsweredHttp,
+    clue: (error) => clueIn([error]),
     ended: (failure) => {
       const ended = { kind: 'broken', detail: transport.causeOfEnd, url: shown(new URL(launch.url)) } as const;
       return httpFailure(launch, failure?.reason ?? ended);

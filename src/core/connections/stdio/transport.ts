@@ -15,6 +15,7 @@ import { TransientMap } from '../../base/transientMap.js';
 import { shortened } from '../../protocol/inBrief.js';
 import { parseLongMessages, parseMessages } from '../../protocol/jsonRpc.js';
 import { endLength, LineSplitter } from './lineSplitter.js';
+import { errorCodes } from '../../protocol/errors.js';
 import type { ProcessTree } from '../../processes/processTree.js';
 import { causeOfDeath, type StdioEnding, type StdioRemains } from '../../failures/stdio.js';
 import { ReadPace } from './readPace.js';
@@ -299,6 +300,7 @@ export class StdioTransport implements ServerTransport {
     if (!messages) {
       this.deps.log.write('warn', `[stdout] not JSON-RPC: ${shortened(line, loggedLineLength)}`);
       if (this.stray.length < keptStrayLines) this.stray.push(shortened(line, keptLineLength));
+      this.answerUnreadably(line);
       return 1;
     }
     this.sawMessage = true;
@@ -306,6 +308,14 @@ export class StdioTransport implements ServerTransport {
     for (const message of messages) if ('method' in message || !this.asked.delete(String(message.id))) unasked += 1;
     this.deliver(messages);
     return unasked;
+  }
+
+  /** An answer that is almost JSON costs the call it answers. */
+  private answerUnreadably(line: string): void {
+    const id = idInEnds(line.slice(0, endLength), line.slice(-endLength));
+    if (id === undefined || line.includes('"method"') || !this.asked.delete(id)) return;
+    const message = `The server answered with a line that is not JSON: ${shortened(line, keptLineLength)}`;
+    this.deliver([{ jsonrpc: '2.0', id, error: { code: errorCodes.parse, message } }]);
   }
 
   /** A line over the limit costs the call it answers. */

@@ -33,6 +33,8 @@ export interface Client {
   /** The stream for messages outside its requests. */
   readonly listening: MessageStream | undefined;
   readonly waitsSince?: number | undefined;
+  /** Our name in the `_meta` of each modern result. */
+  readonly serverMeta?: Fields;
   /** @param stream undefined if the client listens nowhere */
   ask(
     stream: MessageStream | undefined,

@@ -14,6 +14,7 @@ import type { Destination, OtherOutcome, ToolOutcome, ToolsetCall } from '../../
 import { withNotes } from '../../results/notes.js';
 import { taskIn, taskMethods } from '../../protocol/tasks.js';
 import { otherResult, toolResult } from '../dialect.js';
+import type { Client } from '../conversations/client.js';
 import { conversationOf } from '../conversations/conversationIds.js';
 import {
   forward,
@@ -65,7 +66,7 @@ function callFromConversation(
       { conversation, clientKind },
     ) => {
       // A task has no result yet.
-      if (taskIn(result) !== undefined) return JSON.stringify(result);
+      if (taskIn(result) !== undefined) return written(client, result, result);
       asking?.links.note(result, { toolset, conversation });
       // An agent host shows the result in the app itself, and its models read text beside structure (G8).
       const isShown = clientKind === 'agentHost' && (app !== undefined || listing.isForAppsAlone(name));
@@ -81,6 +82,7 @@ function callFromConversation(
           )
         : await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
       return await written(
+        client,
         result,
         // A note does not replace the tool's own text.
         withNotes(toolResult(client.protocolVersion, own), notes, isEditor || client.traits.readsStructureAlone),
@@ -108,9 +110,13 @@ function callOf(terms: ForwardTerms, tool: string, given: Fields | undefined, fr
   };
 }
 
-/** Writes a result. A server pays for the time of its large results (S2, P10). */
-function written(result: object, sent: object): string | Promise<string> {
-  return isLarge(sent) ? inTurns(jsonInSlices(sent), LoopShare.of(result)) : JSON.stringify(sent);
+/**
+ * Writes a result, for a modern client with our name. A server pays for the time of its large results (S2, P10).
+ * @param result as the server gave it
+ */
+function written({ serverMeta }: Client, result: object, sent: Fields): string | Promise<string> {
+  const named = serverMeta ? { ...sent, _meta: { ...metaOf(sent), ...serverMeta } } : sent;
+  return isLarge(named) ? inTurns(jsonInSlices(named), LoopShare.of(result)) : JSON.stringify(named);
 }
 
 /** An app gets the result as the server gave it. */
@@ -123,9 +129,10 @@ function callFromApp(name: string, asked: Fields, destination: Destination, cont
     destination,
     send: (terms): Promise<ToolOutcome> => deps.backend.callTool(callOf(terms, name, given, true)),
     write: async ({ result, toolset = listing.toolset, publishedName = name }, { conversation }) => {
-      if (taskIn(result) !== undefined) return JSON.stringify(result);
+      if (taskIn(result) !== undefined) return written(client, result, result);
       const origin = { server: toolset, tool: publishedName, conversation };
-      return await written(result, toolResult(client.protocolVersion, await deps.delivery.forOthers(result, origin)));
+      const own = await deps.delivery.forOthers(result, origin);
+      return await written(client, result, toolResult(client.protocolVersion, own));
     },
   });
 }
@@ -179,7 +186,7 @@ export function forwarded(method: string, check: Check): Forwarded {
           : isPage && isForEditor
             ? withScript(result)
             : result;
-        return written(result, otherResult(client.protocolVersion, own, listing.isLeased));
+        return written(client, result, otherResult(client.protocolVersion, own, listing.isLeased));
       },
     });
   };

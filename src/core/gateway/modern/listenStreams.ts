@@ -48,6 +48,8 @@ interface Listening {
   readonly declared: Fields;
   /** Its instance reports changes; undefined if all conversations share one. */
   readonly conversation: string | undefined;
+  /** Our name in the result. */
+  readonly serverMeta: Fields;
 }
 
 const filterKeys: Readonly<Record<Topic, string>> = {
@@ -66,7 +68,8 @@ export class ListenStreams {
 
   constructor(private readonly deps: ListenStreamsDeps) {}
 
-  open(response: ServerResponse, { id, wanted, served, listing, declared, conversation }: Listening): void {
+  open(response: ServerResponse, listening: Listening): void {
+    const { id, wanted, served, listing, declared, conversation, serverMeta } = listening;
     const offered = capabilitiesOf(served);
     const heard = topics.filter((topic) => wanted[filterKeys[topic]] === true && offered[topic] !== undefined);
     const isOfNobody = served.isLeased === true && conversation === undefined;
@@ -78,7 +81,7 @@ export class ListenStreams {
       stream.send(notificationMessage(method, { ...params, _meta: { ...metaOf(params), ...meta } }));
     const listener = { listing, topics: heard, versions: new Map<Topic, number>(), tell };
     const end = (): void => {
-      stream.send(resultMessage(id, JSON.stringify({ resultType: 'complete', _meta: meta })));
+      stream.send(resultMessage(id, JSON.stringify({ resultType: 'complete', _meta: { ...serverMeta, ...meta } })));
       stream.end();
     };
     const client = new ListeningClient(listing, declared, { ...this.deps.methods, tell, end });

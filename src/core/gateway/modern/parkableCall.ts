@@ -52,6 +52,8 @@ interface ParkableCallDeps {
   readonly target: CallTarget;
   readonly parking: Parking<ParkableCall>;
   readonly clock: Clock;
+  /** Our name in each result. */
+  readonly serverMeta: Fields;
   /** Called once at the end of the call. It has to cancel everything still in flight. */
   readonly end: () => void;
 }
@@ -169,13 +171,14 @@ export class ParkableCall implements Reply {
   }
 
   private park({ id, reply }: Carrier): void {
-    const { parking, target, clock } = this.deps;
+    const { parking, target, clock, serverMeta: _meta } = this.deps;
     if (!parking.hasRoom) return this.refuse(tooMuch);
     const state = parking.put(this, target);
     const limit = clock.after(parkedLimitMs, () => this.abandon());
     this.state = { kind: 'parked', state, since: clock.now(), limit };
     const requests = [...this.questions].map(([key, { request }]) => [key, request] as const);
-    const result = { resultType: 'input_required', inputRequests: Object.fromEntries(requests), requestState: state };
+    const inputRequests = Object.fromEntries(requests);
+    const result = { resultType: 'input_required', inputRequests, requestState: state, _meta };
     reply.settle(resultMessage(id, JSON.stringify(result)));
   }
 

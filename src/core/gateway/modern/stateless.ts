@@ -115,12 +115,13 @@ export class Stateless implements Disposable {
       declared,
       listing,
       conversation: conversation?.id,
+      serverMeta: this.serverMeta(served),
     });
   }
 
   private call(response: ServerResponse, asked: Asked, traits: StatelessTraits): void {
     const { methods, clock } = this.deps;
-    const { message, listing, conversation } = asked;
+    const { message, served, listing, conversation } = asked;
     const { id, method, params = {} } = message;
     const { toolset } = listing;
     const fail = (error: RpcError): void => answerWith(response, 200, errorMessage(id, errorIn(modernVersion, error)));
@@ -150,13 +151,14 @@ export class Stateless implements Disposable {
       // The leases of a conversation outlive its requests.
       if (!conversation) methods.backend.noteClient(new CallClient(asking, undefined), 'gone');
     };
-    const call = new ParkableCall({ target, parking: this.parking, clock, end }, carrier, responses);
-    const client = new ModernClient(traits, mayAsk ? call : undefined);
+    const serverMeta = this.serverMeta(served);
+    const call = new ParkableCall({ target, parking: this.parking, clock, serverMeta, end }, carrier, responses);
+    const client = new ModernClient(traits, serverMeta, mayAsk ? call : undefined);
     const asking = { client, conversation, listing };
     response.once('close', () => call.closed(carrier));
     const answer = answerRequest(method, params, { id, ...asking, reply: call, deps: methods });
     if (answer.kind === 'later') return reply.release();
-    if (answer.kind === 'result') return call.settle(resultMessage(id, this.listResult(method, answer.json)));
+    if (answer.kind === 'result') return call.settle(resultMessage(id, listResult(method, answer.json, serverMeta)));
     const error = errorIn(modernVersion, answer.error);
     const status = error.code === errorCodes.methodNotFound ? 404 : statusOf(modernVersion, error);
     call.settle(errorMessage(id, error), status);
@@ -175,12 +177,6 @@ export class Stateless implements Disposable {
     else this.inFlight.delete(toolset);
   }
 
-  /** @param json an object with entries, without the added fields */
-  private listResult(method: string, json: string): string {
-    const hints = method.endsWith('/list') ? `${cacheHints},` : '';
-    return `{"resultType":"complete",${hints}"_meta":${JSON.stringify(this.serverMeta())},${json.slice(1)}`;
-  }
-
   private discovery(served: ServedToolset): string {
     const [newest] = protocolVersions;
     const { instructions } = served;
@@ -190,12 +186,12 @@ export class Stateless implements Disposable {
       capabilities: { ...serverCapabilities(newest, capabilitiesOf(served)), ...extensionsOf(served) },
       ...(instructions === undefined ? {} : { instructions }),
       ...notToBeKept,
-      _meta: this.serverMeta(served.serverName),
+      _meta: this.serverMeta(served),
     });
   }
 
-  private serverMeta(name = 'mcp-toolsets'): Fields {
-    return { [metaKeys.serverInfo]: { name, version: this.deps.version } };
+  private serverMeta({ serverName }: ServedToolset): Fields {
+    return { [metaKeys.serverInfo]: { name: serverName, version: this.deps.version } };
   }
 
   private reply(response: ServerResponse): PostReply {
@@ -215,6 +211,7 @@ class ModernClient implements Client {
   /** @param call takes questions of servers; undefined if none may ask */
   constructor(
     { clientInfo, declared, logLevel }: StatelessTraits,
+    readonly serverMeta: Fields,
     private readonly call: ParkableCall | undefined,
   ) {
     this.traits = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
@@ -239,6 +236,12 @@ class ModernClient implements Client {
     for (const id of this.calls.keys()) cancelCall(this, id);
     this.isClosed = true;
   }
+}
+
+/** @param json an object with entries, without the added fields */
+function listResult(method: string, json: string, serverMeta: Fields): string {
+  const hints = method.endsWith('/list') ? `${cacheHints},` : '';
+  return `{"resultType":"complete",${hints}"_meta":${JSON.stringify(serverMeta)},${json.slice(1)}`;
 }
 
 function mirrorMismatchOf({ headers }: IncomingMessage, { message, listing }: Asked): string | undefined {

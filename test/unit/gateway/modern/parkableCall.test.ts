@@ -33,7 +33,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
   function begin(id: number, of: CallTarget = target): { call: ParkableCall; reply: FakeReply } {
     const reply = new FakeReply();
     const carrier = { id, reply: reply as unknown as PostReply, progressToken: `p${id}` };
-    const call = new ParkableCall({ target: of, parking, clock, end: () => (ended += 1) }, carrier);
+    const call = new ParkableCall({ target: of, parking, clock, serverMeta: {}, end: () => (ended += 1) }, carrier);
     return { call, reply };
   }
 
@@ -124,7 +124,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     const reply = new FakeReply();
     const given = { name: { action: 'decline' }, wrong: 5, other: {} };
     const carrier = { id: 1, reply: reply as unknown as PostReply, progressToken: undefined };
-    const call = new ParkableCall({ target, parking, clock, end: () => (ended += 1) }, carrier, given);
+    const call = new ParkableCall({ target, parking, clock, serverMeta: {}, end: () => (ended += 1) }, carrier, given);
     assert.deepEqual(await call.ask('elicitation/create', {}, signal, 'name'), { action: 'decline' });
     const never = (): AbortSignal => new AbortController().signal;
     for (const key of ['name', 'wrong', 'name', 'question-2', undefined])
