@@ -29,8 +29,8 @@ import {
   workspaceName,
 } from './vscode/engine/configFiles.js';
 import { showDiagnostics } from './vscode/views/problems/diagnostics.js';
+import { LastClient, usualOfEditor } from './core/remembered/lastClient.js';
 import { ConversationTitles } from './vscode/engine/conversationTitles.js';
-import { EditorClient } from './vscode/engine/editorClient.js';
 import { EngineSlot } from './vscode/engine/engineSlot.js';
 import { EnteredSecrets } from './vscode/engine/enteredSecrets.js';
 import { isTrial } from './vscode/engine/trialConversation.js';
@@ -65,6 +65,9 @@ const endLimit = 4000;
 
 let running: EngineSlot | undefined;
 
+/** The key of the capabilities that the editor declared last. */
+const editorCapabilities = 'mcpToolsets.editorCapabilities';
+
 export function activate(context: vscode.ExtensionContext): void {
   const clock = systemClock;
   const logs = new Logs(trace);
@@ -83,9 +86,12 @@ export function activate(context: vscode.ExtensionContext): void {
     isInWorkspace,
     forgetOffers: (server) => offers.forget(server),
   });
-  const editor = new EditorClient(context.globalState, () =>
-    (vscode.workspace.workspaceFolders ?? []).map(({ uri, name }) => ({ uri: uri.toString(), name })),
-  );
+  const editor = new LastClient({
+    get: () => context.globalState.get(editorCapabilities),
+    update: (capabilities) => context.globalState.update(editorCapabilities, capabilities),
+    roots: () => (vscode.workspace.workspaceFolders ?? []).map(({ uri, name }) => ({ uri: uri.toString(), name })),
+    usual: usualOfEditor,
+  });
   const secrets = new EnteredSecrets(context.secrets, clock, (error) =>
     logs.host.write('error', `The secrets that were entered could not be read: ${asText(error)}`),
   );

@@ -10,7 +10,9 @@ import { inOrder, isOfFile } from './render.js';
 import { keptOffers } from './keptOffers.js';
 import { agreesOnTerminal, isTerminal } from './terminalQuestion.js';
 import { configDeps, withHost, type Run, type RunningHost } from './withHost.js';
+import type { OfferChange } from '../core/approval/offerLedger.js';
 import { offerReview } from '../core/approval/offerReview.js';
+import { noClient, type Fields } from '../core/protocol/client.js';
 import { ConfigState } from '../core/config/read/merge.js';
 
 /** @param names the ids of servers; without names, all waiting servers */
@@ -51,15 +53,15 @@ export async function approve(run: Run, names: readonly string[], yes: boolean):
 async function acceptChanges(run: Run, names: readonly string[], yes: boolean): Promise<number> {
   const offers = await keptOffers(false, true);
   const only = names.length === 1 ? names[0] : undefined;
+  let shown: readonly OfferChange[] = [];
   const accept = async ({ host, started, signal }: RunningHost): Promise<number> => {
     await started;
     const changed = host.snapshot.servers
       .filter(({ id }) => names.includes(id))
       .flatMap(({ changedOffers }) => changedOffers);
     const changes = (await Promise.all(changed.map((name) => offers.changeOf(name)))).flatMap((change) => change ?? []);
-    if (run.json) print(toJson(changes));
-    if (changes.length === 0)
-      return run.json ? 0 : print('Nothing waits for approval, and nothing that was offered has changed.');
+    if (changes.length === 0) return 0;
+    shown = [...shown, ...changes];
     const { now, before } = offerReview(changes, (file) => file);
     if (!run.json) {
       if (before !== undefined) print(`As it was accepted:\n\n${before}\nAs it is now:\n`);
@@ -72,5 +74,17 @@ async function acceptChanges(run: Run, names: readonly string[], yes: boolean): 
     await offers.stored();
     return run.json ? 0 : print('Accepted. `serve` and `connect` know it when they start next.');
   };
-  return await withHost({ ...run, asks: false, approve: false }, accept, { only, offerReview: offers });
+  // Some servers list more for clients that can do more, so each kind of client has its own baseline.
+  for (const declared of ['{}', ...offers.declaredFor(names)]) {
+    const guards = {
+      only,
+      offerReview: offers,
+      expects: () => ({ ...noClient, capabilities: JSON.parse(declared) as Fields }),
+    };
+    const code = await withHost({ ...run, asks: false, approve: false }, accept, guards);
+    if (code !== 0) return code;
+  }
+  if (run.json) return print(toJson(shown));
+  if (shown.length > 0) return 0;
+  return print('Nothing waits for approval, and nothing that was offered has changed.');
 }

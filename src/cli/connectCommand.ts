@@ -17,8 +17,11 @@ import { notedPort } from '../core/files/addressFile.js';
 import { knowsToken } from '../core/files/proof.js';
 import { tokenFileOf, tokenIn } from '../core/files/tokenFile.js';
 import { createGateway } from '../core/gateway/http/gateway.js';
+import type { Fields } from '../core/protocol/client.js';
+import type { LastClient } from '../core/remembered/lastClient.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
+import { lastClientOf } from './folderClient.js';
 import { Interruption } from './interruption.js';
 import { keptOffers } from './keptOffers.js';
 import { complain } from './output.js';
@@ -102,29 +105,33 @@ class OwnGateway {
     const { problems } = readConfigFiles(folder);
     if (problems.length > 0) throw new Error(problems.map(problemLine).join(' '));
     const offerReview = await keptOffers(this.holdChanged);
+    const client = await lastClientOf(folder);
     return await new Promise((resolve, reject) => {
       this.ended = withHost(
         // The input belongs to the client, which must not answer questions.
         { ...this.run, asks: false, approve: false },
         async (running) => {
-          resolve(await this.serve(running));
+          resolve(await this.serve(running, client));
           await untilAborted(this.ending.signal);
           return 0;
         },
         {
           only: this.toolset === builtInToolset ? undefined : this.toolset,
           offerReview,
+          expects: client.expected,
         },
       ).catch(reject);
     });
   }
 
-  private async serve({ core, host, started, followConfig, closeFirst }: RunningHost): Promise<GatewayAddress> {
+  private async serve(running: RunningHost, client: LastClient): Promise<GatewayAddress> {
+    const { core, host, started, followConfig, closeFirst } = running;
     const store = new DisposableStore('connect');
     const { backend, log, redactor } = core;
     const token = randomBytes(32).toString('base64url');
     redactor.register([token]);
-    const gateway = createGateway({ backend, log, clock: systemClock, version, stable: { port: 0, token } });
+    const onClient = (_: unknown, capabilities: Fields): void => client.note(capabilities);
+    const gateway = createGateway({ backend, log, clock: systemClock, version, onClient, stable: { port: 0, token } });
     closeFirst(async () => {
       store.dispose();
       await gateway.dispose();

@@ -12,12 +12,14 @@ import { needsAttention } from '../core/base/problem.js';
 import { asText } from '../core/base/text.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
 import { secretInFile } from '../core/gateway/http/endpointSecret.js';
-import { createGateway } from '../core/gateway/http/gateway.js';
+import { createGateway, type GatewayDeps } from '../core/gateway/http/gateway.js';
 import type { Host } from '../core/host/hostContract.js';
+import type { Fields } from '../core/protocol/client.js';
 import { configFileOf } from '../core/files/configFile.js';
 import { createRestBackend } from '../core/host/restBackend.js';
 import { StableEndpoint, type EndpointState } from '../core/gateway/http/stableEndpoint.js';
 import { version } from '../../package.json';
+import { lastClientOf } from './folderClient.js';
 import { keptOffers } from './keptOffers.js';
 import { complain, NewLines, print } from './output.js';
 import { inOrder, problemLine, subjectOfProblem } from './render.js';
@@ -36,11 +38,20 @@ export interface ServeRequest {
 
 export async function serveFolder(run: Run, request: ServeRequest): Promise<number> {
   const tokenFile = path.resolve(request.tokenFile ?? tokenFileOf(run.folder, homedir()));
-  const guards = { approvesEdits: request.approveEdits, offerReview: await keptOffers(request.holdChanged) };
-  return withHost(run, (running) => serve(run, running, request.port, tokenFile), guards);
+  const client = await lastClientOf(run.folder);
+  const offerReview = await keptOffers(request.holdChanged);
+  const guards = { approvesEdits: request.approveEdits, offerReview, expects: client.expected };
+  const onClient = (_: unknown, capabilities: Fields): void => client.note(capabilities);
+  return withHost(run, (running) => serve(run, running, { port: request.port, tokenFile, onClient }), guards);
 }
 
-async function serve(run: Run, running: RunningHost, port: number, tokenFile: string): Promise<number> {
+interface Served {
+  readonly port: number;
+  readonly tokenFile: string;
+  readonly onClient: GatewayDeps['onClient'] & {};
+}
+
+async function serve(run: Run, running: RunningHost, { port, tokenFile, onClient }: Served): Promise<number> {
   const { core, host, started, signal, closeFirst } = running;
   const { backend, log, redactor } = core;
   const store = new DisposableStore('serve');
@@ -51,7 +62,7 @@ async function serve(run: Run, running: RunningHost, port: number, tokenFile: st
     clock: systemClock,
     log,
     keepSecret: (values) => redactor.register(values),
-    createGateway: (stable) => createGateway({ backend, log, clock: systemClock, version, stable, rest }),
+    createGateway: (stable) => createGateway({ backend, log, clock: systemClock, version, onClient, stable, rest }),
   });
   closeFirst(async () => {
     store.dispose();

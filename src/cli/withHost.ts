@@ -13,7 +13,7 @@ import { readEnvFile } from '../core/files/envFile.js';
 import { watchFile } from '../core/files/watchedFile.js';
 import { assemble, directoryExists, type Core } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
-import { noClient, type Fields, type ServerClient } from '../core/protocol/client.js';
+import { noClient, type ExpectedClient, type Fields, type ServerClient } from '../core/protocol/client.js';
 import { RememberedConversations } from '../core/remembered/conversations.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
@@ -61,6 +61,8 @@ interface Guards {
   readonly approvesEdits?: boolean;
   /** The only server to start. By default all start. */
   readonly only?: string | undefined;
+  /** The client for the servers to expect; by default that of the run. */
+  readonly expects?: (() => ExpectedClient) | undefined;
   readonly offerReview: OfferReview;
 }
 
@@ -132,7 +134,7 @@ export async function withHost(
       conversations: new RememberedConversations({ stored: undefined, store: () => {}, isConversation: () => true }),
     },
     readSources: () => readSources(),
-    expectedClient: () => ({ ...noClient, ...(client && { capabilities: client.capabilities }) }),
+    expectedClient: guards?.expects ?? (() => ({ ...noClient, capabilities: client?.capabilities ?? {} })),
   });
   const { host } = core;
   const waiting = new NewLines(complain);

@@ -8,7 +8,6 @@
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
-import type { LaunchDescription } from './fingerprint.js';
 import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
 import {
   differingParts,
@@ -24,6 +23,7 @@ import {
   type OfferReview,
   type OfferText,
   type ReviewedKind,
+  type ReviewedLaunch,
   type ReviewedOffer,
   type ReviewedOffers,
   type ReviewedPart,
@@ -49,7 +49,9 @@ export interface OfferChange extends OfferName, ApprovedServer {
   readonly before: OfferText | 'new' | 'notKept';
 }
 
-interface SeenLaunch extends ApprovedServer {
+type Reviewed = ApprovedServer & Pick<ReviewedLaunch, 'declared'>;
+
+interface SeenLaunch extends Reviewed {
   readonly fingerprint: string;
   /** By kind and original name. A kind that was never listed has no baseline yet. */
   readonly prints: Map<ReviewedKind, Map<string, OfferPrint>>;
@@ -89,7 +91,7 @@ export class OfferLedger implements OfferReview, Disposable {
       this.launches.set(seen.fingerprint, seen);
   }
 
-  note(launch: LaunchDescription, all: readonly ReviewedOffers[], redact: (text: string) => string): void {
+  note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: (text: string) => string): void {
     const seen = this.seen(launch);
     seen.redact = redact;
     seen.listed = nothing();
@@ -108,7 +110,7 @@ export class OfferLedger implements OfferReview, Disposable {
     if (isGrown || (this.deps.texts && !seen.keepsTexts)) this.store();
   }
 
-  changesOf(launch: LaunchDescription, offers: ReviewedOffers): OfferChanges {
+  changesOf(launch: ReviewedLaunch, offers: ReviewedOffers): OfferChanges {
     const seen = this.launches.get(launch.fingerprint);
     const listed = listedOf(offers);
     const changed = (kind: ReviewedKind): ReadonlyMap<string, readonly ReviewedPart[]> => {
@@ -167,6 +169,12 @@ export class OfferLedger implements OfferReview, Disposable {
     this.changes.fire();
   }
 
+  /** Returns the sets of declared capabilities with a baseline of one of these servers, as JSON. */
+  declaredFor(servers: readonly string[]): readonly string[] {
+    const own = [...this.launches.values()].filter(({ server }) => servers.includes(server));
+    return [...new Set(own.flatMap(({ declared }) => declared ?? []))];
+  }
+
   recheck(): void {
     this.changes.fire();
   }
@@ -181,8 +189,9 @@ export class OfferLedger implements OfferReview, Disposable {
     this.changes.dispose();
   }
 
-  private seen({ fingerprint, server, source }: LaunchDescription): SeenLaunch {
-    const seen = this.launches.get(fingerprint) ?? emptyLaunch(fingerprint, { server, source }, new Map(), false);
+  private seen({ fingerprint, server, source, declared }: ReviewedLaunch): SeenLaunch {
+    const of = { server, source, ...(declared !== undefined && { declared }) };
+    const seen = this.launches.get(fingerprint) ?? emptyLaunch(fingerprint, of, new Map(), false);
     this.launches.set(fingerprint, seen);
     return seen;
   }
@@ -220,14 +229,9 @@ export class OfferLedger implements OfferReview, Disposable {
   }
 }
 
-function emptyLaunch(
-  fingerprint: string,
-  { server, source }: ApprovedServer,
-  prints: SeenLaunch['prints'],
-  keepsTexts: boolean,
-): SeenLaunch {
+function emptyLaunch(fingerprint: string, of: Reviewed, prints: SeenLaunch['prints'], keepsTexts: boolean): SeenLaunch {
   const parts = { listed: nothing(), isListed: false, redact: () => '', toKeep: new Map<string, ReviewedOffer>() };
-  return { fingerprint, server, source, prints, keepsTexts, ...parts };
+  return { ...of, fingerprint, prints, keepsTexts, ...parts };
 }
 
 function noteOffer(seen: SeenLaunch, offer: ReviewedOffer): void {
@@ -269,15 +273,22 @@ function redacted(text: OfferText, redact: (text: string) => string): KeptText['
 /** The names of the kinds in the store. `tools` is older than the others. */
 const stored = { tool: 'tools', prompt: 'prompts', instructions: 'instructions' } as const;
 
-function writtenLaunch({ fingerprint, server, source, prints, keepsTexts }: SeenLaunch): unknown {
+function writtenLaunch({ fingerprint, server, source, declared, prints, keepsTexts }: SeenLaunch): unknown {
   const kinds = [...prints].map(([kind, all]) => [stored[kind], [...all].map(([name, print]) => [name, ...print])]);
-  return { fingerprint, server, source, ...(Object.fromEntries(kinds) as object), ...(keepsTexts && { texts: true }) };
+  return {
+    fingerprint,
+    server,
+    source,
+    declared,
+    ...(Object.fromEntries(kinds) as object),
+    ...(keepsTexts && { texts: true }),
+  };
 }
 
 function readLaunch(written: unknown): SeenLaunch[] {
   if (typeof written !== 'object' || written === null) return [];
   const fields = written as Readonly<Record<string, unknown>>;
-  const { fingerprint, server, source, texts } = fields;
+  const { fingerprint, server, source, declared, texts } = fields;
   if (typeof fingerprint !== 'string' || typeof server !== 'string' || typeof source !== 'string') return [];
   const prints: SeenLaunch['prints'] = new Map();
   for (const kind of reviewedKinds) {
@@ -285,7 +296,8 @@ function readLaunch(written: unknown): SeenLaunch[] {
     if (Array.isArray(entries)) prints.set(kind, readPrints(kind, entries));
   }
   // An entry of an earlier version has only tools. The next list is the baseline of the other kinds.
-  return prints.has('tool') ? [emptyLaunch(fingerprint, { server, source }, prints, texts === true)] : [];
+  const of = { server, source, ...(typeof declared === 'string' && { declared }) };
+  return prints.has('tool') ? [emptyLaunch(fingerprint, of, prints, texts === true)] : [];
 }
 
 function readPrints(kind: ReviewedKind, entries: readonly unknown[]): Map<string, OfferPrint> {

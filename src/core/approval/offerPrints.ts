@@ -141,6 +141,12 @@ export interface ReviewedOffers {
   readonly instructions: string | undefined;
 }
 
+/** A launch for clients with the same declared capabilities. Its fingerprint differs from that of the launch for others. */
+export interface ReviewedLaunch extends LaunchDescription {
+  /** JSON of the capabilities; absent if there are none. */
+  readonly declared?: string;
+}
+
 /** Finds changed and new offers. The shell implements it for the core. */
 export interface OfferReview {
   /**
@@ -148,9 +154,9 @@ export interface OfferReview {
    *
    * @param redact removes secrets from texts before they are kept
    */
-  note(launch: LaunchDescription, all: readonly ReviewedOffers[], redact: (text: string) => string): void;
+  note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: (text: string) => string): void;
   /** Returns the changed parts of one list, by kind and original name. */
-  changesOf(launch: LaunchDescription, offers: ReviewedOffers): OfferChanges;
+  changesOf(launch: ReviewedLaunch, offers: ReviewedOffers): OfferChanges;
   /** Returns true if a changed offer is kept from agents until a person has accepted it. */
   holdsBack(): boolean;
   /** Fires when a change was accepted, when a server was forgotten, and when `holdsBack` changed. */

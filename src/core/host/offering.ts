@@ -2,11 +2,20 @@
  * Makes the candidate of a server for the catalogue, and finds the offers that changed since its approval (S3). Some
  * servers offer one conversation more than the others, so the review covers every list.
  */
-import { describeLaunch, type LaunchDescription } from '../approval/fingerprint.js';
-import type { ChangedOffer, OfferChanges, OfferReview, ReviewedKind, ReviewedOffers } from '../approval/offerPrints.js';
+import { createHash } from 'node:crypto';
+import { describeLaunch } from '../approval/fingerprint.js';
+import type {
+  ChangedOffer,
+  OfferChanges,
+  OfferReview,
+  ReviewedKind,
+  ReviewedLaunch,
+  ReviewedOffers,
+} from '../approval/offerPrints.js';
 import type { Redactor } from '../base/log.js';
 import type { ConfiguredServer, ServerDefinition, ServerPlaces } from '../config/model.js';
 import type { ToolListing } from '../connections/connection.js';
+import { capabilitiesKey } from '../protocol/client.js';
 import type { OfferMemory, RememberedOffer } from '../reconcile/remembered.js';
 import type { KeptOffers } from './hostContract.js';
 import type { Offered, Serving } from '../reconcile/serving.js';
@@ -55,7 +64,8 @@ export function candidateOf(
     places: placesOf(server),
   };
   if (!review?.holdsBack()) return candidate;
-  const changes = review.changesOf(describeLaunch(definition), offersOf(facts, offered));
+  const [declared = ''] = offered.declared;
+  const changes = review.changesOf(launchFor(definition, declared), offersOf(facts, offered));
   const kept = tools.flatMap(({ original }) => {
     const parts = changes.tool.get(original);
     return parts ? [{ original, reason: { kind: 'changed' as const, parts } }] : [];
@@ -76,41 +86,54 @@ export function changedOffers(
   review: OfferReview,
   redact: (text: string) => string,
 ): readonly ChangedOffer[] {
-  const launch = describeLaunch(facts.definition);
   const all = facts.everyOffer().map((offered) => ({ offered, offers: offersOf(facts, offered) }));
-  // A remembered list is compared, and never becomes the baseline.
-  if (facts.rememberedAt === undefined && all.every(({ offered }) => !offered.listing.failure)) {
-    review.note(
-      launch,
-      all.map(({ offers }) => offers),
-      redact,
-    );
-  }
   const held = review.holdsBack();
   const found = new Map<string, ChangedOffer>();
-  for (const { offered, offers } of all) {
-    for (const { kind, original, parts } of published(offered, review.changesOf(launch, offers))) {
-      const key = `${kind} ${original}`;
-      if (!found.has(key)) found.set(key, { launch: launch.fingerprint, kind, original, parts, held });
+  for (const declared of new Set(all.flatMap(({ offered }) => offered.declared))) {
+    const launch = launchFor(facts.definition, declared);
+    const own = all.filter(({ offered }) => offered.declared.includes(declared));
+    // A remembered list is compared, and never becomes the baseline.
+    if (facts.rememberedAt === undefined && own.every(({ offered }) => !offered.listing.failure)) {
+      review.note(
+        launch,
+        own.map(({ offers }) => offers),
+        redact,
+      );
+    }
+    for (const { offered, offers } of own) {
+      for (const { kind, original, parts } of published(offered, review.changesOf(launch, offers))) {
+        const key = `${kind} ${original}`;
+        if (!found.has(key)) found.set(key, { launch: launch.fingerprint, kind, original, parts, held });
+      }
     }
   }
   return [...found.values()];
 }
 
+/**
+ * Returns the launch with a fingerprint for these clients. Some servers list more for clients that can do more, so each
+ * set of declared capabilities has its own baseline.
+ */
+function launchFor(definition: ServerDefinition, declared: string): ReviewedLaunch {
+  const launch = describeLaunch(definition);
+  if (declared === nothingDeclared) return launch;
+  const fingerprint = createHash('sha256').update(`${launch.fingerprint} ${declared}`).digest('hex');
+  return { ...launch, fingerprint, declared };
+}
+
+const nothingDeclared = capabilitiesKey({});
+
 /** Keeps lists by the fingerprint of the approved launch. A list with held changes is not recalled (S3). */
 export function offerMemory(kept: KeptOffers, review: OfferReview | undefined, redactor: Redactor): OfferMemory {
-  const isHeld = (
-    launch: LaunchDescription,
-    definition: ServerDefinition,
-    { listing, instructions }: RememberedOffer,
-  ): boolean =>
-    review?.holdsBack() === true &&
-    Object.values(review.changesOf(launch, reviewedOf(listing, instructions, definition))).some(({ size }) => size > 0);
+  const isHeld = (definition: ServerDefinition, { listing, instructions, declared }: RememberedOffer): boolean => {
+    if (review?.holdsBack() !== true) return false;
+    const changes = review.changesOf(launchFor(definition, declared), reviewedOf(listing, instructions, definition));
+    return Object.values(changes).some(({ size }) => size > 0);
+  };
   return {
     recall: (definition) => {
-      const launch = describeLaunch(definition);
-      const offer = kept.recall(launch.fingerprint);
-      return offer && !isHeld(launch, definition, offer) ? offer : undefined;
+      const offer = kept.recall(describeLaunch(definition).fingerprint);
+      return offer && !isHeld(definition, offer) ? offer : undefined;
     },
     remember: (definition, offer) =>
       kept.remember(describeLaunch(definition).fingerprint, offer, (text) => redactor.redact(text, text.length)),

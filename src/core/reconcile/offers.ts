@@ -59,7 +59,7 @@ export class Offers {
   /** Spare instances that nobody has taken. Their first list is not for all yet. */
   private readonly spares = new WeakSet<Instance>();
   /** The key of the capabilities declared to the instance of the common list. */
-  private commonDeclared: string;
+  commonDeclared: string;
   /** True if a conversation may see another list than the common one. */
   isVaried = false;
 
@@ -74,6 +74,13 @@ export class Offers {
   /** Returns the different lists of these instances, the common one first. */
   all(instances: readonly Instance[]): readonly Offer[] {
     return [...new Set([this.common, ...instances.flatMap((instance) => this.byInstance.get(instance) ?? [])])];
+  }
+
+  /** Returns the keys of the capabilities declared to the instances with this list, each once. */
+  declaredOf(offer: Offer, instances: readonly Instance[]): readonly string[] {
+    const own = instances.filter((instance) => this.byInstance.get(instance) === offer);
+    const common = offer === this.common ? [this.commonDeclared] : [];
+    return [...new Set([...common, ...own.map(({ declared }) => capabilitiesKey(declared))])];
   }
 
   /** Returns the newest list of this instance. */

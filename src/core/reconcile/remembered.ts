@@ -14,6 +14,8 @@ export interface RememberedOffer extends Spoken, Pick<Connection, 'instructions'
   /** The time of the list in epoch milliseconds. */
   readonly at: number;
   readonly listing: ToolListing;
+  /** The key of the declared capabilities (see `capabilitiesKey`). */
+  readonly declared: string;
 }
 
 /** Keeps the last lists of servers. It decides nothing about approval, but its lists may be published at once. */

@@ -14,7 +14,7 @@ import { InstancePool, type PoolEvent } from '../instances/pool.js';
 import { Reconnection } from '../instances/reconnection.js';
 import type { ServerConversations } from '../instances/serverConversations.js';
 import type { Services } from '../instances/services.js';
-import type { Fields } from '../protocol/client.js';
+import { capabilitiesKey, type Fields } from '../protocol/client.js';
 import type { Curation } from '../tools/curate.js';
 import { featuresOf, type ServerFeatures } from '../tools/features.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
@@ -28,6 +28,8 @@ import { spokenBy, type RememberedOffer, type Spoken } from './remembered.js';
 export interface Offered {
   readonly listing: ToolListing;
   readonly curated: Curated;
+  /** The keys of the declared capabilities of its instances (see `capabilitiesKey`). */
+  readonly declared: readonly string[];
   /** Set if the list is not the common one. Equal lists have equal numbers. */
   readonly special?: number;
 }
@@ -138,7 +140,7 @@ export class Serving {
   /** The offer that another window may publish before its own start. */
   get toRemember(): RememberedOffer {
     const { listing, instructions } = this;
-    return { at: this.listedAt, listing, instructions, ...this.spoken };
+    return { at: this.listedAt, listing, instructions, declared: this.offers.commonDeclared, ...this.spoken };
   }
 
   get serverInfo(): Connection['serverInfo'] {
@@ -152,8 +154,10 @@ export class Serving {
     const offer = (held && !this.definition.trulyStateless && this.offers.ofInstance(held)) || common;
     const curated = offer === common ? this.curated : offer.curate(this.definition, this.report());
     // A list with two tools of one name is offered to no conversation (N5).
-    if (curated.kind === 'refused') return { listing: common.listing, curated: this.curated };
-    return { listing: offer.listing, curated, ...(offer !== common && { special: offer.id }) };
+    if (curated.kind === 'refused')
+      return { listing: common.listing, curated: this.curated, declared: [this.offers.commonDeclared] };
+    const declared = offer === common ? this.offers.commonDeclared : capabilitiesKey(held?.declared ?? {});
+    return { listing: offer.listing, curated, declared: [declared], ...(offer !== common && { special: offer.id }) };
   }
 
   /** The conversations with an own list beside the common one. */
@@ -169,9 +173,10 @@ export class Serving {
   everyOffer(): readonly Offered[] {
     return this.offers.all(this.pool.live).flatMap((offer): Offered[] => {
       const { listing, id } = offer;
-      if (offer === this.offers.common) return [{ listing, curated: this.curated }];
+      const declared = this.offers.declaredOf(offer, this.pool.live);
+      if (offer === this.offers.common) return [{ listing, curated: this.curated, declared }];
       const curated = offer.curate(this.definition, this.report());
-      return curated.kind === 'curated' ? [{ listing, curated, special: id }] : [];
+      return curated.kind === 'curated' ? [{ listing, curated, declared, special: id }] : [];
     });
   }
 

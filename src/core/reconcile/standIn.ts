@@ -14,11 +14,11 @@ export type StandIn = NonNullable<ReturnType<typeof standInOf>>;
 
 /** Returns undefined if two remembered tools would have one name. The server itself has to decide. */
 export function standInOf(definition: ServerDefinition, remembered: RememberedOffer, report: FilteredToolsReport) {
-  const { listing, instructions, serverInfo, capabilities, protocolVersion, at: rememberedAt } = remembered;
+  const { listing, instructions, serverInfo, capabilities, protocolVersion, declared, at: rememberedAt } = remembered;
   const curated = Offer.of(listing).curate(definition, report);
   if (curated.kind === 'refused') return undefined;
   // Another list needs an instance, so there is only one here.
-  const offered: Offered = { listing, curated };
+  const offered: Offered = { listing, curated, declared: [declared] };
   return {
     definition,
     remembered,

@@ -77,9 +77,9 @@ function* listed(value: object): Generator<Part> {
 export function readKept(text: string): RememberedOffer | undefined {
   const kept = storedJson(text);
   if (!isObject(kept) || kept['version'] !== version) return undefined;
-  const { at } = kept;
+  const { at, declared } = kept;
   if (typeof at !== 'number' || at < 0 || at > latestTime) return undefined;
   const listing = keptListing(kept['listing']);
   const facts = keptFacts(kept);
-  return listing && facts && { ...facts, at, listing };
+  return listing && facts && typeof declared === 'string' ? { ...facts, at, listing, declared } : undefined;
 }

@@ -14,10 +14,10 @@ import { EditorEndpoint, type EditorAddress } from './editorEndpoint.js';
 import { assemble } from '../../core/host/assemble.js';
 import type { Consent, Host, HostSettings, KeptOffers, Stores, Surroundings } from '../../core/host/hostContract.js';
 import type { OtherOutcome, ToolsetRequest } from '../../core/protocol/request.js';
+import type { ExpectedClient, Fields } from '../../core/protocol/client.js';
 import { nowhere, type ArtifactStore } from '../../core/results/artifacts.js';
 import { createDelivery, usualMaxResultBytes } from '../../core/results/delivery.js';
 import { createDiskArtifacts } from '../../core/results/diskArtifacts.js';
-import type { EditorClient } from './editorClient.js';
 
 export interface EngineDeps extends Surroundings, HostSettings, Consent, Stores {
   /** Keeps the lists of servers for the next window. By default nothing is kept. */
@@ -25,7 +25,7 @@ export interface EngineDeps extends Surroundings, HostSettings, Consent, Stores 
   /** Gives the host the present text of the config files. By default nothing is read at a reload. */
   readonly readSources?: () => Promise<void>;
   /** Predicts the capabilities of the editor, and notes those it declares. */
-  readonly editor?: Pick<EditorClient, 'expected' | 'note'>;
+  readonly editor?: { expected(): ExpectedClient; note(capabilities: Fields): void };
   readonly address: EditorAddress;
   /** Agents outside the editor. By default they are not served. */
   readonly others?: AgentsOptions;

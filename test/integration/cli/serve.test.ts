@@ -79,6 +79,22 @@ describe('mcp-toolsets serve', () => {
     assert.match((JSON.parse(body) as { error: { message: string } }).error.message, what);
   }
 
+  it('The first instance fits a client like the last one, also of an earlier `serve` (L4)', async () => {
+    const starts = path.join(cli.folder, 'starts');
+    const begun = (): number => readFileSync(starts, 'utf8').trim().split('\n').length;
+    cli.save({
+      ...servers,
+      alpha: fixture('raw', ['--tools', 'pid', '--starts', starts], { transform: [{ prefix: 'alpha_' }] }),
+    });
+    for (const expected of [2, 3]) {
+      await serve();
+      const client = await serving.connect('alpha', serving.token, { elicitation: { form: {} } });
+      assert.match(await pidOf(client), /^\d+$/);
+      assert.equal(begun(), expected);
+      await serving.end();
+    }
+  });
+
   it('Each session of the SDK’s client is a conversation with a separate instance, whatever id it sends', async () => {
     await serve();
     const [one, two] = [await serving.connect('alpha'), await serving.connect('alpha')];

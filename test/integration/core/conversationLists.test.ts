@@ -1,5 +1,6 @@
 /** The lists of a conversation: those of its own instance, or the common ones (G3g). */
 import assert from 'node:assert/strict';
+import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
 import { fixture, officialServer } from '../../support/core/configText.js';
 import { SessionClient, type SessionOptions } from '../../support/core/sessionClient.js';
 import { endStages, startStage, textOf, type Stage } from '../../support/core/stage.js';
@@ -49,6 +50,28 @@ describe('lists of conversations (G3g)', () => {
     await like.next(changed);
     assert.deepEqual(await names(like), more);
     assert.ok(!(await names(await open('e'))).includes('trigger-elicitation-request'));
+  });
+
+  it('further tools for a client that can be asked are no change since the approval, also after a restart (S3)', async () => {
+    await endStages();
+    let stored: unknown;
+    const offerReview = new OfferLedger({
+      storage: { get: () => undefined, update: (_, launches) => Promise.resolve(void (stored = launches)) },
+      holdsBack: () => true,
+      onStoreFailure: (error) => assert.fail(String(error)),
+    });
+    stage = await startStage({ offerReview });
+    await stage.edit({ e: officialServer('everything') });
+    for (let start = 0; start < 2; start++) {
+      const rich = await open('e', eliciting);
+      await rich.text('echo', { message: 'hi' });
+      await rich.next(changed);
+      assert.ok((await names(rich)).includes('trigger-elicitation-request'), `at start ${start}`);
+      assert.ok(!stage.host.snapshot.problems.some(({ code }) => code === 'tools-changed'));
+      await stage.host.restart('e');
+    }
+    await offerReview.stored();
+    assert.equal((stored as unknown[]).length, 2, 'a baseline for each kind of client');
   });
 
   it('tools switched on by a call belong to its conversation, until that releases its instance', async () => {

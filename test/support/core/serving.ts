@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
 import type { CommandLine } from './commandLine.js';
 import { within } from './within.js';
@@ -64,14 +65,14 @@ export class Serving {
   }
 
   /** The SDK's client in a new session. */
-  async connect(toolset: string, token = this.token): Promise<Client> {
-    const client = await Serving.clientOf(`${this.base}/mcp/${toolset}`, token);
+  async connect(toolset: string, token = this.token, capabilities: ClientCapabilities = {}): Promise<Client> {
+    const client = await Serving.clientOf(`${this.base}/mcp/${toolset}`, token, capabilities);
     this.clients.push(client);
     return client;
   }
 
-  static async clientOf(url: string, token: string): Promise<Client> {
-    const client = new Client({ name: 'independent', version: '1' });
+  static async clientOf(url: string, token: string, capabilities: ClientCapabilities = {}): Promise<Client> {
+    const client = new Client({ name: 'independent', version: '1' }, { capabilities });
     const headers = { Authorization: `Bearer ${token}` };
     const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
     // The SDK's class does not match its interface under exactOptionalPropertyTypes.

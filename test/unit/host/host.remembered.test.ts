@@ -24,7 +24,8 @@ describe('a call of a remembered tool (P8)', () => {
     knows = true;
     const said = { serverInfo: { name: 'f', version: '1' }, capabilities: {}, protocolVersion: '2025-11-25' };
     kept = {
-      recall: () => (knows ? { at: 1, listing: listing('x'), instructions: undefined, ...said } : undefined),
+      recall: () =>
+        knows ? { at: 1, declared: '{}', listing: listing('x'), instructions: undefined, ...said } : undefined,
       remember: () => undefined,
       forget: () => undefined,
     };

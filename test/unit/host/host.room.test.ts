@@ -22,7 +22,7 @@ describe('a new instance (L2)', () => {
     const connector = new FakeConnector();
     const said = { serverInfo: { name: 'f', version: '1' }, capabilities: {}, protocolVersion: '2025-11-25' };
     const kept = {
-      recall: () => ({ at: 1, listing: listing('x'), instructions: undefined, ...said }),
+      recall: () => ({ at: 1, declared: '{}', listing: listing('x'), instructions: undefined, ...said }),
       remember: () => undefined,
       forget: () => undefined,
     };

@@ -5,6 +5,7 @@ import type { RememberedOffer } from '../../../src/core/reconcile/remembered.js'
 
 const offer: RememberedOffer = {
   at: 1_000,
+  declared: '{}',
   listing: { tools: [{ name: 'a', inputSchema: { type: 'object' } }], malformed: [] },
   serverInfo: { name: 's', version: '1', title: 'S' },
   instructions: 'Read this.',

@@ -35,6 +35,7 @@ describe('files of remembered lists (P8)', () => {
   const fileOf = (n: number): string => path.join(folder, `${launch(n)}.json`);
   const offer = (name: string): RememberedOffer => ({
     at: 1_000,
+    declared: '{}',
     listing: { tools: [{ name, inputSchema: { type: 'object' } }], malformed: [] },
     serverInfo: { name: 's', version: '1' },
     instructions: undefined,
