@@ -10,6 +10,7 @@ import type { ConfigDeps } from '../core/config/model.js';
 import { sourceFiles } from '../core/config/sources.js';
 import type { SecretStore } from '../core/connections/http/oauth/contract.js';
 import { readEnvFile } from '../core/files/envFile.js';
+import { watchFolderOf } from '../core/files/folderWatch.js';
 import { watchFile } from '../core/files/watchedFile.js';
 import { assemble, directoryExists, type Core } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
@@ -169,11 +170,11 @@ export async function withHost(
  * them.
  */
 function followConfig(host: Host, folder: string, store: DisposableStore): () => Promise<void> {
-  const files = sourceFiles([folder], homedir()).map((source) => ({
-    source,
-    watched: store.add(watchFile(source.file, { clock: systemClock, pollMs: 500 })),
-    text: undefined as string | undefined,
-  }));
+  const files = sourceFiles([folder], homedir()).map((source) => {
+    const watched = store.add(watchFile(source.file, { clock: systemClock, pollMs: 500, debounceMs: 50 }));
+    store.add(watchFolderOf(source.file, () => watched.nudge()));
+    return { source, watched, text: undefined as string | undefined };
+  });
   for (const each of files) {
     store.add(
       each.watched.onDidChange((content) => {

@@ -29,6 +29,7 @@ const readers = new Set([
   'realpathSync',
   'stat',
   'statSync',
+  'watch',
 ]);
 
 const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -53,7 +53,7 @@ export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason):
     case 'unreachable':
       return (reason.proxy && byProxy(what, reason.code, reason.proxy)) ?? unreachable(what, reason.code);
     case 'status':
-      return byOtherProtocol(what, reason.body) ?? refused(what, reason.status, launch);
+      return byOtherProtocol(what, reason.body) ?? byHost(what, reason.body) ?? refused(what, reason.status, launch);
     case 'notMcp':
       return notMcp(what, reason.contentType, reason.body);
     case 'redirect':
@@ -182,6 +182,14 @@ function byOtherProtocol(what: Attempt, body: string): StartFailure | undefined 
     return failure('http-status', ['url'], what, cause, 'Let the server, or a proxy in front of it, accept HTTP/1.1.');
   }
   return undefined;
+}
+
+/** Some servers name the host that they take requests for. */
+function byHost(what: Attempt, body: string): StartFailure | undefined {
+  const host = /only allowed (?:at|on|for|from) ["'`]?((?:[\w.-]+|\[[\da-f:]+\])(?::\d{1,5})?)/i.exec(body)?.[1];
+  if (host === undefined) return undefined;
+  const cause = `The server takes requests for ${host} only.`;
+  return failure('http-status', ['url'], what, cause, 'Write that host in url.');
 }
 
 function byProxy(what: Attempt, code: string, proxy: ProxyOnTheWay): StartFailure | undefined {

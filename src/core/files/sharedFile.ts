@@ -13,6 +13,7 @@ import { DisposableStore, type Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import { makePrivateFile } from '../base/privateFile.js';
 import { FileRefused, largestForeignFile, readTextFile } from '../base/textFile.js';
+import { watchFolderOf } from './folderWatch.js';
 import { readContent, realDisk, watchFile, type Disk, type WatchedFile } from './watchedFile.js';
 
 const staleMs = 5000;
@@ -63,10 +64,12 @@ export class SharedFile implements Disposable {
   /** Begins to follow the file. Resolves when it was read. */
   async open(): Promise<void> {
     if (!this.watched) {
-      this.watched = this.store.add(
+      const watched = this.store.add(
         watchFile(this.path, { clock: this.clock, ...(this.pollMs && { pollMs: this.pollMs }), disk }),
       );
-      this.store.add(this.watched.onDidChange(() => this.changes.fire()));
+      this.watched = watched;
+      this.store.add(watched.onDidChange(() => this.changes.fire()));
+      this.store.add(watchFolderOf(this.path, () => watched.nudge()));
     }
     await this.watched.readNow();
   }

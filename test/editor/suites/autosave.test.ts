@@ -1,4 +1,4 @@
-/** Auto save: an unfinished launch does not count while a person types (R1). */
+/** Auto save: an unfinished launch does not count while a person types (R1a). */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

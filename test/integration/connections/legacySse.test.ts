@@ -25,6 +25,16 @@ describe('HTTP+SSE', function () {
     });
   }
 
+  it('a refused `notifications/initialized` over HTTP+SSE does not end the start, unless it refuses us (X2b)', async () => {
+    const { url } = await rig.listen('legacy-sse', '--refuses-initialized', '400');
+    const { connection } = await rig.start(http(url));
+    assert.equal(await textOf(connection, 'echo', { text: 'fine' }), 'fine');
+    await rig.logged('the server refused notifications/initialized');
+    const closed = await rig.listen('legacy-sse', '--refuses-initialized', '401');
+    const outcome = await rig.attempt(http(closed.url));
+    assert.equal(outcome.kind, 'failed');
+  });
+
   it('many calls over HTTP+SSE can be cancelled at once while the server holds their exchanges (X6)', async () => {
     const { url } = await rig.listen('legacy-sse', '--holds-calls');
     const { connection } = await rig.start(http(url));

@@ -72,6 +72,13 @@ describe('advice about failures over HTTP (X3a)', () => {
     }
   });
 
+  it('a server that names the host of its requests is not a matter of rights', () => {
+    const refusal = { kind: 'status', status: 403, contentType: '', url } as const;
+    const { message, fix } = httpFailure(http, { ...refusal, body: 'Access is only allowed at localhost:39003' });
+    assert.match(message, /takes requests for localhost:39003 only\./);
+    assert.equal(fix, 'Write that host in url.');
+  });
+
   it('a redirect that was refused for safety is no advice', () => {
     const redirect = { kind: 'redirect', detail: 'it redirects', url } as const;
     const slash = httpFailure(http, { ...redirect, remedy: { kind: 'write', url: 'https://a/mcp/' } });

@@ -282,7 +282,9 @@ function undelivered(error: NodeJS.ErrnoException, url: URL, agents?: HttpAgents
   const code = error.code ?? first?.code ?? 'UNKNOWN';
   const message = error.message === '' ? (first?.message ?? code) : error.message;
   // Newer versions of Node add advice unfit for the editor.
-  const plain = message.replace(/; if the root CA is installed locally.*$/, '');
+  const advised = message.replace(/; if the root CA is installed locally.*$/, '');
+  // OpenSSL dumps its own stack around the cause.
+  const plain = /:SSL routines:[^:]*:([^:\n]+)/.exec(advised)?.[1] ?? advised;
   const isRefused = code === 'ECONNREFUSED';
   // A dying server resets the connections it has not accepted.
   const isReset = plain.startsWith('connect ECONNRESET');

@@ -19,7 +19,6 @@ import {
 import { discard, type HttpReply } from './exchange.js';
 import { Liveness } from './liveness.js';
 import { unlessAborted } from '../../base/events.js';
-import { messageOf } from '../../base/text.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { readWholeAnswer } from './resumption.js';
 import { ServerStream } from './serverStream.js';
@@ -27,12 +26,6 @@ import { deniesSession, HttpSession } from './session.js';
 import { modernVersion } from '../../protocol/versions.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
 import type { ServerSendOptions } from '../../peer/transport.js';
-
-/** A refused notification says nothing about other messages, unless the server refuses us. */
-function isPointlessRefusal(error: unknown): boolean {
-  const reason = error instanceof TransportFailure ? error.reason : undefined;
-  return reason?.kind === 'status' && ![401, 403, 407, 429].includes(reason.status);
-}
 
 interface StreamableChannelDeps extends HttpChannelDeps {
   readonly endpoint: HttpEndpoint;
@@ -73,11 +66,9 @@ export class StreamableChannel implements HttpChannel {
     const begins = 'method' in message && message.method === 'notifications/initialized';
     try {
       await this.tell(message, this.closing.signal);
-    } catch (error) {
-      if (!begins || !isPointlessRefusal(error)) throw error;
-      this.deps.log.write('warn', `[http] the server refused notifications/initialized; going on. ${messageOf(error)}`);
+    } finally {
+      if (begins) this.stream.restart();
     }
-    if (begins) this.stream.restart();
   }
 
   /** Sends the first message. Resolves to the failure in place of delivering it. */

@@ -9,6 +9,7 @@
 import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
 import type { Log } from '../../base/log.js';
+import { messageOf } from '../../base/text.js';
 import { LoopShare } from '../../base/turns.js';
 import type { HttpLaunch } from '../../config/model.js';
 import { protocolVersions } from '../../protocol/versions.js';
@@ -17,7 +18,7 @@ import { requestId, type HttpAccess, type HttpChannel, type HttpChannelDeps, Htt
 import { versionHeader } from '../handshake.js';
 import { LegacySseChannel } from './legacySse.js';
 import { StreamableChannel } from './streamable.js';
-import { failureAnswer, type TransportFailureReason } from '../../failures/transportFailure.js';
+import { failureAnswer, TransportFailure, type TransportFailureReason } from '../../failures/transportFailure.js';
 import type { ServerSendOptions, ServerTransport } from '../../peer/transport.js';
 
 interface HttpTransportDeps {
@@ -53,6 +54,12 @@ const mostAnswering = 256;
 function legacySign(reason: TransportFailureReason): string | undefined {
   if (reason.kind === 'notMcp' && reason.isLegacyStream) return 'an event `endpoint`';
   return reason.kind === 'status' && !finalStatuses.includes(reason.status) ? `HTTP ${reason.status}` : undefined;
+}
+
+/** A refused notification says nothing about other messages, unless the server refuses us. */
+function isPointlessRefusal(error: unknown): boolean {
+  const reason = error instanceof TransportFailure ? error.reason : undefined;
+  return reason?.kind === 'status' && ![401, 403, 407, 429].includes(reason.status);
 }
 
 export class HttpTransport implements ServerTransport {
@@ -115,7 +122,7 @@ export class HttpTransport implements ServerTransport {
       return;
     }
     const channel = this.state.kind === 'open' ? this.state.channel : this.openStreamable();
-    if ('method' in message) return await channel.send(message, options);
+    if ('method' in message) return await this.tell(channel, message, options);
     if (this.answering >= mostAnswering) {
       const text = 'The server accepts messages too slowly, so it gets no more answers to its requests.';
       return this.deps.log.write('warn', `[http] ${text}`);
@@ -125,6 +132,17 @@ export class HttpTransport implements ServerTransport {
       await channel.send(message, options);
     } finally {
       this.answering -= 1;
+    }
+  }
+
+  /** A refused `notifications/initialized` says nothing about the tools (X2b). */
+  private async tell(channel: HttpChannel, message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
+    const begins = 'method' in message && message.method === 'notifications/initialized';
+    try {
+      await channel.send(message, options);
+    } catch (error) {
+      if (!begins || !isPointlessRefusal(error)) throw error;
+      this.deps.log.write('warn', `[http] the server refused notifications/initialized; going on. ${messageOf(error)}`);
     }
   }
 

@@ -1,4 +1,4 @@
-/** Recognises edits of a half-typed launch (R1). */
+/** Recognises edits of a half-typed launch (R1a). */
 import assert from 'node:assert/strict';
 import { changesLaunchAt } from '../../../../src/core/config/edit/serverEdits.js';
 

@@ -1,0 +1,41 @@
+/**
+ * Watches the folder of a file by the system, so that a change is seen at once. A missing folder is waited for at the
+ * nearest folder above it. A system that cannot watch, or misses an event, leaves the change to the look in intervals
+ * (R1).
+ */
+import { statSync, watch, type FSWatcher } from 'node:fs';
+import path from 'node:path';
+import { toDisposable, type Disposable } from '../base/disposables.js';
+
+/** @param onChange called for any change in the folder, perhaps several times for one */
+export function watchFolderOf(file: string, onChange: () => void): Disposable {
+  let armed: { readonly folder: string; readonly inode: number; readonly watcher: FSWatcher } | undefined;
+  const disarm = (): void => {
+    armed?.watcher.close();
+    armed = undefined;
+  };
+  const arm = (): void => {
+    const nearest = nearestFolder(path.dirname(file));
+    if (!nearest || (armed?.folder === nearest.folder && armed.inode === nearest.inode)) return;
+    disarm();
+    try {
+      const watcher = watch(nearest.folder, { persistent: false }, () => {
+        arm();
+        onChange();
+      });
+      watcher.on('error', disarm);
+      armed = { ...nearest, watcher };
+    } catch {
+      // Some systems have no watches left.
+    }
+  };
+  arm();
+  return toDisposable(disarm);
+}
+
+function nearestFolder(folder: string): { readonly folder: string; readonly inode: number } | undefined {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return { folder, inode: found.ino };
+  const above = path.dirname(folder);
+  return above === folder ? undefined : nearestFolder(above);
+}
