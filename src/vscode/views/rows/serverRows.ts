@@ -44,10 +44,14 @@ export function treeModel(snapshot: StatusSnapshot, options: TreeOptions): reado
     if (known) known.push(problem);
     else problems.set(problem.server, [problem]);
   }
-  const servers = snapshot.servers.map((server) =>
-    serverNode(unique(`${server.source}#${server.id}`), server, problems.get(server.id) ?? [], options, severalFiles),
+  const ofServer = (id: string): readonly Problem[] => problems.get(id) ?? [];
+  const shown = options.onlyWithProblems
+    ? snapshot.servers.filter(({ id }) => ofServer(id).some(needsAttention))
+    : snapshot.servers;
+  const servers = shown.map((server) =>
+    serverNode(unique(`${server.source}#${server.id}`), server, ofServer(server.id), options, severalFiles),
   );
-  return snapshot.builtIn ? [...servers, builtInNode(snapshot.builtIn)] : servers;
+  return snapshot.builtIn && !options.onlyWithProblems ? [...servers, builtInNode(snapshot.builtIn)] : servers;
 }
 
 /** True if rows show an age, which changes with time. */

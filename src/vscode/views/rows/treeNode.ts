@@ -52,6 +52,8 @@ export interface TreeNode {
 }
 
 export interface TreeOptions {
+  /** True if the person wants to see only servers with an error or a warning. */
+  readonly onlyWithProblems?: boolean;
   readonly now: number;
   /** Returns a file as a person sees it, such as relative to its workspace folder. */
   readonly fileLabel: (file: string) => string;

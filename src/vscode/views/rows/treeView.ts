@@ -51,6 +51,17 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
     }),
   );
   store.add(titles.onDidChange(() => rows.show(slot.state)));
+  for (const [command, onlyWithProblems] of [
+    ['showWithProblems', true],
+    ['showAll', false],
+  ] as const) {
+    const choose = (): void => {
+      rows.onlyWithProblems = onlyWithProblems;
+      void vscode.commands.executeCommand('setContext', 'mcpToolsets.onlyWithProblems', onlyWithProblems);
+      rows.show(slot.state);
+    };
+    store.add(vscode.commands.registerCommand(`mcpToolsets.${command}`, choose));
+  }
   const context = (): ((name: string, value: unknown) => void) => {
     let known: unknown;
     return (name, value) => {
@@ -97,6 +108,8 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
 
   readonly onDidChangeTreeData = this.changes.event;
 
+  onlyWithProblems = false;
+
   constructor(
     private readonly clock: Clock,
     private readonly titleOf: TreeOptions['titleOf'],
@@ -105,6 +118,7 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
   show({ phase, snapshot }: WindowState): void {
     const options: TreeOptions = {
       now: this.clock.now(),
+      onlyWithProblems: this.onlyWithProblems,
       titleOf: this.titleOf,
       fileLabel: onceEach(fileLabel),
       folderLabel: onceEach(folderLabel),

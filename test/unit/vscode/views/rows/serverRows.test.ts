@@ -25,6 +25,17 @@ describe('treeModel', () => {
     );
   });
 
+  it('shows only servers with an error or a warning if a person wants that', () => {
+    const servers = ['error', 'warning', 'information', 'fine'].map((id) => status(id));
+    const problems = (['error', 'warning', 'information'] as const).map((severity) => ({
+      ...problem({ severity, server: severity }),
+    }));
+    const shown = (onlyWithProblems: boolean): string[] =>
+      treeModel({ ...snapshot(servers), problems }, { ...around, onlyWithProblems }).map(({ label }) => label);
+    assert.deepEqual(shown(true), ['error', 'warning']);
+    assert.deepEqual(shown(false), ['error', 'warning', 'information', 'fine']);
+  });
+
   const states: [ServerState, string, string][] = [
     [{ kind: 'disabled' }, 'disabled · stdio', 'server'],
     [{ kind: 'invalid' }, 'entry with errors · stdio', 'server'],
