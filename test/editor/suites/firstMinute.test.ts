@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { page } from '../../support/editor/bridge.ts';
-import { configFile, readConfig, removeConfig, servers, until } from '../../support/editor/product.ts';
+import { configFile, readConfig, removeConfig, servers, toolIds, until } from '../../support/editor/product.ts';
 
 /** True if the palette lists a command. It searches the title, because the palette shows only as many rows as fit. */
 async function offers(title: string): Promise<boolean> {
@@ -113,5 +113,25 @@ describe('first minute', () => {
   it('The palette then offers the useful commands', async () => {
     assert.ok(await offers('Approve Server'));
     assert.ok(!(await offers('Release Instance')));
+  });
+
+  it('leads from the empty folder to the first tools in three clicks', async function () {
+    const seen: string[] = await page.texts('.part.sidebar .welcome-view-content');
+    let clicks = 1;
+    const answer = async (button: string): Promise<void> => {
+      await vscode.commands.executeCommand('notifications.showList');
+      const selector = `.notifications-center .notification-list-item .monaco-button:text-is("${button}")`;
+      await page.waitFor(selector);
+      seen.push(...(await page.texts('.notifications-center .notification-list-item-message')));
+      await page.click(selector);
+      clicks += 1;
+    };
+    await answer('Review…');
+    await answer('Approve');
+    await until(toolIds, (ids) => ids.length > 0, 'the first tools');
+    const words = seen.join(' ').split(/\s+/).filter(Boolean).length;
+    if (this.test) this.test.title += `, with ${words} words outside the review`;
+    assert.equal(clicks, 3);
+    await page.screenshot('tools');
   });
 });
