@@ -2,7 +2,9 @@
  * Reads the config files of a folder (C5) once. An unreadable file is a problem. If a command writes a file again, it reads the
  * file as `wholeUtf8` and keeps its byte order mark.
  */
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
+import path from 'node:path';
 import {
   FileRefused,
   largestConfigFile,
@@ -13,7 +15,7 @@ import {
 import { fileUnreadable } from '../core/config/problems.js';
 import type { Problem } from '../core/base/problem.js';
 import type { SourceText } from '../core/config/model.js';
-import { sourceFiles } from '../core/config/sources.js';
+import { mindsPath, sourceFiles } from '../core/config/sources.js';
 
 interface ConfigFiles {
   /** The sources by precedence; the first is the folder's `.minds/mcp.yaml`. */
@@ -36,6 +38,19 @@ export function readConfigFiles(folder: string): ConfigFiles {
     }
   });
   return { sources, problems };
+}
+
+/**
+ * Returns the nearest folder with a config file from this one upwards, at most to the root of the repository. By default
+ * it is this one. Outside a repository it is always this one, because others may write a folder above, such as `/tmp`.
+ */
+export function nearestConfigFolder(from: string): string {
+  let nearest: string | undefined;
+  for (let folder = from; ; folder = path.dirname(folder)) {
+    if (existsSync(path.join(folder, mindsPath))) nearest ??= folder;
+    if (existsSync(path.join(folder, '.git'))) return nearest ?? from;
+    if (path.dirname(folder) === folder) return from;
+  }
 }
 
 /** Returns undefined if there is no such file. Throws as `readTextFileSync` does. */

@@ -45,7 +45,9 @@ export async function connect(run: Run, { toolset, tokenFile: given, holdChanged
   const find = async (): Promise<GatewayAddress> => {
     const found = isAlone ? undefined : await foundGateway(tokenFile);
     const base = found ? { url: urlOf(found.port), token: found.token } : await own.address();
-    return { ...base, url: `${base.url}/mcp${toolset === undefined ? '' : `/${toolset}`}` };
+    const isConfigured = readConfigFiles(run.folder).sources.some(({ text }) => text !== undefined);
+    // Without a config file, the instructions of all toolsets say how to begin.
+    return { ...base, url: `${base.url}/mcp${toolset === undefined || !isConfigured ? '' : `/${toolset}`}` };
   };
   const bridge = new Bridge({
     input: process.stdin,

@@ -41,7 +41,7 @@ Commands
 Options
   -C, --folder DIR  the folder that holds .minds/mcp.yaml (default: the current one)
   --approve         start all servers for this run, also those that wait for your approval. Without it, a terminal asks
-                    you; elsewhere the servers of the folder start, except those that changed since you approved them
+                    you; elsewhere a command that ends by itself starts the servers that you never approved
   --json            print JSON
   --allow, --ask, --deny PATTERN
                     allow, ask about or refuse calls of the tools that PATTERN matches; wins over

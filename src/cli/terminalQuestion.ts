@@ -20,7 +20,7 @@ export async function agreesOnTerminal(text: string, signal: AbortSignal): Promi
 }
 
 export function isTerminal(): boolean {
-  return process.stdin.isTTY && process.stderr.isTTY;
+  return Boolean(process.stdin.isTTY && process.stderr.isTTY);
 }
 
 function isYes(answer: string): boolean {

@@ -34,8 +34,12 @@ export function watchFolderOf(file: string, onChange: () => void): Disposable {
 }
 
 function nearestFolder(folder: string): { readonly folder: string; readonly inode: number } | undefined {
-  const found = statSync(folder, { throwIfNoEntry: false });
-  if (found?.isDirectory()) return { folder, inode: found.ino };
+  try {
+    const found = statSync(folder);
+    if (found.isDirectory()) return { folder, inode: found.ino };
+  } catch {
+    // It is missing, or nobody may look.
+  }
   const above = path.dirname(folder);
   return above === folder ? undefined : nearestFolder(above);
 }

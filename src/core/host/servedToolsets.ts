@@ -120,7 +120,7 @@ export function servedTogether(toolsets: Toolsets): ServedToolset {
   return {
     id: everyToolset,
     serverName: 'mcp-toolsets',
-    instructions: about.length === 0 ? undefined : about.join('\n\n'),
+    instructions: about.length === 0 ? nothingConfigured(toolsets) : about.join('\n\n'),
     tools: toolsets.flatMap((toolset) => toolset.tools.map((tool) => servedTool(tool, 'plain'))),
     appTools: entriesForAppsOfAll(toolsets),
     prompts,
@@ -130,6 +130,12 @@ export function servedTogether(toolsets: Toolsets): ServedToolset {
     isLeased: toolsets.some(({ leased }) => leased),
     canGain: true,
   };
+}
+
+function nothingConfigured(toolsets: Toolsets): string | undefined {
+  return toolsets.length > 0
+    ? undefined
+    : 'No MCP server serves here. A person lists servers in .minds/mcp.yaml of the project, for example with the command "MCP Toolsets: Create Config File" of the editor, and approves them. Their tools appear then.';
 }
 
 /** Finds the toolset of a published tool, or else of a tool for apps. */

@@ -1,13 +1,12 @@
 /**
  * Offers each toolset to the editor as an MCP server (G1, G3a, G3b, G5). The presenter makes the editor show them.
  *
- * Invariants: definitions are in file order. The version of a definition is the same within a window, because a new version
- * stops the server. It differs between windows, because the editor may remember outdated tools. The provider never throws,
- * because one failure removes all definitions. An untrusted workspace offers and starts nothing, because a start would ask the
+ * Invariants: definitions are in file order. The version of a definition is the same in every window, because agent-host
+ * sessions outlive a window and would see other servers. The presenter starts each server, so the editor lists its tools
+ * again. The provider never throws, because one failure removes all definitions. An untrusted workspace offers and starts nothing, because a start would ask the
  * person.
  */
 import * as vscode from 'vscode';
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { inert } from '../../core/base/inert.js';
@@ -22,6 +21,7 @@ import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { Engine } from '../engine/engine.js';
 import { untilHolds, type EngineSlot } from '../engine/engineSlot.js';
+import { version } from '../../../package.json';
 import { isBeginning, isStarting, labelsOf } from './labels.js';
 import type { Rival } from './presence.js';
 import { Presenter, type Stage } from './presenter.js';
@@ -59,7 +59,6 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   private readonly store = new DisposableStore('toolset provider');
   private readonly ended = new AbortController();
   private readonly changes = this.store.add(new vscode.EventEmitter<void>());
-  private readonly version = randomUUID();
   private readonly presenter: Presenter;
   private followed: { readonly gateway: Gateway; readonly listener: Disposable } | undefined;
   private saidFailure = false;
@@ -209,7 +208,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   private definitionOf(label: string): vscode.McpHttpServerDefinition | undefined {
     if (!this.gateway) return undefined;
     const { url, headers } = this.gateway.endpoint(label, 'editor');
-    return new vscode.McpHttpServerDefinition(label, vscode.Uri.parse(url, true), { ...headers }, this.version);
+    return new vscode.McpHttpServerDefinition(label, vscode.Uri.parse(url, true), { ...headers }, version);
   }
 
   private stage(): Stage {

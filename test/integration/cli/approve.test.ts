@@ -84,11 +84,14 @@ describe('approval on the command line (S1)', () => {
     assert.equal((await cli.run('connect', 'a', '--approve')).code, 2);
   });
 
-  it('`serve` without a terminal starts the current files, and later changes wait for approval', async () => {
+  it('`serve` without a terminal starts what is approved, and the rest as soon as it is approved', async () => {
     cli.save({ a: stage.server('a') });
-    const serving = await Serving.begin(cli, ['a', 'mcp_admin']);
+    const serving = await Serving.begin(cli, ['mcp_admin']);
     try {
-      assert.deepEqual([stage.ran, stage.stored], [['a'], []]);
+      await serving.until('a waits for approval. Run `mcp-toolsets approve a`');
+      assert.deepEqual([stage.ran, stage.stored], [[], []]);
+      await stage.approve('a');
+      await serving.until('a  http');
       cli.save({ a: stage.server('a'), b: stage.server('b') });
       await serving.until('b waits for approval');
       assert.deepEqual(stage.ran, ['a']);

@@ -1,6 +1,7 @@
 /** `mcp-toolsets connect` (G6): an MCP server over stdio, connected to the gateway of the folder. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -49,10 +50,10 @@ describe('mcp-toolsets connect', () => {
   const serve = async (...args: string[]): Promise<Serving> =>
     (serving = await Serving.begin(cli, ['alpha', 'forms', 'mcp_admin'], ...args));
 
-  async function connect(args: string[], capabilities: ClientCapabilities = {}): Promise<Client> {
+  async function connect(args: string[], capabilities: ClientCapabilities = {}, cwd = cli.folder): Promise<Client> {
     const client = new Client({ name: 'independent', version: '1' }, { capabilities });
     const { command, args: words, env } = cli.commandOf('connect', ...args);
-    const options = { command, args: words, cwd: cli.folder, env: env as Record<string, string> };
+    const options = { command, args: words, cwd, env: env as Record<string, string> };
     clients.push(client);
     await client.connect(new StdioClientTransport(options));
     return client;
@@ -329,6 +330,19 @@ describe('mcp-toolsets connect', () => {
     await client.connect(new StdioClientTransport({ command: 'npx', args, cwd: folder, env }));
     assert.equal(await call(client, 'alpha_count'), '1');
   }).timeout(180_000);
+
+  it('`connect` finds the config file above its working directory, at most in the repository', async () => {
+    const inner = path.join(cli.folder, 'packages', 'inner');
+    mkdirSync(inner, { recursive: true });
+    const outside = await connect(['alpha'], {}, inner);
+    assert.match(outside.getInstructions() ?? '', /No MCP server serves here\..*\.minds\/mcp\.yaml/);
+    assert.deepEqual((await outside.listTools()).tools, []);
+    mkdirSync(path.join(cli.folder, '.git'));
+    assert.equal(await call(await connect(['alpha'], {}, inner), 'alpha_count'), '1');
+    mkdirSync(path.join(cli.folder, 'packages', '.git'));
+    const other = await connect(['alpha'], {}, inner);
+    assert.match(other.getInstructions() ?? '', /No MCP server serves here/, 'a repository of its own');
+  });
 
   it('`connect` reports an unknown toolset', async () => {
     await serve();

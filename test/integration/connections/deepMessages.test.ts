@@ -25,13 +25,11 @@ describe('messages that are too deep or too large (S2)', function () {
     assert.ok(rig.lines.some(({ text }) => /^← tools\/call #\d+ /.test(text)));
   });
 
-  it('a message with too many lists for memory is not read', async () => {
+  it('a message with too many lists for memory is not read, and costs its call', async () => {
     const { connection } = await rig.start(fixture('hostile', 'lists-on-call', '--size', '2000001'));
-    const controller = new AbortController();
-    const call = callTool(connection, 'echo', {}, { signal: controller.signal });
+    const outcome = await callTool(connection, 'echo');
     assert.match(await rig.logged('[stdout] not JSON-RPC: '), /"result":\{"content":\[\]/);
-    controller.abort();
-    assert.equal((await call).kind, 'cancelled');
+    assert.match(outcome.kind === 'error' ? outcome.message : '', /cannot be read as JSON-RPC: /);
     assert.equal(connection.isOver, false);
   });
 });

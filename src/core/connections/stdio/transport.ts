@@ -314,7 +314,7 @@ export class StdioTransport implements ServerTransport {
   private answerUnreadably(line: string): void {
     const id = idInEnds(line.slice(0, endLength), line.slice(-endLength));
     if (id === undefined || line.includes('"method"') || !this.asked.delete(id)) return;
-    const message = `The server answered with a line that is not JSON: ${shortened(line, keptLineLength)}`;
+    const message = `The server answered with a line that cannot be read as JSON-RPC: ${shortened(line, keptLineLength)}`;
     this.deliver([{ jsonrpc: '2.0', id, error: { code: errorCodes.parse, message } }]);
   }
 
