@@ -28,6 +28,7 @@ import type {
   ServerDefinition,
 } from '../config/model.js';
 import { folderOf } from '../config/sources.js';
+import { worktreeOf } from './worktrees.js';
 import { holdsSecret, maskedAddress, maskedArgument, maskedVariable, mayBeExchanged } from './reviewMask.js';
 
 export interface LaunchPart {
@@ -56,6 +57,8 @@ export interface LaunchDescription {
   /** The absolute path of the folder in which a program runs. */
   readonly directory?: string;
   readonly fingerprint: string;
+  /** The fingerprint for all worktrees of a repository: the same but for their folder. */
+  readonly shared?: string;
 }
 
 const described = new WeakMap<ServerDefinition, LaunchDescription>();
@@ -74,9 +77,33 @@ export function describeLaunch(definition: ServerDefinition): LaunchDescription 
     ...parts.flatMap(({ label, shown, digest }) => [label, shown, digest ?? '']),
   ]);
   const runsIn = launch.transport === 'stdio' ? { directory: realPath(launch.cwd) } : {};
-  const description = { server, source, parts, ...runsIn, fingerprint };
+  const shared = sharedFingerprint(server, source, launch);
+  const description = { server, source, parts, ...runsIn, fingerprint, ...(shared !== undefined && { shared }) };
   described.set(definition, description);
   return description;
+}
+
+/** Undefined outside a repository. */
+function sharedFingerprint(server: string, source: string, launch: Launch): string | undefined {
+  const tree = worktreeOf(path.dirname(source));
+  if (!tree) return undefined;
+  const inTree = (text: string): string => withoutRoot(text, tree.root);
+  const file = inTree(source);
+  const parts = partsOf(launch, (label, value) => hash([server, file, label, inTree(value)]));
+  const told = parts.flatMap(({ label, shown, digest }) => [label, inTree(shown), digest ?? '']);
+  return hash([tree.repository, server, file, ...told]);
+}
+
+/** Replaces a path and what is below it, plain or in quotes. No text of a config file has the mark. */
+function withoutRoot(text: string, root: string): string {
+  const spellings = [...new Set([root, JSON.stringify(root).slice(1, -1)])];
+  return spellings.reduce((left, spelling) => {
+    const pieces = left.split(spelling);
+    return pieces.reduce((before, behind) => {
+      const isWhole = !/[\w.-]$/.test(before) && /^(?:$|[/\\"'\s,;:)\]])/.test(behind);
+      return before + (isWhole ? '\0' : spelling) + behind;
+    });
+  }, text);
 }
 
 type Digest = (label: string, value: string) => string;

@@ -115,9 +115,7 @@ export class ApprovalLedger implements Approvals, Disposable {
   /** Judges as if the person wants to be asked. */
   judgeAsking(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
     if (this.deps.isUsersOwn?.(launch.source)) return this.judgeUsersOwn(launch);
-    return this.known(folderOf(launch.source)).some(({ fingerprint }) => fingerprint === launch.fingerprint)
-      ? 'approved'
-      : 'pending';
+    return this.known(folderOf(launch.source)).some((other) => isSameLaunch(other, launch)) ? 'approved' : 'pending';
   }
 
   /** The person wrote these. They are asked once about each folder of the workspace in which one runs. */
@@ -126,6 +124,11 @@ export class ApprovalLedger implements Approvals, Disposable {
     if (directory === undefined || !this.deps.isInWorkspace?.(directory)) return 'notAsked';
     const isApproved = this.known(directory).some((other) => other.source === source && other.directory === directory);
     return isApproved ? 'approved' : 'pending';
+  }
+
+  /** Returns the servers by whose approval this launch may start: its own, or the same of another worktree. */
+  approvalsOf(launch: LaunchDescription): readonly ApprovedServer[] {
+    return this.known(folderOf(launch.source)).filter((other) => isSameLaunch(other, launch));
   }
 
   /** Returns the last approved launch of the same server of the same file. */
@@ -157,9 +160,12 @@ export class ApprovalLedger implements Approvals, Disposable {
     this.here = this.here.filter((launch) => !kept.includes(launch));
   }
 
-  /** Forgets every approval of this server, and its offers. Resolves when that is stored. */
+  /** Forgets every approval of this server, in all worktrees, and its offers. Resolves when that is stored. */
   async revoke(server: ApprovedServer): Promise<void> {
-    const others = <T extends ApprovedServer>(all: readonly T[]): T[] => all.filter((one) => !sameServer(one, server));
+    const others = <T extends ApprovedServer & { readonly shared?: string }>(all: readonly T[]): T[] => {
+      const shared = new Set(all.flatMap((one) => (sameServer(one, server) ? (one.shared ?? []) : [])));
+      return all.filter((one) => !sameServer(one, server) && !shared.has(one.shared ?? ''));
+    };
     this.here = others(this.here);
     this.stored = others(this.stored);
     this.changes.fire();
@@ -216,13 +222,18 @@ export function sameServer(a: ApprovedServer, b: ApprovedServer): boolean {
   return a.server === b.server && a.source === b.source;
 }
 
+function isSameLaunch(a: LaunchDescription, b: LaunchDescription): boolean {
+  return a.fingerprint === b.fingerprint || (a.shared !== undefined && a.shared === b.shared);
+}
+
 function isServer(value: unknown): value is ApprovedServer {
   const { server, source } = asRecord(value);
   return typeof server === 'string' && typeof source === 'string';
 }
 
 function isDescription(value: unknown): value is LaunchDescription {
-  const { parts, fingerprint } = asRecord(value);
+  const { parts, fingerprint, shared } = asRecord(value);
+  if (shared !== undefined && typeof shared !== 'string') return false;
   return isServer(value) && typeof fingerprint === 'string' && Array.isArray(parts) && parts.every(isPart);
 }
 

@@ -151,6 +151,10 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
       (each) => (named === undefined || each.server === named) && files.some((file) => samePath(file, each.source)),
     );
     if (named !== undefined && approved.length === 1) return approved[0];
+    // In a worktree, the approval of another worktree may count.
+    const launch = named === undefined ? undefined : slot.engine?.host.launchOf(named);
+    const [elsewhere] = launch ? ledger.approvalsOf(launch) : [];
+    if (elsewhere) return elsewhere;
     if (approved.length === 0) {
       void window.showInformationMessage(
         named === undefined

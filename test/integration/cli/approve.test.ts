@@ -1,8 +1,10 @@
 /** Approval on the command line (S1): shown launches, questions, and starts without a question. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ApprovalStage } from '../../support/core/approvalStage.js';
+import { fixturePath } from '../../support/core/bundles.js';
 import type { CommandLine } from '../../support/core/commandLine.js';
 import { Serving } from '../../support/core/serving.js';
 import { Terminal, terminalsMissing } from '../../support/core/terminal.js';
@@ -82,6 +84,30 @@ describe('approval on the command line (S1)', () => {
     assert.deepEqual(stage.ran, []);
     assert.match((await cli.run('call', 'a_echo', '{"text":"hello"}', '--approve')).stdout, /hello/);
     assert.equal((await cli.run('connect', 'a', '--approve')).code, 2);
+  });
+
+  it('A worktree shares the approval of the repository (S1k)', async () => {
+    cli.save({ a: { transport: 'stdio', command: process.execPath, args: ['raw.mjs'] } });
+    const servers = path.dirname(fixturePath('raw'));
+    copyFileSync(fixturePath('raw'), path.join(cli.folder, 'raw.mjs'));
+    cpSync(path.join(servers, 'shared'), path.join(cli.folder, 'shared'), { recursive: true });
+    const git = (...args: string[]): Buffer =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: cli.folder, env: cli.env });
+    git('init', '-q');
+    git('add', '.');
+    git('commit', '-qm', 'one');
+    const tree = path.join(cli.home, 'tree');
+    git('worktree', 'add', '-q', tree);
+    const waits = async (): Promise<boolean> =>
+      (await cli.run('approve', '-C', tree)).stdout !== 'No server waits for approval.\n';
+    assert.ok(await waits());
+    await stage.approve();
+    assert.ok(!(await waits()));
+    const { stdout } = await cli.run('status', '-C', tree, '--json');
+    assert.match(stdout, /"kind": "running"/);
+    const own = path.join(tree, '.minds', 'mcp.yaml');
+    writeFileSync(own, readFileSync(own, 'utf8').replace('raw.mjs', 'x.mjs'));
+    assert.ok(await waits(), 'another launch');
   });
 
   it('`serve` without a terminal starts what is approved, and the rest as soon as it is approved', async () => {
