@@ -8,7 +8,7 @@ import path from 'node:path';
 import { realPath } from '../base/paths.js';
 import { readTextFileSync } from '../base/textFile.js';
 
-export interface Worktree {
+interface Worktree {
   /** The real path of the folder that all worktrees of the repository share. */
   readonly repository: string;
   /** The real path of the root of this worktree. */

@@ -37,7 +37,7 @@ export interface GatewayBackend {
   toolset(id: string, clientKind: ClientKind, conversation?: string): ServedToolset | undefined;
   /** Returns a configured toolset without tools, or undefined if it is not configured. */
   placeholder(id: string, clientKind: ClientKind): ServedToolset | undefined;
-  /** Resolves as soon as the server of a toolset is not starting; rejects when the signal is aborted. */
+  /** Resolves as soon as the server of a toolset, or each of all, is not starting; rejects when the signal is aborted. */
   settled(id: string, signal: AbortSignal): Promise<void>;
   /** Fires with the ids of toolsets with possible changes for a client. */
   readonly onDidChangeToolsets: Event<readonly string[]>;

@@ -67,8 +67,12 @@ class CatalogueBackend implements GatewayBackend, Disposable {
 
   async settled(id: string, signal: AbortSignal): Promise<void> {
     const isStarting = (): boolean =>
-      this.host.snapshot.servers.find((each) => each.id === id)?.state.kind === 'starting' &&
-      !toolsetIn(this.host.catalogue, id);
+      this.host.snapshot.servers.some(
+        (each) =>
+          (id === everyToolset || each.id === id) &&
+          each.state.kind === 'starting' &&
+          !toolsetIn(this.host.catalogue, each.id),
+      );
     if (isStarting()) await nextEvent(this.host.onDidChange, () => !isStarting(), signal);
   }
 

@@ -50,6 +50,25 @@ describe('all toolsets at one endpoint (G2)', function () {
     );
   });
 
+  it('A client that lists once gets the tools of servers that were starting, in both eras', async () => {
+    const stage = await startStage();
+    void stage.edit({ quick: fixture('raw', ['--tools', 'echo']), slow: fixture('slow-start', ['--tools', 'add']) });
+    const gateway = await stage.gateway();
+    assert.ok(gateway);
+    const [session, modern] = await Promise.all([
+      SessionClient.open(stage, everyToolset),
+      ModernClient.open(stage, everyToolset, { address: 'b'.repeat(22) }),
+    ]);
+    const { tools } = await session.client.listTools();
+    const listed = await modern.request('tools/list');
+    for (const all of [tools, listed.result?.['tools'] as { name: string }[]]) {
+      assert.deepEqual(
+        all.map(({ name }) => name).filter((name) => !name.startsWith('mcp_')),
+        ['echo', 'add'],
+      );
+    }
+  });
+
   it('Each result of 2026-07-28 names the same server', async () => {
     const stage = await startStage();
     await stage.edit({ all: fixture('features', [], { 'truely-stateless': true }) });

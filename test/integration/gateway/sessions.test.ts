@@ -1,6 +1,7 @@
 /** Sessions of clients outside the editor (L2a, G2): before the first list of their server, and after our restart. */
 import assert from 'node:assert/strict';
 import { abortSignalOf } from '../../../src/core/base/cancellation.js';
+import { everyToolset } from '../../../src/core/gateway/backend.js';
 import { textOutcome, turn } from '../../unit/gateway/fakes.js';
 import { messagesOf, type Answer, type Json } from './rawClient.js';
 import { startRig, type Rig } from './rig.js';
@@ -62,6 +63,22 @@ describe('gateway: sessions of other agents', () => {
     assert.equal((await stream.message())?.['method'], 'notifications/tools/list_changed');
     assert.deepEqual(toolsOf(await client.post(client.request('tools/list'))), ['a']);
     stream.close();
+  });
+
+  it('initialize of all toolsets waits for starting servers once, and not again for one that hangs', async () => {
+    let begun = (): void => {};
+    rig.backend.starting = new Promise((resolve) => (begun = resolve));
+    rig.backend.set(everyToolset, []);
+    const first = rig.client(everyToolset, 'plain').post(initialize());
+    while (rig.backend.awaited < 1) await turn();
+    rig.clock.advance(8_000);
+    assert.equal((await first).status, 200);
+    assert.equal((await rig.client(everyToolset, 'plain').post(initialize())).status, 200, 'at once');
+    begun();
+    await turn();
+    const { awaited } = rig.backend;
+    assert.equal((await rig.client(everyToolset, 'plain').post(initialize())).status, 200);
+    assert.equal(rig.backend.awaited, awaited + 1, 'it waits for the next starts');
   });
 
   it('a toolset outside the config file gets 404', async () => {

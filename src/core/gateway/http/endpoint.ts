@@ -8,7 +8,7 @@ import { assertNever } from '../../base/assertNever.js';
 import { delay, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
 import type { Route } from '../routes.js';
-import type { ServedToolset } from '../backend.js';
+import { everyToolset, type ServedToolset } from '../backend.js';
 import type { MethodDeps } from '../methods/requests.js';
 import { showsApps, type ClientKind, type Fields } from '../../protocol/client.js';
 import { clientCapabilities, readsStructureAlone, serverCapabilities } from '../dialect.js';
@@ -66,6 +66,9 @@ const longestProgram = 80;
 const longBody = 256 * 1024;
 
 export class Endpoint {
+  /** True while a server takes longer to start than clients wait. */
+  private hangs = false;
+
   constructor(private readonly deps: EndpointDeps) {}
 
   async serve(request: IncomingMessage, response: ServerResponse, route: Route): Promise<void> {
@@ -104,7 +107,9 @@ export class Endpoint {
     const payload = text.length > longBody ? await inTurns(payloadInSlices(text)) : parsePayload(text);
     if (response.destroyed) return;
     if (payload.kind === 'single' && route.clientKind === 'plain' && isStateless(request.headers, payload.message)) {
-      const served = await this.served(response, route);
+      const { message } = payload;
+      const lists = message.kind === 'request' && /^server\/discover$|\/list$/.test(message.method);
+      const served = await this.served(response, route, lists);
       if (response.destroyed) return;
       if (!served) return refuse(response, 404, errorCodes.server, `There is no toolset "${route.toolset}".`);
       return this.deps.stateless.take(request, response, route, payload.message, served);
@@ -128,7 +133,7 @@ export class Endpoint {
     route: Route,
     { id, params = {} }: RequestMessage,
   ): Promise<void> {
-    const served = await this.served(response, route);
+    const served = await this.served(response, route, true);
     if (response.destroyed) return;
     if (!served) return refuse(response, 404, errorCodes.server, `There is no toolset "${route.toolset}".`);
     const requested = params['protocolVersion'];
@@ -333,19 +338,36 @@ export class Endpoint {
   /**
    * Resolves to the toolset of a new session. It waits for a starting server, but no longer than clients wait. A
    * configured toolset may be empty; `list_changed` reports its first tools.
+   * @param lists true if the client is about to list. Some clients list once, so all toolsets together wait for each
+   * starting server.
    */
-  private async served(response: ServerResponse, { toolset, clientKind }: Route): Promise<ServedToolset | undefined> {
+  private async served(
+    response: ServerResponse,
+    { toolset, clientKind }: Route,
+    lists = false,
+  ): Promise<ServedToolset | undefined> {
     const { backend } = this.deps.methods;
     const now = backend.toolset(toolset, clientKind);
-    if (now || !backend.placeholder(toolset, clientKind)) return now;
+    const isOfAll = toolset === everyToolset;
+    if (isOfAll ? !lists || this.hangs : now || !backend.placeholder(toolset, clientKind)) return now;
     const over = new AbortController();
     const end = (): void => over.abort();
     response.once('close', end);
-    const waits = [backend.settled(toolset, over.signal), delay(this.deps.clock, startLimitMs, over.signal)];
-    await Promise.race(waits.map((wait) => wait.catch(() => undefined)));
+    const settled = backend.settled(toolset, over.signal).then(() => true);
+    const late = delay(this.deps.clock, startLimitMs, over.signal).then(() => false);
+    const isSettled = await Promise.race([settled, late].map((wait) => wait.catch(() => true)));
     response.off('close', end);
     over.abort();
+    if (isOfAll && !isSettled) this.waitNoMore();
     return backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind);
+  }
+
+  /** The next client of all toolsets does not wait for the same server. */
+  private waitNoMore(): void {
+    this.hangs = true;
+    const { backend } = this.deps.methods;
+    const settled = backend.settled(everyToolset, new AbortController().signal);
+    void settled.catch(() => undefined).then(() => (this.hangs = false));
   }
 
   private answerAlone(response: ServerResponse, message: string, headers: Record<string, string> = {}): void {
