@@ -5,7 +5,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { launchOf } from '../core/approval/approvals.js';
-import { reviewTexts } from '../core/approval/approvalTexts.js';
+import { approveCommand, reviewTexts } from '../core/approval/approvalTexts.js';
 import type { LaunchDescription } from '../core/approval/fingerprint.js';
 import { ApprovalLedger } from '../core/approval/ledger.js';
 import { systemClock } from '../core/base/clock.js';
@@ -23,6 +23,8 @@ interface Consent {
   readonly approve: boolean;
   /** False for a command that an agent starts: only approved servers start. */
   readonly asks?: boolean;
+  /** True for a command that goes on while files change. */
+  readonly isLasting: boolean;
 }
 
 export class FolderApprovals {
@@ -57,15 +59,16 @@ export class FolderApprovals {
   }
 
   /**
-   * At a terminal, shows the waiting launches and asks about them. Without a terminal, the command is the consent for its run: it
-   * also starts servers of the folder that were never approved. A server that has changed since its approval waits.
+   * At a terminal, shows the waiting launches and asks about them. Without a terminal, a command with one answer is the consent for
+   * its run: it also starts servers of the folder that were never approved. All others wait.
    */
-  async ask(waiting: readonly LaunchDescription[], { approve, asks }: Consent, signal: AbortSignal): Promise<void> {
+  async ask(waiting: readonly LaunchDescription[], consent: Consent, signal: AbortSignal): Promise<void> {
     if (waiting.length === 0) return;
-    if (approve) this.ledger.allow(waiting);
-    else if (asks === false) return;
-    else if (!isTerminal()) this.ledger.allow(waiting.filter((launch) => this.isNew(launch)));
-    else if (await this.agrees(waiting, signal)) await this.approve(waiting);
+    if (consent.approve) this.ledger.allow(waiting);
+    else if (consent.asks === false) return;
+    else if (isTerminal()) {
+      if (await this.agrees(waiting, signal)) await this.approve(waiting);
+    } else if (!consent.isLasting) this.ledger.allow(waiting.filter((launch) => this.isNew(launch)));
   }
 
   private isNew(launch: LaunchDescription): boolean {
@@ -103,11 +106,10 @@ export class FolderApprovals {
   }
 
   waitingLines({ servers }: Pick<StatusSnapshot, 'servers'>): string[] {
-    const word = /^[\w./\\:~-]+$/.test(this.folder) ? this.folder : JSON.stringify(this.folder);
-    const where = samePath('.', this.folder) ? '' : ` -C ${word}`;
+    const folder = samePath('.', this.folder) ? undefined : this.folder;
     return servers.flatMap(({ id, approval }) =>
       approval.kind === 'pending'
-        ? [`${id} waits for approval. Run \`mcp-toolsets approve ${id}${where}\`, or approve it in the editor.`]
+        ? [`${id} waits for approval. Run \`${approveCommand(id, folder)}\`, or approve it in the editor.`]
         : [],
     );
   }

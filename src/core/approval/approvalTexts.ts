@@ -23,6 +23,13 @@ export function commandLine({ parts }: LaunchDescription): string {
     .join(' ');
 }
 
+/** Returns the command for a terminal that approves a server. Without a folder, it is for the current one. */
+export function approveCommand(server: string, folder?: string): string {
+  const isPlain = folder === undefined || /^[\w./:\\-]+$/.test(folder);
+  const word = isPlain ? folder : process.platform === 'win32' ? `"${folder}"` : `'${folder.replaceAll("'", `'\\''`)}'`;
+  return oneLine(`mcp-toolsets approve ${server}${word === undefined ? '' : ` -C ${word}`}`);
+}
+
 /** Returns the whole launch, one part on each line. */
 export function launchLines({ parts }: LaunchDescription): string[] {
   return parts.map((part) => [`${part.label}: ${part.shown}`, ...maskNote(part, false)].join('   '));

@@ -10,7 +10,8 @@
  * maps, and comments.
  *
  * Invariants: two launches with one fingerprint start the same, except for those values; a description has only the
- * digest of a masked value; `reviewMask` decides about masks.
+ * digest of a masked value; `reviewMask` decides about masks. Two launches with one fingerprint of their worktrees differ
+ * only in the worktree's root.
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -30,6 +31,7 @@ import type {
 import { folderOf } from '../config/sources.js';
 import { worktreeOf } from './worktrees.js';
 import { holdsSecret, maskedAddress, maskedArgument, maskedVariable, mayBeExchanged } from './reviewMask.js';
+import { relocated, worktreeOf, type WorktreePlace } from './worktree.js';
 
 export interface LaunchPart {
   readonly label:
@@ -57,8 +59,8 @@ export interface LaunchDescription {
   /** The absolute path of the folder in which a program runs. */
   readonly directory?: string;
   readonly fingerprint: string;
-  /** The fingerprint for all worktrees of a repository: the same but for their folder. */
-  readonly shared?: string;
+  /** The Git worktree of the source. Its fingerprint is the same in all worktrees, and absent if a path leads out. */
+  readonly worktree?: WorktreePlace & { readonly fingerprint?: string };
 }
 
 const described = new WeakMap<ServerDefinition, LaunchDescription>();
@@ -69,41 +71,33 @@ export function describeLaunch(definition: ServerDefinition): LaunchDescription 
   const server = definition.id;
   const { file } = definition.places.key;
   const source = path.join(realPath(folderOf(file)), path.relative(folderOf(file), file));
-  const { launch } = definition;
-  const parts = partsOf(launch, (label, value) => hash([server, source, label, value]));
-  const fingerprint = hash([
-    server,
-    source,
-    ...parts.flatMap(({ label, shown, digest }) => [label, shown, digest ?? '']),
-  ]);
-  const runsIn = launch.transport === 'stdio' ? { directory: realPath(launch.cwd) } : {};
-  const shared = sharedFingerprint(server, source, launch);
-  const description = { server, source, parts, ...runsIn, fingerprint, ...(shared !== undefined && { shared }) };
+  const launch = withRealPaths(definition.launch);
+  const { parts, fingerprint } = printOf(launch, [server, source]);
+  const runsIn = launch.transport === 'stdio' ? { directory: launch.cwd } : {};
+  const description = { server, source, parts, ...runsIn, fingerprint, ...inWorktree(launch, server, source) };
   described.set(definition, description);
   return description;
 }
 
-/** Undefined outside a repository. */
-function sharedFingerprint(server: string, source: string, launch: Launch): string | undefined {
-  const tree = worktreeOf(path.dirname(source));
-  if (!tree) return undefined;
-  const inTree = (text: string): string => withoutRoot(text, tree.root);
-  const file = inTree(source);
-  const parts = partsOf(launch, (label, value) => hash([server, file, label, inTree(value)]));
-  const told = parts.flatMap(({ label, shown, digest }) => [label, inTree(shown), digest ?? '']);
-  return hash([tree.repository, server, file, ...told]);
+function inWorktree(launch: Launch, server: string, source: string): Pick<LaunchDescription, 'worktree'> {
+  const found = worktreeOf(source);
+  if (!found) return {};
+  const { root, ...place } = found;
+  const moved = relocated(launch, root);
+  const names = [place.repository, server, place.within];
+  return { worktree: { ...place, ...(moved && { fingerprint: printOf(moved, names).fingerprint }) } };
 }
 
-/** Replaces a path and what is below it, plain or in quotes. No text of a config file has the mark. */
-function withoutRoot(text: string, root: string): string {
-  const spellings = [...new Set([root, JSON.stringify(root).slice(1, -1)])];
-  return spellings.reduce((left, spelling) => {
-    const pieces = left.split(spelling);
-    return pieces.reduce((before, behind) => {
-      const isWhole = !/[\w.-]$/.test(before) && /^(?:$|[/\\"'\s,;:)\]])/.test(behind);
-      return before + (isWhole ? '\0' : spelling) + behind;
-    });
-  }, text);
+function printOf(launch: Launch, names: readonly string[]): Pick<LaunchDescription, 'parts' | 'fingerprint'> {
+  const parts = partsOf(launch, (label, value) => hash([...names, label, value]));
+  const texts = parts.flatMap(({ label, shown, digest }) => [label, shown, digest ?? '']);
+  return { parts, fingerprint: hash([...names, ...texts]) };
+}
+
+function withRealPaths(launch: Launch): Launch {
+  if (launch.transport !== 'stdio') return launch;
+  const { cwd, envFile } = launch;
+  return { ...launch, cwd: realPath(cwd), ...(envFile && { envFile: { ...envFile, file: realPath(envFile.file) } }) };
 }
 
 type Digest = (label: string, value: string) => string;
@@ -131,7 +125,7 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
             ? referencePart('argument', undefined, reference, (text) => digest('argument', text))
             : plain('argument', argument);
         }),
-        { label: 'directory', shown: written(realPath(launch.cwd)) },
+        { label: 'directory', shown: written(launch.cwd) },
         ...(launch.envFile ? envFileParts(launch.envFile, digest) : []),
         ...values('environment', launch.env),
       ];
@@ -160,7 +154,7 @@ function envFileParts({ file, values }: EnvFile, digest: Digest): LaunchPart[] {
   const label = 'env file';
   const sorted = [...values].sort(([a], [b]) => (a < b ? -1 : 1));
   return [
-    { label, shown: written(realPath(file)) },
+    { label, shown: written(file) },
     ...sorted.map(([name, value]): LaunchPart => {
       const isExchanged = mayBeExchanged(name) && maskedVariable(name, value) === mask;
       if (isExchanged) return { label, shown: `${written(name)} = ${mask}   (may be exchanged)` };

@@ -13,6 +13,7 @@ import { folderOf } from '../config/sources.js';
 import { storedJson } from '../protocol/json.js';
 import type { Approvals } from './approvals.js';
 import type { LaunchDescription, LaunchPart } from './fingerprint.js';
+import { worktreeOf, type WorktreePlace } from './worktree.js';
 
 /** The storage of a workspace. */
 export interface Storage {
@@ -44,9 +45,12 @@ interface ApprovalLedgerDeps {
   readonly forgetOffers?: (server: ApprovedServer) => void;
 }
 
+/** The worktrees of one repository have the same server if their paths to its file are the same. */
 export interface ApprovedServer {
   readonly server: string;
   readonly source: string;
+  /** By default, the disk decides. */
+  readonly worktree?: WorktreePlace;
 }
 
 interface Approved {
@@ -101,11 +105,8 @@ export class ApprovalLedger implements Approvals, Disposable {
 
   /** Lists each server once, the latest approvals last. */
   get servers(): readonly ApprovedServer[] {
-    return [
-      ...new Map(
-        [...this.stored, ...this.here].map(({ server, source }) => [`${source}#${server}`, { server, source }]),
-      ).values(),
-    ];
+    const all = [...this.stored, ...this.here].map((one) => ({ one, key: keyOf(one) }));
+    return [...new Map(all.map(({ one, key }) => [key, one])).values()];
   }
 
   judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
@@ -115,7 +116,20 @@ export class ApprovalLedger implements Approvals, Disposable {
   /** Judges as if the person wants to be asked. */
   judgeAsking(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
     if (this.deps.isUsersOwn?.(launch.source)) return this.judgeUsersOwn(launch);
-    return this.known(folderOf(launch.source)).some((other) => isSameLaunch(other, launch)) ? 'approved' : 'pending';
+    const known = this.known(folderOf(launch.source));
+    const isKnown =
+      known.some(({ fingerprint }) => fingerprint === launch.fingerprint) ||
+      known.some((other) => this.isShared(launch, other));
+    return isKnown ? 'approved' : 'pending';
+  }
+
+  /** Both folders must still be worktrees of the repository, because another one may be in its place now (S1k). */
+  private isShared({ source, worktree }: LaunchDescription, other: LaunchDescription): boolean {
+    if (worktree?.fingerprint === undefined || worktree.fingerprint !== other.worktree?.fingerprint) return false;
+    return (
+      this.known(folderOf(other.source)).includes(other) &&
+      [source, other.source].every((file) => worktreeOf(file)?.repository === worktree.repository)
+    );
   }
 
   /** The person wrote these. They are asked once about each folder of the workspace in which one runs. */
@@ -126,12 +140,7 @@ export class ApprovalLedger implements Approvals, Disposable {
     return isApproved ? 'approved' : 'pending';
   }
 
-  /** Returns the servers by whose approval this launch may start: its own, or the same of another worktree. */
-  approvalsOf(launch: LaunchDescription): readonly ApprovedServer[] {
-    return this.known(folderOf(launch.source)).filter((other) => isSameLaunch(other, launch));
-  }
-
-  /** Returns the last approved launch of the same server of the same file. */
+  /** Returns the last approved launch of the same server of the same file, in any worktree. */
   approvedBefore(launch: ApprovedServer): LaunchDescription | undefined {
     return this.known(folderOf(launch.source))
       .filter((other) => sameServer(other, launch))
@@ -160,7 +169,7 @@ export class ApprovalLedger implements Approvals, Disposable {
     this.here = this.here.filter((launch) => !kept.includes(launch));
   }
 
-  /** Forgets every approval of this server, in all worktrees, and its offers. Resolves when that is stored. */
+  /** Forgets every approval of this server in all worktrees, and its offers. Resolves when that is stored. */
   async revoke(server: ApprovedServer): Promise<void> {
     const others = <T extends ApprovedServer & { readonly shared?: string }>(all: readonly T[]): T[] => {
       const shared = new Set(all.flatMap((one) => (sameServer(one, server) ? (one.shared ?? []) : [])));
@@ -219,7 +228,11 @@ function approvedIn(text: string | undefined): Approved {
 }
 
 export function sameServer(a: ApprovedServer, b: ApprovedServer): boolean {
-  return a.server === b.server && a.source === b.source;
+  return a.server === b.server && (a.source === b.source || keyOf(a) === keyOf(b));
+}
+
+function keyOf({ server, source, worktree = worktreeOf(source) }: ApprovedServer): string {
+  return JSON.stringify([server, ...(worktree ? [worktree.repository, worktree.within] : [source])]);
 }
 
 function isSameLaunch(a: LaunchDescription, b: LaunchDescription): boolean {
@@ -227,8 +240,13 @@ function isSameLaunch(a: LaunchDescription, b: LaunchDescription): boolean {
 }
 
 function isServer(value: unknown): value is ApprovedServer {
-  const { server, source } = asRecord(value);
-  return typeof server === 'string' && typeof source === 'string';
+  const { server, source, worktree } = asRecord(value);
+  return typeof server === 'string' && typeof source === 'string' && (worktree === undefined || isPlace(worktree));
+}
+
+function isPlace(value: unknown): value is WorktreePlace {
+  const { repository, within, fingerprint = '' } = asRecord(value);
+  return [repository, within, fingerprint].every((text) => typeof text === 'string');
 }
 
 function isDescription(value: unknown): value is LaunchDescription {

@@ -1,9 +1,11 @@
 /** The built-in toolset `mcp_admin` (L5), through which an agent asks the host itself: its names, texts and answers. */
+import { approveCommand } from '../approval/approvalTexts.js';
 import { assertNever } from '../base/assertNever.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { needsAttention } from '../base/problem.js';
 import { messageOf } from '../base/text.js';
 import { builtInToolset } from '../config/model.js';
+import { folderOf } from '../config/sources.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../reconcile/status.js';
 import { noResources, type ServedTool, type Toolset } from '../tools/catalogue.js';
@@ -213,6 +215,7 @@ function serverLine(server: ServerStatus, conversation: string | undefined): str
     `${server.id}: ${stateText(server)}`,
     `${server.tools.length} of ${server.offered} tools published`,
     ...(server.previous ? [previousPhrase(server.previous)] : []),
+    ...(server.previous && server.approval.kind === 'pending' ? [`approved ${howToApprove(server)}`] : []),
     ...(own ? ['this conversation has an instance'] : []),
     ...(hasSpare ? ['a spare instance waits for the next conversation'] : []),
   ].join(', ');
@@ -222,20 +225,27 @@ function previousPhrase({ since, reason }: NonNullable<ServerStatus['previous']>
   return `has served its previous definition since ${new Date(since).toISOString()} (${reason.replace(/\.$/, '')})`;
 }
 
-function stateText({ id, state }: ServerStatus): string {
-  if (state.kind === 'pending') return `waits for the person to approve its start (${howToApprove(id)})`;
+function stateText(server: ServerStatus): string {
+  const { state } = server;
+  if (state.kind === 'pending') return `waits for the person to approve its start (${howToApprove(server)})`;
   if (state.kind === 'remembered') return 'not started; the first call starts it';
   return state.kind === 'reconnecting' ? `reconnecting (attempt ${state.attempt})` : state.kind;
 }
 
-function howToApprove(server: string): string {
-  return `by \`mcp-toolsets approve ${server}\` at a terminal, or in the editor`;
+type Waiting = Pick<ServerStatus, 'id' | 'state' | 'origin' | 'approval'>;
+
+/** The command names its folder, because the person's terminal may be in another one. */
+function howToApprove({ id, origin, approval }: Waiting): string {
+  const { source = undefined, directory = undefined } = approval.kind === 'pending' ? approval.launch : {};
+  // A person approves the folder of the workspace in which their own server runs.
+  const folder = origin === 'user' ? directory : source && folderOf(source);
+  return `by \`${approveCommand(id, folder)}\` at a terminal, or in the editor`;
 }
 
 /** Explains why a toolset is empty now, and how a person changes that. */
-export function whyNothing({ id, state }: Pick<ServerStatus, 'id' | 'state'>): string {
-  const remedy = state.kind === 'pending' ? ` (${howToApprove(id)})` : '';
-  return `The toolset "${id}" has no tools now: its server is ${whyDown(state)}${remedy}.`;
+export function whyNothing(server: Waiting): string {
+  const remedy = server.state.kind === 'pending' ? ` (${howToApprove(server)})` : '';
+  return `The toolset "${server.id}" has no tools now: its server is ${whyDown(server.state)}${remedy}.`;
 }
 
 /** Completes "its server is …". */

@@ -76,14 +76,15 @@ export function servedAlone(toolset: Toolset, toolsets: Toolsets, clientKind: Cl
 
 /** Makes a toolset that has no tools now. */
 export function servedWithout(
-  { id, state, trulyStateless }: Pick<ServerStatus, 'id' | 'state' | 'trulyStateless'>,
+  server: Pick<ServerStatus, 'id' | 'state' | 'origin' | 'approval' | 'trulyStateless'>,
   shortName: string,
   clientKind: ClientKind,
 ): ServedToolset {
+  const { id, trulyStateless } = server;
   return {
     id,
     serverName: clientKind === 'plain' ? id : shortName,
-    instructions: whyNothing({ id, state }),
+    instructions: whyNothing(server),
     tools: [],
     prompts: [],
     resources: [],

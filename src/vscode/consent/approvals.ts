@@ -8,7 +8,7 @@
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
-import type { ApprovalLedger, ApprovedServer } from '../../core/approval/ledger.js';
+import { sameServer, type ApprovalLedger, type ApprovedServer } from '../../core/approval/ledger.js';
 import type { LaunchDescription } from '../../core/approval/fingerprint.js';
 import { asText } from '../../core/base/text.js';
 import { samePath } from '../../core/base/paths.js';
@@ -145,10 +145,12 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
 
   async function chooseApproved(named: string | undefined): Promise<ApprovedServer | undefined> {
     const source = slot.state.snapshot.servers.find(({ id }) => id === named)?.source;
-    // The ledger also has the approvals of other folders.
+    // The ledger also has the approvals of other folders. Those of another worktree count here too.
     const files = source === undefined ? slot.sources.map(({ file }) => file) : [source];
     const approved = ledger.servers.filter(
-      (each) => (named === undefined || each.server === named) && files.some((file) => samePath(file, each.source)),
+      (each) =>
+        (named === undefined || each.server === named) &&
+        files.some((file) => samePath(file, each.source) || sameServer(each, { server: each.server, source: file })),
     );
     if (named !== undefined && approved.length === 1) return approved[0];
     // In a worktree, the approval of another worktree may count.

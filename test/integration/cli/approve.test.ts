@@ -86,46 +86,30 @@ describe('approval on the command line (S1)', () => {
     assert.equal((await cli.run('connect', 'a', '--approve')).code, 2);
   });
 
-  it('A worktree shares the approval of the repository (S1k)', async () => {
-    cli.save({ a: { transport: 'stdio', command: process.execPath, args: ['raw.mjs'] } });
-    const servers = path.dirname(fixturePath('raw'));
-    copyFileSync(fixturePath('raw'), path.join(cli.folder, 'raw.mjs'));
-    cpSync(path.join(servers, 'shared'), path.join(cli.folder, 'shared'), { recursive: true });
-    const git = (...args: string[]): Buffer =>
-      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: cli.folder, env: cli.env });
-    git('init', '-q');
-    git('add', '.');
-    git('commit', '-qm', 'one');
-    const tree = path.join(cli.home, 'tree');
-    git('worktree', 'add', '-q', tree);
-    const waits = async (): Promise<boolean> =>
-      (await cli.run('approve', '-C', tree)).stdout !== 'No server waits for approval.\n';
-    assert.ok(await waits());
-    await stage.approve();
-    assert.ok(!(await waits()));
-    const { stdout } = await cli.run('status', '-C', tree, '--json');
-    assert.match(stdout, /"kind": "running"/);
-    const own = path.join(tree, '.minds', 'mcp.yaml');
-    writeFileSync(own, readFileSync(own, 'utf8').replace('raw.mjs', 'x.mjs'));
-    assert.ok(await waits(), 'another launch');
-  });
-
-  it('`serve` without a terminal starts what is approved, and the rest as soon as it is approved', async () => {
-    cli.save({ a: stage.server('a') });
-    const serving = await Serving.begin(cli, ['mcp_admin']);
+  it('`serve` without a terminal starts only approved servers, and others as soon as another process approves them', async () => {
+    cli.save({ a: stage.server('a'), b: stage.server('b') });
+    await stage.approve('a');
+    const serving = await Serving.begin(cli, ['a', 'mcp_admin']);
     try {
-      await serving.until('a waits for approval. Run `mcp-toolsets approve a`');
-      assert.deepEqual([stage.ran, stage.stored], [[], []]);
-      await stage.approve('a');
-      await serving.until('a  http');
-      cli.save({ a: stage.server('a'), b: stage.server('b') });
-      await serving.until('b waits for approval');
-      assert.deepEqual(stage.ran, ['a']);
+      await serving.until('b waits for approval. Run `mcp-toolsets approve b`');
+      assert.deepEqual([stage.ran, stage.storedNames], [['a'], ['a']]);
       await stage.approve('b');
       await serving.until('b  http');
+      cli.save({ a: stage.server('a'), b: stage.server('b'), c: stage.server('c') });
+      await serving.until('c waits for approval');
+      assert.deepEqual(stage.ran, ['a', 'b']);
+      await stage.approve('c');
+      await serving.until('c  http');
     } finally {
       await serving.end();
     }
+  });
+
+  it('`serve --approve` without a terminal starts the current files for its run', async () => {
+    cli.save({ a: stage.server('a') });
+    const serving = await Serving.begin(cli, ['a', 'mcp_admin'], '--approve');
+    assert.deepEqual([stage.ran, stage.stored], [['a'], []]);
+    await serving.end();
   });
 
   it('Changes since the approval are reported at each start until they are shown and accepted (S3)', async () => {

@@ -30,14 +30,12 @@ describe('connect and approvals (S1)', () => {
     cli.save({ a: stage.server('a'), b: stage.server('b') });
     const [one, all] = [await stage.connect('a'), await stage.connect()];
     assert.deepEqual([await stage.names(one), await stage.names(all), stage.ran], [[], [], []]);
-    assert.match(
-      one.getInstructions() ?? '',
-      /waiting for a person to approve its start \(by `mcp-toolsets approve a`/,
-    );
-    assert.match(
-      textOf(await all.callTool({ name: 'mcp_status' })),
-      /b: waits for the person to approve its start \(by `mcp-toolsets approve b` at a terminal, or in the editor\)/,
-    );
+    const how = (id: string): string =>
+      `approve its start (by \`mcp-toolsets approve ${id} -C ${realpathSync(cli.folder)}\` at a terminal, or in the editor)`;
+    const instructions = one.getInstructions() ?? '';
+    assert.ok(instructions.includes(`waiting for a person to ${how('a')}`), instructions);
+    const status = textOf(await all.callTool({ name: 'mcp_status' }));
+    assert.ok(status.includes(`b: waits for the person to ${how('b')}`), status);
     const changed = new Promise<void>((resolve) => {
       one.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
     });

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import type { LaunchDescription, LaunchPart } from '../../../src/core/approval/fingerprint.js';
-import { commandLine, dialogDetail, question, reviewTexts } from '../../../src/core/approval/approvalTexts.js';
+import {
+  approveCommand,
+  commandLine,
+  dialogDetail,
+  question,
+  reviewTexts,
+} from '../../../src/core/approval/approvalTexts.js';
 import { halfWidth, pageWidth } from '../../../src/core/base/folded.js';
+import { posixIt } from '../../support/notHere.js';
 import { file } from '../vscode/views/statuses.js';
 
 function launch(server: string, ...args: string[]): LaunchDescription {
@@ -115,6 +123,21 @@ describe('review (S1)', () => {
     );
     assert.equal(dialogDetail({ launch: launch('a', 'x'.repeat(500)), before: undefined }), undefined);
     assert.equal(dialogDetail({ launch: launch('a', ...'abcdefghijklmnop'), before: undefined }), undefined);
+  });
+});
+
+describe('command that approves a server (S1i)', () => {
+  it('a command names its folder, and nothing in the name of the folder acts in a shell', () => {
+    assert.equal(approveCommand('a'), 'mcp-toolsets approve a');
+    assert.equal(approveCommand('a', '/ws/my-app.2'), 'mcp-toolsets approve a -C /ws/my-app.2');
+  });
+
+  posixIt('cmd.exe has other quotes')('a command quotes a folder for a shell', () => {
+    for (const folder of ['/ws/my app', '/ws/$(touch x)', '/ws/`x`', `/ws/it's`, '/ws/a;b', '/ws/"x"', '/~']) {
+      const words = approveCommand('a', folder).replace('mcp-toolsets approve', 'printf %s,');
+      assert.equal(execFileSync('/bin/sh', ['-c', words], { encoding: 'utf8' }), `a,-C,${folder},`);
+    }
+    assert.doesNotMatch(approveCommand('a', '/ws/a\nb'), /\n/);
   });
 });
 

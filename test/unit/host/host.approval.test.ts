@@ -1,6 +1,7 @@
 /** The host with approvals, over fake servers (S1, R3). */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
+import { whyNothing } from '../../../src/core/host/admin.js';
 import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
 import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
 import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
@@ -103,8 +104,16 @@ describe('approval (S1)', () => {
     assert.ok(outcome.kind === 'result' && outcome.result.isError);
     assert.match(
       JSON.stringify(outcome.result),
-      /"x\\" was not called\. .*waiting for a person to approve its start .*approve a/,
+      /"x\\" was not called\. .*waiting for a person to approve its start .*approve a -C \/ws`/,
     );
+  });
+
+  it('a waiting server of the user’s own file names the folder of the workspace in which it runs', () => {
+    const source = '/home/me/.minds/mcp.yaml';
+    const launch = { server: 'a', source, directory: '/ws/sub', parts: [], fingerprint: '1' };
+    const waiting = { id: 'a', state: { kind: 'pending' }, approval: { kind: 'pending', launch } } as const;
+    assert.match(whyNothing({ ...waiting, origin: 'user' }), /`mcp-toolsets approve a -C \/ws\/sub`/);
+    assert.match(whyNothing({ ...waiting, origin: 'folder' }), /`mcp-toolsets approve a -C \/home\/me`/);
   });
 
   it('a server without approval does not start, and says that it waits', async () => {
@@ -171,6 +180,11 @@ describe('approval (S1)', () => {
     assert.equal(connector.connects, 1);
     assert.equal(server('a').state.kind, 'running');
     assert.match(server('a').previous?.reason ?? '', /waits for your approval/);
+    const status = JSON.stringify(await call('mcp_admin', 'mcp_status', 'd'));
+    assert.match(
+      status,
+      /a: running, .*waits for your approval\), approved by `mcp-toolsets approve a -C \/ws` at a terminal/,
+    );
     assert.deepEqual(codes(), ['approval-pending']);
     await approve('a');
     const next = await connector.nextConnect();

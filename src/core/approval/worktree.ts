@@ -1,0 +1,85 @@
+/**
+ * Finds the Git repository of a source, so that its worktrees share approvals (S1k). Runs no program: Git reads settings of
+ * the folder, and some of these start programs.
+ *
+ * Invariants: a folder belongs to a repository only if the repository names that folder too. Links, other owners and
+ * submodules prove nothing.
+ */
+import { lstatSync, type Stats } from 'node:fs';
+import path from 'node:path';
+import { realPath, samePath } from '../base/paths.js';
+import { readTextFileSync } from '../base/textFile.js';
+import { folderOf } from '../config/sources.js';
+
+export interface WorktreePlace {
+  /** The real path of the folder that all worktrees of the repository share. */
+  readonly repository: string;
+  /** The path of the source from the root of its worktree. */
+  readonly within: string;
+}
+
+/** Git writes one path. */
+const longest = 8192;
+
+/** Returns undefined if no worktree has the source. The result is that of the disk at this moment. */
+export function worktreeOf(source: string): (WorktreePlace & { readonly root: string }) | undefined {
+  const folder = realPath(folderOf(source));
+  try {
+    let root = folder;
+    let stats: Stats | undefined;
+    // A folder with its own repository, such as a submodule, is not part of the one around it.
+    while ((stats = lstatSync(path.join(root, '.git'), { throwIfNoEntry: false })) === undefined) {
+      const above = path.dirname(root);
+      if (above === root) return undefined;
+      root = above;
+    }
+    const repository = isOwn(stats) ? repositoryOf(root, stats) : undefined;
+    const within = path.join(path.relative(root, folder), path.relative(folderOf(source), source));
+    return repository === undefined ? undefined : { root, repository, within };
+  } catch {
+    return undefined;
+  }
+}
+
+function repositoryOf(root: string, stats: Stats): string | undefined {
+  const entry = path.join(root, '.git');
+  if (stats.isDirectory()) return entry;
+  const named = stats.isFile() ? /^gitdir: (.+)/.exec(readTextFileSync(entry, longest))?.[1] : undefined;
+  if (named === undefined) return undefined;
+  const own = realPath(path.resolve(root, named.trimEnd()));
+  const back = path.resolve(own, readTextFileSync(path.join(own, 'gitdir'), longest).trimEnd());
+  const isNamed = path.basename(back) === '.git' && samePath(path.dirname(back), root);
+  // `commondir` would name it too, but the folder could bring that file.
+  const [list, repository] = [path.dirname(own), path.dirname(path.dirname(own))];
+  return isNamed && path.basename(list) === 'worktrees' && isOwn(lstatSync(repository)) ? repository : undefined;
+}
+
+/** Git does not trust folders of other users either. */
+function isOwn({ uid }: Stats): boolean {
+  return process.getuid === undefined || uid === process.getuid();
+}
+
+/** No path and no argument of a program has the first character. The slash keeps the value from passing for a word (S1e). */
+const mark = '\0/';
+
+/**
+ * Returns a copy with a mark for each path of the root. Two copies are equal only if the values differ in nothing but the
+ * root. Returns undefined if a path may lead out of the root, because the same path leads elsewhere from another root.
+ */
+export function relocated<T>(value: T, root: string): T | undefined {
+  const escaped = root.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const atRoot = new RegExp(`(?<=^|[=:;,])${escaped}(?=$|[/\\\\:;,])`, 'g');
+  let leadsOut = false;
+  const moved = (one: unknown): unknown => {
+    if (typeof one === 'string') {
+      leadsOut ||= /(?<![\w.])\.\.(?![\w.])/.test(one);
+      return one.replaceAll('\0', '\0\0').replace(atRoot, () => mark);
+    }
+    if (Array.isArray(one)) return one.map(moved);
+    if (one instanceof Map) return new Map([...one].map(([key, each]) => [key, moved(each)]));
+    if (typeof one !== 'object' || one === null) return one;
+    return Object.fromEntries(Object.entries(one).map(([key, each]) => [key, moved(each)]));
+  };
+  const copy = moved(value) as T;
+  return leadsOut ? undefined : copy;
+}
