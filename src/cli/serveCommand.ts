@@ -23,7 +23,6 @@ import { lastClientOf } from './folderClient.js';
 import { keptOffers } from './keptOffers.js';
 import { complain, NewLines, print } from './output.js';
 import { inOrder, problemLine, subjectOfProblem } from './render.js';
-import { isTerminal } from './terminalQuestion.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
 export interface ServeRequest {
@@ -43,9 +42,7 @@ export async function serveFolder(run: Run, request: ServeRequest): Promise<numb
   const offerReview = await keptOffers(request.holdChanged);
   const guards = { approvesEdits: request.approveEdits, offerReview, expects: client.expected };
   const onClient = (_: unknown, capabilities: Fields): void => client.note(capabilities);
-  // Without a terminal, only what is approved starts (S1i).
-  const asking = { ...run, asks: isTerminal() };
-  return withHost(asking, (running) => serve(run, running, { port: request.port, tokenFile, onClient }), guards);
+  return withHost(run, (running) => serve(run, running, { port: request.port, tokenFile, onClient }), guards);
 }
 
 interface Served {

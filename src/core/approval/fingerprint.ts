@@ -29,7 +29,6 @@ import type {
   ServerDefinition,
 } from '../config/model.js';
 import { folderOf } from '../config/sources.js';
-import { worktreeOf } from './worktrees.js';
 import { holdsSecret, maskedAddress, maskedArgument, maskedVariable, mayBeExchanged } from './reviewMask.js';
 import { relocated, worktreeOf, type WorktreePlace } from './worktree.js';
 

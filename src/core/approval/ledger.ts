@@ -171,10 +171,7 @@ export class ApprovalLedger implements Approvals, Disposable {
 
   /** Forgets every approval of this server in all worktrees, and its offers. Resolves when that is stored. */
   async revoke(server: ApprovedServer): Promise<void> {
-    const others = <T extends ApprovedServer & { readonly shared?: string }>(all: readonly T[]): T[] => {
-      const shared = new Set(all.flatMap((one) => (sameServer(one, server) ? (one.shared ?? []) : [])));
-      return all.filter((one) => !sameServer(one, server) && !shared.has(one.shared ?? ''));
-    };
+    const others = <T extends ApprovedServer>(all: readonly T[]): T[] => all.filter((one) => !sameServer(one, server));
     this.here = others(this.here);
     this.stored = others(this.stored);
     this.changes.fire();
@@ -235,10 +232,6 @@ function keyOf({ server, source, worktree = worktreeOf(source) }: ApprovedServer
   return JSON.stringify([server, ...(worktree ? [worktree.repository, worktree.within] : [source])]);
 }
 
-function isSameLaunch(a: LaunchDescription, b: LaunchDescription): boolean {
-  return a.fingerprint === b.fingerprint || (a.shared !== undefined && a.shared === b.shared);
-}
-
 function isServer(value: unknown): value is ApprovedServer {
   const { server, source, worktree } = asRecord(value);
   return typeof server === 'string' && typeof source === 'string' && (worktree === undefined || isPlace(worktree));
@@ -250,8 +243,7 @@ function isPlace(value: unknown): value is WorktreePlace {
 }
 
 function isDescription(value: unknown): value is LaunchDescription {
-  const { parts, fingerprint, shared } = asRecord(value);
-  if (shared !== undefined && typeof shared !== 'string') return false;
+  const { parts, fingerprint } = asRecord(value);
   return isServer(value) && typeof fingerprint === 'string' && Array.isArray(parts) && parts.every(isPart);
 }
 

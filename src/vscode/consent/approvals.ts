@@ -153,10 +153,6 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
         files.some((file) => samePath(file, each.source) || sameServer(each, { server: each.server, source: file })),
     );
     if (named !== undefined && approved.length === 1) return approved[0];
-    // In a worktree, the approval of another worktree may count.
-    const launch = named === undefined ? undefined : slot.engine?.host.launchOf(named);
-    const [elsewhere] = launch ? ledger.approvalsOf(launch) : [];
-    if (elsewhere) return elsewhere;
     if (approved.length === 0) {
       void window.showInformationMessage(
         named === undefined

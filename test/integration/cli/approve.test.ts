@@ -1,10 +1,8 @@
 /** Approval on the command line (S1): shown launches, questions, and starts without a question. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ApprovalStage } from '../../support/core/approvalStage.js';
-import { fixturePath } from '../../support/core/bundles.js';
 import type { CommandLine } from '../../support/core/commandLine.js';
 import { Serving } from '../../support/core/serving.js';
 import { Terminal, terminalsMissing } from '../../support/core/terminal.js';

@@ -71,25 +71,6 @@ describe('approval ledger (S1)', () => {
     }
   });
 
-  it('an approval and its revocation count in all worktrees (S1k)', async () => {
-    const ledger = await open();
-    const here = { ...launch('a', '1'), shared: 'same' };
-    const there = { ...launch('a', '2', '/tree/.minds/mcp.yaml'), shared: 'same' };
-    await ledger.approve([here]);
-    assert.equal(ledger.judge(there), 'approved');
-    assert.equal(ledger.judge({ ...there, shared: 'other' }), 'pending');
-    assert.equal(ledger.judge(launch('a', '2', '/tree/.minds/mcp.yaml')), 'pending');
-    await ledger.approve([there]);
-    assert.deepEqual(
-      (await open()).approvalsOf(there).map(({ source }) => source),
-      [here.source, there.source],
-    );
-    await ledger.revoke(here);
-    for (const each of [ledger, await open()]) {
-      assert.deepEqual([each.judge(here), each.judge(there)], ['pending', 'pending']);
-    }
-  });
-
   it('a person who wants no questions gets none, and approves nothing by that', async () => {
     const ledger = await open();
     asks = false;
