@@ -2,7 +2,9 @@
  * Reads the config files of a folder (C5) once. An unreadable file is a problem. If a command writes a file again, it reads the
  * file as `wholeUtf8` and keeps its byte order mark.
  */
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
+import path from 'node:path';
 import {
   FileRefused,
   largestConfigFile,
@@ -13,7 +15,8 @@ import {
 import { fileUnreadable } from '../core/config/problems.js';
 import type { Problem } from '../core/base/problem.js';
 import type { SourceText } from '../core/config/model.js';
-import { sourceFiles } from '../core/config/sources.js';
+import { samePath } from '../core/base/paths.js';
+import { mindsPath, sourceFiles } from '../core/config/sources.js';
 
 interface ConfigFiles {
   /** The sources by precedence; the first is the folder's `.minds/mcp.yaml`. */
@@ -36,6 +39,21 @@ export function readConfigFiles(folder: string): ConfigFiles {
     }
   });
   return { sources, problems };
+}
+
+/**
+ * Returns the nearest folder with a config file, from `start` upwards to the root of its repository, or else `start` (G6).
+ *
+ * @param start an absolute path
+ */
+export function nearestFolder(start: string, home: string): string {
+  for (let folder = start; ; folder = path.dirname(folder)) {
+    // The file of the home folder is a source of every folder, not a workspace around it (C5).
+    if (samePath(folder, home)) return start;
+    if (existsSync(path.join(folder, mindsPath))) return folder;
+    // In a worktree or a submodule, `.git` is a file.
+    if (existsSync(path.join(folder, '.git')) || path.dirname(folder) === folder) return start;
+  }
 }
 
 /** Returns undefined if there is no such file. Throws as `readTextFileSync` does. */
