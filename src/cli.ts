@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { call } from './cli/callCommand.js';
-import { nearestConfigFolder, readConfigFiles } from './cli/configFile.js';
+import { nearestFolder, readConfigFiles } from './cli/configFile.js';
 import { writeEntries } from './cli/entriesCommand.js';
 import { importFile } from './cli/importCommand.js';
 import { prompt, prompts, read, resources } from './cli/offersCommands.js';
@@ -56,9 +56,7 @@ async function main(argv: string[]): Promise<number> {
   if (values.version) return print(version);
   if (values.help) return help();
   const [command, ...rest] = positionals;
-  const here = path.resolve('.');
-  // Agents start `connect` where they work.
-  const folder = path.resolve(values.folder ?? (command === 'connect' ? nearestConfigFolder(here) : here));
+  const folder = path.resolve(values.folder ?? (command === 'connect' ? nearestFolder(process.cwd(), homedir()) : '.'));
   if (!directoryExists(folder)) return misuse(`The folder ${folder} does not exist.`);
   const guardianScript = path.join(__dirname, 'guardian.js');
   const { allow, ask, deny, 'hold-changed': holdChanged } = values;

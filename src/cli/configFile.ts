@@ -15,6 +15,7 @@ import {
 import { fileUnreadable } from '../core/config/problems.js';
 import type { Problem } from '../core/base/problem.js';
 import type { SourceText } from '../core/config/model.js';
+import { samePath } from '../core/base/paths.js';
 import { mindsPath, sourceFiles } from '../core/config/sources.js';
 
 interface ConfigFiles {
@@ -41,15 +42,17 @@ export function readConfigFiles(folder: string): ConfigFiles {
 }
 
 /**
- * Returns the nearest folder with a config file from this one upwards, at most to the root of the repository. By default
- * it is this one. Outside a repository it is always this one, because others may write a folder above, such as `/tmp`.
+ * Returns the nearest folder with a config file, from `start` upwards to the root of its repository, or else `start` (G6).
+ *
+ * @param start an absolute path
  */
-export function nearestConfigFolder(from: string): string {
-  let nearest: string | undefined;
-  for (let folder = from; ; folder = path.dirname(folder)) {
-    if (existsSync(path.join(folder, mindsPath))) nearest ??= folder;
-    if (existsSync(path.join(folder, '.git'))) return nearest ?? from;
-    if (path.dirname(folder) === folder) return from;
+export function nearestFolder(start: string, home: string): string {
+  for (let folder = start; ; folder = path.dirname(folder)) {
+    // The file of the home folder is a source of every folder, not a workspace around it (C5).
+    if (samePath(folder, home)) return start;
+    if (existsSync(path.join(folder, mindsPath))) return folder;
+    // In a worktree or a submodule, `.git` is a file.
+    if (existsSync(path.join(folder, '.git')) || path.dirname(folder) === folder) return start;
   }
 }
 

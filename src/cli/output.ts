@@ -39,7 +39,8 @@ Commands
                     (--format NAME names the program, --write writes it)
 
 Options
-  -C, --folder DIR  the folder that holds .minds/mcp.yaml (default: the current one)
+  -C, --folder DIR  the folder that holds .minds/mcp.yaml (default: the current one; connect also looks
+                    above it, up to the root of the repository)
   --approve         start all servers for this run, also those that wait for your approval. Without it, a terminal asks
                     you; elsewhere a command that ends by itself starts the servers that you never approved
   --json            print JSON

@@ -1,8 +1,7 @@
 /** `mcp-toolsets connect` (G6): an MCP server over stdio, connected to the gateway of the folder. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -50,7 +49,11 @@ describe('mcp-toolsets connect', () => {
   const serve = async (...args: string[]): Promise<Serving> =>
     (serving = await Serving.begin(cli, ['alpha', 'forms', 'mcp_admin'], ...args));
 
-  async function connect(args: string[], capabilities: ClientCapabilities = {}, cwd = cli.folder): Promise<Client> {
+  async function connect(
+    args: string[],
+    capabilities: ClientCapabilities = {},
+    cwd: string = cli.folder,
+  ): Promise<Client> {
     const client = new Client({ name: 'independent', version: '1' }, { capabilities });
     const { command, args: words, env } = cli.commandOf('connect', ...args);
     const options = { command, args: words, cwd, env: env as Record<string, string> };
@@ -331,17 +334,18 @@ describe('mcp-toolsets connect', () => {
     assert.equal(await call(client, 'alpha_count'), '1');
   }).timeout(180_000);
 
-  it('`connect` finds the config file above its working directory, at most in the repository', async () => {
-    const inner = path.join(cli.folder, 'packages', 'inner');
-    mkdirSync(inner, { recursive: true });
-    const outside = await connect(['alpha'], {}, inner);
-    assert.match(outside.getInstructions() ?? '', /No MCP server serves here\..*\.minds\/mcp\.yaml/);
-    assert.deepEqual((await outside.listTools()).tools, []);
-    mkdirSync(path.join(cli.folder, '.git'));
-    assert.equal(await call(await connect(['alpha'], {}, inner), 'alpha_count'), '1');
-    mkdirSync(path.join(cli.folder, 'packages', '.git'));
-    const other = await connect(['alpha'], {}, inner);
-    assert.match(other.getInstructions() ?? '', /No MCP server serves here/, 'a repository of its own');
+  it('`connect` finds its folder from the working directory up to the root of the repository, a worktree too', async () => {
+    const inner = path.join(cli.folder, 'packages', 'one');
+    await mkdir(inner, { recursive: true });
+    const connectIn = (...args: string[]): Promise<Client> => connect(args, {}, inner);
+    assert.equal(await call(await connectIn('alpha'), 'alpha_count'), '1');
+    // A worktree has a file in place of the folder.
+    await writeFile(path.join(cli.folder, 'packages', '.git'), 'gitdir: elsewhere');
+    await assert.rejects(connectIn('alpha'), /There is no toolset/);
+    await cp(path.dirname(cli.file), path.join(cli.folder, 'packages', '.minds'), { recursive: true });
+    const waiting = await connectIn('alpha');
+    assert.match(waiting.getInstructions() ?? '', /approve/);
+    assert.deepEqual((await waiting.listTools()).tools, []);
   });
 
   it('`connect` reports an unknown toolset', async () => {
