@@ -42,17 +42,20 @@ export function readConfigFiles(folder: string): ConfigFiles {
 }
 
 /**
- * Returns the nearest folder with a config file, from `start` upwards to the root of its repository, or else `start` (G6).
+ * Returns the nearest folder with a config file, from `start` upwards to the root of its repository, or else `start`
+ * (G6b). Outside a repository it is `start`, because others may write a folder above, such as `/tmp`.
  *
  * @param start an absolute path
  */
 export function nearestFolder(start: string, home: string): string {
+  let nearest: string | undefined;
   for (let folder = start; ; folder = path.dirname(folder)) {
     // The file of the home folder is a source of every folder, not a workspace around it (C5).
     if (samePath(folder, home)) return start;
-    if (existsSync(path.join(folder, mindsPath))) return folder;
+    if (existsSync(path.join(folder, mindsPath))) nearest ??= folder;
     // In a worktree or a submodule, `.git` is a file.
-    if (existsSync(path.join(folder, '.git')) || path.dirname(folder) === folder) return start;
+    if (existsSync(path.join(folder, '.git'))) return nearest ?? start;
+    if (path.dirname(folder) === folder) return start;
   }
 }
 

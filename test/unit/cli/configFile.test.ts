@@ -21,7 +21,14 @@ describe('the folder of `connect`', () => {
 
   it('The file of the home folder is not a workspace around the working directory', () => {
     configure();
+    folder('.git');
     const start = folder('project', 'src');
+    assert.equal(nearestFolder(start, home), start);
+  });
+
+  it('Outside a repository, a folder above does not count, because others may write it', () => {
+    configure('shared');
+    const start = folder('shared', 'work');
     assert.equal(nearestFolder(start, home), start);
   });
 
