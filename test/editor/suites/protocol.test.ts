@@ -6,8 +6,12 @@ import { needsPage, page } from '../../support/editor/bridge.ts';
 import { entry, folder, readConfig, servers, until, untilTools, writeConfig } from '../../support/editor/product.ts';
 
 const tools = [
-  ...['add', 'ask_much', 'cancelled', 'capabilities', 'contents', 'elicit', 'elicit_url', 'give_up', 'hold', 'level'],
+  ...['add', 'ask_much', 'cancelled', 'capabilities', 'contents', 'early_roots', 'elicit', 'elicit_beside'],
   ...[
+    'elicit_url',
+    'give_up',
+    'hold',
+    'level',
     'link',
     'log',
     'order',
