@@ -75,11 +75,10 @@ export interface Connection {
   callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>>;
   request(request: TimedRequest): Promise<ServerOutcome<Fields>>;
   notify(method: string, params?: Fields): void;
-  /**
-   * Names the client for the server's requests while nothing is in flight. Returns a promise while the server, which asked
-   * another client for roots, learns those of this one. A call before its end may meet the wrong roots.
-   */
-  belongsTo(client: ServerClient): Promise<unknown> | undefined;
+  /** Names the client for the server's requests while nothing is in flight. */
+  belongsTo(client: ServerClient): void;
+  /** Set while the server learns the roots of its client. A call before the end of it may meet the wrong roots. */
+  readonly learning: Promise<unknown> | undefined;
   /**
    * Ends the connection and the whole process tree (X5). Resolves when nothing of it is left. It may be called again.
    */

@@ -95,8 +95,7 @@ export class LiveConnection implements Connection, PeerListener {
   private state: State = { kind: 'live' };
   private changedUnheard = false;
   private told: string | undefined;
-  /** Set while the server learns the roots of another client. */
-  private learning: Promise<void> | undefined;
+  learning: Promise<unknown> | undefined;
   private readonly lister: OfferLister;
   /** Counts each `list_changed`. */
   private changes = 0;
@@ -179,10 +178,9 @@ export class LiveConnection implements Connection, PeerListener {
     this.deps.peer.answerOnly(error);
   }
 
-  belongsTo(client: ServerClient): Promise<unknown> | undefined {
+  belongsTo(client: ServerClient): void {
     const { serverRequests, protocol } = this.deps;
     if (serverRequests.belongsTo(client) && protocol.takes('notifications/roots/list_changed')) this.learn();
-    return this.learning;
   }
 
   /** Has to be called after a start. A server that asked for roots may take the answer in after its first call. */

@@ -242,9 +242,10 @@ export class Instance implements SlotHolder {
     this.inFlight.set(key, client);
     this.lastCallAt = this.deps.clock.now();
     this.idleTimer?.dispose();
-    const learning = client && this.serve(client);
+    if (client) this.serve(client);
     try {
-      if (learning) await learning;
+      const { learning } = this.connection;
+      if (client && learning) await learning;
       const outcome = await send();
       return outcome.kind === 'lost' ? { kind: 'lost', cause: await this.causeOfLoss(outcome.cause) } : outcome;
     } finally {
@@ -267,12 +268,11 @@ export class Instance implements SlotHolder {
     this.deps.onRest();
   }
 
-  /** Returns a promise while its requests should wait. */
-  private serve(client: ServerClient): Promise<unknown> | undefined {
+  private serve(client: ServerClient): void {
     if (client.logLevel !== this.logLevel) this.setLogLevel(client);
     this.client = client;
     // A request of a shared instance outside of any call is for no session in particular.
-    return this.use.kind === 'leased' ? this.connection.belongsTo(client) : undefined;
+    if (this.use.kind === 'leased') this.connection.belongsTo(client);
   }
 
   /** The answer is not awaited, because the server receives this before the next request. */

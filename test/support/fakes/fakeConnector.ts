@@ -95,7 +95,9 @@ export class FakeConnection implements Connection {
     this.notified.push({ method, params });
   }
 
-  belongsTo(client: ServerClient): undefined {
+  readonly learning = undefined;
+
+  belongsTo(client: ServerClient): void {
     this.owners.push(client);
   }
 
