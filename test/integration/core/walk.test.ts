@@ -26,18 +26,26 @@ describe('the walk of a tool call (src/README.md)', () => {
     try {
       await session.post('Profiler.enable');
       await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-      await session.post('Profiler.takePreciseCoverage');
-      await call();
-      const { result } = await session.post('Profiler.takePreciseCoverage');
       const source = `${repository}/src/`;
-      const files = result
-        .filter(({ functions }) =>
-          // The loader reads a constant of another module by a getter.
-          functions.some(({ functionName, ranges }) => !/^get |^$/.test(functionName) && (ranges[0]?.count ?? 0) > 0),
-        )
-        .map(({ url }) => decodeURI(url.replace(/^file:\/\//, '')).replace(/\?.*$/, ''))
-        .filter((file) => file.startsWith(source) && !file.startsWith(`${source}core/base/`))
-        .map((file) => file.slice(source.length));
+      const walk = async (): Promise<string[]> => {
+        await session.post('Profiler.takePreciseCoverage');
+        await call();
+        const { result } = await session.post('Profiler.takePreciseCoverage');
+        return result
+          .filter(({ functions }) =>
+            // The loader reads a constant of another module by a getter.
+            functions.some(({ functionName, ranges }) => !/^get |^$/.test(functionName) && (ranges[0]?.count ?? 0) > 0),
+          )
+          .map(({ url }) => decodeURI(url.replace(/^file:\/\//, '')).replace(/\?.*$/, ''))
+          .filter((file) => file.startsWith(source) && !file.startsWith(`${source}core/base/`))
+          .map((file) => file.slice(source.length));
+      };
+      // A timer of the host, such as the one for the views, may fire during a call on a busy machine.
+      let files = await walk();
+      for (let calls = 1; calls < 5; calls++) {
+        const next = await walk();
+        if (next.length < files.length) files = next;
+      }
       assert.ok(files.length > 10, `only ${files.join(', ')}`);
       assert.ok(files.length <= most, `${files.length} files:\n${files.sort().join('\n')}`);
       if (process.env['MCP_TOOLSETS_WALK']) console.log(`${files.length} files\n${files.sort().join('\n')}`);
