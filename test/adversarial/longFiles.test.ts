@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { agentKinds } from '../../src/core/agents/agents.js';
 import { describeLaunch } from '../../src/core/approval/fingerprint.js';
+import { relocated } from '../../src/core/approval/worktree.js';
 import { OfferLedger } from '../../src/core/approval/offerLedger.js';
 import type { ReviewedOffers } from '../../src/core/approval/offerPrints.js';
 import { framePage } from '../../src/core/apps/framePage.js';
@@ -124,6 +125,7 @@ async function reviewed(before: string, text: string): Promise<void> {
   ledger.note(launch, [offer(before)], (given) => given);
   ledger.note(launch, [offer(text)], (given) => given);
   ledger.changesOf(launch, offer(text));
+  ledger.declaredFor([text]);
   const change = await ledger.changeOf({ launch: launch.fingerprint, kind: 'tool', original: 'a' });
   if (change) ledger.accept([change]);
   ledger.dispose();
@@ -228,6 +230,7 @@ const readers: Readonly<Record<string, Reader>> = {
     return [newAgentFile(agent), withGrants(text, agent), withGrants(`---\ntools: [${text}]\n---\n`, agent)];
   },
   'changed tools': (text) => reviewed('before', text),
+  'a launch for another worktree': (text) => relocated({ args: [text], env: new Map([['A', text]]) }, '/ws'),
   'replaced tools': (text) => reviewed(text, `${text} `),
   'a server of 2025-11-25': legacyServer,
   'a server of 2026-07-28': modernServer,
@@ -337,6 +340,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'isUserFile',
     'configFileOf',
     'watchFile',
+    'watchFolderOf',
     'readEnvFile',
     'tokenFileOf',
     'tokenIn',

@@ -19,6 +19,7 @@ const rounds = 2_000;
 const schema = { type: 'object', properties: { a: { type: 'string' } } };
 const kept = {
   version: 1,
+  declared: '{}',
   at: 1_000,
   serverInfo: { name: 's', version: '1', title: 'S' },
   instructions: 'Read this.',

@@ -82,9 +82,10 @@ describe('a server that damages its messages', function () {
           outcomes.set(outcome.kind, (outcomes.get(outcome.kind) ?? 0) + 1);
         }
       });
-      // Most calls reach it, or nothing was tried. A call that asks for input is an error without a person.
+      // Many calls reach it, or nothing was tried. A call that asks for input is an error without a person, and a damaged
+      // error without an id answers the only call.
       const results = outcomes.get('result') ?? 0;
-      assert.ok(results > (messages / burst) * 0.3, JSON.stringify([...outcomes]));
+      assert.ok(results > (messages / burst) * 0.15, JSON.stringify([...outcomes]));
       await settled();
       assert.doesNotMatch(stage.logs.text(), /could not be handled/);
       await assertKeepsSecrets(stage, [canary], /[\\/]mutant[\\/]m_burst[\\/]/);
