@@ -23,8 +23,6 @@ interface Consent {
   readonly approve: boolean;
   /** False for a command that an agent starts: only approved servers start. */
   readonly asks?: boolean;
-  /** True for a command that goes on while files change. */
-  readonly isLasting: boolean;
 }
 
 export class FolderApprovals {
@@ -59,8 +57,8 @@ export class FolderApprovals {
   }
 
   /**
-   * At a terminal, shows the waiting launches and asks about them. Without a terminal, a command with one answer is the consent for
-   * its run: it also starts servers of the folder that were never approved. All others wait.
+   * At a terminal, shows the waiting launches and asks about them. Without a terminal, the command is the consent for its run: it
+   * also starts servers of the folder that were never approved. A server that has changed since its approval waits.
    */
   async ask(waiting: readonly LaunchDescription[], consent: Consent, signal: AbortSignal): Promise<void> {
     if (waiting.length === 0) return;
@@ -68,7 +66,7 @@ export class FolderApprovals {
     else if (consent.asks === false) return;
     else if (isTerminal()) {
       if (await this.agrees(waiting, signal)) await this.approve(waiting);
-    } else if (!consent.isLasting) this.ledger.allow(waiting.filter((launch) => this.isNew(launch)));
+    } else this.ledger.allow(waiting.filter((launch) => this.isNew(launch)));
   }
 
   private isNew(launch: LaunchDescription): boolean {

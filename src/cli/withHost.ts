@@ -144,8 +144,7 @@ export async function withHost(
   try {
     const { servers } = new ConfigState().apply(sources, configDeps).model;
     const wanted = servers.filter(({ id }) => (guards?.only ?? id) === id);
-    const consent = { ...run, isLasting: guards !== undefined };
-    await approvals.ask(approvals.waiting(wanted), consent, interruption.signal);
+    await approvals.ask(approvals.waiting(wanted), run, interruption.signal);
     if (interruption.signal.aborted) return await interruption.exitCode;
     const started = host.setSources(sources);
     const running: RunningHost = {

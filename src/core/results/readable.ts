@@ -111,7 +111,8 @@ function nameOf({ kind, uri }: Binary): string {
 
 /** Shortens a type, because a server may write any text there. */
 function shown(type: string): string {
-  const line = type.replace(/\s+/g, ' ').trim();
+  // Nobody is shown more, and a long text of blanks would cost a large replacement.
+  const line = type.trimStart().slice(0, 200).replace(/\s+/g, ' ').trim();
   return line.length > 100 ? `${line.slice(0, 100)}…` : line;
 }
 
