@@ -94,14 +94,12 @@ async function main(argv: string[]): Promise<number> {
       return prompts(run, rest[0]);
     case 'prompt':
       return prompt(run, rest[0], rest[1], values.server);
-    case 'serve':
-    case 'headers':
-    case 'entries': {
+    case 'entries':
+      return writeEntries(run, { agent: rest[0], tokenFile: values['token-file'], write: values.write });
+    case 'serve': {
       const port = readPort(values.port);
       if (port === undefined) return misuse(`"${values.port}" is not a port. Use a number from 0 to 65535.`);
-      const { 'token-file': tokenFile, 'approve-edits': approveEdits, write } = values;
-      if (command === 'headers') return (await import('./cli/tokenCommands.js')).headers({ folder, tokenFile, port });
-      if (command === 'entries') return writeEntries(run, { agent: rest[0], port, tokenFile, write });
+      const { 'token-file': tokenFile, 'approve-edits': approveEdits } = values;
       const { serveFolder } = await import('./cli/serveCommand.js');
       return serveFolder(run, { port, tokenFile, approveEdits, holdChanged });
     }
@@ -114,10 +112,6 @@ async function main(argv: string[]): Promise<number> {
         return misuse('An agent starts `connect`, so it starts only what was approved: by `mcp-toolsets approve`.');
       const { connect } = await import('./cli/connectCommand.js');
       return connect(run, { toolset: rest[0], tokenFile: values['token-file'], holdChanged });
-    }
-    case 'renew-token': {
-      const { renew } = await import('./cli/tokenCommands.js');
-      return renew(folder, values['token-file']);
     }
     case 'secret': {
       const { secret } = await import('./cli/secretCommand.js');
@@ -143,10 +137,8 @@ const mostArguments: Readonly<Partial<Record<string, number>>> = {
   prompts: 1,
   prompt: 2,
   serve: 0,
-  headers: 0,
   entries: 1,
   connect: 1,
-  'renew-token': 0,
   import: 1,
 };
 

@@ -172,7 +172,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerProblemPages(context.extensionUri),
     registerAuthoring({ slot, secrets, env: () => childEnvironment(process.env) }),
     registerMinds({ slot, clock, log: logs.host, storage, titles }),
-    serveOtherAgents(slot, ledger, context),
+    serveOtherAgents(slot, ledger, context, logs.host),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
     onDidChangeSetting('toolPermissions', () => slot.engine?.host.permission.recheck()),

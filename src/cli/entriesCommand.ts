@@ -3,17 +3,18 @@ import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { realPath } from '../core/base/paths.js';
-import { agentKinds, agents, fileOf, rootOf, type AgentKind } from '../core/agents/agents.js';
-import { tokenFrom, type TokenSource } from '../core/agents/entryKeys.js';
+import { agentKinds, fileOf, rootOf, type AgentKind } from '../core/agents/agents.js';
+import { homeLauncher, packageLauncher } from '../core/agents/entryKeys.js';
 import { planEntries, type EntriesPlan } from '../core/agents/planEntries.js';
 import type { LaunchDescription } from '../core/approval/fingerprint.js';
 import type { Problem } from '../core/base/problem.js';
 import { wholeUtf8 } from '../core/base/textFile.js';
 import { ConfigState } from '../core/config/read/merge.js';
 import { builtInToolset, isEnabled, type ConfiguredServer } from '../core/config/model.js';
-import { notedPort } from '../core/files/addressFile.js';
+import { writeLauncher } from '../core/files/launcherFile.js';
 import { writeInside } from '../core/files/realFiles.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
+import { version } from '../../package.json';
 import { readConfigFiles, textIfThere } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
 import { lineDifference } from './lineDifference.js';
@@ -23,20 +24,17 @@ import { configDeps, type Run } from './withHost.js';
 
 interface EntriesCommand {
   readonly agent: string | undefined;
-  readonly port: number;
   /** Relative to the working directory. By default the file of the folder. */
   readonly tokenFile: string | undefined;
   readonly write: boolean;
 }
 
 export async function writeEntries(run: Run, request: EntriesCommand): Promise<number> {
-  const { agent, port, tokenFile, write } = request;
-  if (port === 0) return misuse('An entry cannot have port 0. Give the port on which `serve` or the editor listens.');
+  const { agent, tokenFile, write } = request;
   if (agent === undefined) return misuse('The name of an agent is missing.');
   if (!isAgentKind(agent)) return misuse(`Unknown agent "${agent}". Known agents: ${agentKinds.join(', ')}.`);
   const home = homedir();
-  const { platform, env } = process;
-  const around = { folder: run.folder, home, configHome: env['XDG_CONFIG_HOME'] };
+  const around = { folder: run.folder, home, configHome: process.env['XDG_CONFIG_HOME'] };
   const file = fileOf(agent, around);
   if (file === undefined)
     return complain('This agent keeps its servers in a file of the folder, but no folder is given.');
@@ -47,30 +45,34 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
     return complain(nothingWritten(error));
   }
   const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;
-  const source = { tokenFile: path.resolve(tokenFile ?? tokenFileOf(run.folder, home)), home, platform };
   const approvals = await FolderApprovals.open(run.folder);
   const toolsets = toolsetsOf(run);
   if (toolsets.kind === 'unknown') {
     complainOf(toolsets.why);
     return complain('Nothing was written: the toolsets are not known until you correct the config file.');
   }
+  const cli = realPath(path.join(path.dirname(run.guardianScript), 'cli.js'));
+  const isOfPackage = cli.split(path.sep).slice(-4, -2).join('/') === 'node_modules/mcp-toolsets';
   const plan = planEntries({
     agent,
     text: before && withoutMark(before),
     label,
-    toolsets: toolsets.ids.map((id) => ({ id, url: `http://127.0.0.1:${port}/mcp/${id}` })),
-    source,
-    launcher: { command: process.execPath, args: [realPath(process.argv[1] ?? '.')], folder: realPath(run.folder) },
+    toolsets: toolsets.ids,
+    launcher: isOfPackage ? packageLauncher(version) : homeLauncher,
+    folder: realPath(run.folder),
+    tokenFile: path.resolve(tokenFile ?? tokenFileOf(run.folder, home)),
   });
   if (plan.kind === 'impossible') return complain(`Nothing was written: ${plan.reason}.`);
   const starts = approvals.waiting(toolsets.servers);
   if (starts.length > 0 && !run.json) {
     complainLines(`These entries start what you have not approved.\n\n${approvals.review(starts)}`);
   }
-  if (write && plan.edits.length > 0) {
-    const root = rootOf(agent, around);
+  if (write) {
     try {
-      writeInside(root, file, { before: before ?? '', after: markedAs(before, plan.after) });
+      if (!isOfPackage) await writeLauncher(home, cli);
+      if (plan.edits.length > 0) {
+        writeInside(rootOf(agent, around), file, { before: before ?? '', after: markedAs(before, plan.after) });
+      }
     } catch (error) {
       return complain(nothingWritten(error));
     }
@@ -78,23 +80,11 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
   tell(run, plan, { file, label, before: before ?? '', write, starts });
   const isApproved = !write || starts.length === 0 || (await approvals.approve(starts));
   approvals.dispose();
-  const step = run.json ? undefined : await stepBefore(agent, source, port);
-  if (step !== undefined) complain(`\n${step}`);
   return isApproved ? 0 : 1;
 }
 
 function nothingWritten(error: unknown): string {
   return `Nothing was written: ${reasonOf(error)}.`;
-}
-
-/** Returns the step before the agent can use entries with an address, if there is one. */
-async function stepBefore(agent: AgentKind, source: TokenSource, port: number): Promise<string | undefined> {
-  if (tokenFrom(agent, source) === 'connect') return undefined;
-  const served = await notedPort(source.tokenFile);
-  if (served === port) return undefined;
-  return served === undefined
-    ? `Nothing serves this folder to other agents now. Run \`mcp-toolsets serve --port ${port}\` before you start ${agents[agent].program}, or open the folder in the editor with "mcpToolsets.endpoint.port" set to ${port}.`
-    : `This folder is served on port ${served}, and these entries name port ${port}. Run this command again with \`--port ${served}\`.`;
 }
 
 function tell(

@@ -26,13 +26,10 @@ Commands
   connect [toolset] act as an MCP server over stdio with one toolset or all, for clients that start programs. It passes
                     calls on to the editor or \`serve\` of the folder if one runs. Otherwise, and always with --allow,
                     --ask, --deny or --hold-changed, it starts the servers itself. It starts only what you approved
-  headers           print the header with the token, if the program on the port proves that it knows the token;
-                    entries of agents run this (--port and --token-file as for serve)
-  renew-token       make a new token for other agents and disconnect those that use the old one (--token-file FILE)
   entries <agent>   show what entries for the toolsets would change in the file of another agent: claude-code, codex,
                     copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, continue, windsurf or
                     antigravity, and what they start that you have not approved (--write writes the entries and approves
-                    that; --port and --token-file as for serve)
+                    that)
   secret set|delete <name>, secret list
                     store the value of { secret: NAME } in the keyring of the system; type it, or send it to stdin
   import <file>     show what importing another program's servers would change in .minds/mcp.yaml
@@ -42,7 +39,7 @@ Options
   -C, --folder DIR  the folder that holds .minds/mcp.yaml (default: the current one; connect also looks
                     above it, up to the root of the repository)
   --approve         start all servers for this run, also those that wait for your approval. Without it, a terminal asks
-                    you; elsewhere a command that ends by itself starts the servers that you never approved
+                    you; elsewhere the servers of the folder start, except those that changed since you approved them
   --json            print JSON
   --allow, --ask, --deny PATTERN
                     allow, ask about or refuse calls of the tools that PATTERN matches; wins over

@@ -20,8 +20,6 @@ export interface AgentProgram {
   readonly title: string;
   /** The kind of the written entries. If undefined, the settings contain entries written by hand. */
   readonly entries: AgentKind | undefined;
-  /** True if its entries name the variable of the token, so that a person exports it. */
-  readonly takesVariable: boolean;
   /** Settings beside the toolsets: the model, the trusted folder, tools without questions. */
   settle(around: Around, write: WriteFile): void;
   /** One conversation, from the prompt to the model's last text. */

@@ -7,7 +7,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { tokenVariable } from '../../src/core/base/tokenVariable.js';
 import { CommandLine } from '../support/core/commandLine.js';
 import { fixture } from '../support/core/configText.js';
 import { Serving } from '../support/core/serving.js';
@@ -96,14 +95,13 @@ export class Place {
   private async writeEntries(): Promise<void> {
     const { entries } = this.agent;
     if (entries === undefined) return;
-    const told = await this.cli.finishBeside(this.cli.begin('entries', entries, '--port', this.port, '--write'));
+    const told = await this.cli.finishBeside(this.cli.begin('entries', entries, '--write'));
     assert.equal(told.code, 0, told.stderr);
   }
 
   /** Starts the agent with the prompt of the conversation. The agent then asks its model. */
   begin(talk: Talk): AgentRun {
     const { agent, folder, home } = this;
-    const token = agent.takesVariable && this.serving ? { [tokenVariable]: this.serving.token } : {};
     const { args, env } = agent.start(this.around(), talk.prompt);
     const child = spawn(this.command, args, {
       cwd: folder,
@@ -118,7 +116,6 @@ export class Place {
         XDG_CACHE_HOME: path.join(home, '.cache'),
         NO_COLOR: '1',
         CI: '1',
-        ...token,
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

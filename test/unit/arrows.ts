@@ -200,9 +200,10 @@ export const arrows: Record<string, readonly string[]> = {
   ],
   'vscode/toolsets': [
     'core/base',
-    'core/tools',
     'core/gateway/http',
+    'core/import',
     'core/reconcile',
+    'core/tools',
     'vscode/engine',
     'vscode/views',
   ],

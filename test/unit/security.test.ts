@@ -34,7 +34,7 @@ describe('SECURITY.md', () => {
 
   it('SECURITY.md says how to report, names the limits of approval, and lists the places of secrets', () => {
     assert.match(section('Reporting a vulnerability'), /privately/);
-    for (const words of ['npx', '@latest', 'script', 'sandbox', 'renew-token']) {
+    for (const words of ['npx', '@latest', 'script', 'sandbox', 'token file']) {
       assert.ok(section('Limits').includes(words), words);
     }
     const places = section('Storage of tokens and secrets');

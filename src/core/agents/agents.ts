@@ -32,27 +32,25 @@ export interface Agent {
   readonly form: 'json' | 'toml' | 'yaml';
   /** The key above the servers in its file. */
   readonly container: 'mcpServers' | 'mcp_servers' | 'mcp';
-  /** The key for the address in an entry. */
-  readonly address: 'url' | 'httpUrl' | 'serverUrl';
-  /** True if the editor reads the file too. A server with a toolset's name would replace the toolset there. */
-  readonly readByEditor: boolean;
+  /** False for a file of the whole machine. */
+  readonly isOfFolder: boolean;
 }
 
-const inJson = { form: 'json', container: 'mcpServers', address: 'url', readByEditor: false } as const;
+const inJson = { form: 'json', container: 'mcpServers', isOfFolder: true } as const;
 
 export const agents: Readonly<Record<AgentKind, Agent>> = {
-  'claude-code': { ...inJson, kind: 'claude-code', program: 'Claude Code', readByEditor: true },
+  'claude-code': { ...inJson, kind: 'claude-code', program: 'Claude Code' },
   codex: { ...inJson, kind: 'codex', program: 'Codex', form: 'toml', container: 'mcp_servers' },
   'copilot-cli': { ...inJson, kind: 'copilot-cli', program: 'Copilot CLI' },
   opencode: { ...inJson, kind: 'opencode', program: 'opencode', container: 'mcp' },
-  kilo: { ...inJson, kind: 'kilo', program: 'Kilo', container: 'mcp' },
-  'gemini-cli': { ...inJson, kind: 'gemini-cli', program: 'Gemini CLI', address: 'httpUrl' },
-  'qwen-code': { ...inJson, kind: 'qwen-code', program: 'Qwen Code', address: 'httpUrl' },
-  cursor: { ...inJson, kind: 'cursor', program: 'Cursor', readByEditor: true },
-  cline: { ...inJson, kind: 'cline', program: 'Cline' },
-  continue: { ...inJson, kind: 'continue', program: 'Continue', form: 'yaml' },
-  windsurf: { ...inJson, kind: 'windsurf', program: 'Windsurf', address: 'serverUrl' },
-  antigravity: { ...inJson, kind: 'antigravity', program: 'Antigravity', address: 'serverUrl' },
+  kilo: { ...inJson, kind: 'kilo', program: 'Kilo', isOfFolder: false, container: 'mcp' },
+  'gemini-cli': { ...inJson, kind: 'gemini-cli', program: 'Gemini CLI' },
+  'qwen-code': { ...inJson, kind: 'qwen-code', program: 'Qwen Code' },
+  cursor: { ...inJson, kind: 'cursor', program: 'Cursor' },
+  cline: { ...inJson, kind: 'cline', program: 'Cline', isOfFolder: false },
+  continue: { ...inJson, kind: 'continue', program: 'Continue', isOfFolder: false, form: 'yaml' },
+  windsurf: { ...inJson, kind: 'windsurf', program: 'Windsurf', isOfFolder: false },
+  antigravity: { ...inJson, kind: 'antigravity', program: 'Antigravity', isOfFolder: false },
 };
 
 export const agentKinds = Object.keys(agents) as AgentKind[];
@@ -95,8 +93,6 @@ export function fileOf(kind: AgentKind, folders: AgentFolders): string | undefin
 export function rootOf(kind: AgentKind, folders: AgentFolders): string {
   const { folder, home, globalStorage, configHome } = folders;
   const roots =
-    kind === 'kilo' ? [configHome] : kind === 'cline' ? [globalStorage] : isInHome.has(kind) ? [] : [folder];
+    kind === 'kilo' ? [configHome] : kind === 'cline' ? [globalStorage] : agents[kind].isOfFolder ? [folder] : [];
   return roots.find((root) => root !== undefined && root !== '') ?? home;
 }
-
-const isInHome: ReadonlySet<AgentKind> = new Set(['continue', 'windsurf', 'antigravity']);

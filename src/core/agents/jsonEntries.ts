@@ -10,10 +10,10 @@ export interface EntryChange {
   readonly name: string;
   /** Our keys. */
   readonly keys: Readonly<Record<string, unknown>>;
+  /** Keys that the existing entry loses. */
+  readonly removed: readonly string[];
   /** If false, the keys are set in the existing entry. */
   readonly isNew: boolean;
-  /** If true, these keys replace the existing entry. */
-  readonly isWhole?: boolean;
 }
 
 /** @param text well-formed, or empty */
@@ -23,9 +23,10 @@ export function withJsonEntries(text: string, container: string, changes: readon
     result = withProperty(result, path, key, value);
   };
   if (!nodeAt(result, [container])) set([], container, {});
-  for (const { name, keys, isNew, isWhole } of changes) {
-    if (isNew || isWhole) set([container], name, keys);
+  for (const { name, keys, removed, isNew } of changes) {
+    if (isNew) set([container], name, keys);
     else for (const [key, value] of Object.entries(keys)) set([container, name], key, value);
+    for (const key of removed) result = withoutProperty(result, [container, name, key]);
   }
   return result;
 }
@@ -42,6 +43,18 @@ function withProperty(text: string, path: readonly string[], key: string, value:
   }
   const last = object.children?.at(-1);
   return last ? after(text, object, last, key, value, style) : within(text, object, key, value, style);
+}
+
+/** Removes a property beside others, and the comments behind it. */
+function withoutProperty(text: string, path: readonly string[]): string {
+  const property = nodeAt(text, path)?.parent;
+  const properties = property?.parent?.children ?? [];
+  const index = property ? properties.indexOf(property) : -1;
+  const [before, next] = [properties[index - 1], properties[index + 1]];
+  if (!property) return text;
+  if (next) return text.slice(0, property.offset) + text.slice(next.offset);
+  const from = before ? before.offset + before.length : property.offset;
+  return text.slice(0, from) + text.slice(property.offset + property.length);
 }
 
 /** Inserts into an object without properties, perhaps with comments. */

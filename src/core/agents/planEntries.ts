@@ -5,24 +5,16 @@
  * Invariants: the edited file has its former content and our entries, nothing else. An entry for another target stays.
  * No entry holds a token.
  */
+import path from 'node:path';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { oneLine } from '../base/inert.js';
 import { isObject } from '../base/isObject.js';
 import { readSource } from '../import/readSource.js';
 import type { TextEdit } from '../yaml/edits.js';
 import { isSecretName } from '../base/secrets.js';
-import { tokenVariable } from '../base/tokenVariable.js';
-import { leadsBackHere, toolsetOf } from '../import/ownEndpoint.js';
+import { connectOf, leadsBackHere, toolsetOf } from '../import/ownEndpoint.js';
 import { agents, type Agent, type AgentKind } from './agents.js';
-import {
-  entryKeys,
-  exportCommand,
-  namesTokenFile,
-  tokenFrom,
-  type Launcher,
-  type ServedAt,
-  type TokenSource,
-} from './entryKeys.js';
+import { addressKeys, entryKeys, preferences, type Launcher } from './entryKeys.js';
 import { withJsonEntries, type EntryChange } from './jsonEntries.js';
 import { withTomlEntries } from './tomlEntries.js';
 import { namedEntries, readYamlRoot, withYamlEntries } from './yamlEntries.js';
@@ -33,9 +25,13 @@ interface EntriesRequest {
   readonly text: string | undefined;
   /** The file's name for a person. */
   readonly label: string;
-  readonly toolsets: readonly ServedAt[];
-  readonly source: TokenSource;
+  /** The ids of the toolsets. */
+  readonly toolsets: readonly string[];
   readonly launcher: Launcher;
+  /** The workspace folder, an absolute path. */
+  readonly folder: string;
+  /** The absolute path of the folder's token file, to recognise entries of earlier versions. */
+  readonly tokenFile: string;
 }
 
 interface PlannedEntry {
@@ -60,38 +56,26 @@ export type EntriesPlan =
 
 type Entries = Readonly<Record<string, unknown>>;
 
-export function planEntries({
-  agent: kind,
-  text = '',
-  label,
-  toolsets,
-  source,
-  launcher,
-}: EntriesRequest): EntriesPlan {
+export function planEntries(request: EntriesRequest): EntriesPlan {
+  const { agent: kind, text = '', label, toolsets, launcher, folder } = request;
   const agent = agents[kind];
   const before = readEntries(text, agent);
   if (before.kind === 'impossible') return { kind: 'impossible', reason: `${label}: ${before.reason}` };
   const planned: PlannedEntry[] = [];
   const changes: EntryChange[] = [];
   const wanted: Record<string, unknown> = { ...before.entries };
-  for (const served of toolsets) {
-    const { id } = served;
-    const own = entryKeys(kind, served, source, launcher);
-    const isOwn = (entry: unknown): boolean => isObject(entry) && isOurs(entry, id, source, launcher);
-    const held = Object.entries(wanted).find(([, entry]) => isOwn(entry));
-    const name = held?.[0] ?? freeName(agent, id, wanted);
-    const there = held?.[1] as Entries | undefined;
-    const keys = there ? changedKeys(there, own) : own;
-    const isSame = Object.keys(keys).length === 0;
+  for (const id of toolsets) {
+    const own = entryKeys(kind, id, launcher, agent.isOfFolder ? undefined : folder);
+    const held = Object.entries(wanted).find(([, entry]) => isObject(entry) && isOurs(entry, id, request));
+    const name = held?.[0] ?? freeName(id, wanted);
+    const there = (held?.[1] ?? {}) as Entries;
+    const keys = changedKeys(there, own);
+    const removed = addressKeys.filter((key) => key in there);
+    const isSame = Object.keys(keys).length === 0 && removed.length === 0;
     planned.push({ id, name, change: isSame ? 'same' : held ? 'updated' : 'added' });
-    // An address beside a command would be another server, so such an entry is written again, with the person's
-    // additions.
-    const kept = 'command' in own && there ? withoutAddress(there) : there;
-    const isRewritten = kept !== undefined && Object.keys(kept).length < Object.keys(there ?? {}).length;
-    const entry = { ...kept, ...keys };
-    if (isRewritten) changes.push({ name, keys: entry, isNew: false, isWhole: true });
-    else if (!isSame) changes.push({ name, keys, isNew: held === undefined });
-    wanted[name] = entry;
+    if (!isSame) changes.push({ name, keys, removed, isNew: held === undefined });
+    const kept = Object.entries(there).filter(([key]) => !removed.includes(key));
+    wanted[name] = { ...Object.fromEntries(kept), ...keys };
   }
   const after = changes.length === 0 ? text : writers[agent.form](text, agent.container, changes);
   const expected = changes.length === 0 ? before.root : { ...before.root, [agent.container]: wanted };
@@ -104,30 +88,26 @@ export function planEntries({
     entries: planned,
     edits: difference(text, after),
     after,
-    report: report(agent, label, planned, source),
+    report: report(request, planned),
   };
 }
 
 /**
- * True if an entry leads to the toolset of this folder. An entry of another folder names its token file, or the folder.
+ * True if an entry leads to the toolset of this folder. An entry of another folder names that folder, or its token file.
  * Other programs may have an address like ours; entries with other credentials are theirs.
  */
-function isOurs(entry: Entries, id: string, source: TokenSource, { folder }: Launcher): boolean {
+function isOurs(entry: Entries, id: string, { folder, tokenFile }: EntriesRequest): boolean {
   if (toolsetOf(entry) !== id) return false;
+  const started = connectOf(entry);
+  if (started) return started.folder === undefined || started.folder === folder;
   const text = JSON.stringify(entry);
-  if (namesTokenFile(text, source)) return true;
-  if (text.includes('.token')) return false;
-  if (Array.isArray(entry['args'])) return entry['args'].includes(folder);
+  if (text.includes('.token')) return text.includes(path.basename(tokenFile));
   return leadsBackHere(entry) || !hasCredential(entry);
 }
 
 function hasCredential(entry: Entries): boolean {
   const headers = Object.values(entry).filter(isObject);
   return [entry, ...headers].some((keys) => Object.keys(keys).some((key) => isSecretName(key) || /helper$/i.test(key)));
-}
-
-function withoutAddress(entry: Entries): Entries {
-  return Object.fromEntries(Object.entries(entry).filter(([key]) => !['url', 'serverUrl', 'headers'].includes(key)));
 }
 
 type Read =
@@ -165,29 +145,23 @@ function readEntries(text: string, agent: Agent): Read {
     : { kind: 'impossible', reason: `\`${container}\` is not a map of servers` };
 }
 
-/** Keys for the person's preference. They do not change the target. */
-const preferences: readonly string[] = ['timeout', 'tool_timeout_sec', 'tools', 'oauth'];
-
-/** Returns our missing keys. A person's headers stay beside ours. */
+/** Returns our keys with another value than before. */
 function changedKeys(held: Entries, own: Entries): Entries {
-  const merged = Object.entries(own).map(([key, value]) => {
-    const there = held[key];
-    return [key, isObject(value) && isObject(there) ? { ...there, ...value } : value] as const;
-  });
   return Object.fromEntries(
-    merged.filter(
+    Object.entries(own).filter(
       ([key, value]) =>
         canonicalJson(held[key]) !== canonicalJson(value) && !(preferences.includes(key) && key in held),
     ),
   );
 }
 
-function freeName({ readByEditor }: Agent, id: string, taken: Entries): string {
+/** The toolset's own name if it is free: a program that finds a toolset in two places takes equal names for one server. */
+function freeName(id: string, taken: Entries): string {
   const names = new Set(Object.keys(taken).map((name) => name.toLowerCase()));
   const isFree = (name: string): boolean => !names.has(name.toLowerCase());
-  if (!readByEditor && isFree(id)) return id;
   const base = `${id}-toolset`;
-  if (isFree(base)) return base;
+  const free = [id, base].find(isFree);
+  if (free !== undefined) return free;
   for (let number = 2; ; number++) if (isFree(`${base}-${number}`)) return `${base}-${number}`;
 }
 
@@ -204,48 +178,32 @@ function difference(before: string, after: string): TextEdit[] {
 
 const words = { added: 'new', updated: 'changed', same: 'already there' } as const;
 
-/** Notes about untrusted folders in the agent. */
+/** Notes about the agent's own question before it reads a file of the folder. */
 const trustNotes: Partial<Record<AgentKind, string>> = {
-  'claude-code': `Claude Code runs the command only in folders that you trust in Claude Code. In other folders it takes the token from the variable \`${tokenVariable}\`.`,
+  'claude-code': 'Claude Code asks you once before it starts the servers of this file.',
   codex: 'Codex reads this file in folders that you trust in Codex.',
   'copilot-cli':
-    'Copilot CLI reads this file in folders that you trust in Copilot CLI. It reads `.mcp.json` too: if that file has entries for Claude Code, add none here, or each toolset appears twice.',
+    'Copilot CLI reads this file in folders that you trust in Copilot CLI. It reads `.mcp.json` too, so entries for Claude Code are enough for both.',
 };
 
-function report(
-  { kind, program }: Agent,
-  label: string,
-  planned: readonly PlannedEntry[],
-  source: TokenSource,
-): string {
-  const token = {
-    command: [
-      `The token is not in the file: when ${program} connects, it runs a command that reads the token of this folder on this machine. Other people who work in the folder write their own entries.`,
-    ],
-    file: [`The token is not in the file: ${program} reads it from the file of this folder when it starts.`],
-    connect: [
-      `Neither port nor token is in the file: ${program} starts \`mcp-toolsets connect\`, which finds them. If nothing serves the folder, the command serves it itself.`,
-    ],
-    variable: [
-      `The token is not in the file: ${program} takes it from the variable \`${tokenVariable}\`. Start it from a shell that has run`,
-      '',
-      `    ${exportCommand(source)}`,
-    ],
-  }[tokenFrom(kind, source)];
-  const trust = kind === 'claude-code' && source.platform === 'win32' ? undefined : trustNotes[kind];
-  const editor =
-    kind === 'claude-code'
-      ? [
-          '',
-          'The editor reads this file too. It already has the toolsets and cannot connect through these entries, so leave them stopped there.',
-        ]
-      : [];
+function report(request: EntriesRequest, planned: readonly PlannedEntry[]): string {
+  const { agent: kind, label, launcher } = request;
+  const { program, isOfFolder } = agents[kind];
+  const source =
+    launcher.command === 'npx'
+      ? 'The entries start the package `mcp-toolsets` by `npx`.'
+      : 'The entries start `~/.minds/bin/mcp-toolsets.js`. The extension keeps this file up to date.';
+  const file = isOfFolder
+    ? 'They hold no path, no port and no token, so you can commit the file. It is the same on every machine.'
+    : `They hold the path of this folder, because ${label} is for your whole machine.`;
+  const trust = trustNotes[kind];
   return [
     ...planned.map(({ id, name, change }) => oneLine(`- \`${name}\`: the toolset \`${id}\` (${words[change]})`)),
     '',
-    ...token,
+    `${source} ${file}`,
+    '',
+    'The command connects the agent to the editor or to `mcp-toolsets serve`. If nothing serves the folder, the command serves it itself.',
     ...(trust === undefined ? [] : ['', trust]),
-    ...editor,
     '',
     `${program} reads ${label} when it starts. Other entries, comments and the order of the file stay as they are.`,
     '',

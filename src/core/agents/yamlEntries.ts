@@ -31,9 +31,9 @@ export function namedEntries(list: unknown): Readonly<Record<string, Entries>> |
 /** @param text well-formed. The caller checks the result, because an entry without a minimal edit stays. */
 export function withYamlEntries(text: string, container: string, changes: readonly EntryChange[]): string {
   let result = text;
-  for (const { name, keys, isNew, isWhole = false } of changes) {
+  for (const { name, keys, removed, isNew } of changes) {
     const entry = { name, ...keys };
-    result = isNew ? appended(result, container, entry) : replaced(result, container, entry, isWhole);
+    result = isNew ? appended(result, container, entry) : replaced(result, container, entry, removed);
   }
   return result;
 }
@@ -60,7 +60,7 @@ function appended(text: string, container: string, entry: Entries): string {
  * Sets the keys in the existing entry. If one has no minimal edit, the entry is written again, with the person's
  * additions.
  */
-function replaced(text: string, container: string, entry: Entries, isWhole: boolean): string {
+function replaced(text: string, container: string, entry: Entries, removed: readonly string[]): string {
   const nodes = EditNodes.read(text);
   const list = nodes?.pairOf(nodes.root, container)?.pair.value;
   const held = readYamlRoot(text)?.[container];
@@ -69,9 +69,10 @@ function replaced(text: string, container: string, entry: Entries, isWhole: bool
   const item: unknown = list.items[index];
   if (item === undefined) return text;
   const there = held[index] as Entries;
-  const set = isWhole ? undefined : withKeys(text, { container, index, there }, entry);
+  const set = removed.length > 0 ? undefined : withKeys(text, { container, index, there }, entry);
   if (set !== undefined) return set;
-  const merged = isWhole ? entry : { ...there, ...entry };
+  const kept = Object.entries(there).filter(([key]) => !removed.includes(key));
+  const merged = { ...Object.fromEntries(kept), ...entry };
   const [start, end] = [nodes.startOf(item), nodes.endOf(item)];
   const isFlow = list.flow === true || text[start] === '{';
   const written = isFlow ? JSON.stringify(merged) : block(merged, ' '.repeat(nodes.column(start)), nodes.lineBreak);

@@ -38,18 +38,6 @@ export async function tokenIn(file: string): Promise<string> {
   throw new Error(`${file} cannot be kept from other users of this machine`);
 }
 
-/** Only reads. Returns undefined without a usable secret. Rejects as `tokenIn` does. */
-export async function keptToken(file: string): Promise<string | undefined> {
-  const kept = await usableToken(file);
-  return kept.kind === 'token' ? kept.token : undefined;
-}
-
-/** Replaces the secret of the file. Listeners with the old one follow. Rejects as `tokenIn` does. */
-export async function renewToken(file: string): Promise<void> {
-  await usableToken(file);
-  await makePrivateFile(file, `${newToken()}\n`);
-}
-
 type Kept =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'absent' }

@@ -4,27 +4,54 @@
  */
 import { tokenVariable } from '../base/tokenVariable.js';
 
+type Entry = Readonly<Record<string, unknown>>;
+
+interface ConnectCommand {
+  /** The toolset, or undefined for all toolsets. */
+  readonly id: string | undefined;
+  /** The folder of `-C`. */
+  readonly folder: string | undefined;
+}
+
 /** Returns the toolset behind an entry, by its address on any port of this machine or by `connect`. */
-export function toolsetOf(entry: Readonly<Record<string, unknown>>): string | undefined {
-  return toolsetOfCommand(entry) ?? toolsetOfAddress(entry);
+export function toolsetOf(entry: Entry): string | undefined {
+  return connectOf(entry)?.id ?? toolsetOfAddress(entry);
 }
 
-/** The program in front of `connect` may be any. */
-function toolsetOfCommand({ args }: Readonly<Record<string, unknown>>): string | undefined {
-  const [connect, flag, , id, ...rest] = Array.isArray(args) ? (args.slice(-4) as unknown[]) : [];
-  return connect === 'connect' && flag === '-C' && rest.length === 0 && typeof id === 'string' ? id : undefined;
+/** The options of `connect` with a value. */
+const withValue: ReadonlySet<string> = new Set(['-C', '--folder', '--token-file', '--allow', '--ask', '--deny']);
+
+/** Reads an entry that starts `connect`. The program in front of it may be any with our name, or with `-C`. */
+export function connectOf({ command, args }: Entry): ConnectCommand | undefined {
+  const words: unknown[] = [command, args ?? []].flat();
+  const at = words.indexOf('connect');
+  const before = words.slice(0, at).some((word) => typeof word === 'string' && /\bmcp-toolsets\b/.test(word));
+  let [id, folder]: (string | undefined)[] = [];
+  for (let index = at + 1; index < words.length; index++) {
+    const word = words[index];
+    if (typeof word !== 'string') return undefined;
+    if (withValue.has(word)) {
+      index += 1;
+      const value = words[index];
+      if (word === '-C' || word === '--folder') folder = typeof value === 'string' ? value : undefined;
+    } else if (!word.startsWith('-')) {
+      if (id !== undefined) return undefined;
+      id = word;
+    }
+  }
+  return at >= 0 && (before || folder !== undefined) ? { id, folder } : undefined;
 }
 
-function toolsetOfAddress(entry: Readonly<Record<string, unknown>>): string | undefined {
+function toolsetOfAddress(entry: Entry): string | undefined {
   const url = entry['url'] ?? entry['httpUrl'] ?? entry['serverUrl'];
   if (typeof url !== 'string') return undefined;
   return /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+\/mcp\/([\w-]+)\/?$/.exec(url)?.[1];
 }
 
-/** True if an entry shows our token there; other programs may have an address like ours. */
-export function leadsBackHere(entry: Readonly<Record<string, unknown>>): boolean {
-  if (toolsetOfCommand(entry) !== undefined) return true;
-  if (toolsetOf(entry) === undefined) return false;
+/** True if an entry starts `connect` or shows our token there; other programs may have an address like ours. */
+export function leadsBackHere(entry: Entry): boolean {
+  if (connectOf(entry) !== undefined) return true;
+  if (toolsetOfAddress(entry) === undefined) return false;
   const text = JSON.stringify(entry);
   return text.includes(tokenVariable) || /\.minds[/\\]+endpoints/.test(text);
 }

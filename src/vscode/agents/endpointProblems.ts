@@ -17,8 +17,8 @@ export function endpointProblems(state: AgentEndpointState, place: Place | undef
       {
         code: 'endpoint-port-unconfirmed',
         severity: 'information',
-        message: `The settings of this workspace ask to serve its toolsets to agents outside the editor on port ${asked}. You did not choose this port, so it stays closed.`,
-        fix: 'Run "MCP Toolsets: Set Up Another Agent…" to open the port, or remove "mcpToolsets.endpoint.port" from the settings of the workspace.',
+        message: `The settings of this workspace ask to serve its toolsets to agents outside the editor on port ${asked}. You did not choose this port, so nothing listens on it.`,
+        fix: 'Run "MCP Toolsets: Set Up Another Agent…" to choose the port, or remove "mcpToolsets.endpoint.port" from the settings of the workspace.',
         place,
       },
     ];
@@ -29,7 +29,7 @@ export function endpointProblems(state: AgentEndpointState, place: Place | undef
         code: 'endpoint-port-taken',
         severity: 'warning',
         message: `Agents outside the editor cannot use the toolsets of this window, because another program has port ${state.port}: perhaps another window or \`mcp-toolsets serve\`.`,
-        fix: 'End the other program, and this window takes the port. Or set "mcpToolsets.endpoint.port" of this workspace to another port and write the entries of the agents again.',
+        fix: 'End the other program, and this window takes the port. Or set "mcpToolsets.endpoint.port" of this workspace to another port, and change the address in your clients.',
         place,
       },
     ];

@@ -1,9 +1,11 @@
 /** Serves agents outside the editor (G6). The endpoint follows its setting, and its failures are problems. */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { ApprovalLedger } from '../../core/approval/ledger.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { Log } from '../../core/base/log.js';
+import { asText } from '../../core/base/text.js';
 import type { Place } from '../../core/base/problem.js';
 import { samePath } from '../../core/base/paths.js';
 import { startOfFile } from '../../core/config/model.js';
@@ -24,7 +26,8 @@ const chosenPortKey = 'mcpToolsets.endpointPort';
 export function serveOtherAgents(
   slot: EngineSlot,
   ledger: ApprovalLedger,
-  { workspaceState, globalStorageUri }: Pick<vscode.ExtensionContext, 'workspaceState' | 'globalStorageUri'>,
+  { workspaceState, globalStorageUri, extensionPath }: vscode.ExtensionContext,
+  log: Log,
 ): Disposable {
   const store = new DisposableStore('other agents');
   const wanted = (): EndpointPort => endpointPort(workspaceState.get(chosenPortKey));
@@ -54,6 +57,7 @@ export function serveOtherAgents(
   );
   store.add(
     slot.onDidLoad(({ endpoint }) => {
+      void keepLauncher(extensionPath, log);
       if (!endpoint) return;
       store.add(endpoint.onDidChange(() => slot.refresh()));
       endpoint.use(wanted().port);
@@ -68,7 +72,6 @@ export function serveOtherAgents(
       }),
     ),
   );
-  store.add(vscode.commands.registerCommand('mcpToolsets.renewToken', () => orShowFailure(() => renew(slot))));
   store.add(
     vscode.commands.registerCommand('mcpToolsets.renewEditorToken', () => orShowFailure(() => renewOfEditor(slot))),
   );
@@ -79,22 +82,21 @@ function agentsWindow(): unknown {
   return vscode.workspace.getConfiguration('extensions').get('supportAgentsWindow');
 }
 
+/** Entries of other agents start this file. */
+async function keepLauncher(extensionPath: string, log: Log): Promise<void> {
+  try {
+    const { writeLauncher } = await import('../../core/files/launcherFile.js');
+    await writeLauncher(homedir(), join(extensionPath, 'dist', 'cli.js'));
+  } catch (error) {
+    log.write('error', `The launcher for other agents could not be written: ${asText(error)}`);
+  }
+}
+
 async function renewOfEditor({ engine, state }: EngineSlot): Promise<void> {
   if (!engine) throw new Error(whyNothingRuns(state.phase));
   await engine.editorEndpoint.renew();
   void window.showInformationMessage(
     inert`The editor has a new token for the toolsets of this folder. Agent sessions with the old token lose their tools, so start new sessions.`,
-  );
-}
-
-/** The endpoint follows the file of the token. */
-async function renew({ engine }: EngineSlot): Promise<void> {
-  const file = engine?.endpoint?.tokenFile;
-  if (file === undefined) return;
-  const { renewToken } = await import('../../core/files/tokenFile.js');
-  await renewToken(file);
-  void window.showInformationMessage(
-    inert`Other agents have a new token, and the old one no longer works. Restart the agents that take the token from a variable.`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** Serves this window to agents outside the editor (G6) while the setting names a port. Does not import `vscode`. */
+/** Serves this window to agents outside the editor (G6), on a port of the system or of the setting. Does not import `vscode`. */
 import type { Disposable } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';
 import { secretInFile } from '../../core/gateway/http/endpointSecret.js';
@@ -14,7 +14,8 @@ export class AgentEndpoint {
   private readonly changes = new Emitter<AgentEndpointState>();
   private open: { readonly port: number; readonly endpoint: StableEndpoint; readonly listener: Disposable } | undefined;
   private closing = Promise.resolve();
-  private wanted = 0;
+  /** Undefined before the first use and after the end. */
+  private wanted: number | undefined;
 
   readonly onDidChange = this.changes.event;
 
@@ -33,17 +34,17 @@ export class AgentEndpoint {
     return this.open?.endpoint.urlOf(toolset);
   }
 
-  /** Sessions on another port end. @param port The port to listen on, or 0 to listen on none. */
+  /** Sessions on another port end. @param port the port to listen on, or 0 for a port that the system chooses */
   use(port: number): void {
     this.wanted = port;
-    if (port === (this.open?.port ?? 0)) return;
+    if (port === this.open?.port) return;
     this.close();
     // The setting may return to a port that still closes.
     void this.closing.then(() => this.begin());
   }
 
   async dispose(): Promise<void> {
-    this.wanted = 0;
+    this.wanted = undefined;
     this.changes.dispose();
     this.close();
     await this.closing;
@@ -51,7 +52,7 @@ export class AgentEndpoint {
 
   private begin(): void {
     const port = this.wanted;
-    if (this.open || port === 0) {
+    if (this.open || port === undefined) {
       this.changes.fire(this.state);
       return;
     }
@@ -60,7 +61,10 @@ export class AgentEndpoint {
     const listener = endpoint.onDidChange((state) => {
       const { log } = this.deps;
       if (state.kind === 'listening') {
-        log.write('info', `Agents outside the editor are served on 127.0.0.1:${port}; the token is in ${tokenFile}`);
+        log.write(
+          'info',
+          `Agents outside the editor are served on 127.0.0.1:${state.port}; the token is in ${tokenFile}`,
+        );
       }
       this.changes.fire(state);
     });

@@ -1,33 +1,40 @@
 /**
- * Finds the labels of the servers in an `mcp.json` of the editor, with their places. A file with mistakes is read as far as
- * possible, and nothing reports the mistakes. Pure.
+ * Finds the servers in an `mcp.json` of the editor, with their places. A file with mistakes is read as far as possible, and
+ * nothing reports the mistakes. Pure.
  */
-import { visit } from 'jsonc-parser';
+import { parse, visit } from 'jsonc-parser';
+import { isObject } from '../../core/base/isObject.js';
 import type { Range } from '../../core/base/problem.js';
+import { leadsBackHere } from '../../core/import/ownEndpoint.js';
 
-interface ConfiguredLabel {
+interface ConfiguredServer {
   readonly label: string;
   readonly range: Range;
+  /** True for an entry that leads to a toolset. */
+  readonly isOurs: boolean;
 }
 
 /** The editor's form has `servers`. The form of other programs has `mcpServers`. */
-const containers = new Set<unknown>(['servers', 'mcpServers']);
+const containers = ['servers', 'mcpServers'];
 
-export function configuredLabels(text: string): ConfiguredLabel[] {
-  const labels: ConfiguredLabel[] = [];
-  let key: ConfiguredLabel | undefined;
+export function configuredServers(text: string): ConfiguredServer[] {
+  const found: ConfiguredServer[] = [];
+  const root: unknown = parse(text, [], { allowTrailingComma: true });
+  let key: ConfiguredServer | undefined;
   visit(text, {
     onObjectProperty: (label, _, length, line, character, pathOf) => {
-      const path = pathOf();
-      const isLabel = path.length === 1 && containers.has(path[0]);
+      const [container, ...rest] = pathOf();
       const range = { start: { line, character }, end: { line, character: character + length } };
-      key = isLabel ? { label, range } : undefined;
+      const isLabel = containers.includes(String(container)) && rest.length === 0;
+      const entries = isLabel && isObject(root) ? root[String(container)] : undefined;
+      const entry = isObject(entries) ? entries[label] : undefined;
+      key = isLabel ? { label, range, isOurs: isObject(entry) && leadsBackHere(entry) } : undefined;
     },
     onSeparator: (separator) => {
       // A key without a colon is not complete.
-      if (separator === ':' && key) labels.push(key);
+      if (separator === ':' && key) found.push(key);
       key = undefined;
     },
   });
-  return labels;
+  return found;
 }

@@ -242,17 +242,18 @@ const rivalFiles = ['.vscode/mcp.json', '.mcp.json'];
 
 /** Finds servers that the workspace configures for the editor itself under the name of a toolset (G3a). */
 async function rivalsOf(label: string): Promise<Rival[]> {
-  const { configuredLabels } = await import('./mcpJson.js');
+  const { configuredServers } = await import('./mcpJson.js');
   const paths = localFolders().flatMap(({ uri }) => rivalFiles.map((file) => join(uri.fsPath, file)));
   const found = await Promise.all(
     paths.map(async (file) => {
       const text = await readTextFile(file, largestConfigFile).catch(() => '');
-      return configuredLabels(text)
+      return configuredServers(text)
         .filter((rival) => rival.label.toLowerCase() === label.toLowerCase()) // The editor ignores case.
         .map((rival): Rival => ({
           label: rival.label,
           file: vscode.workspace.asRelativePath(file),
           place: { file, range: rival.range },
+          isOurs: rival.isOurs,
         }));
     }),
   );

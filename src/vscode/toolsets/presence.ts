@@ -38,6 +38,8 @@ export interface Rival {
   /** The file that configures it, as a person sees it. */
   readonly file: string;
   readonly place: Place;
+  /** True for an entry of ours, which leads to the toolset. */
+  readonly isOurs: boolean;
 }
 
 export interface Absence {
@@ -72,7 +74,7 @@ export function absenceProblem(toolset: Toolset, absence: Absence, place: Place)
     place,
     server: toolset.id,
     ...(inEditor !== undefined && { inEditor }),
-    ...(rivals.length > 0 && {
+    ...(rivals.some(({ isOurs }) => !isOurs) && {
       related: rivals.map((rival) => ({ message: `"${rival.label}" is configured here too`, place: rival.place })),
     }),
   };
@@ -104,6 +106,12 @@ export function absenceText(toolset: Toolset, absence: Absence): Pick<Problem, '
     };
   }
   const [rival] = rivals;
+  if (rival?.isOurs === true) {
+    return {
+      message: `The editor takes the toolset "${id}" from the entry "${rival.label}" of ${rival.file}, and this entry does not run yet.`,
+      fix: `Run “MCP: List Servers”, choose "${rival.label}" of ${rival.file} and start it. The editor asks you once whether you trust it.`,
+    };
+  }
   if (rival) {
     return {
       message: `The editor shows no tool of "${id}" to agents: ${rival.file} also configures an MCP server "${rival.label}", and the editor keeps only one server of each name.`,

@@ -5,7 +5,6 @@ export const claudeCode: AgentProgram = {
   id: 'claude-code',
   title: 'Claude Code',
   entries: 'claude-code',
-  takesVariable: false,
   settle: ({ folder, home }, write) => {
     write(path.join(home, '.claude.json'), {
       hasCompletedOnboarding: true,

@@ -5,7 +5,6 @@ export const cline: AgentProgram = {
   id: 'cline',
   title: 'Cline',
   entries: 'cline',
-  takesVariable: false,
   settle: settleModel,
   start: (_, prompt) => ({ args: ['-P', 'openai-compatible', '-m', 'scripted', prompt], env: {} }),
   limits: {

@@ -5,7 +5,6 @@ export const codex: AgentProgram = {
   id: 'codex',
   title: 'Codex',
   entries: 'codex',
-  takesVariable: false,
   settle: (around, write) => settleModel(around, write),
   start: (_, prompt) => ({
     args: ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', prompt],

@@ -5,7 +5,6 @@ export const continueCli: AgentProgram = {
   id: 'continue',
   title: 'Continue',
   entries: 'continue',
-  takesVariable: false,
   settle: ({ home, modelUrl }, write) => {
     write(
       path.join(home, '.continue', 'config.yaml'),

@@ -5,7 +5,6 @@ export const copilotCli: AgentProgram = {
   id: 'copilot-cli',
   title: 'Copilot CLI',
   entries: 'copilot-cli',
-  takesVariable: true,
   settle: ({ folder, home }, write) => {
     write(path.join(home, '.copilot', 'config.json'), { trusted_folders: [folder], trustedFolders: [folder] });
   },

@@ -5,7 +5,6 @@ export const geminiCli: AgentProgram = {
   id: 'gemini-cli',
   title: 'Gemini CLI',
   entries: 'gemini-cli',
-  takesVariable: true,
   settle: ({ folder, home }, write) => {
     write(path.join(home, '.gemini', 'settings.json'), {
       security: { auth: { selectedType: 'gemini-api-key' } },

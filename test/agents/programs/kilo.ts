@@ -5,7 +5,6 @@ export const kilo: AgentProgram = {
   id: 'kilo',
   title: 'Kilo',
   entries: 'kilo',
-  takesVariable: false,
   settle: () => {},
   start: (around, prompt) => ({
     args: ['run', '--auto', '-m', 'scripted/scripted', prompt],

@@ -30,7 +30,6 @@ export const opencode: AgentProgram = {
   id: 'opencode',
   title: 'opencode',
   entries: 'opencode',
-  takesVariable: false,
   settle: () => {},
   start: (around, prompt) => ({
     args: ['run', '-m', 'scripted/scripted', prompt],

@@ -5,7 +5,6 @@ export const qwenCode: AgentProgram = {
   id: 'qwen-code',
   title: 'Qwen Code',
   entries: 'qwen-code',
-  takesVariable: true,
   settle: ({ folder, home }, write) => {
     write(path.join(home, '.qwen', 'settings.json'), {
       security: { auth: { selectedType: 'openai' } },

@@ -1,7 +1,7 @@
 /** `mcp-toolsets connect` (G6): an MCP server over stdio, connected to the gateway of the folder. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -240,22 +240,12 @@ describe('mcp-toolsets connect', () => {
     }
   });
 
-  it('`renew-token` makes a new token while `serve` goes on', async () => {
-    const tokenFile = path.join(cli.folder, 'own.token');
-    await serve('--token-file', tokenFile);
-    const before = await readFile(tokenFile, 'utf8');
-    const { code, stdout } = await cli.finishBeside(cli.begin('renew-token', '--token-file', tokenFile));
-    assert.deepEqual([code, stdout.includes('has a new token')], [0, true]);
-    assert.notEqual(await readFile(tokenFile, 'utf8'), before);
-  });
-
   it('`connect` follows a renewed token beside a running `serve`', async () => {
     const tokenFile = path.join(cli.folder, 'own.token');
     const served = await serve('--token-file', tokenFile);
     const client = await connect(['alpha', '--token-file', tokenFile]);
     const pid = await call(client, 'alpha_pid');
-    const { code } = await cli.finishBeside(cli.begin('renew-token', '--token-file', tokenFile));
-    assert.equal(code, 0);
+    await rm(tokenFile);
     await served.until(/The token was renewed[^]*Listening on/);
     const others = cli.processes().filter(({ command }) => command.includes('raw.mjs')).length;
     // The session ended with the old token, so the conversation goes on with a new instance.

@@ -35,8 +35,6 @@ const commands: readonly (readonly string[])[] = [
   ['entries', evil],
   ['import', 'evil.json'],
   ['import', evil],
-  ['renew-token', '--token-file', 'ok.token'],
-  ['headers', '--token-file', 'ok.token', '--port', '9'],
   ['serve', '--port', evil],
   [evil],
   ['status', `--${evil}`],

@@ -1,10 +1,8 @@
 /** `mcp-toolsets serve` (G6, H1, S1): unrelated programs reach the toolsets without an editor. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, request, type OutgoingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request, type OutgoingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -38,30 +36,8 @@ describe('mcp-toolsets serve', () => {
     await cli.close();
   });
 
-  /** An earlier listener is asked for a proof and sees no token. @param helper up to the number of the port */
-  async function isShownNothing(helper: string): Promise<void> {
-    const seen: string[] = [];
-    const impostor = createServer((asked, response) => {
-      seen.push(`${asked.url?.split('?')[0]} ${asked.headers.authorization}`);
-      response.end('{"proof":"none"}');
-    });
-    await new Promise<void>((resolve) => impostor.listen(0, '127.0.0.1', resolve));
-    const { port } = impostor.address() as AddressInfo;
-    const [before, after] = helper.split('--port ');
-    const child = spawn('sh', ['-c', `${before}--port ${port}${after}`], { env: cli.env });
-    const { code, stdout, stderr } = await cli.finishBeside(child);
-    impostor.closeAllConnections();
-    await new Promise((resolve) => impostor.close(resolve));
-    assert.deepEqual([code, stdout, seen], [1, '', ['/proof undefined']]);
-    assert.match(stderr, /the token is not shown/);
-  }
-
   const serve = async (...args: string[]): Promise<Serving> =>
     (serving = await Serving.begin(cli, ['alpha', 'beta', 'mcp_admin'], ...args));
-
-  function headersOf(helper: string): OutgoingHttpHeaders {
-    return JSON.parse(execFileSync('sh', ['-c', helper], { encoding: 'utf8', env: cli.env })) as OutgoingHttpHeaders;
-  }
 
   async function statusOf(url: string, headers: OutgoingHttpHeaders): Promise<[number | undefined, string]> {
     const sent = request(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers } });
@@ -354,52 +330,5 @@ describe('mcp-toolsets serve', () => {
     await cli.finish(child);
     writeFileSync(file, '');
     serving = await Serving.begin(cli, ['alpha']);
-  });
-
-  it('`entries` shows its change to an agent’s file, writes it with --write, and the entry connects', async () => {
-    const agentsFile = path.join(cli.folder, '.mcp.json');
-    writeFileSync(agentsFile, '{\n  "mcpServers": { "own": { "command": "x" } } // by hand\n}\n');
-    await serve();
-    const { port } = new URL(serving.base);
-    const shown = await cli.finishBeside(cli.begin('entries', 'claude-code', '--port', port));
-    assert.deepEqual([shown.code, shown.stdout.includes('alpha-toolset')], [0, true]);
-    assert.match(shown.stderr, /Nothing is written yet/);
-    assert.ok(!readFileSync(agentsFile, 'utf8').includes('alpha'));
-    const written = await cli.finishBeside(cli.begin('entries', 'claude-code', '--port', port, '--write'));
-    assert.equal(written.code, 0, written.stderr);
-    const text = readFileSync(agentsFile, 'utf8');
-    assert.match(text, /^\{\n {2}"mcpServers": \{ "own": \{ "command": "x" \}, .* \} \/\/ by hand\n\}\n$/);
-    assert.ok(!(text + written.stdout + written.stderr).includes(serving.token));
-    const { mcpServers } = JSON.parse(text.replace('// by hand', '')) as {
-      mcpServers: Record<string, { url: string; headersHelper?: string; headers: Record<string, string> }>;
-    };
-    assert.deepEqual(Object.keys(mcpServers), ['own', 'alpha-toolset', 'beta-toolset', 'mcp_admin-toolset']);
-    const { url, headersHelper, headers } = mcpServers['alpha-toolset'] ?? assert.fail();
-    assert.equal(headersHelper === undefined, onWindows, 'where there is no shell for it, the variable has the token');
-    const sent = headersHelper === undefined ? headers : headersOf(headersHelper);
-    const authorization = String(sent['Authorization']).replace(/\$\{\w+:-\}/, serving.token);
-    assert.equal((await statusOf(url, { authorization }))[0], 200);
-    if (headersHelper !== undefined) await isShownNothing(headersHelper.replace(`--port ${port}`, '--port '));
-    assert.doesNotMatch(written.stderr, /serves this folder|is served on port/);
-    const elsewhere = await cli.finishBeside(cli.begin('entries', 'codex', '--port', '7'));
-    assert.match(
-      elsewhere.stderr,
-      new RegExp(`served on port ${port}, and these entries name port 7\\. .*--port ${port}`),
-    );
-    assert.doesNotMatch((await cli.finishBeside(cli.begin('entries', 'cline'))).stderr, /is served on port/);
-    const unknown = await cli.finishBeside(cli.begin('entries', 'emacs'));
-    assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
-  });
-
-  it('`entries` says which command must run before an agent can connect', async () => {
-    const told = async (agent: string): Promise<string> =>
-      (await cli.finish(cli.begin('entries', agent, '--port', '7430'))).stderr;
-    assert.match(
-      await told('codex'),
-      /Nothing serves this folder .*`mcp-toolsets serve --port 7430` before you start Codex/,
-    );
-    assert.doesNotMatch(await told('cline'), /Nothing serves/);
-    const { code, stdout } = await cli.finish(cli.begin('entries', 'codex', '--port', '0'));
-    assert.deepEqual([code, stdout], [2, '']);
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { keptToken, renewToken, tokenIn } from '../../../src/core/files/tokenFile.js';
+import { tokenIn } from '../../../src/core/files/tokenFile.js';
 import { posixIt } from '../../support/notHere.js';
 
 describe('the token file (G6)', () => {
@@ -20,35 +20,29 @@ describe('the token file (G6)', () => {
   const write = (text: string, mode = 0o600): void => writeFileSync(file, text, { mode });
   const text = (): string => readFileSync(file, 'utf8');
 
-  it('a missing or empty token file is made, but not by reading', async () => {
-    assert.equal(await keptToken(file), undefined);
-    assert.deepEqual(readdirSync(folder), []);
+  it('a missing or empty token file is made', async () => {
     const token = await tokenIn(file);
     assert.match(token, /^[\w-]{43}$/);
-    assert.deepEqual([await keptToken(file), await tokenIn(file), text()], [token, token, `${token}\n`]);
+    assert.deepEqual([await tokenIn(file), text()], [token, `${token}\n`]);
+    assert.deepEqual(readdirSync(folder), ['own.token']);
     write('');
-    assert.equal(await keptToken(file), undefined);
     assert.match(await tokenIn(file), /^[\w-]{43}$/);
   });
 
   for (const own of [`${'+/='.repeat(14)}A=`, `${'a.~_-'.repeat(7)}`]) {
     it(`a token file may have the person’s own token: ${own}`, async () => {
       write(`${own}\n`);
-      assert.deepEqual([await tokenIn(file), await keptToken(file), text()], [own, own, `${own}\n`]);
+      assert.deepEqual([await tokenIn(file), text()], [own, `${own}\n`]);
     });
   }
 
   it('a token file with a short token is replaced', async () => {
     write('abc\n');
-    assert.equal(await keptToken(file), undefined);
-    assert.equal(text(), 'abc\n');
     assert.match(await tokenIn(file), /^[\w-]{43}$/);
   });
 
   posixIt('files have modes on POSIX systems alone')('is replaced where others could read it', async () => {
     write('A'.repeat(43), 0o640);
-    assert.equal(await keptToken(file), undefined);
-    assert.equal(text(), 'A'.repeat(43));
     assert.notEqual(await tokenIn(file), 'A'.repeat(43));
   });
 
@@ -58,23 +52,10 @@ describe('the token file (G6)', () => {
       const notes = path.join(folder, 'notes');
       writeFileSync(notes, 'my notes\n');
       symlinkSync(notes, file);
-      assert.equal(await keptToken(file), undefined);
       await tokenIn(file);
       assert.equal(readFileSync(notes, 'utf8'), 'my notes\n');
     },
   );
-
-  it('any token is renewed', async () => {
-    await renewToken(file);
-    const first = await tokenIn(file);
-    await renewToken(file);
-    const second = await tokenIn(file);
-    assert.notEqual(second, first);
-    write('short\n', 0o644);
-    await renewToken(file);
-    assert.match(await tokenIn(file), /^[\w-]{43}$/);
-    assert.deepEqual(readdirSync(folder), ['own.token']);
-  });
 
   for (const [name, foreign] of [
     ['notes', 'my notes\n'],
@@ -86,10 +67,8 @@ describe('the token file (G6)', () => {
     for (const mode of [0o600, 0o644]) {
       it(`a file without a token stays: ${name}, mode ${mode.toString(8)}`, async () => {
         write(foreign, mode);
-        for (const use of [tokenIn, keptToken, renewToken]) {
-          await assert.rejects(use(file), /own\.token (?:is not a token file|cannot be read)/);
-          assert.equal(text(), foreign);
-        }
+        await assert.rejects(tokenIn(file), /own\.token (?:is not a token file|cannot be read)/);
+        assert.equal(text(), foreign);
         assert.deepEqual(readdirSync(folder), ['own.token']);
       });
     }
@@ -97,6 +76,6 @@ describe('the token file (G6)', () => {
 
   it('a folder in place of the token file is refused', async () => {
     mkdirSync(file);
-    for (const use of [tokenIn, keptToken, renewToken]) await assert.rejects(use(file), /is not a token file/);
+    await assert.rejects(tokenIn(file), /is not a token file/);
   });
 });

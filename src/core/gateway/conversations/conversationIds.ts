@@ -34,8 +34,9 @@ export function conversationOf(meta: Fields | undefined): string | undefined {
 }
 
 /**
- * Codex 0.169.0 names the thread of every call, and its threads may share a session. Claude Code 2.1.330, Copilot CLI
- * 1.0.102 and the clients of the SDK name none. A name counts only for its own program, and only if it is unique.
+ * Codex 0.169.0 names the thread of every call, and its threads may share a session. So do the chats of the editor, if it
+ * starts `connect` by an entry of its own. Claude Code 2.1.330, Copilot CLI 1.0.102 and the clients of the SDK name none. A
+ * name counts only for its own program, and only if it is unique.
  */
 interface Naming {
   /** Its name in `clientInfo`. */
@@ -44,7 +45,13 @@ interface Naming {
   readonly key: string;
 }
 
-const namings: readonly Naming[] = [{ program: 'codex-mcp-client', key: 'threadId' }];
+const namings: readonly Naming[] = [
+  { program: 'codex-mcp-client', key: 'threadId' },
+  ...['Visual Studio Code', 'Visual Studio Code - Insiders', 'VSCodium', 'Code - OSS'].map((program) => ({
+    program,
+    key: conversationKey,
+  })),
+];
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

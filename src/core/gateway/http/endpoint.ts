@@ -148,7 +148,7 @@ export class Endpoint {
     const traits = {
       declared,
       readsStructureAlone: readsStructureAlone(clientInfo),
-      namer: namerOf(clientInfo),
+      namer: this.deps.methods.namesConversations ? undefined : namerOf(clientInfo),
       ...(agentHost !== undefined && { agentHost }),
     };
     const session = this.deps.sessions.open({

@@ -12,6 +12,13 @@ describe('gateway: names of conversations from programs (G3)', () => {
     assert.equal(namedBy('claude-code', { threadId }), undefined);
   });
 
+  it('the id of a chat counts from the editor, by an entry of its own for `connect`', () => {
+    const program = namerOf({ name: 'Visual Studio Code', version: '1.139.1' }) ?? assert.fail();
+    assert.equal(namedBy(program, { 'vscode.conversationId': threadId }), threadId);
+    assert.equal(namedBy(program, { threadId }), undefined);
+    assert.equal(namerOf({ name: 'Visual Studio' }), undefined);
+  });
+
   for (const wrong of [undefined, '', '1', 5, `${threadId}\n`, `${threadId}/x`, threadId.slice(1), [threadId]]) {
     it(`${JSON.stringify(wrong)} is no thread id, because another conversation may have it too`, () =>
       assert.equal(namedBy('codex-mcp-client', { threadId: wrong }), undefined));

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { configuredLabels } from '../../../../src/vscode/toolsets/mcpJson.js';
+import { configuredServers } from '../../../../src/vscode/toolsets/mcpJson.js';
 
-const labels = (text: string): string[] => configuredLabels(text).map(({ label }) => label);
+const labels = (text: string): string[] => configuredServers(text).map(({ label }) => label);
 
-describe('configuredLabels', () => {
+describe('configuredServers', () => {
   it('finds servers with their places', () => {
     const text = '{\n  "servers": {\n    "one": { "command": "x", "env": { "servers": "no" } },\n    "two": {}\n  }\n}';
-    assert.deepEqual(configuredLabels(text), [
-      { label: 'one', range: { start: { line: 2, character: 4 }, end: { line: 2, character: 9 } } },
-      { label: 'two', range: { start: { line: 3, character: 4 }, end: { line: 3, character: 9 } } },
+    assert.deepEqual(configuredServers(text), [
+      { label: 'one', range: { start: { line: 2, character: 4 }, end: { line: 2, character: 9 } }, isOurs: false },
+      { label: 'two', range: { start: { line: 3, character: 4 }, end: { line: 3, character: 9 } }, isOurs: false },
     ]);
   });
 
@@ -20,7 +20,19 @@ describe('configuredLabels', () => {
     const text =
       '// "servers": {"no": 1}\r\n{ /* {"servers": */ "servers": {\r\n "a\\"b": {"url": "http://x//y"}, // c\r\n "d": [], }, }';
     assert.deepEqual(labels(text), ['a"b', 'd']);
-    assert.equal(configuredLabels(text)[1]?.range.start.line, 3);
+    assert.equal(configuredServers(text)[1]?.range.start.line, 3);
+  });
+
+  it('tells entries of ours from others', () => {
+    const entry = { command: 'npx', args: ['-y', 'mcp-toolsets@1.0.0', 'connect', 'a'] };
+    const text = JSON.stringify({ mcpServers: { a: entry, b: { command: 'npx', args: ['-y', 'connect', 'b'] } } });
+    assert.deepEqual(
+      configuredServers(`${text.slice(0, -2)},}}`).map(({ label, isOurs }) => [label, isOurs]),
+      [
+        ['a', true],
+        ['b', false],
+      ],
+    );
   });
 
   it('ignores servers at a deeper level', () => {

@@ -62,7 +62,7 @@ describe('problem of an absent toolset', () => {
   });
 
   it('names the file that configures the same name, and links to it', () => {
-    const rival = { label: 'Demo', file: '.vscode/mcp.json', place };
+    const rival = { label: 'Demo', file: '.vscode/mcp.json', place, isOurs: false };
     const { message, fix, related } = about({ rivals: [rival] });
     assert.match(message, /\.vscode\/mcp\.json also configures an MCP server "Demo"/);
     assert.match(fix, /collisionBehavior/);
@@ -70,6 +70,14 @@ describe('problem of an absent toolset', () => {
       related?.map((entry) => entry.place),
       [place],
     );
+  });
+
+  it('says that an entry of ours has to run, and does not offer to remove it', () => {
+    const rival = { label: 'demo', file: '.mcp.json', place, isOurs: true };
+    const { message, fix, related } = about({ rivals: [rival] });
+    assert.match(message, /from the entry "demo" of \.mcp\.json, and this entry does not run yet/);
+    assert.match(fix, /start it/);
+    assert.equal(related, undefined);
   });
 
   it('gives the likely causes if no file configures the same name', () => {

@@ -105,7 +105,7 @@ describe('Presenter', () => {
 
   it('renews a definition once the other server of its name is gone, because the editor keeps the prefix', async () => {
     stage.connections.add('demo');
-    stage.rivalsFound = [{ label: 'demo', file: '.vscode/mcp.json', place: problem().place }];
+    stage.rivalsFound = [{ label: 'demo', file: '.vscode/mcp.json', place: problem().place, isOurs: false }];
     presenter.expect([demo]);
     await clock.flow(10_000);
     assert.match(messages()[0] ?? '', /also configures an MCP server "demo"/);
@@ -183,7 +183,7 @@ describe('Presenter', () => {
 
   it('reports tools that the editor listed and does not show, and names the cause', async () => {
     stage.connections.add('demo');
-    stage.rivalsFound = [{ label: 'Demo', file: '.vscode/mcp.json', place: problem().place }];
+    stage.rivalsFound = [{ label: 'Demo', file: '.vscode/mcp.json', place: problem().place, isOurs: false }];
     presenter.expect([demo]);
     await clock.flow(2900);
     assert.deepEqual(messages(), []);

@@ -1,0 +1,93 @@
+/** `mcp-toolsets entries` (G6): one entry for every agent, which connects from a clone of the folder. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { CommandLine } from '../../support/core/commandLine.js';
+import { rawWith } from '../../support/core/configText.js';
+import { Serving } from '../../support/core/serving.js';
+
+interface Entry {
+  readonly command: string;
+  readonly args: string[];
+}
+
+describe('mcp-toolsets entries', () => {
+  let cli: CommandLine;
+  let serving: Serving | undefined;
+  const agentsFile = (): string => path.join(cli.folder, '.mcp.json');
+
+  beforeEach(async () => {
+    cli = await CommandLine.open({ alpha: rawWith(['pid']) });
+  });
+
+  afterEach(async () => {
+    await serving?.end();
+    serving = undefined;
+    await cli.close();
+  });
+
+  /** Starts an entry of the agent's file in the folder, as an agent does. */
+  async function startEntry(name: string): Promise<Client> {
+    const { mcpServers } = JSON.parse(readFileSync(agentsFile(), 'utf8')) as { mcpServers: Record<string, Entry> };
+    const { command, args } = mcpServers[name] ?? assert.fail(`no entry ${name}`);
+    const client = new Client({ name: 'agent', version: '1' });
+    const env = cli.env as Record<string, string>;
+    await client.connect(new StdioClientTransport({ command, args, cwd: cli.folder, env }));
+    return client;
+  }
+
+  const pidOf = async (client: Client): Promise<number> => {
+    const { content } = await client.callTool({ name: 'pid' });
+    return Number((content as { text: string }[])[0]?.text);
+  };
+
+  it('`entries` shows its change to an agent’s file, and writes it and the launcher with --write', async () => {
+    writeFileSync(agentsFile(), '{\n  "mcpServers": { "own": { "command": "x" } } // by hand\n}\n');
+    const shown = await cli.run('entries', 'claude-code');
+    assert.deepEqual([shown.code, shown.stdout.includes('connect')], [0, true]);
+    assert.match(shown.stderr, /Nothing is written yet/);
+    assert.ok(!readFileSync(agentsFile(), 'utf8').includes('alpha'));
+    assert.ok(!existsSync(path.join(cli.home, '.minds', 'bin')));
+    const written = await cli.run('entries', 'claude-code', '--write');
+    assert.equal(written.code, 0, written.stderr);
+    const text = readFileSync(agentsFile(), 'utf8');
+    assert.match(text, /^\{\n {2}"mcpServers": \{ "own": \{ "command": "x" \}, .* \} \/\/ by hand\n\}\n$/);
+    const { mcpServers } = JSON.parse(text.replace('// by hand', '')) as { mcpServers: object };
+    assert.deepEqual(Object.keys(mcpServers), ['own', 'alpha', 'mcp_admin']);
+    const unknown = await cli.run('entries', 'emacs');
+    assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
+  });
+
+  it('An entry serves the folder itself, and reaches `serve` of the folder if it runs', async () => {
+    assert.equal((await cli.run('entries', 'claude-code', '--write')).code, 0);
+    const alone = await startEntry('alpha');
+    const command = (): string[] => cli.processes().map((found) => found.command);
+    assert.ok((await pidOf(alone)) > 0);
+    assert.ok(command().some((line) => line.includes('raw.mjs')));
+    await alone.close();
+    serving = await Serving.begin(cli, ['alpha', 'mcp_admin']);
+    const one = await startEntry('alpha');
+    const all = await startEntry('mcp_admin');
+    assert.ok((await pidOf(one)) > 0);
+    await serving.until(/alpha/);
+    const { content } = await all.callTool({ name: 'mcp_status' });
+    assert.match(JSON.stringify(content), /alpha: running/);
+    await one.close();
+    await all.close();
+  });
+
+  it('Two people get the same bytes for a file of the folder', async () => {
+    const written = async (): Promise<string> => {
+      const { code, stderr } = await cli.run('entries', 'claude-code', '--write');
+      assert.equal(code, 0, stderr);
+      return readFileSync(agentsFile(), 'utf8');
+    };
+    const first = await written();
+    await cli.close();
+    cli = await CommandLine.open({ alpha: rawWith(['pid']) });
+    assert.equal(await written(), first);
+    assert.ok(![cli.folder, cli.home, '127.0.0.1'].some((word) => first.includes(word)), first);
+  });
+});
