@@ -15,7 +15,7 @@ async function main(): Promise<number> {
   undoOnSignals();
   await npm(['run', '--silent', 'build'], { quiet: true });
   const mocha = new Mocha({ ui: 'bdd', ...(values.grep !== undefined && { grep: values.grep }) });
-  mocha.addFile(join(__dirname, 'toolsets.test.ts'));
+  for (const name of ['toolsets', 'entry']) mocha.addFile(join(__dirname, `${name}.test.ts`));
   await mocha.loadFilesAsync();
   return await new Promise<number>((done) => void mocha.run((failures) => done(failures > 0 ? 1 : 0)));
 }

@@ -19,6 +19,8 @@ interface InstallOptions {
   /** The last day of publication for each dependency. */
   readonly before?: string;
   readonly runsScripts?: boolean;
+  /** Versions of dependencies that a package names by a tag, because some registries keep no tags. */
+  readonly overrides?: Readonly<Record<string, string>>;
 }
 
 /** Returns the folder in the variable, or one in the cache of the user. */
@@ -34,8 +36,8 @@ export async function installPinned(root: string, id: string, pin: Pin, options:
   const making = `${folder}.${process.pid}`;
   mkdirSync(making, { recursive: true });
   try {
-    writeFileSync(path.join(making, 'package.json'), '{ "private": true }\n');
-    const { before, runsScripts = true } = options;
+    const { before, runsScripts = true, overrides = {} } = options;
+    writeFileSync(path.join(making, 'package.json'), JSON.stringify({ private: true, overrides }));
     const args = ['install', '--no-audit', '--no-fund', '--loglevel=error', `${name}@${version}`];
     if (before !== undefined) args.push('--before', before);
     if (!runsScripts) args.push('--ignore-scripts');

@@ -109,7 +109,7 @@ export function absenceText(toolset: Toolset, absence: Absence): Pick<Problem, '
   if (rival?.isOurs === true) {
     return {
       message: `The editor takes the toolset "${id}" from the entry "${rival.label}" of ${rival.file}, and this entry does not run yet.`,
-      fix: `Run “MCP: List Servers”, choose "${rival.label}" of ${rival.file} and start it. The editor asks you once whether you trust it.`,
+      fix: `Run “MCP: List Servers”, choose "${rival.label}" of ${rival.file} and start it. The editor may ask you whether you trust it.`,
     };
   }
   if (rival) {

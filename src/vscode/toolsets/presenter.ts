@@ -237,7 +237,9 @@ class Watch implements Disposable {
       this.begin('awaited');
       return this.tell(undefined);
     }
-    this.tell({ presence, connected, switchedOff: stage.switchedOff(), rivals });
+    // Our own entry gives the tools.
+    const isByEntry = hasOtherPrefix && rivals.some(({ isOurs }) => isOurs);
+    this.tell(isByEntry ? undefined : { presence, connected, switchedOff: stage.switchedOff(), rivals });
   }
 
   private tell(absence: Absence | undefined): void {

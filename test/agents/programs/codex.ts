@@ -14,15 +14,11 @@ export const codex: AgentProgram = {
   limits: { change: 'it lists the tools once' },
 };
 
-const endsUnseen =
-  'in that version nothing tells that a conversation is over, so that the idle limit ends the instance';
-
-/** The same in version 2026-07-28 of the protocol. It has no sessions, so only threads identify conversations (G3). */
+/** The same with version 2026-07-28 of the protocol, if the server speaks it. */
 export const codexOf2026: AgentProgram = {
   ...codex,
   title: 'Codex with its feature `mcp_2026_07_28`',
   settle: (around, write) => settleModel(around, write, ['[features]', 'mcp_2026_07_28 = true']),
-  limits: { ...codex.limits, end: endsUnseen, crash: endsUnseen },
 };
 
 function settleModel({ folder, home, modelUrl }: Around, write: WriteFile, more: readonly string[] = []): void {

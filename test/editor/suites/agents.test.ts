@@ -238,7 +238,7 @@ describe('other agents', () => {
       await choose('Claude Code');
       await page.waitFor('.monaco-diff-editor');
       await page.waitFor('.view-lines :text("connect")');
-      await page.waitFor('.view-line:has-text("They hold no path, no port and no token")');
+      await page.waitFor('.view-line:has-text("The entries start")');
       await page.screenshot('preview');
       assert.ok(!readFileSync(mcpJson, 'utf8').includes('mine'));
       await answer('Write these 2 entries to .mcp.json?', 'Write');

@@ -120,6 +120,17 @@ describe('Presenter', () => {
     assert.match(messages()[0] ?? '', /names the tools of "demo" mcp_demo2_…/);
   });
 
+  it('reports an entry of ours until its tools are there, under another prefix', async () => {
+    stage.connections.add('demo');
+    stage.rivalsFound = [{ label: 'demo', file: '.mcp.json', place: problem().place, isOurs: true }];
+    presenter.expect([demo]);
+    await clock.flow(10_000);
+    assert.match(messages()[0] ?? '', /from the entry "demo" of \.mcp\.json/);
+    show('mcp_demo2_a', 'mcp_demo2_b');
+    await clock.flow(10_000);
+    assert.deepEqual([messages(), stage.renewed], [[], []]);
+  });
+
   it('starts a toolset only once at a time', async () => {
     stage.onStart = () => new Promise(() => {});
     presenter.expect([demo]);
