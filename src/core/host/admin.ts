@@ -209,14 +209,14 @@ function statusText(snapshot: StatusSnapshot, conversation: string | undefined, 
 }
 
 function serverLine(server: ServerStatus, conversation: string | undefined): string {
-  const own = server.instances.some(({ use }) => use.kind === 'leased' && use.conversation === conversation);
+  const own = server.instances.find(({ use }) => use.kind === 'leased' && use.conversation === conversation);
   const hasSpare = server.instances.some(({ use }) => use.kind === 'spare');
   return [
     `${server.id}: ${stateText(server)}`,
     `${server.tools.length} of ${server.offered} tools published`,
     ...(server.previous ? [previousPhrase(server.previous)] : []),
     ...(server.previous && server.approval.kind === 'pending' ? [`approved ${howToApprove(server)}`] : []),
-    ...(own ? ['this conversation has an instance'] : []),
+    ...(own ? [`this conversation has an instance${own.folder === undefined ? '' : ` in ${own.folder}`}`] : []),
     ...(hasSpare ? ['a spare instance waits for the next conversation'] : []),
   ].join(', ');
 }

@@ -91,8 +91,18 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     return {
       ...outcome,
       ...(isToAll && { toolset, result: resultAmongAll(result, toolset) }),
-      ...(news && { notes: [leaseNote(toolset, news, this.releaseAdviceFor(call, toolset))] }),
+      ...(news && {
+        notes: [
+          leaseNote(toolset, news, this.releaseAdviceFor(call, toolset), this.folderOf(toolset, call.conversation)),
+        ],
+      }),
     };
+  }
+
+  /** Returns the folder of the conversation's instance. */
+  private folderOf(toolset: string, conversation: string): string | undefined {
+    const server = this.host.snapshot.servers.find(({ id }) => id === toolset);
+    return server?.instances.find(({ use }) => use.kind === 'leased' && use.conversation === conversation)?.folder;
   }
 
   private releaseAdviceFor(call: ToolsetCall, toolset: string): string | undefined {

@@ -17,14 +17,17 @@ export function releaseByEnding(tool: string, args?: Fields): string {
   return `Call the tool whose name ends in "${tool}" with ${given} when you will not need it again soon.`;
 }
 
-/** Begins with a line break, because some programs join the parts of a result without one. */
-export function leaseNote(server: string, news: LeaseNews, advice: ReleaseAdvice): string {
+/**
+ * Begins with a line break, because some programs join the parts of a result without one.
+ * @param folder the absolute path of the folder where the instance works. An agent may work in another worktree.
+ */
+export function leaseNote(server: string, news: LeaseNews, advice: ReleaseAdvice, folder?: string): string {
   const how = advice ?? 'It ends when it is idle for a while, or when the person releases it.';
   switch (news.kind) {
     case 'new':
     case 'newHere': {
       const before = news.kind === 'new' ? '' : ' If it had one before, that one is gone with all that it held.';
-      return `\n[MCP Toolsets] This conversation now has its own instance of "${server}", which keeps its state between calls.${before} ${how}`;
+      return `\n[MCP Toolsets] This conversation now has its own instance of "${server}", which keeps its state between calls${folder === undefined ? '' : ` and works in ${folder}`}.${before} ${how}`;
     }
     case 'replaced':
       return `\n[MCP Toolsets] The instance of "${server}" that this conversation had is gone (${news.cause}) with all that it held. This result is from a new one. ${how}`;

@@ -63,7 +63,7 @@ export const dialects = {
     timeLimits: [milliseconds('timeout', 'call')],
   }),
   cursor: row('Cursor', ['./.cursor/mcp.json', '~/.cursor/mcp.json'], { references: editor }),
-  vscode: row('VS Code', ['./.vscode/mcp.json', '$user/mcp.json'], {
+  vscode: row('VS Code', ['./.vscode/mcp.json', '$user/mcp.json', 'User/profiles/*/mcp.json'], {
     at: ['servers', 'mcpServers', 'mcp/servers', 'mcp/mcpServers'],
     references: editor,
   }),

@@ -69,6 +69,8 @@ interface PreviousDefinition {
 export interface InstanceStatus {
   readonly id: string;
   readonly pid: number | undefined;
+  /** The absolute path of the folder where its process works. */
+  readonly folder?: string | undefined;
   readonly startedAt: number;
   readonly lastCallAt: number | undefined;
   readonly callsInFlight: number;
@@ -226,17 +228,18 @@ function problemsOfFailure(id: string, places: ServerPlaces, failure: Failure): 
 
 function instancesOf(facts: UnitFacts): readonly InstanceStatus[] {
   const all = [...(facts.serving ? [facts.serving] : []), ...facts.draining];
-  return all
-    .flatMap(({ pool }) => pool.live)
-    .map((instance) => ({
+  return all.flatMap(({ pool, definition: { launch } }) =>
+    pool.live.map((instance) => ({
       id: instance.id,
       pid: instance.connection.pid,
+      folder: launch.transport === 'stdio' ? launch.cwd : undefined,
       startedAt: instance.startedAt,
       lastCallAt: instance.lastCallAt,
       callsInFlight: instance.callsInFlight,
       lastTool: instance.lastTool,
       use: instance.use,
-    }));
+    })),
+  );
 }
 
 const notAsked: SignInStatus = { kind: 'none' };

@@ -100,8 +100,14 @@ describe('other agents', () => {
   const pidOf = async (client: Client): Promise<string> =>
     ((await client.callTool({ name: 'pid' })).content as { text: string }[])[0]?.text ?? '';
 
-  it('By default no endpoint listens and no token exists', () => {
-    assert.ok(!existsSync(endpoints));
+  it('By default the window serves agents on a port of the system, which `connect` finds', async () => {
+    const address = await until(
+      () => (existsSync(endpoints) ? readdirSync(endpoints).find((name) => name.endsWith('.address')) : undefined),
+      (name) => name !== undefined,
+      'the address',
+    );
+    const { pid } = JSON.parse(readFileSync(join(endpoints, address ?? ''), 'utf8')) as { pid: number };
+    assert.equal(pid, process.pid);
   });
 
   it('With a port, each session of another agent is a conversation with a separate instance', async () => {
@@ -154,7 +160,7 @@ describe('other agents', () => {
     assert.equal(await answers(), true);
   });
 
-  it('After the setting is switched off, the port is closed and sessions are over', async () => {
+  it('After the setting is switched off, its port is closed and the sessions there are over', async () => {
     const client = await connect('mine');
     await setPort(0);
     await until(answers, (found) => !found, 'the end');
@@ -253,7 +259,9 @@ describe('other agents', () => {
       );
       assert.ok(![folder(), homedir(), '127.0.0.1'].some((word) => text.includes(word)), text);
       const { mcpServers } = JSON.parse(text.replace(' // by hand', '')) as { mcpServers: Record<string, Entry> };
+      const before = (await servers()).length;
       assert.deepEqual(await toolsOf(mcpServers['mine'] ?? assert.fail()), ['add', 'pid', 'mcp_release_mine']);
+      assert.equal((await servers()).length, before, 'it is served by the window');
       await page.screenshot('written');
       await rm(mcpJson);
     });

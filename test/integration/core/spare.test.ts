@@ -22,7 +22,7 @@ describe('core: the spare instance', () => {
     await untilUses('memory', 'leased', 'spare');
     assert.match(
       await stage.text('mcp_admin', 'mcp_status', {}, { conversation: 'd1' }),
-      /memory: running, .*, this conversation has an instance, a spare instance waits for the next conversation$/m,
+      /memory: running, .*, this conversation has an instance in .*, a spare instance waits for the next conversation$/m,
     );
     const spare = pidOfSpare('memory');
     await stage.result('memory', 'read_graph', {}, { conversation: 'd2' });

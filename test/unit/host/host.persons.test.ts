@@ -231,7 +231,10 @@ describe('mcp_admin (L5)', () => {
     const call = stage.call('a', 'x');
     await answer(warm, '1');
     await call;
-    assert.equal(await ask('mcp_status'), 'a: running, 1 of 1 tools published, this conversation has an instance');
+    assert.equal(
+      await ask('mcp_status'),
+      'a: running, 1 of 1 tools published, this conversation has an instance in /ws',
+    );
     assert.equal(await ask('mcp_status', {}, 'd2'), 'a: running, 1 of 1 tools published');
     await stage.edit(file({ a: "command: ''" }));
     assert.match(

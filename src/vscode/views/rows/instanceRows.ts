@@ -9,7 +9,7 @@ import type { TreeNode, TreeOptions } from './treeNode.js';
 
 export function instanceNodes(parent: string, server: ServerStatus, { now, titleOf }: TreeOptions): TreeNode[] {
   return server.instances.map((instance: InstanceStatus) => {
-    const { use, startedAt, lastCallAt, lastTool, pid } = instance;
+    const { use, startedAt, lastCallAt, lastTool, pid, folder } = instance;
     const phrase = instancePhrase(use);
     const conversation = use.kind === 'leased' ? use.conversation : undefined;
     const { text: title, chat } = (conversation === undefined ? undefined : titleOf(conversation)) ?? {};
@@ -26,6 +26,7 @@ export function instanceNodes(parent: string, server: ServerStatus, { now, title
         ? formatted`conversation ${code(use.conversation)}, since ${timeOf(use.since, now)}; “Release Instance” ends it, and the next call of the conversation starts another`
         : noMarkdown,
       formatted`started ${timeOf(startedAt, now)}${pid === undefined ? '' : `, process ${pid}`}`,
+      folder === undefined ? noMarkdown : formatted`works in ${code(folder)}`,
       lastCallAt === undefined
         ? formatted`not called yet`
         : formatted`last call ${called.join('')} ${timeOf(lastCallAt, now)}`,
