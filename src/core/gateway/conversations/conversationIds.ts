@@ -55,10 +55,14 @@ const namings: readonly Naming[] = [
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Returns the name of a program with a known key for conversations. */
-export function namerOf(clientInfo: unknown): string | undefined {
+/**
+ * Returns the name of a program with a known key for conversations.
+ * @param isAtEditors true at the editor's own paths, where its ids are bare
+ */
+export function namerOf(clientInfo: unknown, isAtEditors = false): string | undefined {
   const name = isObject(clientInfo) ? clientInfo['name'] : undefined;
-  return namings.find(({ program }) => program === name)?.program;
+  const naming = namings.find(({ program }) => program === name);
+  return isAtEditors && naming?.key === conversationKey ? undefined : naming?.program;
 }
 
 /** Returns the name of the conversation in a call of this program. */

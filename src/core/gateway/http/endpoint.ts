@@ -148,7 +148,7 @@ export class Endpoint {
     const traits = {
       declared,
       readsStructureAlone: readsStructureAlone(clientInfo),
-      namer: this.deps.methods.namesConversations ? undefined : namerOf(clientInfo),
+      namer: namerOf(clientInfo, this.deps.methods.namesConversations),
       ...(agentHost !== undefined && { agentHost }),
     };
     const session = this.deps.sessions.open({
