@@ -69,10 +69,10 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
   }
   if (write) {
     try {
-      if (!isOfPackage) await writeLauncher(home, cli);
       if (plan.edits.length > 0) {
         writeInside(rootOf(agent, around), file, { before: before ?? '', after: markedAs(before, plan.after) });
       }
+      if (!isOfPackage) await writeLauncher(home, cli);
     } catch (error) {
       return complain(nothingWritten(error));
     }
