@@ -19,7 +19,7 @@ export function releaseByEnding(tool: string, args?: Fields): string {
 
 /**
  * Begins with a line break, because some programs join the parts of a result without one.
- * @param folder the absolute path of the folder where the instance works. An agent may work in another worktree.
+ * @param folder the working directory of the instance, an absolute path. An agent may work in another worktree.
  */
 export function leaseNote(server: string, news: LeaseNews, advice: ReleaseAdvice, folder?: string): string {
   const how = advice ?? 'It ends when it is idle for a while, or when the person releases it.';

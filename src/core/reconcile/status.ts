@@ -69,7 +69,7 @@ interface PreviousDefinition {
 export interface InstanceStatus {
   readonly id: string;
   readonly pid: number | undefined;
-  /** The absolute path of the folder where its process works. */
+  /** The working directory of its process, an absolute path. Absent for a server over HTTP. */
   readonly folder?: string | undefined;
   readonly startedAt: number;
   readonly lastCallAt: number | undefined;

@@ -111,7 +111,7 @@ function nameOf({ kind, uri }: Binary): string {
 
 /** Shortens a type, because a server may write any text there. */
 function shown(type: string): string {
-  // Nobody is shown more, and a long text of blanks would cost a large replacement.
+  // The rest is never shown, and replacing blanks in a long text takes long.
   const line = type.trimStart().slice(0, 200).replace(/\s+/g, ' ').trim();
   return line.length > 100 ? `${line.slice(0, 100)}…` : line;
 }

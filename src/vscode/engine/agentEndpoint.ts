@@ -29,11 +29,6 @@ export class AgentEndpoint {
     return this.deps.tokenFile;
   }
 
-  /** Returns the address of a toolset, or undefined while nothing listens. */
-  urlOf(toolset: string): string | undefined {
-    return this.open?.endpoint.urlOf(toolset);
-  }
-
   /** Sessions on another port end. @param port the port to listen on, or 0 for a port that the system chooses */
   use(port: number): void {
     this.wanted = port;

@@ -42,7 +42,7 @@ describe('the package in a registry', function () {
       storage: path.join(root, 'storage'),
       auth: { htpasswd: { file: path.join(root, 'htpasswd'), max_users: 10 } },
       packages: { '**': rights },
-      log: { type: 'stdout', format: 'json', level: 'fatal' },
+      log: { type: 'stdout', format: 'json', level: 'warn' },
       web: { enable: false },
       middlewares: {},
     };
@@ -55,8 +55,14 @@ describe('the package in a registry', function () {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let said = '';
-    for (const stream of [registry.stdout, registry.stderr]) stream?.on('data', (chunk) => (said += String(chunk)));
-    await within(Promise.race([answers(), once(registry, 'close')]), 'the registry', () => said);
+    const listens = new Promise<void>((resolve) => {
+      for (const stream of [registry?.stdout, registry?.stderr])
+        stream?.on('data', (chunk) => {
+          said += String(chunk);
+          if (said.includes('http address')) resolve();
+        });
+    });
+    await within(Promise.race([listens, once(registry, 'close')]), 'the registry', () => said);
     assert.equal(registry.exitCode, null, said);
     const account = await fetch(`${address}-/user/org.couchdb.user:ada`, {
       method: 'PUT',
@@ -92,17 +98,6 @@ describe('the package in a registry', function () {
   async function nodeOf(node: string): Promise<string> {
     const pin = { package: 'node', version: node };
     return commandIn(await installPinned(cache, 'node', pin), 'node');
-  }
-
-  async function answers(): Promise<void> {
-    while (registry?.exitCode === null) {
-      const isThere = await fetch(`${address}-/ping`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-      if (isThere) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
   }
 
   const envOf = (home: string, bin: string): Record<string, string> => ({

@@ -34,8 +34,8 @@ export function conversationOf(meta: Fields | undefined): string | undefined {
 }
 
 /**
- * Codex 0.169.0 names the thread of every call, and its threads may share a session. So do the chats of the editor, if it
- * starts `connect` by an entry of its own. Claude Code 2.1.330, Copilot CLI 1.0.102 and the clients of the SDK name none. A
+ * Codex 0.169.0 names the thread of every call, and its threads may share a session. So may the chats of
+ * the editor, if it starts an entry of its `mcp.json`. Claude Code 2.1.330, Copilot CLI 1.0.102 and the clients of the SDK name none. A
  * name counts only for its own program, and only if it is unique.
  */
 interface Naming {
