@@ -10,6 +10,7 @@ import { importFile } from './cli/importCommand.js';
 import { prompt, prompts, read, resources } from './cli/offersCommands.js';
 import { complain, complainOf, complainOfDefect, help, misuse, print, report, toJson } from './cli/output.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
+import { gatewayLines, servedBy, tokenFileFor } from './cli/gateways.js';
 import { isOfFile, statusTable, toolsTable } from './cli/render.js';
 import { directoryExists } from './core/host/assemble.js';
 import { configDeps, withServers, type Run } from './cli/withHost.js';
@@ -65,8 +66,8 @@ async function main(argv: string[]): Promise<number> {
   const tooMuch = rest[mostArguments[command ?? ''] ?? rest.length];
   if (tooMuch !== undefined) return misuse(`\`${command}\` does not take the argument "${tooMuch}".`);
   const { json, debug, approve: approves } = values;
-  const run = { folder, json, debug, approve: approves, permissions, guardianScript };
-  serves = command === 'serve' || command === 'connect';
+  const run = { folder, json, debug, approve: approves, permissions, guardianScript, script: __filename };
+  serves = command === 'serve' || command === 'connect' || command === 'engine';
   // As in the editor, a defect must not end all conversations.
   if (serves) process.on('uncaughtException', complainOfDefect);
   switch (command) {
@@ -75,13 +76,17 @@ async function main(argv: string[]): Promise<number> {
       return withServers(run, ({ host: { snapshot } }) =>
         Math.max(report(run.json, snapshot.problems), snapshot.servers.some(isPending) ? 1 : 0),
       );
-    case 'status':
+    case 'status': {
+      const gateways = await servedBy(tokenFileFor(folder, values['token-file']));
       return withServers(run, ({ host: { snapshot } }) => {
         const ofFiles = snapshot.problems.filter(isOfFile);
         complainOf(ofFiles);
-        print(run.json ? toJson(snapshot) : statusTable(snapshot));
+        const shown = gateways.map(({ program, pid, since, clients }) => ({ ...program, pid, since, clients }));
+        print(run.json ? toJson({ ...snapshot, gateways: shown }) : statusTable(snapshot));
+        if (!run.json) for (const line of gatewayLines(gateways)) print(line);
         return ofFiles.length > 0 || snapshot.servers.some(isBroken) ? 1 : 0;
       });
+    }
     case 'tools':
       return withServers(run, ({ host }) => tools(run, host, rest[0]));
     case 'call':
@@ -113,6 +118,14 @@ async function main(argv: string[]): Promise<number> {
       const { connect } = await import('./cli/connectCommand.js');
       return connect(run, { toolset: rest[0], tokenFile: values['token-file'], holdChanged });
     }
+    case 'engine': {
+      const { engine } = await import('./cli/engineCommand.js');
+      return engine(run, values['token-file']);
+    }
+    case 'stop': {
+      const { stop } = await import('./cli/engineCommand.js');
+      return stop(run, values['token-file']);
+    }
     case 'secret': {
       const { secret } = await import('./cli/secretCommand.js');
       return secret(run.json, rest[0], rest[1], rest.slice(2));
@@ -139,6 +152,8 @@ const mostArguments: Readonly<Partial<Record<string, number>>> = {
   serve: 0,
   entries: 1,
   connect: 1,
+  engine: 0,
+  stop: 0,
   import: 1,
 };
 
@@ -175,7 +190,7 @@ function isPending({ state }: ServerStatus): boolean {
   return state.kind === 'pending';
 }
 
-/** True for `serve` and `connect`, whose output is incidental. */
+/** True for commands whose output is incidental. */
 let serves = false;
 /** True if a part of the output is lost. */
 let isCut = false;

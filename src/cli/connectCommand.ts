@@ -1,27 +1,24 @@
 /**
  * `mcp-toolsets connect`: an MCP server over stdio for clients that can only start programs (G6). It connects the client to the
- * gateway of the folder, in an editor or in `serve`. Without a gateway, or with options that the gateway does not know, it serves
- * the folder for this client only, and ends with the client. Agents start this command, so it starts only servers that the
- * person approved elsewhere (S1).
+ * gateway of the folder, in an editor, in `serve` or in the engine, which it starts if need be (G6d). With options that the gateway
+ * does not know, it serves the folder for this client only, and ends with the client. Agents start this command, so it starts
+ * only servers that the person approved elsewhere (S1).
  */
 import { randomBytes } from 'node:crypto';
-import { homedir } from 'node:os';
-import path from 'node:path';
 import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
 import { Bridge } from '../core/bridge/bridge.js';
 import type { GatewayAddress } from '../core/bridge/line.js';
 import { builtInToolset } from '../core/config/model.js';
-import { notedPort } from '../core/files/addressFile.js';
-import { knowsToken } from '../core/files/proof.js';
-import { tokenFileOf, tokenIn } from '../core/files/tokenFile.js';
+import { messageOf } from '../core/base/text.js';
 import { createGateway } from '../core/gateway/http/gateway.js';
 import type { Fields } from '../core/protocol/client.js';
 import type { LastClient } from '../core/remembered/lastClient.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { lastClientOf } from './folderClient.js';
+import { foundGateway, startEngine, tokenFileFor, type FoundGateway } from './gateways.js';
 import { Interruption } from './interruption.js';
 import { keptOffers } from './keptOffers.js';
 import { complain } from './output.js';
@@ -37,13 +34,13 @@ export interface ConnectRequest {
 }
 
 export async function connect(run: Run, { toolset, tokenFile: given, holdChanged }: ConnectRequest): Promise<number> {
-  const tokenFile = path.resolve(given ?? tokenFileOf(run.folder, homedir()));
+  const tokenFile = tokenFileFor(run.folder, given);
   const interruption = new Interruption();
   const own = new OwnGateway(run, toolset, holdChanged);
   // Another process does not know the options that protect this client (S3, S4).
   const isAlone = run.permissions.hasOptions || holdChanged;
   const find = async (): Promise<GatewayAddress> => {
-    const found = isAlone ? undefined : await foundGateway(tokenFile);
+    const found = isAlone ? undefined : await joined(run, tokenFile);
     const base = found ? { url: urlOf(found.port), token: found.token } : await own.address();
     const isConfigured = readConfigFiles(run.folder).sources.some(({ text }) => text !== undefined);
     // Without a config file, the instructions of all toolsets say how to begin.
@@ -63,22 +60,22 @@ export async function connect(run: Run, { toolset, tokenFile: given, holdChanged
   return 0;
 }
 
-/**
- * Finds the gateway of an editor or of `serve` that serves the folder already (G6). The gateway must prove that it knows the
- * token, so no other program receives it.
- */
-async function foundGateway(tokenFile: string): Promise<{ readonly port: number; readonly token: string } | undefined> {
-  const port = await notedPort(tokenFile);
-  if (port === undefined) return undefined;
-  const token = await tokenIn(tokenFile);
-  if (await knowsToken(port, token)) return { port, token };
-  complain(
-    `Another program listens on port ${port}. It does not know the token of this folder, so the token was not sent to it.`,
-  );
-  return undefined;
-}
-
 const urlOf = (port: number): string => `http://127.0.0.1:${port}`;
+
+/** Returns the gateway of an editor, of `serve` or of the engine. Starts an engine if there is none, and a config file. */
+async function joined(run: Run, tokenFile: string): Promise<FoundGateway | undefined> {
+  const found = await foundGateway(tokenFile);
+  const { sources, problems } = readConfigFiles(run.folder);
+  // What is wrong with the files is said to this client. Without a file, there is nothing to share.
+  if (found || problems.length > 0 || sources.every(({ text }) => text === undefined)) return found;
+  try {
+    await startEngine(run.script, run.folder, tokenFile);
+    return await foundGateway(tokenFile);
+  } catch (error) {
+    complain(`The folder is served for this client alone, because no engine could start: ${messageOf(error)}`);
+    return undefined;
+  }
+}
 
 /** A gateway of the folder in this process. It starts when it is first needed. */
 class OwnGateway {

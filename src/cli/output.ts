@@ -9,7 +9,7 @@ const usage = `Usage: mcp-toolsets <command> [options]
 Commands
   check             report the problems of the config file; exits with 1 if one is an error
                     (--start also starts the servers and checks what they offer)
-  status            start the servers and show the state of each
+  status            start the servers and show the state of each, and who serves the folder to agents
   tools [server]    start the servers and list the published tools and those left out
   call <tool> [json]  call a published tool with arguments given as JSON; exits with 1 if it fails
                     (--answers JSON fills in the forms that the tool shows; other fields take the form's defaults)
@@ -24,8 +24,10 @@ Commands
                     (--port N, by default 7427; --token-file FILE; --approve-edits starts whatever the files say, now and
                     later; --hold-changed hides tools, prompts and instructions that change or appear after the approval)
   connect [toolset] act as an MCP server over stdio with one toolset or all, for clients that start programs. It passes
-                    calls on to the editor or \`serve\` of the folder if one runs. Otherwise, and always with --allow,
-                    --ask, --deny or --hold-changed, it starts the servers itself. It starts only what you approved
+                    calls on to the editor or \`serve\` of the folder if one runs. Otherwise it starts an engine, which all
+                    \`connect\` of the folder share and which ends 60 s after the last of them. With --allow, --ask,
+                    --deny or --hold-changed, it starts servers of its own. It starts only what you approved
+  stop              end the engine of the folder, with its servers
   entries <agent>   show what entries for the toolsets would change in the file of another agent: claude-code, codex,
                     copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, continue, windsurf or
                     antigravity, and what they start that you have not approved (--write writes the entries and approves

@@ -2,15 +2,13 @@
  * `mcp-toolsets serve`: serves the toolsets of a folder to other agents of this machine, without an editor (G6, H1). It follows
  * the config files until it ends. Servers of later edits wait for approval.
  */
-import { homedir } from 'node:os';
-import path from 'node:path';
 import { assertNever } from '../core/base/assertNever.js';
 import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
 import { needsAttention } from '../core/base/problem.js';
 import { asText } from '../core/base/text.js';
-import { tokenFileOf } from '../core/files/tokenFile.js';
+import type { Program } from '../core/files/addressFile.js';
 import { secretInFile } from '../core/gateway/http/endpointSecret.js';
 import { createGateway, type GatewayDeps } from '../core/gateway/http/gateway.js';
 import type { Host } from '../core/host/hostContract.js';
@@ -20,6 +18,7 @@ import { createRestBackend } from '../core/host/restBackend.js';
 import { StableEndpoint, type EndpointState } from '../core/gateway/http/stableEndpoint.js';
 import { version } from '../../package.json';
 import { lastClientOf } from './folderClient.js';
+import { tokenFileFor } from './gateways.js';
 import { keptOffers } from './keptOffers.js';
 import { complain, NewLines, print } from './output.js';
 import { inOrder, problemLine, subjectOfProblem } from './render.js';
@@ -37,42 +36,52 @@ export interface ServeRequest {
 }
 
 export async function serveFolder(run: Run, request: ServeRequest): Promise<number> {
-  const tokenFile = path.resolve(request.tokenFile ?? tokenFileOf(run.folder, homedir()));
+  const tokenFile = tokenFileFor(run.folder, request.tokenFile);
   const client = await lastClientOf(run.folder);
   const offerReview = await keptOffers(request.holdChanged);
   const guards = { approvesEdits: request.approveEdits, offerReview, expects: client.expected };
   const onClient = (_: unknown, capabilities: Fields): void => client.note(capabilities);
-  return withHost(run, (running) => serve(run, running, { port: request.port, tokenFile, onClient }), guards);
+  const served: Served = { port: request.port, tokenFile, program: { kind: 'serve', version }, onClient };
+  return withHost(run, (running) => serve(run, running, served), guards);
 }
 
-interface Served {
+interface Served extends Pick<GatewayDeps, 'onClient' | 'onConnections'> {
+  /** If it is 0, the system chooses a port. */
   readonly port: number;
   readonly tokenFile: string;
-  readonly onClient: GatewayDeps['onClient'] & {};
+  readonly program: Program;
 }
 
-async function serve(run: Run, running: RunningHost, { port, tokenFile, onClient }: Served): Promise<number> {
+/** Resolves when the folder is served, or to the exit code after a complaint. The endpoint ends before the host. */
+export async function openEndpoint(run: Run, running: RunningHost, served: Served): Promise<StableEndpoint | number> {
+  const { port, tokenFile, program, onClient, onConnections } = served;
   const { core, host, started, signal, closeFirst } = running;
   const { backend, log, redactor } = core;
-  const store = new DisposableStore('serve');
   const rest = createRestBackend(host, systemClock, () => configFileOf(run.folder));
   const endpoint = new StableEndpoint({
     port,
-    secret: secretInFile(tokenFile, systemClock),
+    secret: secretInFile(tokenFile, program, systemClock),
     clock: systemClock,
     log,
     keepSecret: (values) => redactor.register(values),
-    createGateway: (stable) => createGateway({ backend, log, clock: systemClock, version, onClient, stable, rest }),
+    createGateway: (stable) =>
+      createGateway({
+        backend,
+        log,
+        clock: systemClock,
+        version,
+        stable,
+        rest,
+        ...(onClient && { onClient }),
+        ...(onConnections && { onConnections }),
+      }),
   });
-  closeFirst(async () => {
-    store.dispose();
-    await endpoint.dispose();
-  });
+  closeFirst(() => endpoint.dispose());
   started.catch((error: unknown) => complain(`The config files were not applied: ${asText(error)}`));
   if (endpoint.state.kind === 'starting') await nextEvent(endpoint.onDidChange, () => true, signal);
   switch (endpoint.state.kind) {
     case 'listening':
-      break;
+      return endpoint;
     case 'portTaken':
       return complain(
         `Port ${port} is taken, perhaps by an editor or another \`serve\` of this folder. Stop it, or choose another port with --port.`,
@@ -81,9 +90,17 @@ async function serve(run: Run, running: RunningHost, { port, tokenFile, onClient
     case 'failed':
       return complain(`Cannot listen: ${endpoint.state.kind === 'failed' ? endpoint.state.reason : 'it ended'}.`);
   }
+}
+
+async function serve(run: Run, running: RunningHost, served: Served): Promise<number> {
+  const { host, signal, closeFirst } = running;
+  const endpoint = await openEndpoint(run, running, served);
+  if (typeof endpoint === 'number') return endpoint;
+  const store = new DisposableStore('serve');
+  closeFirst(() => Promise.resolve(store.dispose()));
   running.followConfig(store);
   run.permissions.follow(host, store);
-  tell(run, host, endpoint, tokenFile, store);
+  tell(run, host, endpoint, served.tokenFile, store);
   await untilAborted(signal);
   return 0;
 }

@@ -40,6 +40,8 @@ export interface Run {
   /** True if the command line lets waiting servers start, for this run (S1). */
   readonly approve: boolean;
   readonly guardianScript: string;
+  /** The file of this command line. */
+  readonly script: string;
 }
 
 export interface RunningHost {

@@ -77,6 +77,7 @@ export class Comparison {
       await untilListed(peer, chosen);
       for (const subject of chosen) await subject.guarded('connect', () => subject.compare(peer, era, 'connect'));
       await peer.close();
+      await cli.stopEngines();
       await cli.untilGone();
     }
     await cli.close();

@@ -135,6 +135,7 @@ export const arrows: Record<string, readonly string[]> = {
     'core/bridge',
     'core/connections/http/oauth',
     'core/files',
+    'core/gateway',
     'core/gateway/http',
     'core/reconcile',
     'core/host',

@@ -1,56 +1,94 @@
 /**
- * Writes and reads a folder's gateway address, in a file beside its token file, for clients without port and token
- * (G6). The file names the process too, so the token never goes to another program with the same port.
+ * Writes and reads the addresses of a folder's gateways, in files beside its token file, for clients without port and token
+ * (G6). An editor and `serve` share one file. An engine has one for its version, so no other version joins it (G6d). A file
+ * names the process too, so the token never goes to another program with the same port.
  */
-import { unlink } from 'node:fs/promises';
+import { readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { isAlive } from '../base/isAlive.js';
 import { largestConfigFile, readTextFile } from '../base/textFile.js';
 import { makePrivateFile } from '../base/privateFile.js';
+import { isObject } from '../base/isObject.js';
 import { watchFile } from './watchedFile.js';
 
-function fileOf(tokenFile: string): string {
+const kinds = ['editor', 'serve', 'engine'] as const;
+
+/** What serves a folder. */
+export interface Program {
+  readonly kind: (typeof kinds)[number];
+  /** The version of this software. */
+  readonly version: string;
+}
+
+export interface NotedAddress {
+  readonly port: number;
+  readonly pid: number;
+  readonly program: Program;
+  /** In milliseconds since the epoch. */
+  readonly since: number;
+}
+
+export function addressFileOf(tokenFile: string, { kind, version }: Program): string {
   const { dir, name } = path.parse(tokenFile);
-  return path.join(dir, `${name}.address`);
+  return path.join(dir, `${name}${kind === 'engine' ? `.engine-${version}` : ''}.address`);
 }
 
 /** Notes this process as the listener at the port. */
-export async function noteAddress(tokenFile: string, port: number): Promise<void> {
-  await makePrivateFile(fileOf(tokenFile), `${JSON.stringify({ port, pid: process.pid })}\n`);
+export async function noteAddress(tokenFile: string, noted: Omit<NotedAddress, 'pid'>): Promise<void> {
+  const text = `${JSON.stringify({ ...noted, pid: process.pid })}\n`;
+  await makePrivateFile(addressFileOf(tokenFile, noted.program), text);
 }
 
 /** Notes it again when the note is gone, because the process with the newer note has ended. */
-export function keepAddress(tokenFile: string, port: number, clock: Clock): Disposable {
-  const watched = watchFile(fileOf(tokenFile), { clock });
+export function keepAddress(tokenFile: string, noted: Omit<NotedAddress, 'pid'>, clock: Clock): Disposable {
+  const watched = watchFile(addressFileOf(tokenFile, noted.program), { clock });
   watched.onDidChange(({ kind }) => {
     // Without the note, clients use the port of their entries.
-    if (kind === 'absent') noteAddress(tokenFile, port).catch(() => undefined);
+    if (kind === 'absent') noteAddress(tokenFile, noted).catch(() => undefined);
   });
   return watched;
 }
 
 /** Removes the note of this process. A newer note of another process stays. */
-export async function forgetAddress(tokenFile: string): Promise<void> {
-  const noted = await read(tokenFile);
-  if (noted?.pid === process.pid) await unlink(fileOf(tokenFile)).catch(() => undefined);
+export async function forgetAddress(tokenFile: string, program: Program): Promise<void> {
+  const file = addressFileOf(tokenFile, program);
+  const noted = await read(file);
+  if (noted?.pid === process.pid) await unlink(file).catch(() => undefined);
 }
 
-/** Returns the noted port of a live process. */
-export async function notedPort(tokenFile: string): Promise<number | undefined> {
-  const noted = await read(tokenFile);
-  return noted && isAlive(noted.pid) ? noted.port : undefined;
+/** Returns the noted address of a live process. */
+export async function notedAddress(tokenFile: string, program: Program): Promise<NotedAddress | undefined> {
+  return await live(addressFileOf(tokenFile, program));
 }
 
-async function read(tokenFile: string): Promise<{ readonly port: number; readonly pid: number } | undefined> {
+/** Returns the noted addresses of all live processes, the editor or `serve` first. */
+export async function notedAddresses(tokenFile: string): Promise<NotedAddress[]> {
+  const { dir, name } = path.parse(tokenFile);
+  const names = await readdir(dir).catch(() => []);
+  const files = names
+    .filter((file) => file === `${name}.address` || (file.startsWith(`${name}.engine-`) && file.endsWith('.address')))
+    .sort((a, b) => a.length - b.length);
+  const noted = await Promise.all(files.map((file) => live(path.join(dir, file))));
+  return noted.filter((each) => each !== undefined);
+}
+
+async function live(file: string): Promise<NotedAddress | undefined> {
+  const noted = await read(file);
+  return noted && isAlive(noted.pid) ? noted : undefined;
+}
+
+async function read(file: string): Promise<NotedAddress | undefined> {
   try {
-    const noted = JSON.parse(await readTextFile(fileOf(tokenFile), largestConfigFile)) as {
-      port?: unknown;
-      pid?: unknown;
-    } | null;
-    const { port, pid } = noted ?? {};
-    return Number.isInteger(port) && Number.isInteger(pid) ? { port: Number(port), pid: Number(pid) } : undefined;
+    const noted: unknown = JSON.parse(await readTextFile(file, largestConfigFile));
+    if (!isObject(noted) || !isObject(noted['program'])) return undefined;
+    const { port, pid, since, program } = noted;
+    const kind = kinds.find((each) => each === program['kind']);
+    const { version } = program;
+    if (!Number.isInteger(port) || !Number.isInteger(pid) || !Number.isInteger(since)) return undefined;
+    if (kind === undefined || typeof version !== 'string') return undefined;
+    return { port: Number(port), pid: Number(pid), since: Number(since), program: { kind, version } };
   } catch {
     return undefined;
   }

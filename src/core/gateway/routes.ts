@@ -14,6 +14,16 @@ const segments = { editor: 'editor', agentHost: 'editor', plain: 'mcp' } as cons
 /** An address is too long for two clients to choose the same by chance. */
 const routePattern = /^\/(editor|mcp)(?:\/([A-Za-z0-9_-]{1,64}))?(?:\/c\/([A-Za-z0-9_-]{22,64}))?\/?(?:\?|$)/;
 
+/** The path of the connected programs as JSON, for the holders of a lasting token. */
+export const programsPath = '/programs';
+
+/** A client that is there now. */
+export interface ConnectedProgram {
+  /** Its name in `clientInfo`; empty if it gave none. */
+  readonly program: string;
+  readonly toolset: string;
+}
+
 export function parseRoute(url: string | undefined): Route | undefined {
   const match = routePattern.exec(url ?? '');
   if (!match) return undefined;

@@ -8,6 +8,8 @@ export type AgentEndpointState = { readonly kind: 'off' } | EndpointState;
 
 interface AgentEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret'> {
   readonly tokenFile: string;
+  /** The version of this software. */
+  readonly version: string;
 }
 
 export class AgentEndpoint {
@@ -52,7 +54,11 @@ export class AgentEndpoint {
       return;
     }
     const { tokenFile, clock } = this.deps;
-    const endpoint = new StableEndpoint({ ...this.deps, port, secret: secretInFile(tokenFile, clock) });
+    const endpoint = new StableEndpoint({
+      ...this.deps,
+      port,
+      secret: secretInFile(tokenFile, { kind: 'editor', version: this.deps.version }, clock),
+    });
     const listener = endpoint.onDidChange((state) => {
       const { log } = this.deps;
       if (state.kind === 'listening') {

@@ -85,6 +85,7 @@ export function createEngine(deps: EngineDeps): Engine {
     );
     return new AgentEndpoint({
       tokenFile: tokenFileOf(folder ?? home, home),
+      version,
       clock,
       log: hostLog,
       keepSecret: (values) => redactor.register(values),

@@ -1,7 +1,7 @@
 /** `mcp-toolsets connect` (G6): an MCP server over stdio, connected to the gateway of the folder. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -41,6 +41,7 @@ describe('mcp-toolsets connect', () => {
     for (const client of [...clients.splice(0), ...modern.splice(0)]) await client.close();
     // A refused client closes its transport without an event for the end.
     await untilNone(() => cli.processes().filter(({ command }) => command.includes('cli.js connect')), 10_000);
+    await cli.stopEngines();
     await serving?.end();
     serving = undefined;
     await cli.close();
@@ -163,11 +164,93 @@ describe('mcp-toolsets connect', () => {
     assert.match(JSON.stringify(after.content), /is gone/);
   });
 
-  it('Without `serve`, `connect` serves the folder itself and leaves nothing', async () => {
+  const engines = (): number[] =>
+    cli.processes().flatMap(({ command, pid }) => (command.includes('cli.js engine') ? [pid] : []));
+
+  it('Without `serve`, `connect` starts an engine that goes on after its client, and `stop` ends it with its servers', async () => {
     const client = await connect(['alpha']);
     assert.equal(await call(client, 'alpha_count'), '1');
     await client.close();
-    await untilNone(() => cli.processes(), 10_000);
+    await untilNone(() => cli.processes().filter(({ command }) => command.includes('cli.js connect')), 10_000);
+    const before = engines();
+    assert.equal(before.length, 1);
+    assert.equal(await call(await connect(['alpha']), 'alpha_count'), '1');
+    assert.deepEqual(engines(), before);
+    await clients[1]?.close();
+    await untilNone(() => cli.processes().filter(({ command }) => command.includes('cli.js connect')), 10_000);
+    const stopped = await cli.run('stop');
+    assert.deepEqual([stopped.code, stopped.stderr], [0, '']);
+    assert.match(stopped.stdout, /^The engine has ended\. It served /);
+    assert.match((await cli.run('stop')).stdout, /No engine serves this folder/);
+  });
+
+  it('Two `connect` clients that begin at once start one engine, and `status` names it, its start and its clients', async () => {
+    const [one, two] = await Promise.all([connect(['alpha']), connectModern([])]);
+    assert.equal(engines().length, 1);
+    assert.deepEqual([await call(one, 'alpha_count'), await call(two, 'alpha_count')], ['1', '1']);
+    const shown = await cli.finishBeside(cli.begin('status'));
+    assert.match(
+      shown.stdout,
+      /Served by an engine \(version \S+, process \d+\) since [\d: -]+, for independent \(alpha\), modern\./,
+    );
+    const listed = JSON.parse((await cli.finishBeside(cli.begin('status', '--json'))).stdout) as {
+      gateways: unknown[];
+    };
+    assert.equal(JSON.stringify(listed.gateways).includes('token'), false);
+    assert.deepEqual(
+      (listed.gateways as { kind: string; pid: number }[]).map(({ kind, pid }) => [kind, pid]),
+      [['engine', engines()[0]]],
+    );
+  });
+
+  it('The servers of a killed engine end within 5 s, and its clients go on at the next one', async () => {
+    const client = await connect(['alpha']);
+    assert.equal(await call(client, 'alpha_count'), '1');
+    const [engine = 0] = engines();
+    const servers = cli.processes().filter(({ command }) => command.includes('raw.mjs'));
+    process.kill(engine, 'SIGKILL');
+    await untilNone(() => cli.processes().filter(({ pid }) => servers.some((server) => server.pid === pid)), 5000);
+    const after = await client.callTool({ name: 'alpha_count', arguments: {} });
+    assert.equal(textOf(after), '1');
+    assert.match(JSON.stringify(after.content), /is gone/);
+    assert.equal(engines().length, 1);
+    assert.notEqual(engines()[0], engine);
+  });
+
+  it('A client stays at its engine when `serve` begins, and the next client goes to `serve`', async () => {
+    const client = await connect(['alpha']);
+    const pid = await call(client, 'alpha_pid');
+    await serve();
+    assert.equal(await call(client, 'alpha_pid'), pid);
+    await connect(['alpha']);
+    const { stdout } = await cli.finishBeside(cli.begin('status', '--json'));
+    const { gateways } = JSON.parse(stdout) as { gateways: { kind: string; clients: unknown[] }[] };
+    assert.deepEqual(
+      gateways.map(({ kind, clients: served }) => [kind, served.length]),
+      [
+        ['serve', 1],
+        ['engine', 1],
+      ],
+    );
+  });
+
+  it('An engine of another version is not joined', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
+    await connect(['alpha']);
+    const other = path.join(cli.folder, 'other');
+    await cp(path.dirname(cli.commandOf('connect').args[0] ?? ''), other, { recursive: true });
+    for (const file of await readdir(other, { recursive: true })) {
+      if (!file.endsWith('.js')) continue;
+      const text = await readFile(path.join(other, file), 'utf8');
+      await writeFile(path.join(other, file), text.replaceAll(`"${version}"`, '"0.0.9"'));
+    }
+    const client = new Client({ name: 'older', version: '1' });
+    clients.push(client);
+    const args = [path.join(other, 'cli.js'), 'connect', 'alpha'];
+    const env = cli.env as Record<string, string>;
+    await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd: cli.folder, env }));
+    assert.equal(await call(client, 'alpha_count'), '1');
+    assert.equal(engines().length, 2);
   });
 
   it('With own permissions (S4) or `--hold-changed` (S3), `connect` serves the folder itself, because `serve` lacks them', async () => {
@@ -227,12 +310,13 @@ describe('mcp-toolsets connect', () => {
     });
     await new Promise<void>((resolve) => impostor.listen(0, '127.0.0.1', resolve));
     const { port } = impostor.address() as AddressInfo;
-    await writeFile(addressOf(tokenFile), JSON.stringify({ port, pid: process.pid }));
+    await writeFile(addressOf(tokenFile), JSON.stringify({ ...noted, port, pid: process.pid }));
     try {
       const client = await connect(['alpha', '--token-file', tokenFile]);
-      assert.equal(await call(client, 'alpha_count'), '1', 'it serves the folder itself');
+      assert.equal(await call(client, 'alpha_count'), '1', 'an engine serves the folder');
       assert.deepEqual([...new Set(seen)], ['GET /proof undefined']);
       await client.close();
+      await cli.stopEngines();
     } finally {
       impostor.closeAllConnections();
       await new Promise((resolve) => impostor.close(resolve));
@@ -343,6 +427,7 @@ describe('mcp-toolsets connect', () => {
     const waiting = await connectIn('alpha');
     assert.match(waiting.getInstructions() ?? '', /approve/);
     assert.deepEqual((await waiting.listTools()).tools, []);
+    assert.equal(engines().length, 2, 'each folder has an engine of its own');
   });
 
   it('`connect` reports an unknown toolset', async () => {

@@ -45,11 +45,12 @@ describe('connect and approvals (S1)', () => {
     assert.deepEqual(stage.storedNames, ['a']);
   });
 
-  it('`connect NAME` starts only this server', async () => {
+  it('`connect NAME` offers only this server, and starts only this server if it serves its client alone', async () => {
     cli.save({ a: stage.server('a'), b: stage.server('b') });
     await stage.approve();
-    assert.deepEqual(await stage.namesFor('b'), ['b_echo']);
+    assert.deepEqual(await stage.namesFor('b', '--hold-changed'), ['b_echo']);
     assert.deepEqual(stage.ran, ['b']);
+    assert.deepEqual(await stage.namesFor('b'), ['b_echo']);
   });
 
   it('A revoked approval applies to `connect` too, during its run and later', async () => {

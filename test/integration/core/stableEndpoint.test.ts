@@ -29,7 +29,7 @@ describe('stable endpoint (G6)', () => {
     const [backend, clock, log, secrets] = [new FakeBackend(), new FakeClock(), new MemoryLog(), [] as string[]];
     const endpoint = new StableEndpoint({
       port,
-      secret: secretInFile(file, clock),
+      secret: secretInFile(file, { kind: 'serve', version: '1' }, clock),
       clock,
       log,
       keepSecret: (values) => {

@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { version } from '../../../package.json';
@@ -55,13 +56,11 @@ describe('the package in a registry', function () {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let said = '';
-    const listens = new Promise<void>((resolve) => {
-      for (const stream of [registry?.stdout, registry?.stderr])
-        stream?.on('data', (chunk) => {
-          said += String(chunk);
-          if (said.includes('http address')) resolve();
-        });
-    });
+    for (const stream of [registry.stdout, registry.stderr]) stream?.on('data', (chunk) => (said += String(chunk)));
+    // It prints its address before it listens.
+    const listens = (async (): Promise<void> => {
+      while (!(await fetch(`${address}-/ping`).catch(() => undefined))) await pause(20);
+    })();
     await within(Promise.race([listens, once(registry, 'close')]), 'the registry', () => said);
     assert.equal(registry.exitCode, null, said);
     const account = await fetch(`${address}-/user/org.couchdb.user:ada`, {

@@ -100,6 +100,7 @@ export class ApprovalStage {
 
   async end(): Promise<void> {
     for (const client of this.clients.splice(0)) await client.close();
+    await this.cli.stopEngines();
     await untilNone(() => this.cli.processes(), 10_000);
   }
 

@@ -199,7 +199,16 @@ export class CommandLine {
     await untilNone(() => this.processes(), 5000);
   }
 
+  /** Ends the engines of `connect` of all folders. They would outlive their clients. */
+  async stopEngines(): Promise<void> {
+    const engines = (): TestProcess[] =>
+      this.processes().filter(({ command }) => command.includes(' engine --folder '));
+    for (const { pid } of engines()) process.kill(pid, 'SIGTERM');
+    await untilNone(engines, 10_000);
+  }
+
   async close(): Promise<void> {
+    await this.stopEngines();
     await this.untilGone();
     rmSync(this.root, { recursive: true });
   }

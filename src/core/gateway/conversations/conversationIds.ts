@@ -55,6 +55,15 @@ const namings: readonly Naming[] = [
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+/** In characters. The ids of sessions contain the name. */
+export const longestProgram = 80;
+
+/** Returns the name of a client's program, for people. It is empty if the client gave none. */
+export function programOf(clientInfo: unknown): string {
+  const name = isObject(clientInfo) ? clientInfo['name'] : undefined;
+  return typeof name === 'string' ? name.slice(0, longestProgram) : '';
+}
+
 /**
  * Returns the name of a program with a known key for conversations.
  * @param isAtEditors true at the editor's own paths, where its ids are bare

@@ -7,6 +7,7 @@
  */
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
+import type { ConnectedProgram } from '../routes.js';
 import type { ServerClient } from '../../protocol/client.js';
 import { Conversation, quietLimitMs } from './conversation.js';
 import type { Listing } from './listings.js';
@@ -31,8 +32,8 @@ interface ConversationsDeps {
 
 export class Conversations implements Disposable {
   private readonly kept = new Map<string, Kept>();
-  /** The number of streams that hold a conversation open. */
-  private readonly attending = new Map<string, number>();
+  /** The streams that hold a conversation open, and the program at its address. */
+  private readonly attending = new Map<string, { streams: number; readonly toolset: string; program: string }>();
   private readonly quiet = new Map<string, Disposable>();
 
   constructor(private readonly deps: ConversationsDeps) {}
@@ -72,18 +73,28 @@ export class Conversations implements Disposable {
   attend(given: ConversationKey): Disposable {
     const key = keyOf(given);
     this.quiet.get(key)?.dispose();
-    this.attending.set(key, (this.attending.get(key) ?? 0) + 1);
+    const held = this.attending.get(key) ?? { streams: 0, toolset: given.toolset, program: '' };
+    held.streams += 1;
+    this.attending.set(key, held);
     return {
       dispose: () => {
-        const left = (this.attending.get(key) ?? 1) - 1;
-        if (left > 0) {
-          this.attending.set(key, left);
-          return;
-        }
+        held.streams -= 1;
+        if (held.streams > 0) return;
         this.attending.delete(key);
         this.awaitQuiet(key, quietLimitMs);
       },
     };
+  }
+
+  /** Notes the name of the program at an address. */
+  noteProgram(given: ConversationKey, program: string): void {
+    const held = this.attending.get(keyOf(given));
+    if (held) held.program = program;
+  }
+
+  /** The programs that hold an address open. */
+  programs(): readonly ConnectedProgram[] {
+    return [...this.attending.values()].map(({ toolset, program }) => ({ toolset, program }));
   }
 
   end(given: ConversationKey): void {

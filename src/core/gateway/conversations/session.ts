@@ -54,6 +54,8 @@ export class Session extends Conversation implements Client {
   private first: string | undefined;
   private readonly others = new BoundedMap<string, CallClient>(mostConversations);
   logLevel: string | undefined;
+  /** Its client's name in `clientInfo`; empty if it gave none, or began the session at another gateway. */
+  program = '';
   isClosed = false;
   private hasListened = false;
   private readonly streams: OpenStream[] = [];

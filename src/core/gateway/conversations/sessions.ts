@@ -2,7 +2,7 @@
 import { BoundedMap } from '../../base/boundedMap.js';
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
-import { isServedAt, type Route } from '../routes.js';
+import { isServedAt, type ConnectedProgram, type Route } from '../routes.js';
 import { quietLimitMs } from './conversation.js';
 import { sessionConversation } from './conversationIds.js';
 import type { Listing } from './listings.js';
@@ -102,6 +102,12 @@ export class Sessions {
 
   of(toolset: string): Session[] {
     return [...this.byId.values()].filter((session) => session.toolset === toolset);
+  }
+
+  /** The programs of all sessions with a present client. */
+  programs(): readonly ConnectedProgram[] {
+    const present = [...this.byId.values()].filter(({ hasLeft }) => !hasLeft);
+    return present.map(({ toolset, program }) => ({ toolset, program }));
   }
 
   /**

@@ -25,7 +25,7 @@ import {
 } from '../../protocol/jsonRpc.js';
 import type { ConversationKey, Conversations } from '../conversations/conversations.js';
 import { ofInstances } from '../modern/attribution.js';
-import { addressConversation, namerOf } from '../conversations/conversationIds.js';
+import { addressConversation, longestProgram, namerOf, programOf } from '../conversations/conversationIds.js';
 import type { Listing, Listings } from '../conversations/listings.js';
 import { answerRequest, capabilitiesOf, takeNotification } from '../methods/methods.js';
 import { allowsBatches, isProtocolVersion, negotiate, type ProtocolVersion } from '../../protocol/versions.js';
@@ -58,9 +58,6 @@ interface EndpointDeps {
 const startLimitMs = 8_000;
 
 type RequestMessage = Extract<Message, { kind: 'request' }>;
-
-/** The ids of sessions contain the name. */
-const longestProgram = 80;
 
 /** A longer body is read in slices, in characters (P10). */
 const longBody = 256 * 1024;
@@ -162,6 +159,7 @@ export class Endpoint {
       const message = 'Too many sessions are open.';
       return this.answerAlone(response, errorMessage(id, { code: errorCodes.server, message }));
     }
+    session.program = programOf(clientInfo);
     const result = JSON.stringify({
       protocolVersion: session.protocolVersion,
       capabilities: serverCapabilities(version, capabilitiesOf(served)),

@@ -1,7 +1,7 @@
 /** The secret of a stable endpoint (G2, G6). */
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
-import { forgetAddress, keepAddress, noteAddress } from '../../files/addressFile.js';
+import { forgetAddress, keepAddress, noteAddress, type Program } from '../../files/addressFile.js';
 import { tokenIn } from '../../files/tokenFile.js';
 import { watchFile } from '../../files/watchedFile.js';
 
@@ -15,9 +15,13 @@ export interface EndpointSecret {
   forgetAddress?(): Promise<void>;
 }
 
-/** Returns the secret for agents outside the editor. Removing the file renews it. */
-export function secretInFile(tokenFile: string, clock: Clock): EndpointSecret {
+/**
+ * Returns the secret for agents outside the editor. Removing the file renews it.
+ * @param program the one that serves with it
+ */
+export function secretInFile(tokenFile: string, program: Program, clock: Clock): EndpointSecret {
   let kept: Disposable | undefined;
+  const since = clock.now();
   return {
     read: () => tokenIn(tokenFile),
     watch: (changed) => {
@@ -26,13 +30,13 @@ export function secretInFile(tokenFile: string, clock: Clock): EndpointSecret {
       return watched;
     },
     noteAddress: async (port) => {
-      await noteAddress(tokenFile, port);
+      await noteAddress(tokenFile, { port, program, since });
       kept?.dispose();
-      kept = keepAddress(tokenFile, port, clock);
+      kept = keepAddress(tokenFile, { port, program, since }, clock);
     },
     forgetAddress: async () => {
       kept?.dispose();
-      await forgetAddress(tokenFile);
+      await forgetAddress(tokenFile, program);
     },
   };
 }

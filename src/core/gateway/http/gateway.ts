@@ -6,7 +6,7 @@
  * Invariants: a client without the token gets nothing, and nothing of it is kept; the editor never gets 401, 403 or
  * 5xx, because they cancel its other calls or open a sign-in (G3b); after `dispose` no socket is open.
  */
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { assertNever } from '../../base/assertNever.js';
 import type { Clock } from '../../base/clock.js';
@@ -17,7 +17,7 @@ import { asText } from '../../base/text.js';
 import { deliveryWithoutFiles, type Delivery } from '../../results/delivery.js';
 import { Attribution } from '../modern/attribution.js';
 import { BearerCheck, isLocalHost, isLocalOrigin, strangerAdvice, Strangers } from './access.js';
-import { isEditorPath, parseRoute, routePath, type Route } from '../routes.js';
+import { isEditorPath, parseRoute, programsPath, routePath, type ConnectedProgram, type Route } from '../routes.js';
 import type { ClientKind, Fields } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { proofOf, proofPath } from '../../files/proof.js';
@@ -73,6 +73,8 @@ export interface GatewayDeps {
   readonly editorName?: string;
   /** Called after `initialize`, with the declared capabilities. */
   readonly onClient?: (clientKind: ClientKind, capabilities: Fields) => void;
+  /** Called with the number of open connections that have shown the token, after each change. */
+  readonly onConnections?: (open: number) => void;
   /** Prepares results for clients. By default no file is written. */
   readonly delivery?: Delivery;
   /** A lasting address. By default, the system chooses the port, and the token is fresh. */
@@ -119,8 +121,11 @@ export class Gateway {
   private readonly succession: Succession;
   private readonly stateless: Stateless;
   private readonly endpointOfAll: Endpoint;
+  private readonly programs: () => readonly ConnectedProgram[];
   private readonly server: Server;
   private readonly strangers = new Strangers();
+  /** The sockets that have shown the token. */
+  private readonly admitted = new Set<Socket>();
   /** The port is kept, because asking for it is a system call. */
   private givenPort: number | undefined;
   private disposal: Promise<void> | undefined;
@@ -178,6 +183,7 @@ export class Gateway {
         ended: (client) => backend.noteClient(client, 'gone'),
       }),
     );
+    this.programs = () => [...this.sessions.programs(), ...conversations.programs()];
     const attribution = new Attribution({ conversations, listings });
     const stateless = this.store.add(
       new Stateless({ methods, attribution, conversations, listenStreams, heartbeat, clock, version }),
@@ -278,6 +284,9 @@ export class Gateway {
           return await this.endpointOfAll.serve(request, response, admission.route);
         case 'rest':
           return await rest?.serve(request, response);
+        case 'programs':
+          response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(this.programs()));
+          return;
         case 'stranger':
         case 'withoutToken':
           if (this.proves(request, response, admission.kind)) return;
@@ -311,10 +320,23 @@ export class Gateway {
       return { kind: 'withoutToken' };
     }
     this.strangers.admit(socket);
+    this.noteConnection(socket);
+    if (url === programsPath && this.deps.stable) return { kind: 'programs' };
     if (this.rest && isRestPath(url)) return { kind: 'rest' };
     const route = parseRoute(url);
     if (!route || (this.isForAgents && route.clientKind === 'editor')) return { kind: 'nowhere' };
     return { kind: 'admitted', route };
+  }
+
+  private noteConnection(socket: Socket): void {
+    const { onConnections } = this.deps;
+    if (!onConnections || this.admitted.has(socket)) return;
+    this.admitted.add(socket);
+    onConnections(this.admitted.size);
+    socket.once('close', () => {
+      this.admitted.delete(socket);
+      onConnections(this.admitted.size);
+    });
   }
 
   /** Answers a client before it shows the lasting token, because another program may have had the port (G6). */
@@ -354,4 +376,8 @@ const advice = {
 
 type Refusal = { readonly kind: 'stranger' } | { readonly kind: 'withoutToken' } | { readonly kind: 'nowhere' };
 
-type Admission = { readonly kind: 'admitted'; readonly route: Route } | { readonly kind: 'rest' } | Refusal;
+type Admission =
+  | { readonly kind: 'admitted'; readonly route: Route }
+  | { readonly kind: 'rest' }
+  | { readonly kind: 'programs' }
+  | Refusal;

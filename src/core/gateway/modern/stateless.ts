@@ -21,6 +21,7 @@ import type { Attributed, Attribution } from './attribution.js';
 import type { ServedToolset } from '../backend.js';
 import { CallClient, cancelCall, type CallInFlight, type Client } from '../conversations/client.js';
 import type { Conversation } from '../conversations/conversation.js';
+import { addressConversation, programOf } from '../conversations/conversationIds.js';
 import type { Conversations } from '../conversations/conversations.js';
 import { errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf } from '../dialect.js';
 import { PostReply, type Heartbeat, type MessageStream } from '../eventStreams.js';
@@ -84,6 +85,10 @@ export class Stateless implements Disposable {
     // The answer is a task only if the client can ask about it.
     const traits = { ...envelope.traits, declared: knowsTasks(served.features) ? declared : withoutTasks(declared) };
     if (!isKnown(message.method)) return answerWith(response, 404, errorMessage(id, unknown));
+    if (route.address !== undefined) {
+      const key = { toolset: route.toolset, id: addressConversation(route.address) };
+      this.deps.conversations.noteProgram(key, programOf(traits.clientInfo));
+    }
     const attributed = this.deps.attribution.of({ route, served, message, traits });
     if (attributed.kind === 'refused')
       return answerWith(response, attributed.status, errorMessage(id, attributed.error));

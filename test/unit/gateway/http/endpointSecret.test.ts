@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { notedPort } from '../../../../src/core/files/addressFile.js';
+import { notedAddress } from '../../../../src/core/files/addressFile.js';
 import { secretInFile } from '../../../../src/core/gateway/http/endpointSecret.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
+
+const program = { kind: 'serve', version: '1' } as const;
 
 describe('the secret in a file (G6)', () => {
   let folder: string;
@@ -21,10 +23,10 @@ describe('the secret in a file (G6)', () => {
 
   it('the address is noted again after another process with its own note has ended', async () => {
     const clock = new FakeClock();
-    const secret = secretInFile(tokenFile, clock);
+    const secret = secretInFile(tokenFile, program, clock);
     await secret.noteAddress?.(7427);
     // Another `serve` of the folder begins and ends.
-    writeFileSync(address, JSON.stringify({ port: 7428, pid: process.ppid }));
+    writeFileSync(address, JSON.stringify({ port: 7428, pid: process.ppid, program, since: 0 }));
     const turns = async (until: () => boolean): Promise<void> => {
       for (let turn = 0; !until(); turn++) {
         assert.ok(turn < 100_000, 'it does not come');
@@ -34,10 +36,14 @@ describe('the secret in a file (G6)', () => {
     };
     let waited = 0;
     await turns(() => ++waited > 100);
-    assert.equal(await notedPort(tokenFile), 7428, 'what another has noted stays while it is there');
+    assert.equal(
+      (await notedAddress(tokenFile, program))?.port,
+      7428,
+      'what another has noted stays while it is there',
+    );
     unlinkSync(address);
     await turns(() => existsSync(address));
-    assert.equal(await notedPort(tokenFile), 7427);
+    assert.equal((await notedAddress(tokenFile, program))?.port, 7427);
     await secret.forgetAddress?.();
     assert.deepEqual([existsSync(address), clock.pending], [false, 0]);
   });

@@ -1,0 +1,27 @@
+/** The end of an engine without clients (G6d). */
+import assert from 'node:assert/strict';
+import { Visits } from '../../../src/cli/engineCommand.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+
+describe('the clients of an engine', () => {
+  it('an engine ends when no client was there for a minute, counted from its start and from the last client', () => {
+    const clock = new FakeClock();
+    const ended = (): boolean => visits.ended.aborted;
+    const visits = new Visits(clock, 60_000);
+    clock.advance(59_999);
+    visits.note(1);
+    visits.note(2);
+    clock.advance(600_000);
+    visits.note(1);
+    clock.advance(600_000);
+    assert.equal(ended(), false);
+    visits.note(0);
+    clock.advance(59_999);
+    visits.note(1);
+    visits.note(0);
+    clock.advance(59_999);
+    assert.equal(ended(), false);
+    clock.advance(1);
+    assert.deepEqual([ended(), clock.pending], [true, 0]);
+  });
+});
