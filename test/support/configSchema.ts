@@ -76,6 +76,10 @@ function shape(value: ValueShape): JsonSchema {
       return value.orText
         ? { anyOf: [{ type: 'string' }, orNothing(level(value.level))] }
         : orNothing(level(value.level));
+    case 'tables':
+      return orNothing({ type: 'object', additionalProperties: orNothing(level(value.level)) });
+    case 'any':
+      return {};
     case 'servers':
       return orNothing({
         type: 'object',

@@ -246,9 +246,9 @@ function partsChanged({ kind, print }: ReviewedOffer, was: OfferPrint | undefine
   return was ? differingParts(kind, was, print) : ['new'];
 }
 
-function listedOf({ tool, prompt, instructions }: ReviewedOffers): Listed {
+function listedOf({ tool, prompt, instructions, overrides }: ReviewedOffers): Listed {
   return {
-    tool: byName(tool.map(reviewedTool)),
+    tool: byName(tool.map((one) => reviewedTool(one, overrides?.get(one.name)))),
     prompt: byName(prompt.map(reviewedPrompt)),
     instructions: byName(instructions === undefined ? [] : [reviewedInstructions(instructions)]),
   };

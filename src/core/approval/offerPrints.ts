@@ -6,12 +6,14 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
 import type { Event } from '../base/events.js';
+import { plainOverrides } from '../config/hash.js';
+import type { ToolOverride, ToolOverrides } from '../config/model.js';
 import type { OfferedPrompt, OfferedTool } from '../tools/catalogue.js';
 import type { LaunchDescription } from './fingerprint.js';
 
 /** The parts of each kind of offer, in the order of their hashes. */
 const partsOf = {
-  tool: ['description', 'schema', 'hints', 'visibility'],
+  tool: ['description', 'schema', 'hints', 'visibility', 'override'],
   prompt: ['description', 'arguments'],
   instructions: ['text'],
 } as const;
@@ -40,7 +42,21 @@ export interface ReviewedOffer {
 
 const known = new WeakMap<object, ReviewedOffer>();
 
-export function reviewedTool(tool: OfferedTool): ReviewedOffer {
+/** @param override what the file says about the tool */
+export function reviewedTool(tool: OfferedTool, override?: ToolOverride): ReviewedOffer {
+  return override ? withOverride(reviewedTool(tool), override) : plainTool(tool);
+}
+
+function withOverride({ print, text, ...rest }: ReviewedOffer, override: ToolOverride): ReviewedOffer {
+  const said = plainOverrides(new Map([['', override]]));
+  return {
+    ...rest,
+    print: [...print.slice(0, -1), hash([said])],
+    text: () => [...text(), ...laidOut('override in the config file', said)],
+  };
+}
+
+function plainTool(tool: OfferedTool): ReviewedOffer {
   return remembered(tool, () => {
     const { name, title, description, inputSchema, outputSchema, annotations, _meta: meta } = tool;
     const { title: shownTitle, ...hints } = annotations ?? {};
@@ -48,7 +64,13 @@ export function reviewedTool(tool: OfferedTool): ReviewedOffer {
     return {
       kind: 'tool',
       name,
-      print: [hash([title, description, shownTitle]), hash([inputSchema, outputSchema]), hash(hints), hash([ui])],
+      print: [
+        hash([title, description, shownTitle]),
+        hash([inputSchema, outputSchema]),
+        hash(hints),
+        hash([ui]),
+        hash([undefined]),
+      ],
       text: () => [
         ...said('title', title),
         ...said('title that is shown', shownTitle),
@@ -92,9 +114,10 @@ function laidOut(label: string, value: unknown): [string, string][] {
   return value === undefined ? [] : [[label, JSON.stringify(JSON.parse(canonicalJson(value)), null, 2)]];
 }
 
-/** Returns undefined if the stored hashes are no print. An earlier version stored no `visibility`. */
+/** Returns undefined if the stored hashes are no print. Earlier versions stored neither `visibility` nor `override`. */
 export function printOf(kind: ReviewedKind, hashes: readonly unknown[]): OfferPrint | undefined {
-  const all = kind === 'tool' && hashes.length === 3 ? [...hashes, hash([undefined])] : hashes;
+  const lacking = kind === 'tool' && hashes.length >= 3 ? partsOf.tool.length - hashes.length : 0;
+  const all = [...hashes, ...Array.from({ length: Math.max(0, lacking) }, () => hash([undefined]))];
   const isWhole = all.length === partsOf[kind].length && all.every((one) => typeof one === 'string');
   return isWhole ? (all as OfferPrint) : undefined;
 }
@@ -139,6 +162,8 @@ export interface ReviewedOffers {
   readonly tool: readonly OfferedTool[];
   readonly prompt: readonly OfferedPrompt[];
   readonly instructions: string | undefined;
+  /** What the file says about these tools. */
+  readonly overrides?: ToolOverrides | undefined;
 }
 
 /** A launch for clients with the same declared capabilities. Its fingerprint differs from that of the launch for others. */

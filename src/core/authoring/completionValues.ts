@@ -48,6 +48,7 @@ export async function valueDrafts(
         rank,
       }));
     case 'item':
+      if (shape.of === 'allowed') return [];
       return shape.of !== 'pattern'
         ? argumentDrafts(shape.of, references(), slot, deps, typed)
         : itemDrafts(place, deps);

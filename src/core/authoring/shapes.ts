@@ -7,7 +7,7 @@ import { pathKey, type SketchBox, type SketchPath } from '../yaml/sketch.js';
 export type PlaceShape =
   | ValueShape
   | { readonly kind: 'server' }
-  | { readonly kind: 'item'; readonly of: 'argument' | 'scope' | 'pattern' | 'mediaType' | 'word' }
+  | { readonly kind: 'item'; readonly of: 'argument' | 'scope' | 'pattern' | 'allowed' | 'mediaType' | 'word' }
   | { readonly kind: 'transformItem' }
   | { readonly kind: 'freeValue'; readonly of: 'variable' | 'header'; readonly name: string };
 
@@ -85,6 +85,8 @@ function below(shape: PlaceShape, step: string | number): PlaceShape | undefined
   switch (shape.kind) {
     case 'servers':
       return typeof step === 'string' ? { kind: 'server' } : undefined;
+    case 'tables':
+      return typeof step === 'string' ? { kind: 'table', level: shape.level } : undefined;
     case 'values':
       return typeof step === 'string' ? { kind: 'freeValue', of: shape.of, name: step } : undefined;
     case 'arguments':

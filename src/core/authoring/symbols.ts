@@ -82,6 +82,12 @@ class Walk {
       case 'table':
         if (value.kind === 'map') this.table(shape.level, value, server, of);
         return;
+      case 'tables':
+        if (value.kind !== 'map') return;
+        for (const one of value.entries.values()) {
+          if (one.value.kind === 'map') this.table(shape.level, one.value, server, of);
+        }
+        return;
       case 'servers':
         if (value.kind === 'map') for (const one of value.entries.values()) this.server(one);
         return;
@@ -119,6 +125,7 @@ class Walk {
           this.found.push({ kind, name: value.value, entry, server, span: value.span, shownAt, hasDefault });
         }
         return;
+      case 'any':
       case 'one':
       case 'truth':
       case 'choice':

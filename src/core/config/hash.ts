@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
-import type { EnvValue, Launch, ServerDefinition } from './model.js';
+import type { EnvValue, Launch, ServerDefinition, ToolOverrides } from './model.js';
 
 type Plain = string | number | boolean | readonly Plain[] | { readonly [key: string]: Plain };
 
@@ -46,20 +46,34 @@ export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
 export function viewHashOf(
   view: Pick<
     ServerDefinition,
-    'tools' | 'transform' | 'prompts' | 'resources' | 'manual' | 'timeouts' | 'start' | 'spare'
+    'tools' | 'transform' | 'overrides' | 'prompts' | 'resources' | 'manual' | 'timeouts' | 'start' | 'spare'
   >,
 ): string {
-  const { tools, transform, prompts, resources, manual, timeouts, start, spare } = view;
+  const { tools, transform, overrides, prompts, resources, manual, timeouts, start, spare } = view;
   return digest({
     tools: { ...tools },
     transform: transform.map((step) => ({ ...step })),
     prompts: { filter: { ...prompts.filter }, transform: prompts.transform.map((step) => ({ ...step })) },
     resources: { ...resources },
+    ...(overrides && { overrides: plainOverrides(overrides) }),
     ...(manual !== undefined && { manual }),
     ...(start && { start }),
     ...(spare !== undefined && { spare }),
     timeouts: { ...timeouts },
   });
+}
+
+/** The values of arguments are JSON values. */
+export function plainOverrides(overrides: ToolOverrides): Plain {
+  return Object.fromEntries(
+    [...overrides].map(([tool, { description, arguments: given }]) => [
+      `=${tool}`,
+      {
+        ...(description !== undefined && { description }),
+        arguments: Object.fromEntries([...given].map(([name, override]) => [`=${name}`, { ...override } as Plain])),
+      },
+    ]),
+  );
 }
 
 function valuesOf(values: ReadonlyMap<string, EnvValue>): Readonly<Record<string, Plain>> {

@@ -10,6 +10,8 @@ export type KeyLevel =
   | 'root'
   | 'server'
   | 'tools'
+  | 'toolOverride'
+  | 'argumentOverride'
   | 'prompts'
   | 'resources'
   | 'manual'
@@ -31,9 +33,13 @@ export type ValueShape =
       readonly of: 'command' | 'folder' | 'file' | 'session' | 'variable' | 'secretName' | 'scheme' | 'affix' | 'prose';
     }
   | { readonly kind: 'duration' }
-  | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' | 'mediaType' | 'word' }
+  | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' | 'allowed' | 'mediaType' | 'word' }
   /** With `orText`, a text may replace the table. */
   | { readonly kind: 'table'; readonly level: KeyLevel; readonly orText?: true }
+  /** Free names to tables: tools or arguments of the server. */
+  | { readonly kind: 'tables'; readonly level: 'toolOverride' | 'argumentOverride' }
+  /** Any value of YAML. */
+  | { readonly kind: 'any' }
   /** Server ids to settings. */
   | { readonly kind: 'servers' }
   /** Free names to texts or references. */
@@ -277,7 +283,50 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       flow: ": { content: '$1' }",
     },
   },
-  tools: { whitelist: whitelist('tools'), blacklist: blacklist('tools'), transform: transform('tools') },
+  tools: {
+    whitelist: whitelist('tools'),
+    blacklist: blacklist('tools'),
+    transform: transform('tools'),
+    override: {
+      summary: 'Descriptions and arguments of single tools, by the names that the server gives.',
+      details: 'Agents see the tool as it is written here. The arguments of every call are completed and checked.',
+      value: { kind: 'tables', level: 'toolOverride' },
+      block: ":\n  ${1:tool}:\n    description: '$2'",
+      flow: ": { ${1:tool}: { description: '$2' } }",
+    },
+  },
+  toolOverride: {
+    description: {
+      summary: 'The description for agents, in place of the one of the server.',
+      value: { kind: 'text', of: 'prose' },
+      block: ": '$1'",
+    },
+    arguments: {
+      summary: 'Arguments of the tool, by their names: only those at the top level of its schema.',
+      value: { kind: 'tables', level: 'argumentOverride' },
+      block: ':\n  ${1:argument}: { ${2|fixed,default,allow|}: $3 }',
+      flow: ': { ${1:argument}: { ${2|fixed,default,allow|}: $3 } }',
+    },
+  },
+  argumentOverride: {
+    fixed: {
+      summary: 'The value that every call sends. Agents do not see the argument.',
+      value: { kind: 'any' },
+      block: ': ',
+    },
+    default: {
+      summary: 'The value that a call sends if the agent gives none. The schema names it.',
+      value: { kind: 'any' },
+      block: ': ',
+    },
+    allow: {
+      summary: 'Patterns of the texts that a call may send. Other calls are refused.',
+      details:
+        'For a text, or a list of texts. `*` matches any text, including none. Every other character matches itself.',
+      value: { kind: 'texts', of: 'allowed' },
+      block: ": ['$1']",
+    },
+  },
   prompts: { whitelist: whitelist('prompts'), blacklist: blacklist('prompts'), transform: transform('prompts') },
   resources: {
     whitelist: whitelist('resources'),

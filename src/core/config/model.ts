@@ -103,6 +103,26 @@ export interface NameFilter {
   readonly blacklist: readonly string[];
 }
 
+/** What the file says about one tool, in place of what its server says (O1–O6). */
+export interface ToolOverride {
+  readonly description?: string;
+  /** By the names of top-level arguments. */
+  readonly arguments: ReadonlyMap<string, ArgumentOverride>;
+}
+
+/** `fixed` excludes the others. */
+export interface ArgumentOverride {
+  /** It is always sent. The value is any JSON value. */
+  readonly fixed?: { readonly value: unknown };
+  /** It is sent if the agent gives none. */
+  readonly default?: { readonly value: unknown };
+  /** Patterns of N1 for the texts that may be sent. */
+  readonly allow?: readonly string[];
+}
+
+/** By the server's own names of tools. */
+export type ToolOverrides = ReadonlyMap<string, ToolOverride>;
+
 export type Transform =
   | { readonly kind: 'prefix'; readonly add: string }
   | { readonly kind: 'replacePrefix'; readonly remove: string; readonly add: string }
@@ -158,6 +178,8 @@ export interface ServerDefinition {
   readonly launch: Launch;
   readonly tools: NameFilter;
   readonly transform: readonly Transform[];
+  /** Absent if it has none. */
+  readonly overrides?: ToolOverrides;
   readonly prompts: PromptSelection;
   readonly resources: ResourceSelection;
   /** The text for agents about the toolset, after the server's own instructions. */

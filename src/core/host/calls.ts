@@ -43,6 +43,16 @@ export function renamedText(tool: string): string {
   return `Error: the name "${tool}" was given to another tool since the person saw this call. It was not made. List the tools again.`;
 }
 
+/** The text if the file does not allow the arguments (O3). @param why a sentence */
+export function overrideText(tool: string, why: string): string {
+  return `Error: "${tool}" was not called. ${why}`;
+}
+
+/** The text if the override is another one now than the person saw (O5). */
+export function overrideChangedText(tool: string): string {
+  return `Error: the arguments that the config file sets for "${tool}" have changed since the person saw this call. It was not made. Call it again.`;
+}
+
 /**
  * @param tool its published name
  * @param isServed true if the server takes calls now

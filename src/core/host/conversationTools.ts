@@ -11,14 +11,15 @@ import { BoundedMap } from '../base/boundedMap.js';
 import type { ModelSetup } from '../minds/conversation.js';
 import { grantedOf, type ConfiguredToolset, type Grant } from '../team/grants.js';
 import { instructionsOf } from '../minds/instructions.js';
-import type { ContentPart, ConversationTool, ResultFile, ToolResult, ToolRunner } from '../minds/model.js';
+import type { ContentPart, ConversationTool, ResultFile, ToolCall, ToolResult, ToolRunner } from '../minds/model.js';
 import type { Host } from './hostContract.js';
 import { leaseNote, releaseByName } from './leaseNotes.js';
 import type { ToolOutcome } from '../protocol/request.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type { Delivery } from '../results/delivery.js';
 import { withNotes } from '../results/notes.js';
-import type { ServedTool, Toolset } from '../tools/catalogue.js';
+import type { AppliedOverride, ServedTool, Toolset } from '../tools/catalogue.js';
+import { completed } from '../tools/override.js';
 
 /** A result that opens an app of its server (G8), with its conversation. */
 export interface OpenedApp {
@@ -87,6 +88,7 @@ export function createConversationTools(host: Host, delivery: Delivery): Convers
         const served = host.catalogue.toolsets
           .find(({ id }) => id === toolset)
           ?.tools.find(({ published }) => published === name);
+        const seen = tool.sends?.(call.input);
         const outcome = await host.call({
           toolset,
           tool: name,
@@ -95,6 +97,7 @@ export function createConversationTools(host: Host, delivery: Delivery): Convers
           signal,
           onProgress,
           consented: tool.original,
+          ...(seen && { seen }),
         });
         const app = served && appIn(outcome, { toolset, tool: served, conversation, arguments: call.input });
         const opens = app !== undefined;
@@ -125,14 +128,20 @@ export function configuredToolsets(snapshot: StatusSnapshot, toolsets: readonly 
 }
 
 function toolsOf({ id, tools }: Toolset): ConversationTool[] {
-  return tools.map(({ original, published, tool }) => ({
+  return tools.map(({ original, published, tool, override }) => ({
     name: published,
     original,
     toolset: id,
     description: tool.description ?? tool.title ?? published,
     inputSchema: tool.inputSchema,
     ...(tool.annotations && { annotations: tool.annotations }),
+    ...(override && { sends: (input) => sentFor(override, input) }),
   }));
+}
+
+function sentFor(override: AppliedOverride, input: ToolCall['input']): ToolCall['input'] | undefined {
+  const found = completed(override, input);
+  return found.kind === 'completed' ? (found.arguments ?? {}) : undefined;
 }
 
 async function readable(

@@ -4,6 +4,7 @@
  * publication of all registrations in file order; a snapshot has the facts of one moment.
  */
 import { judgeLaunch, launchOf } from '../approval/approvals.js';
+import { canonicalJson } from '../base/canonicalJson.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter, type Event } from '../base/events.js';
 import type { Problem } from '../base/problem.js';
@@ -21,6 +22,8 @@ import {
   callText,
   errorResult,
   isFailure,
+  overrideChangedText,
+  overrideText,
   plain,
   refusedText,
   renamedText,
@@ -36,6 +39,7 @@ import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import { isAboutTask, needsTask } from '../protocol/tasks.js';
 import type { Catalogue, ServedTool } from '../tools/catalogue.js';
+import { completed } from '../tools/override.js';
 import { offerMemory } from './offering.js';
 import { Publication } from './publication.js';
 import { withoutBarred } from './serverLists.js';
@@ -170,7 +174,9 @@ class ToolsetHost implements Host {
       tool = this.publication.tool(call);
     }
     const seen = call.consented ?? tool?.original;
-    const permitted = tool && this.permission.permit(tool, call);
+    const asked = completed(tool?.override, call.arguments);
+    if (asked.kind === 'refused') return errorResult(overrideText(tool?.published ?? call.tool, asked.message));
+    const permitted = tool && this.permission.permit(tool, { ...call, arguments: asked.arguments });
     if (tool && permitted !== true) {
       if (!(await permitted)) {
         return call.signal.aborted ? { kind: 'cancelled' } : errorResult(refusedText(tool.published));
@@ -182,7 +188,13 @@ class ToolsetHost implements Host {
     }
     if (!tool) return unknownTool(call, this.snapshot);
     if (tool.original !== seen) return errorResult(renamedText(tool.published));
-    const outcome = await this.callTool(tool, call);
+    const sent = completed(tool.override, call.arguments);
+    if (sent.kind === 'refused') return errorResult(overrideText(tool.published, sent.message));
+    const shown = call.seen ?? (permitted === true ? sent.arguments : asked.arguments);
+    if (shown !== sent.arguments && canonicalJson(shown) !== canonicalJson(sent.arguments)) {
+      return errorResult(overrideChangedText(tool.published));
+    }
+    const outcome = await this.callTool(tool, { ...call, arguments: sent.arguments });
     if (outcome.kind !== 'result' || tool.published === call.tool) return outcome;
     return { ...outcome, publishedName: tool.published };
   }

@@ -160,16 +160,17 @@ function offersOf({ instructions, definition }: ServingFacts, { listing }: Offer
   return reviewedOf(listing, instructions, definition);
 }
 
-/** The manual of the file is part of the instructions, so the review covers it too. */
+/** Agents read the manual and the overrides of the file, so the review covers them too. */
 function reviewedOf(
   { tools, prompts }: ToolListing,
   instructions: string | undefined,
-  { manual }: Pick<ServerDefinition, 'manual'>,
+  { manual, overrides }: Pick<ServerDefinition, 'manual' | 'overrides'>,
 ): ReviewedOffers {
   return {
     tool: tools,
     prompt: prompts?.prompts ?? [],
     instructions: joined(instructions, manual),
+    overrides,
   };
 }
 

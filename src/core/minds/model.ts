@@ -13,6 +13,8 @@ export interface ConversationTool {
   readonly description: string;
   readonly inputSchema: Tool['inputSchema'];
   readonly annotations?: Tool['annotations'];
+  /** Returns the arguments that a call sends, or undefined for a refused call. Absent if they are those of the model. */
+  readonly sends?: (input: ToolCall['input']) => ToolCall['input'] | undefined;
 }
 
 export type ContentPart =

@@ -61,6 +61,8 @@ export interface ToolsetCall extends ToolCall, Destination {
    * permissions, and no other tool is called.
    */
   readonly consented?: string;
+  /** The arguments of that call as the person saw them, with those of the override (O5). No others are sent. */
+  readonly seen?: Fields;
 }
 
 export interface ToolsetRequest extends OtherRequest, Destination {}

@@ -5,6 +5,7 @@
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ResourceSelection } from '../config/model.js';
 import type { ServerFeatures } from './features.js';
+import type { Pattern } from './patterns.js';
 
 /** A tool as its server gave it: every field passes through, known to the protocol or not (N7). */
 export type OfferedTool = Readonly<Tool>;
@@ -52,10 +53,27 @@ export interface ToolListing {
   readonly resources?: ResourceListing | undefined;
 }
 
+/** The part of an override that calls need, for one argument. */
+export interface ArgumentRule {
+  readonly name: string;
+  readonly fixed?: { readonly value: unknown };
+  readonly default?: { readonly value: unknown };
+  readonly allow?: readonly Pattern[];
+}
+
+/** How the server describes the tool, and what the file does to its calls. */
+export interface AppliedOverride {
+  readonly offered: OfferedTool;
+  readonly rules: readonly ArgumentRule[];
+}
+
 export interface PublishedTool {
   readonly original: string;
   readonly published: string;
+  /** As agents see it. */
   readonly tool: OfferedTool;
+  /** What the file says about it (O1–O6), if it says anything. */
+  readonly override?: AppliedOverride;
   /** The reason why only the editor does not get the tool (N7). */
   readonly editorRefuses?: EditorRefusal;
 }
@@ -89,6 +107,8 @@ export type ExclusionReason =
   | { readonly kind: 'originalNameInvalid' }
   | { readonly kind: 'publishedNameInvalid'; readonly published: string }
   | { readonly kind: 'schema'; readonly detail: string }
+  /** Its override cannot be shown in its schema (O6). */
+  | { readonly kind: 'override'; readonly argument: string }
   /** A person denied it (`mcpToolsets.toolPermissions`, rule S4). */
   | { readonly kind: 'denied'; readonly pattern: string; readonly published: string }
   /** It changed after the approval of its server (S3). */
@@ -108,7 +128,7 @@ export interface Toolset {
   readonly id: string;
   /** Is `serverInfo.name` for the editor: unique, and at most 13 of `[a-z0-9-]` (G3a). */
   readonly shortName: string;
-  /** In the server's own order (N6). */
+  /** Sorted by published name (N6). */
   readonly tools: readonly ServedTool[];
   /** Tools only for apps, by original name (G8): outside every list for people and models. */
   readonly appTools?: readonly ServedTool[];

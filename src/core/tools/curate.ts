@@ -6,10 +6,11 @@ import { appOf, isForAppAlone } from '../apps/toolMeta.js';
 import type { Problem } from '../base/problem.js';
 import { clipped } from '../base/text.js';
 import { atOnce, type Sliced } from '../base/turns.js';
-import type { NameFilter, Transform } from '../config/model.js';
+import type { NameFilter, ToolOverride, ToolOverrides, Transform } from '../config/model.js';
 import type {
   ExcludedTool,
   ExclusionReason,
+  OfferedTool,
   ToolListing,
   PublishedPrompt,
   PublishedResources,
@@ -26,6 +27,8 @@ import {
   nothingDeclared,
   type NamesKeptOut,
   nameTwiceInServer,
+  overrideFault,
+  overrideOfNoTool,
   patternWithoutEffect,
   publishedNameInvalid,
   schemaUnusable,
@@ -35,11 +38,14 @@ import {
   toolNameInvalid,
   toolsNotListed,
 } from './problems.js';
+import { byCodeUnits } from './canonicalTool.js';
+import { overridden, type Overridden } from './override.js';
 import { lookedAt } from './schemas.js';
 
 export interface CurationRules extends PromptAndResourceRules {
   readonly tools: NameFilter;
   readonly transform: readonly Transform[];
+  readonly overrides?: ToolOverrides;
 }
 
 export type Curation =
@@ -144,8 +150,16 @@ export function* curateInSlices(
       twice.push(nameTwiceInServer(at, published, [earlier, original]));
       continue;
     }
+    const override = rules.overrides?.get(original);
+    const { tool: shown, applied, faults } = override ? changedBy(readable, override) : unchanged(readable);
+    for (const fault of faults) problems.push(overrideFault(at, original, fault));
+    const unusable = faults.find(({ kind }) => kind === 'unusable');
+    if (unusable) {
+      leaveOut({ kind: 'override', argument: unusable.argument });
+      continue;
+    }
     if (refused !== undefined) problems.push(editorSchemaRefused(at, original, refused));
-    const plain = { original, published, tool: readable };
+    const plain = { original, published, tool: shown, ...(applied && { override: applied }) };
     const entry: PublishedTool =
       refused === undefined ? plain : { ...plain, editorRefuses: { kind: 'schema', detail: refused } };
     if (forAppAlone) {
@@ -155,6 +169,11 @@ export function* curateInSlices(
     originalOf.set(published, original);
     tools.push(entry);
   }
+  const isListed = (name: string): boolean => listed.tools.some((tool) => tool.name === name);
+  for (const name of rules.overrides?.keys() ?? []) if (!isListed(name)) problems.push(overrideOfNoTool(at, name));
+  tools.sort((a, b) => byCodeUnits(a.published, b.published));
+  appTools.sort((a, b) => byCodeUnits(a.published, b.published));
+  excluded.sort((a, b) => byCodeUnits(a.original, b.original));
   const [first, ...more] = fewOfEach(twice);
   if (first) return { kind: 'refused', problems: [first, ...more] };
   for (const name of listedTwice) problems.push(toolListedTwice(at, name));
@@ -169,3 +188,19 @@ export function* curateInSlices(
     problems: fewOfEach([...problems, ...keptOut(at, 'tools', out, report), ...besides]),
   };
 }
+
+/** A server's tool stays the same object until its next list, and its override until the next edit. */
+const changed = new WeakMap<OfferedTool, { readonly override: ToolOverride; readonly found: Overridden }>();
+
+function changedBy(tool: OfferedTool, override: ToolOverride): Overridden {
+  const known = changed.get(tool);
+  if (known?.override === override) return known.found;
+  const found = overridden(tool, override);
+  changed.set(tool, { override, found });
+  return found;
+}
+
+const unchanged = (tool: OfferedTool): Partial<Overridden> & Pick<Overridden, 'tool' | 'faults'> => ({
+  tool,
+  faults: [],
+});

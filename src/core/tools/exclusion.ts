@@ -14,6 +14,8 @@ export function exclusionPhrase(reason: ExclusionReason): string {
       return `would be “${reason.published}”, which breaks the rule for tool names`;
     case 'schema':
       return `its schema cannot be used: ${reason.detail}`;
+    case 'override':
+      return `the override of its argument “${reason.argument}” cannot be applied`;
     case 'nameTaken':
       return `“${reason.published}” belongs to ${reason.holder}`;
     case 'nameReserved':
@@ -42,6 +44,8 @@ export function exclusionRemedy(reason: ExclusionReason): string {
       return 'Shorten or correct the transforms.';
     case 'schema':
       return 'Ask the author of the server to correct the schema.';
+    case 'override':
+      return 'Remove the override of this argument, or keep the tool out.';
     case 'nameTaken':
       return `Give this server or ${reason.holder} a prefix.`;
     case 'nameReserved':

@@ -4,6 +4,7 @@ import { shortList } from '../base/text.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { ToolListing } from './catalogue.js';
 import { longestMatched, nameRule } from './names.js';
+import type { OverrideFault } from './override.js';
 import type { IdlePattern } from './patterns.js';
 
 interface At {
@@ -185,6 +186,33 @@ export function editorSchemaRefused(at: At, name: string, detail: string): Probl
   const fix = 'Blacklist the tool, or ask the author of the server to correct the schema.';
   return problem(at, 'editor-schema-refused', 'warning', message, fix, { tool: name });
 }
+
+export function overrideOfNoTool(at: At, name: string): Problem {
+  const message = `\`override\` names the tool "${shown(name)}", which "${at.server}" does not have.`;
+  const fix = 'Correct the name (it is the one that the server gives), or remove the override.';
+  return problem(at, 'override-unknown', 'warning', message, fix, {
+    place: at.places.keyAt(['tools', 'override', name]),
+    tool: name,
+  });
+}
+
+export function overrideFault(at: At, tool: string, { kind, argument, key, index, detail }: OverrideFault): Problem {
+  const path = ['tools', 'override', tool, 'arguments', argument];
+  const place =
+    index === undefined ? at.places.keyAt(key ? [...path, key] : path) : at.places.value([...path, 'allow', index]);
+  const isLeftOut = kind === 'unusable' ? ' The tool is left out.' : '';
+  const message = `The argument "${shown(argument)}" of the tool "${tool}" of "${at.server}" ${detail}.${isLeftOut}`;
+  return problem(at, `override-${kind}`, kind === 'unusable' ? 'error' : 'warning', message, overrideFixes[kind], {
+    place,
+    tool,
+  });
+}
+
+const overrideFixes = {
+  unknown: 'Correct the name of the argument, or remove it. Only top-level arguments can be overridden.',
+  unusable: 'Remove the override of this argument, or keep the tool out with the blacklist.',
+  refused: 'Write a value that the schema of the server takes.',
+} as const;
 
 export function toolMalformed(at: At, name: string, detail: string): Problem {
   const message = `An entry of the tool list of "${at.server}" (${shown(name)}) is not a tool and is left out: ${detail}.`;

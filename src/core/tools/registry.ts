@@ -48,11 +48,13 @@ function servedOf(tools: readonly PublishedTool[], { id, shortName }: Candidate)
   const isKnown = (tool: ServedTool, index: number): boolean =>
     tool.editorName === names[index] && tool.editorId === editorId(shortName, tool.editorName);
   if (known?.every(isKnown)) return known;
-  const made = tools.map(({ original, published, tool, editorRefuses }, index): ServedTool => {
+  const made = tools.map(({ original, published, tool, override, editorRefuses }, index): ServedTool => {
     const editorName = names[index] ?? published;
     // Written out, because a copy by `...` takes ten times as long.
     const own = { original, published, tool, editorName, editorId: editorId(shortName, editorName) };
-    return editorRefuses ? { ...own, editorRefuses } : own;
+    return override || editorRefuses
+      ? { ...own, ...(override && { override }), ...(editorRefuses && { editorRefuses }) }
+      : own;
   });
   servedLists.set(tools, made);
   return made;
@@ -175,7 +177,7 @@ export function sameToolset(a: Toolset, b: Toolset): boolean {
       if (tool === other) return true;
       if (!other || tool.published !== other.published || tool.editorName !== other.editorName) return false;
       if (tool.noAgentHostName !== other.noAgentHostName || tool.isAsked !== other.isAsked) return false;
-      if (!isSame(tool.editorRefuses, other.editorRefuses)) return false;
+      if (!isSame(tool.editorRefuses, other.editorRefuses) || !isSame(tool.override, other.override)) return false;
       return tool.tool === other.tool || JSON.stringify(tool.tool) === JSON.stringify(other.tool);
     }) &&
     isSameList(a.appTools, b.appTools) &&

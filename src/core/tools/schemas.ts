@@ -6,6 +6,7 @@
  */
 import { isObject } from '../base/isObject.js';
 import { mirroredParams, withoutMirroring } from '../protocol/mirroredParams.js';
+import { canonicalTool } from './canonicalTool.js';
 import type { OfferedTool } from './catalogue.js';
 
 const jsonTypes = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
@@ -35,7 +36,7 @@ interface Looked {
   readonly unusable: string | undefined;
   /** The same of the editor. */
   readonly refused: string | undefined;
-  /** As strict clients can read it. */
+  /** As strict clients can read it, in the order of N6. */
   readonly readable: OfferedTool;
 }
 
@@ -49,7 +50,7 @@ export function lookedAt(tool: OfferedTool): Looked {
   const unusable = unusableSchema(tool);
   const isUsable = unusable === undefined;
   const refused = isUsable ? schemaRefusedByEditor(tool) : undefined;
-  const looked = { unusable, refused, readable: isUsable ? withReadableSchemas(tool) : tool };
+  const looked = { unusable, refused, readable: isUsable ? canonicalTool(withReadableSchemas(tool)) : tool };
   known.set(tool, looked);
   return looked;
 }

@@ -57,9 +57,12 @@ export class ChatQuestions implements Disposable {
     // The answer to the last question may count for all calls of the tool.
     if (!permission.isAskedInChat(conversation, tool)) return { kind: 'allowed' };
     if (signal.aborted) return refused(tool);
+    const sent = tool.sends ? tool.sends(call.input) : call.input;
+    // The host refuses it and says why.
+    if (sent === undefined) return { kind: 'allowed' };
     const id = String(++this.last);
-    const input = bothEnds(JSON.stringify(call.input, undefined, 2), chatWidth);
-    const review = fitsQuestion(input) ? undefined : reviewOf(tool, call);
+    const input = bothEnds(JSON.stringify(sent, undefined, 2), chatWidth);
+    const review = fitsQuestion(input) ? undefined : reviewOf(tool, sent);
     show(stream, id, tool, review ? undefined : input);
     const clicked = new Promise<CallAnswer>((resolve) => {
       const over = (): void => resolve('no');
@@ -81,7 +84,7 @@ export class ChatQuestions implements Disposable {
   }
 }
 
-function reviewOf({ toolset, name, annotations }: ConversationTool, { input }: ToolCall): CallReview {
+function reviewOf({ toolset, name, annotations }: ConversationTool, input: ToolCall['input']): CallReview {
   return new CallReview({ toolset, tool: name, title: annotations?.title, arguments: input });
 }
 

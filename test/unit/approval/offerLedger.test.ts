@@ -379,7 +379,14 @@ describe('offers since the approval of a server (S3)', () => {
       assert.deepEqual([tools.size, prompts.size], [0, 0]);
     });
 
-  for (const nonsense of [4, ['x'], ['x', 'a'], ['x', 'a', 'b', 1], ['x', 'a', 'b', 'c', 'd', 'e'], [7, 'a', 'b', 'c']])
+  for (const nonsense of [
+    4,
+    ['x'],
+    ['x', 'a'],
+    ['x', 'a', 'b', 1],
+    ['x', 'a', 'b', 'c', 'd', 'e', 'f'],
+    [7, 'a', 'b', 'c'],
+  ])
     it(`an offer is new if the store holds ${JSON.stringify(nonsense)} of it`, () => {
       void storage.update(key, [{ ...whole, tools: [nonsense] }]);
       assert.deepEqual(changed(open(), '1', tool('x')), { x: ['new'] });

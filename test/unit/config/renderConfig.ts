@@ -1,4 +1,5 @@
 /** Config models and problems as stable text for golden files. Places are one-based. */
+import { plainOverrides } from '../../../src/core/config/hash.js';
 import type { Problem, Range } from '../../../src/core/base/problem.js';
 import type {
   ConfiguredServer,
@@ -49,6 +50,7 @@ function renderDefinition(definition: ServerDefinition): string[] {
     if (launch.oauth) lines.push(`oauth: ${JSON.stringify(launch.oauth)}`);
   }
   lines.push(...renderFilter('tools', definition.tools), ...renderTransform('tools', definition.transform));
+  if (definition.overrides) lines.push(`overrides: ${JSON.stringify(plainOverrides(definition.overrides))}`);
   lines.push(...renderFilter('prompts', definition.prompts.filter));
   lines.push(...renderTransform('prompts', definition.prompts.transform));
   lines.push(...renderFilter('resources', definition.resources));

@@ -111,7 +111,7 @@ describe('an own list of one conversation with an error (R6, E1)', () => {
     await stage.until(({ problems }) => problems.length === 1);
     await stage.edit(file({ a: 'command: a' }));
     await stage.until(({ problems }) => problems.length === 0);
-    assert.deepEqual(offered(), ['x', 'p_x']);
+    assert.deepEqual(offered(), ['p_x', 'x']);
   });
 
   it('the problem of an own list ends before the problem of the common list', async () => {

@@ -243,7 +243,8 @@ export class Oracle {
       if (!serving) continue;
       // Names with one common remedy are one problem.
       const reasons = new Set<string>();
-      for (const { original, name } of curate(serving.view, serving.offers).tools) {
+      const { tools } = curate(serving.view, serving.offers);
+      for (const { original, name } of [...tools].sort((a, b) => (a.name < b.name ? -1 : 1))) {
         if (this.reserved.has(name)) reasons.add('name-reserved');
         else if (taken.has(name)) reasons.add(`name-taken ${taken.get(name)}`);
         else {

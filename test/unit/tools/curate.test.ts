@@ -48,10 +48,10 @@ describe('filter (N2)', () => {
     it(`whitelist [${row.whitelist.join()}] blacklist [${row.blacklist.join()}] lets in ${row.in.join() || 'nothing'}`, () => {
       const filter = { whitelist: row.whitelist, blacklist: row.blacklist };
       const result = curated(curate(rules({ tools: filter }), offer(...names), 'information'));
-      assert.deepEqual(published(result), row.in);
+      assert.deepEqual(published(result), [...row.in].sort());
       assert.deepEqual(
         result.excluded.map((each) => each.original),
-        names.filter((name) => !row.in.includes(name)),
+        names.filter((name) => !row.in.includes(name)).sort(),
       );
     });
   }
@@ -279,10 +279,10 @@ describe('schemas (N7)', () => {
     'x-vendor': [1],
   };
 
-  it('a schema passes through unchanged', () => {
+  it('a schema passes through with every keyword', () => {
     const given = tool('t', { inputSchema: everyKeyword as OfferedTool['inputSchema'] });
     const result = curated(curate(rules(), { tools: [given], malformed: [] }, 'off'));
-    assert.equal(result.tools[0]?.tool, given);
+    assert.deepEqual(result.tools[0]?.tool, given);
     assert.deepEqual(result.problems, []);
   });
 

@@ -115,7 +115,11 @@ export class EntryReader extends ProblemList {
 
   /** Notes an unexpected value. */
   wrong(entry: MapEntry, expected: string, fix: string, found = describe(entry.value)): undefined {
-    return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, expected, found, fix));
+    return this.note(this.wrongType(entry, expected, found, fix));
+  }
+
+  wrongType(entry: MapEntry, expected: string, found: string, fix: string): Problem {
+    return problems.wrongType(this.atValue(entry), `\`${entry.key}\``, expected, found, fix);
   }
 
   /** Returns a text in the strict sense. With `secret`, the value is kept out of the message. */

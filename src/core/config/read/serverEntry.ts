@@ -6,6 +6,7 @@ import { describe, type Entries, type EntryReader } from './entryReader.js';
 import { readLaunch } from './launch.js';
 import { launchHashOf, viewHashOf } from '../hash.js';
 import { builtInToolset, type ConfiguredServer, type ServerDefinition } from '../model.js';
+import { readOverrides } from './overrides.js';
 import { serverPlaces } from './places.js';
 import * as problems from '../problems.js';
 import {
@@ -62,6 +63,7 @@ function readDefinition(
   const launch = readLaunch(reader, entry, entries, enabled);
   const tools = readFilter(reader, 'tools', entries.get('tools'));
   const transform = readToolTransform(reader, entries.get('transform'), tools.entries.get('transform'));
+  const overrides = readOverrides(reader, tools.entries.get('override'));
   const prompts = readFilter(reader, 'prompts', entries.get('prompts'));
   const promptTransform = readTransform(reader, prompts.entries.get('transform'));
   const resources = readFilter(reader, 'resources', entries.get('resources'));
@@ -72,6 +74,7 @@ function readDefinition(
   const view = {
     tools: tools.filter,
     transform,
+    ...(overrides.size > 0 && { overrides }),
     prompts: { filter: prompts.filter, transform: promptTransform },
     resources: { ...resources.filter, ...resourceLimits },
     manual,

@@ -191,8 +191,8 @@ function hint(node: ValueNode): string {
   return /^[\d.]+ ?(h|d|hours?|days?)$/i.test(node.value) ? ', and minutes are the longest unit' : '';
 }
 
-/** The limit in characters. Instructions are part of every request of a model. */
-const longestManual = 20_000;
+/** The limit in characters. Instructions and descriptions are part of every request of a model. */
+export const longestManual = 20_000;
 
 export function readManual(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
   if (!entry || isEmpty(entry.value)) return undefined;

@@ -1,0 +1,116 @@
+/** Overrides of tools on their way through the host (O1–O5). */
+import assert from 'node:assert/strict';
+import type { Host } from '../../../src/core/host/hostContract.js';
+import type { CallAnswer, CallQuestion } from '../../../src/core/host/permission.js';
+import { testCore } from '../../support/core/testCore.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { FakeConnector, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
+import { file } from './stage.js';
+
+const schema = {
+  type: 'object' as const,
+  properties: { title: { type: 'string' }, repo: { type: 'string' }, label: { type: 'string' } },
+  required: ['repo'],
+};
+const tools = [{ name: 'create', description: 'Long.', inputSchema: schema }];
+
+describe('overrides in the host (O1–O5)', () => {
+  const connector = new FakeConnector();
+  let questions: { readonly question: CallQuestion; readonly answer: (answer: CallAnswer) => void }[];
+  let permissions: Record<string, string>;
+  let host: Host;
+  let connection: FakeConnection;
+
+  beforeEach(async () => {
+    questions = [];
+    permissions = {};
+    ({ host } = testCore({
+      clock: new FakeClock(),
+      connector,
+      toolPermissions: {
+        settings: () => [permissions],
+        ask: (question) => new Promise((answer) => questions.push({ question, answer })),
+      },
+    }));
+    const edited = edit('acme/app');
+    connection = (await connector.nextConnect()).succeed({ tools, malformed: [] });
+    await edited;
+  });
+
+  afterEach(() => host.dispose());
+
+  const edit = (repo: string, tool = 'create'): Promise<void> => {
+    const given = `arguments: { repo: { fixed: ${repo} }, label: { allow: ['bug', 'area-*'] } }`;
+    const text = file({ a: `command: a, tools: { override: { ${tool}: { description: Short., ${given} } } }` });
+    return host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
+  };
+
+  const call = (args: Record<string, unknown>, more: object = {}) =>
+    host.call({
+      toolset: 'a',
+      tool: 'create',
+      arguments: args,
+      conversation: 'd',
+      signal: new AbortController().signal,
+      ...more,
+    });
+
+  const told = async (outcome: ReturnType<typeof call>): Promise<string> => JSON.stringify(await outcome);
+
+  it('agents see the override, and the server gets the completed call', async () => {
+    const [tool] = host.snapshot.servers[0]?.tools ?? [];
+    assert.equal(tool?.tool.description, 'Short.');
+    assert.deepEqual(Object.keys(tool.tool.inputSchema.properties ?? {}), ['label', 'title']);
+    assert.equal(tool.override?.offered.description, 'Long.');
+    const called = call({ title: 'x', repo: 'other/app' });
+    const received = await connection.nextCall();
+    assert.deepEqual(received.request.arguments, { title: 'x', repo: 'acme/app' });
+    received.answer({ kind: 'result', result: textResult('') });
+    await called;
+  });
+
+  it('a call with a value that is not allowed never leaves, and nobody is asked about it', async () => {
+    permissions = { '*': 'ask' };
+    host.permission.recheck();
+    const refused = await told(call({ label: 'x' }));
+    assert.match(refused, /\\"create\\" was not called\. The argument \\"label\\" may not be \\"x\\"\. Allowed: /);
+    assert.deepEqual([questions.length, connection.calls.length], [0, 0]);
+  });
+
+  it('a person who is asked sees what will be sent, and nothing else is sent after an edit', async () => {
+    permissions = { '*': 'ask' };
+    host.permission.recheck();
+    const called = call({ title: 'x' });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(questions[0]?.question.arguments, { title: 'x', repo: 'acme/app' });
+    await edit('acme/other');
+    questions[0].answer('once');
+    assert.match(await told(called), /have changed since the person saw this call/);
+    assert.match(await told(call({}, { consented: 'create', seen: { repo: 'acme/app' } })), /have changed since/);
+    assert.equal(connection.calls.length, 0);
+  });
+
+  it('a tool that the server does not have is a problem, which goes when the server lists it', async () => {
+    await edit('acme/app', 'make');
+    const found = (): string[] => host.snapshot.problems.map(({ code, message }) => `${code} ${message}`);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.match(found().join(), /override-unknown `override` names the tool "make"/);
+    connection.changeTools({ tools: [...tools, { name: 'make', inputSchema: schema }], malformed: [] });
+    while (found().length > 0) await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it('a server that shuffles its tools and their keys changes no byte of the list (N6)', async () => {
+    let published = 0;
+    host.onDidPublish(() => (published += 1));
+    const reversed = Object.fromEntries(Object.entries(schema).reverse());
+    const shuffled = { inputSchema: { ...reversed, type: 'object' as const }, name: 'create', description: 'Long.' };
+    const other = { name: 'another', inputSchema: schema };
+    const bytes = (): string => JSON.stringify(host.catalogue.toolsets[0]?.tools.map(({ tool }) => tool));
+    connection.changeTools({ tools: [...tools, other], malformed: [] });
+    while (published === 0) await new Promise((resolve) => setImmediate(resolve));
+    const before = bytes();
+    connection.changeTools({ tools: [other, shuffled], malformed: [] });
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual([bytes(), published], [before, 1]);
+  });
+});

@@ -1,0 +1,276 @@
+/** Overrides of tools and of their arguments (O1–O6). */
+import assert from 'node:assert/strict';
+import { Validator } from '@cfworker/json-schema';
+import type { ArgumentOverride } from '../../../src/core/config/model.js';
+import type { OfferedTool } from '../../../src/core/tools/catalogue.js';
+import { completed, overridden, type OverrideFault } from '../../../src/core/tools/override.js';
+
+type Schema = Record<string, unknown>;
+
+const toolWith = (inputSchema: Schema): OfferedTool => ({
+  name: 'create_issue',
+  description: 'Long.',
+  inputSchema: { type: 'object', ...inputSchema } as OfferedTool['inputSchema'],
+});
+
+function changed(inputSchema: Schema, given: Record<string, ArgumentOverride>, description?: string) {
+  const tool = toolWith(inputSchema);
+  const override = { ...(description !== undefined && { description }), arguments: new Map(Object.entries(given)) };
+  const found = overridden(tool, override);
+  const send = (args?: Record<string, unknown>) => completed(found.applied, args);
+  return { ...found, schema: found.tool.inputSchema as Schema, send };
+}
+
+const fixed = (value: unknown): ArgumentOverride => ({ fixed: { value } });
+const text = { type: 'string' };
+const kinds = (faults: readonly OverrideFault[]): string[] => faults.map(({ kind, argument }) => `${kind} ${argument}`);
+
+describe('overrides of tools (O1–O6)', () => {
+  it('a description replaces the one of the server, and the text of the server is kept beside it', () => {
+    const { tool, applied, faults } = changed({}, {}, 'Short.');
+    assert.deepEqual([tool.description, applied.offered.description, faults], ['Short.', 'Long.', []]);
+  });
+
+  it('a fixed argument leaves the schema and is in every call, whatever the agent sends', () => {
+    const { schema, send, faults } = changed(
+      { properties: { repo: text, title: text }, required: ['repo', 'title'] },
+      { repo: fixed('acme/app') },
+    );
+    assert.deepEqual(schema, { type: 'object', properties: { title: text }, required: ['title'] });
+    assert.deepEqual(faults, []);
+    for (const args of [undefined, {}, { repo: 'other/app' }]) {
+      assert.deepEqual(send(args), { kind: 'completed', arguments: { repo: 'acme/app' } });
+    }
+  });
+
+  it('a fixed value may be any JSON value, and the argument may have the name of an inherited property', () => {
+    const given = JSON.parse('{ "__proto__": { "type": "object" } }') as Schema;
+    const { schema, send } = changed({ properties: given }, { ['__proto__']: fixed({ a: [null, 1.5, true] }) });
+    assert.deepEqual(Object.keys(schema['properties'] as object), []);
+    const sent = send({});
+    assert.ok(sent.kind === 'completed');
+    assert.equal(JSON.stringify(sent.arguments), '{"__proto__":{"a":[null,1.5,true]}}');
+  });
+
+  it('a default is in the schema, is not required, and fills a gap only', () => {
+    const { schema, send } = changed(
+      { properties: { limit: { type: 'integer' } }, required: ['limit'] },
+      { limit: { default: { value: 20 } } },
+    );
+    assert.deepEqual(schema, { type: 'object', properties: { limit: { type: 'integer', default: 20 } } });
+    assert.deepEqual(send({}), { kind: 'completed', arguments: { limit: 20 } });
+    assert.deepEqual(send({ limit: 5 }), { kind: 'completed', arguments: { limit: 5 } });
+    assert.deepEqual(send({ limit: null }), { kind: 'completed', arguments: { limit: null } });
+  });
+
+  for (const [what, property, allow, shown] of [
+    ['a text with names alone', text, ['a', 'b'], { ...text, enum: ['a', 'b'] }],
+    ['a text with a wildcard', text, ['a', 'b-*'], { ...text, description: 'Allowed: "a", "b-*".' }],
+    [
+      'a described text',
+      { ...text, description: 'Which.' },
+      ['b-*'],
+      { ...text, description: 'Which. Allowed: "b-*".' },
+    ],
+    ['values of the server', { enum: ['a', 'b-1', 'c', 4] }, ['a', 'b-*'], { enum: ['a', 'b-1'] }],
+    ['a list of texts', { type: 'array', items: text }, ['a'], { type: 'array', items: { ...text, enum: ['a'] } }],
+    [
+      'a text or nothing',
+      { type: ['string', 'null'] },
+      ['a'],
+      { type: ['string', 'null'], description: 'Allowed: "a".' },
+    ],
+    ['anything', true, ['a'], { description: 'Allowed: "a".' }],
+  ] as const) {
+    it(`agents see what is allowed: ${what}`, () => {
+      const { schema, faults } = changed({ properties: { x: property } }, { x: { allow } });
+      assert.deepEqual([schema['properties'], faults], [{ x: shown }, []]);
+    });
+  }
+
+  for (const [value, isAllowed] of [
+    ['bug', true],
+    ['area-ui', true],
+    ['area', false],
+    [['bug', 'area-ui'], true],
+    [[], true],
+    [['bug', 'x'], false],
+    [['bug', 1], false],
+    [[['bug']], false],
+    [4, false],
+    [null, false],
+    [{ 0: 'bug' }, false],
+    ['x'.repeat(3_000_000), false],
+  ] as const) {
+    it(`a call with ${JSON.stringify(value).slice(0, 30)} ${isAllowed ? 'leaves' : 'is refused'}`, () => {
+      const { send } = changed({ properties: { labels: {} } }, { labels: { allow: ['bug', 'area-*'] } });
+      const outcome = send({ labels: value });
+      assert.equal(outcome.kind, isAllowed ? 'completed' : 'refused');
+      if (outcome.kind === 'refused') {
+        assert.match(outcome.message, /^The argument "labels" may not be .{1,101}\. Allowed: "bug", "area-\*"\.$/);
+      }
+    });
+  }
+
+  for (const [what, schema, given, faults] of [
+    ['an argument that the schema does not have', { properties: { a: text } }, { b: fixed(1) }, ['unknown b']],
+    ['the same with a default', {}, { b: { default: { value: 1 } } }, ['unknown b']],
+    ['the same with `allow`', {}, { b: { allow: ['x'] } }, ['unknown b']],
+    ['a fixed value that the schema refuses', { properties: { a: text } }, { a: fixed(1) }, ['refused a']],
+    ['a default that the schema refuses', { properties: { a: text } }, { a: { default: { value: 1 } } }, ['refused a']],
+    [
+      'a default that `allow` refuses',
+      { properties: { a: text } },
+      { a: { default: { value: 'x' }, allow: ['y'] } },
+      ['refused a'],
+    ],
+    [
+      'a pattern that allows nothing',
+      { properties: { a: { enum: ['x'] } } },
+      { a: { allow: ['x', 'y'] } },
+      ['refused a'],
+    ],
+    ['`allow` for a number', { properties: { a: { type: 'number' } } }, { a: { allow: ['1'] } }, ['refused a']],
+    ['a closed schema', { properties: {}, additionalProperties: false }, { a: fixed(1) }, ['unknown a', 'refused a']],
+    ['a condition on the argument', { if: { properties: { a: text } } }, { a: fixed('x') }, ['unusable a']],
+    [
+      'a reference at the top',
+      { $ref: '#/$defs/t', $defs: { t: { properties: { a: text } } } },
+      { a: fixed('x') },
+      ['unusable a'],
+    ],
+    [
+      'a reference to the argument',
+      { properties: { a: text, b: { $ref: '#/properties/a' } } },
+      { a: fixed('x') },
+      ['unusable a'],
+    ],
+    [
+      'a default below `oneOf`',
+      { oneOf: [{ properties: { a: text } }] },
+      { a: { default: { value: 'x' } } },
+      ['unusable a'],
+    ],
+    ['no branch for the value', { anyOf: [{ properties: { a: { const: 'y' } } }] }, { a: fixed('x') }, ['refused a']],
+    ['a definition beside it', { properties: { a: { $ref: '#/$defs/t' } }, $defs: { t: text } }, { a: fixed('x') }, []],
+    [
+      'a definition that refuses it',
+      { properties: { a: { $ref: '#/$defs/t' } }, $defs: { t: text } },
+      { a: fixed(1) },
+      ['refused a'],
+    ],
+    ['a reference to nothing', { properties: { a: { $ref: '#/$defs/none' } } }, { a: fixed(1) }, []],
+    [
+      'a pattern of the server, which is not run',
+      { properties: { a: { pattern: '^(a+)+$' } } },
+      { a: fixed(`${'a'.repeat(40)}!`) },
+      [],
+    ],
+  ] as [string, Schema, Record<string, ArgumentOverride>, string[]][]) {
+    it(`${faults.length > 0 ? 'is a problem' : 'is no problem'}: ${what}`, () => {
+      assert.deepEqual(kinds(changed(schema, given).faults), faults);
+    });
+  }
+
+  it('a fixed argument below `allOf`, `anyOf` and `oneOf` is resolved there', () => {
+    const branch = (kind: string, more: string): Schema => ({
+      properties: { kind: { const: kind }, [more]: text },
+      required: ['kind', more],
+    });
+    const { schema, faults } = changed(
+      { properties: { kind: text }, required: ['kind'], oneOf: [branch('file', 'path'), branch('url', 'address')] },
+      { kind: fixed('url') },
+    );
+    assert.deepEqual([schema['properties'], schema['required'], faults], [{}, undefined, []]);
+    assert.deepEqual(schema['oneOf'], [{ properties: { address: text }, required: ['address'] }]);
+  });
+});
+
+/** A generator of the same numbers for one seed. */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+describe('generated overrides against an independent reading (O2, O3, O6)', () => {
+  const runs = 100_000;
+
+  it(`the schema of agents takes a call exactly if the schema of the server takes what is sent, in ${runs} runs`, function () {
+    this.timeout(0);
+    const next = numbers(Number(process.env['MCP_TOOLSETS_OVERRIDE_SEED'] ?? 1));
+    const pick = <T>(items: readonly T[]): T => items[Math.floor(next() * items.length)] as T;
+    const names = ['a', 'b', 'c'];
+    const values = ['x', 'y', 1, true, null, ['x'], { x: 1 }];
+    const property = (): unknown =>
+      pick<() => unknown>([
+        () => ({ type: 'string' }),
+        () => ({ type: ['string', 'integer'] }),
+        () => ({ enum: [pick(values), pick(values)] }),
+        () => ({ const: pick(values) }),
+        () => ({ type: 'array', items: { type: 'string' } }),
+        () => ({ type: 'string', maxLength: 1 }),
+        () => ({}),
+        () => ({ not: { type: 'string' } }),
+      ])();
+    const part = (depth: number): Schema => {
+      const own = names.filter(() => next() < 0.6);
+      return {
+        properties: Object.fromEntries(own.map((name) => [name, property()])),
+        ...(next() < 0.4 && { required: names.filter(() => next() < 0.4) }),
+        ...(next() < 0.15 && { additionalProperties: pick<unknown>([false, { type: 'string' }]) }),
+        ...(next() < 0.1 && { minProperties: pick([1, 2]) }),
+        ...(next() < 0.1 && { maxProperties: pick([1, 2]) }),
+        ...(depth > 0 && next() < 0.3 && { [pick(['allOf', 'anyOf', 'oneOf'])]: [part(depth - 1), part(depth - 1)] }),
+        ...(depth > 0 && next() < 0.05 && { [pick(['not', 'if'])]: part(0) }),
+      };
+    };
+    const isValid = (schema: Schema, value: unknown): boolean => new Validator(schema, '2020-12').validate(value).valid;
+    const counts = { judged: 0, left: 0, refused: 0, unusable: 0 };
+    for (let run = 0; run < runs; run++) {
+      const schema: Schema = { type: 'object', ...part(1) };
+      const name = pick(names);
+      const value = pick(values);
+      const kind = pick(['fixed', 'default', 'allow'] as const);
+      const allow = [pick(['x', 'y', '*'])];
+      const override: ArgumentOverride = kind === 'allow' ? { allow } : { [kind]: { value } };
+      const made = changed(schema, { [name]: override });
+      const given = Object.fromEntries(names.filter(() => next() < 0.5).map((one) => [one, pick(values)]));
+      const sent = made.send(given);
+      const about = (): string => JSON.stringify({ run, schema, name, override, given, shown: made.schema, sent });
+      // Read again, from the rules.
+      const own = given[name];
+      const texts = Array.isArray(own) ? (own as unknown[]) : [own];
+      const isRefused =
+        kind === 'allow' &&
+        name in given &&
+        !texts.every((one) => one === allow[0] || (allow[0] === '*' && typeof one === 'string'));
+      assert.equal(sent.kind === 'refused', isRefused, about());
+      if (sent.kind === 'refused') {
+        counts.refused += 1;
+        continue;
+      }
+      const expected =
+        kind === 'fixed' || (kind === 'default' && !(name in given)) ? { ...given, [name]: value } : given;
+      assert.deepEqual(sent.arguments, expected, about());
+      counts.left += 1;
+      if (made.faults.some((fault) => fault.kind === 'unusable')) {
+        counts.unusable += 1;
+        continue;
+      }
+      if (made.faults.length > 0) continue;
+      const seen = Object.fromEntries(Object.entries(given).filter(([one]) => kind !== 'fixed' || one !== name));
+      const [shown, real] = [isValid(made.schema, seen), isValid(schema, expected)];
+      // A default may make the schema of agents a little narrower, never wider (`maxProperties`).
+      if (kind === 'fixed') assert.equal(shown, real, about());
+      else if (shown) assert.ok(real, about());
+      counts.judged += 1;
+    }
+    assert.ok(
+      counts.judged > runs / 4 && counts.refused > runs / 50 && counts.unusable > runs / 200,
+      JSON.stringify(counts),
+    );
+  });
+});
