@@ -11,7 +11,7 @@ import { prompt, prompts, read, resources } from './cli/offersCommands.js';
 import { complain, complainOf, complainOfDefect, help, misuse, print, report, toJson } from './cli/output.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
 import { gatewayLines, servedBy, tokenFileFor } from './cli/gateways.js';
-import { isOfFile, statusTable, toolsTable } from './cli/render.js';
+import { isOfFile, statusTable, toolsJson, toolsTable } from './cli/render.js';
 import { directoryExists } from './core/host/assemble.js';
 import { configDeps, withServers, type Run } from './cli/withHost.js';
 import { ConfigState } from './core/config/read/merge.js';
@@ -172,7 +172,7 @@ function tools(run: Run, host: Host, id: string | undefined): number {
   const found = problems.filter(({ server: of }) => of === undefined || wanted.some((server) => server.id === of));
   complainOf(found.filter(({ severity }) => severity === 'error'));
   if (id !== undefined && wanted.length === 0) return complain(`There is no server "${id}".`);
-  print(run.json ? toJson(wanted.map(({ id, tools, excluded }) => ({ id, tools, excluded }))) : toolsTable(wanted));
+  print(run.json ? toJson(wanted.map(toolsJson)) : toolsTable(wanted));
   return problems.some(isOfFile) || (id !== undefined && wanted.some(isBroken)) ? 1 : 0;
 }
 

@@ -84,6 +84,12 @@ export function statusTable({ servers, problems }: StatusSnapshot): string {
   );
 }
 
+/** An overridden tool has `offered` too: the tool as its server describes it. */
+export function toolsJson({ id, tools, excluded }: ServerStatus): object {
+  const shown = tools.map(({ override, ...tool }) => ({ ...tool, ...(override && { offered: override.offered }) }));
+  return { id, tools: shown, excluded };
+}
+
 export function toolsTable(servers: readonly ServerStatus[]): string {
   const rows = servers.flatMap((server) => [
     ...server.tools.map((tool) => [server.id, tool.published, tool.original === tool.published ? '' : tool.original]),

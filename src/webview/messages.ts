@@ -8,6 +8,8 @@ export interface TriedTool {
   readonly title: string;
   readonly description: string;
   readonly inputSchema: unknown;
+  /** The server's own description and schema, if the config file overrides the tool. */
+  readonly offered?: { readonly description: string; readonly inputSchema: unknown };
   /** The effects by the server's annotations, such as "only reads". */
   readonly effects: readonly string[];
   /** A sentence about the instance of its calls. */

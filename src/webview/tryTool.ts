@@ -136,6 +136,7 @@ function show(tool: TriedTool): void {
     element('h1', {}, published),
     element('p', { class: 'note' }, [title, `of ${names}`, ...tool.effects].filter((part) => part !== '').join(' · ')),
     ...(description === '' ? [] : [element('p', { class: 'description' }, description)]),
+    ...(tool.offered ? [serversView(tool.offered)] : []),
     element('p', { class: 'note' }, tool.instance),
   );
   const draft = entered?.draft() ?? kept?.draft;
@@ -145,6 +146,17 @@ function show(tool: TriedTool): void {
   shown = tool;
   keep();
   if (!fromDocument) entered.focus();
+}
+
+/** The form is the view of agents. The calls of both are completed by the config file. */
+function serversView({ description, inputSchema }: NonNullable<TriedTool['offered']>): HTMLElement {
+  return element(
+    'details',
+    {},
+    element('summary', {}, 'As the server describes it. The config file overrides this tool.'),
+    ...(description === '' ? [] : [element('p', { class: 'description' }, description)]),
+    element('pre', {}, JSON.stringify(inputSchema, null, 2)),
+  );
 }
 
 function start(): void {

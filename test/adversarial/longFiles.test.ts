@@ -49,6 +49,7 @@ const folders = { folder: '/ws', home: '/home/ada' };
 
 const around = {
   toolNames: () => ['browser_click'],
+  toolText: () => undefined,
   isSet: () => false,
   serverState: () => noMarkdown,
   restartable: () => true,

@@ -6,6 +6,7 @@
  */
 import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';
 import { keys, requiredKeys, type KeyDoc, type KeyLevel } from '../config/keys.js';
+import { scalarText } from '../yaml/edits.js';
 import { sketch, type Sketch } from '../yaml/sketch.js';
 import type { Slot } from '../yaml/sketch.js';
 import { itemDrafts, likelihood, valueDrafts } from './completionValues.js';
@@ -43,6 +44,7 @@ function keyDrafts(read: Sketch, slot: Slot, place: KnownPlace, deps: Completion
   if (shape.kind === 'texts' && !slot.flow) return itemDrafts(place, deps, ['- ', '']);
   if (shape.kind === 'transforms' && !slot.flow) return levelDrafts('transformItem', read, slot, ['- ', '']);
   if (shape.kind === 'servers') return slot.complete || slot.quote !== '' ? [] : serverDrafts(slot, typed);
+  if (shape.kind === 'tables') return slot.complete ? [] : namedDrafts(shape.level, read, slot, place, deps);
   if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.of, typed, deps);
   const level = levelOf(shape);
   const isEmpty = (read.root?.entries ?? []).every(({ keySpan }) => keySpan.start === slot.span.start);
@@ -114,6 +116,33 @@ function serverDrafts(slot: Slot, typed: string, whole: 'server' | 'config file'
 
 function inFlow(lines: readonly string[]): string {
   return lines.join(', ').replace(/headers:,\s+(.*)$/, 'headers: { $1 }');
+}
+
+/** Offers the tools of the server, or the arguments of the tool. */
+function namedDrafts(
+  level: 'toolOverride' | 'argumentOverride',
+  read: Sketch,
+  slot: Slot,
+  { server }: KnownPlace,
+  deps: CompletionDeps,
+): Draft[] {
+  const written = new Set(boxAt(read, slot.path)?.entries.map(({ key }) => key));
+  const tools = server === undefined ? [] : deps.tools(server);
+  const draft = (name: string, kind: Draft['kind'], about: string, rest: string): Draft[] => {
+    if (written.has(name)) return [];
+    const key = scalarText(name, '');
+    return [
+      { label: name, kind, documentation: formatted`${about}`, writes: { kind: 'key', key, rest }, andThen: true },
+    ];
+  };
+  if (level === 'toolOverride') {
+    const rest = slot.flow ? ': { $1 }' : ':\n  $0';
+    return tools.flatMap(({ original, description }) => draft(original, 'tool', description, rest));
+  }
+  const tool = tools.find(({ original }) => original === slot.path.at(-2));
+  return [...(tool?.arguments.keys() ?? [])].flatMap((name) =>
+    draft(name, 'key', '', ': { ${1|fixed,default,allow|}: $2 }'),
+  );
 }
 
 function freeDrafts(of: 'variable' | 'header', typed: string, deps: CompletionDeps): Draft[] {

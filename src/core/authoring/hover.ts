@@ -20,6 +20,8 @@ import { levelOf, placeAt } from './shapes.js';
 export interface HoverDeps {
   /** Returns the original names of all tools of a server, with filtered ones, or undefined before its first list. */
   readonly toolNames: (server: string) => readonly string[] | undefined;
+  /** Describes a tool of a server and its override, or returns undefined before the server has listed it. */
+  readonly toolText: (server: string, tool: string) => Markdown | undefined;
   readonly isSet: (variable: string) => boolean;
   /** Describes a server, or returns undefined before the entry counts. */
   readonly serverState: (server: string) => Markdown | undefined;
@@ -71,6 +73,9 @@ function say(symbol: ConfigSymbol, deps: HoverDeps): Markdown | undefined {
       return formatted`${code(symbol.name)} is **not set** in the editor's environment, so ${symbol.hasDefault ? 'the default counts' : 'the server does not start'}.`;
     case 'secret':
       return formatted`${code(symbol.name)} is a secret whose value you enter with *Set Secret…*.`;
+    case 'overridden':
+      if (symbol.server === undefined || symbol.argument !== undefined) return undefined;
+      return deps.toolText(symbol.server, symbol.tool);
     case 'pattern':
       return patternText(symbol, deps);
     case 'transform':

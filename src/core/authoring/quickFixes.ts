@@ -7,9 +7,12 @@
 import { runtimeCodes, type Problem, type ProblemCode } from '../base/problem.js';
 import { EditNodes, isAnchored, isMap, isScalar } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
+import { scalarText } from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
+import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 import {
+  addOverride,
   addPrefix,
   blacklistTool,
   insertVersion,
@@ -40,12 +43,13 @@ import {
   type ServerCommand,
   spacesForTabs,
 } from './keyFixes.js';
-import { symbolsOf, type ConfigSymbol } from './symbols.js';
+import type { KnownTool } from './suggestion.js';
+import { symbolsAt, symbolsOf, type ConfigSymbol } from './symbols.js';
 import { togetherSafe } from './togetherSafe.js';
 
 export interface QuickFixDeps {
-  /** Returns the original names of all tools of a server, or none if they are unknown. */
-  readonly toolNames: (server: string) => readonly string[];
+  /** Returns all tools of a server, or none if they are unknown. */
+  readonly tools: (server: string) => readonly KnownTool[];
   /** True if a server can restart, false if it can only start. */
   readonly restartable: (server: string) => boolean;
   /** The names of the set variables. */
@@ -53,6 +57,9 @@ export interface QuickFixDeps {
   /** True if a path of the workspace folder is free for a new file. */
   readonly isFree: (path: string) => boolean;
 }
+
+/** The number of arguments of one tool in a menu. */
+const mostOffered = 20;
 
 const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>(runtimeCodes);
 
@@ -105,6 +112,38 @@ export class QuickFixes {
     const broken = problem.code === 'yaml-syntax' ? spacesForTabs(this.text) : [];
     const fixes = this.nodes ? this.mechanical(problem, this.nodes) : broken;
     return [...fixes, ...this.withoutTool(problem), ...this.ofServer(problem)];
+  }
+
+  /** Offers to override the tool or the argument at an offset (O1). No problem is needed. */
+  at(offset: number): QuickFix[] {
+    return symbolsAt(this.symbols, offset).flatMap((symbol) => {
+      const { server } = symbol;
+      if (server === undefined) return [];
+      const name =
+        symbol.kind === 'overridden'
+          ? symbol.tool
+          : symbol.kind === 'pattern' && symbol.of === 'tools'
+            ? textOf(symbol.node)
+            : undefined;
+      const tool = this.deps.tools(server).find(({ original }) => original === name);
+      return tool ? this.ofTool(server, tool, symbol.kind === 'overridden' ? symbol.argument : undefined) : [];
+    });
+  }
+
+  private ofTool(server: string, tool: KnownTool, argument: string | undefined): QuickFix[] {
+    const { original, description } = tool;
+    const edit = (path: readonly [string, ...string[]], value: string): edits.Edits =>
+      addOverride(this.text, server, original, path, value);
+    const toShorten =
+      argument === undefined && description !== ''
+        ? fix(`Shorten Description of '${original}'…`, edit(['description'], scalarText(description, '"')))
+        : [];
+    const names = argument === undefined ? [...tool.arguments.keys()].slice(0, mostOffered) : [argument];
+    const toFix = names.flatMap((name) => {
+      const title = argument === undefined ? `Fix Argument '${name}'` : 'Fix This Argument';
+      return fix(title, edit(['arguments', name, 'fixed'], exampleOf(tool.arguments.get(name))));
+    });
+    return [...toShorten, ...toFix];
   }
 
   /** Returns the edits of all safe fixes of these problems for one step. */
@@ -361,7 +400,9 @@ export class QuickFixes {
     const symbol = this.patternAt(at);
     if (!symbol || symbol.written !== pattern) return [];
     const written = symbol.items.items.flatMap((node) => (node.kind === 'scalar' ? [String(node.value)] : []));
-    const names = this.deps.toolNames(server ?? '').filter((name) => !written.includes(name));
+    const names = this.deps
+      .tools(server ?? '')
+      .flatMap(({ original }) => (written.includes(original) ? [] : [original]));
     const meant = nearest(symbol.written, names);
     const left = symbol.items.items.length - 1;
     // An empty list has another meaning than a list without matches.
@@ -381,4 +422,20 @@ export class QuickFixes {
       }),
     ];
   }
+}
+
+/** Returns a value that the person replaces, in flow style. */
+function exampleOf(schema: unknown): string {
+  if (!isObject(schema)) return "''";
+  const { default: byDefault, const: only, enum: values, type } = schema;
+  const known = byDefault ?? only ?? (Array.isArray(values) ? (values as unknown[])[0] : undefined);
+  if (known !== undefined) return JSON.stringify(known);
+  const examples: Readonly<Record<string, string>> = {
+    number: '0',
+    integer: '0',
+    boolean: 'true',
+    array: '[]',
+    object: '{}',
+  };
+  return examples[asText(type)] ?? "''";
 }

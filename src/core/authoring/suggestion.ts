@@ -20,9 +20,12 @@ export interface Suggestion {
   readonly andThen: boolean;
 }
 
-interface KnownTool {
+/** A tool as its server lists it. A tool that is kept out has neither description nor arguments here. */
+export interface KnownTool {
   readonly original: string;
   readonly description: string;
+  /** Its top-level arguments with their schemas, by name. */
+  readonly arguments: ReadonlyMap<string, unknown>;
 }
 
 export interface CompletionDeps {

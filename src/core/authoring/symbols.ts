@@ -30,6 +30,13 @@ export type ConfigSymbol = OfServer &
         readonly doc: KeyDoc | undefined;
       }
     | { readonly kind: 'server'; readonly entry: MapEntry }
+    /** A tool under `override`, or one of its arguments. */
+    | {
+        readonly kind: 'overridden';
+        readonly tool: string;
+        readonly argument: string | undefined;
+        readonly entry: MapEntry;
+      }
     | {
         readonly kind: 'pattern';
         readonly of: Selection;
@@ -64,6 +71,8 @@ export function symbolsAt(symbols: readonly ConfigSymbol[], offset: number): Con
 class Walk {
   private shownAt: readonly number[] = [];
   private hasDefault = false;
+  /** The tool of the present arguments. */
+  private tool = '';
 
   constructor(private readonly found: ConfigSymbol[]) {}
 
@@ -85,6 +94,9 @@ class Walk {
       case 'tables':
         if (value.kind !== 'map') return;
         for (const one of value.entries.values()) {
+          const [tool, argument] = shape.level === 'toolOverride' ? [one.key] : [this.tool, one.key];
+          this.found.push({ kind: 'overridden', tool, argument, entry: one, server, span: one.keySpan });
+          this.tool = tool;
           if (one.value.kind === 'map') this.table(shape.level, one.value, server, of);
         }
         return;

@@ -26,6 +26,7 @@ import {
   type ServedTool,
   type Toolset,
 } from '../tools/catalogue.js';
+import { savedTokens } from '../tools/tokens.js';
 import type { InstanceUse } from '../instances/instance.js';
 import { describeFailure, takesDown, type Failure } from './failure.js';
 import {
@@ -109,7 +110,9 @@ export interface ServerStatus {
   readonly resources: PublishedResources;
   /** The number of tools before the filters. */
   readonly offered: number;
-  /** Their original names, in the server's order. */
+  /** The estimated tokens that filters and overrides save in each request. */
+  readonly savedTokens: number;
+  /** The original names, in the server's order. */
   readonly listed: readonly string[];
   readonly instances: readonly InstanceStatus[];
 }
@@ -297,6 +300,7 @@ export function statusOf(
     prompts: toolset?.prompts ?? [],
     resources: toolset?.resources ?? noResources,
     offered: listed.length,
+    savedTokens: savedTokens(published?.listing.tools ?? [], toolset?.tools ?? []),
     listed,
     instances: instancesOf(facts),
   };

@@ -4,7 +4,7 @@ import { shortList } from '../base/text.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { ToolListing } from './catalogue.js';
 import { longestMatched, nameRule } from './names.js';
-import type { OverrideFault } from './override.js';
+import type { OverrideFault } from './overrideSchemas.js';
 import type { IdlePattern } from './patterns.js';
 
 interface At {
@@ -192,7 +192,6 @@ export function overrideOfNoTool(at: At, name: string): Problem {
   const fix = 'Correct the name (it is the one that the server gives), or remove the override.';
   return problem(at, 'override-unknown', 'warning', message, fix, {
     place: at.places.keyAt(['tools', 'override', name]),
-    tool: name,
   });
 }
 
@@ -204,7 +203,7 @@ export function overrideFault(at: At, tool: string, { kind, argument, key, index
   const message = `The argument "${shown(argument)}" of the tool "${tool}" of "${at.server}" ${detail}.${isLeftOut}`;
   return problem(at, `override-${kind}`, kind === 'unusable' ? 'error' : 'warning', message, overrideFixes[kind], {
     place,
-    tool,
+    ...(kind === 'unusable' && { tool }),
   });
 }
 

@@ -3,6 +3,7 @@
  * four bytes of UTF-8 to a token. The real count depends on the model's vocabulary. The figure serves to compare tools
  * and to choose tools to keep out.
  */
+import { isForAppAlone } from '../apps/toolMeta.js';
 import type { OfferedTool, ServedTool } from './catalogue.js';
 
 const bytesPerToken = 4;
@@ -10,7 +11,7 @@ const bytesPerToken = 4;
 /** A server's tool stays the same object in every snapshot until the next list. */
 const known = new WeakMap<OfferedTool, number>();
 
-export function estimatedTokens({ editorId, tool }: ServedTool): number {
+export function estimatedTokens({ editorId, tool }: Pick<ServedTool, 'editorId' | 'tool'>): number {
   let bytes = known.get(tool);
   if (bytes === undefined) {
     const { description = '', inputSchema: parameters } = tool;
@@ -18,6 +19,20 @@ export function estimatedTokens({ editorId, tool }: ServedTool): number {
     known.set(tool, bytes);
   }
   return Math.ceil((bytes + editorId.length) / bytesPerToken);
+}
+
+/** Returns what filters and overrides save: the tokens of all listed tools, less those of the published ones. */
+export function savedTokens(listed: readonly OfferedTool[], published: readonly ServedTool[]): number {
+  if (published.length === 0) return 0;
+  const names = new Set(published.map(({ original }) => original));
+  const keptOut = listed.filter((tool) => !names.has(tool.name) && !isForAppAlone(tool));
+  const ofKeptOut = keptOut.reduce((sum, tool) => sum + estimatedTokens({ editorId: tool.name, tool }), 0);
+  return published.reduce((sum, tool) => sum + offeredTokens(tool) - estimatedTokens(tool), ofKeptOut);
+}
+
+/** The tokens of the tool as its server describes it. */
+export function offeredTokens({ editorId, tool, override }: ServedTool): number {
+  return estimatedTokens({ editorId, tool: override?.offered ?? tool });
 }
 
 export function estimatedTokensOf(tools: readonly ServedTool[]): number {

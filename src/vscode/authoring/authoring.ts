@@ -8,7 +8,7 @@ import { hover } from '../../core/authoring/hover.js';
 import { outline, type OutlineEntry } from '../../core/authoring/outline.js';
 import { QuickFixes } from '../../core/authoring/quickFixes.js';
 import type { QuickFix } from '../../core/authoring/keyFixes.js';
-import type { Suggestion } from '../../core/authoring/suggestion.js';
+import type { KnownTool, Suggestion } from '../../core/authoring/suggestion.js';
 import {
   inert,
   formatted,
@@ -26,7 +26,7 @@ import type { Span } from '../../core/yaml/textPositions.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { diagnosticSource, toRange } from '../views/problems/diagnostics.js';
 import { CodeAction, CodeLens, CompletionItem, DocumentSymbol, Hover, markdownString } from '../views/inertEditor.js';
-import { previousLine, stateWord, toolCount } from '../views/phrases.js';
+import { overrideText, previousLine, stateWord, toolCount } from '../views/phrases.js';
 import { actions } from '../views/rows/serverActions.js';
 import { lenses } from './lensModel.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
@@ -77,6 +77,10 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
         const names = knownTools(statusOf(document, server)).map(({ original }) => original);
         return names.length > 0 ? names : undefined;
       },
+      toolText: (server, name) => {
+        const tool = statusOf(document, server)?.tools.find(({ original }) => original === name);
+        return tool && overrideText(tool);
+      },
       isSet: (name) => Object.hasOwn(variables, name) && variables[name] !== undefined,
       serverState: (server) => stateText(statusOf(document, server)),
     });
@@ -92,15 +96,14 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
     );
   }
 
-  function fixesOf(document: vscode.TextDocument): FixesOfFile | undefined {
+  function fixesOf(document: vscode.TextDocument): FixesOfFile {
     const [file, text, { snapshot }] = [document.uri.fsPath, document.getText(), slot.state];
     if (last?.file === file && last.text === text && last.snapshot === snapshot) return last;
     const isHere = sameAs(file);
     const problems = snapshot.problems.filter(({ place }) => isHere(place.file));
-    if (problems.length === 0) return undefined;
     const fixes = new QuickFixes(text, {
       variables: setVariables(),
-      toolNames: (server) => knownTools(statusOf(document, server)).map(({ original }) => original),
+      tools: (server) => knownTools(statusOf(document, server)),
       restartable: (server) => actionsOf(statusOf(document, server)).includes('restartable'),
       isFree: (path) => {
         const free = resolve(folderOf(document), path);
@@ -113,10 +116,10 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
 
   function fixesAt(
     document: vscode.TextDocument,
+    { start }: vscode.Range,
     { diagnostics, only }: vscode.CodeActionContext,
   ): vscode.CodeAction[] {
     const ofFile = fixesOf(document);
-    if (!ofFile) return [];
     const { problems, fixes, all: safe } = ofFile;
     // The editor follows links when it saves a fix (S1a).
     const isOutside = leadsOutside(folderOf(document), document.uri.fsPath) !== undefined;
@@ -145,7 +148,12 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
         .filter(({ does }) => offered.size !== offered.add(JSON.stringify(does)).size)
         .map((fix) => toAction(document, fix, diagnostic)),
     );
-    return [...found, ...(all.length > 1 && found.length > 0 ? fixAll(quickFix, inert`Apply all safe fixes`) : [])];
+    const toOverride = isOutside ? [] : fixes.at(document.offsetAt(start)).map((fix) => toAction(document, fix));
+    return [
+      ...found,
+      ...toOverride,
+      ...(all.length > 1 && found.length > 0 ? fixAll(quickFix, inert`Apply all safe fixes`) : []),
+    ];
   }
 
   return {
@@ -157,11 +165,14 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
   };
 }
 
-function knownTools(server: ServerStatus | undefined): { original: string; description: string }[] {
+function knownTools(server: ServerStatus | undefined): KnownTool[] {
   if (!server) return [];
   return [
-    ...server.tools.map(({ original, tool }) => ({ original, description: tool.description ?? '' })),
-    ...server.excluded.map(({ original }) => ({ original, description: '' })),
+    ...server.tools.map(({ original, tool, override }) => {
+      const { description = '', inputSchema } = override?.offered ?? tool;
+      return { original, description, arguments: new Map(Object.entries(inputSchema.properties ?? {})) };
+    }),
+    ...server.excluded.map(({ original }) => ({ original, description: '', arguments: new Map<string, unknown>() })),
   ];
 }
 
@@ -227,9 +238,9 @@ function toSymbol(document: vscode.TextDocument, entry: OutlineEntry): vscode.Do
   return symbol;
 }
 
-function toAction(document: vscode.TextDocument, fix: QuickFix, diagnostic: vscode.Diagnostic): vscode.CodeAction {
+function toAction(document: vscode.TextDocument, fix: QuickFix, diagnostic?: vscode.Diagnostic): vscode.CodeAction {
   const action = new CodeAction(inert`${fix.title}`, vscode.CodeActionKind.QuickFix);
-  action.diagnostics = [diagnostic];
+  if (diagnostic) action.diagnostics = [diagnostic];
   action.isPreferred = fix.preferred;
   const { does } = fix;
   if (does.kind === 'edit') action.edit = workspaceEdit(document, does.edits);

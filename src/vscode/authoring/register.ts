@@ -59,7 +59,7 @@ export function registerAuthoring({ slot, env, secrets }: RegisterDeps): Disposa
   store.add(
     vscode.languages.registerCodeActionsProvider(
       files,
-      { provideCodeActions: async (document, _, context) => (await load()).fixes(document, context) },
+      { provideCodeActions: async (document, range, context) => (await load()).fixes(document, range, context) },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix, fixAllKind] },
     ),
   );

@@ -204,7 +204,7 @@ export class TrialPanel implements Disposable {
   }
 }
 
-function triedTool(server: ServerStatus, { tool, published, original }: ServedTool): TriedTool {
+function triedTool(server: ServerStatus, { tool, published, original, override }: ServedTool): TriedTool {
   return {
     server: server.id,
     published,
@@ -212,6 +212,9 @@ function triedTool(server: ServerStatus, { tool, published, original }: ServedTo
     title: tool.annotations?.title ?? tool.title ?? '',
     description: tool.description ?? '',
     inputSchema: tool.inputSchema,
+    ...(override && {
+      offered: { description: override.offered.description ?? '', inputSchema: override.offered.inputSchema },
+    }),
     effects: effects(tool),
     instance:
       server.trulyStateless === true

@@ -1,9 +1,9 @@
 /** The phrases for states, tools and reasons in every view. Pure; does not import `vscode`. */
 import { assertNever } from '../../core/base/assertNever.js';
-import { inert, type Inert } from '../../core/base/inert.js';
+import { code, formatted, inert, markdownList, noMarkdown, type Inert, type Markdown } from '../../core/base/inert.js';
 import { clipped } from '../../core/base/text.js';
-import type { OfferedTool } from '../../core/tools/catalogue.js';
-import { estimatedTokensOf } from '../../core/tools/tokens.js';
+import type { ArgumentRule, OfferedTool, ServedTool } from '../../core/tools/catalogue.js';
+import { estimatedTokens, estimatedTokensOf, offeredTokens } from '../../core/tools/tokens.js';
 import type { WindowState } from '../engine/engineSlot.js';
 import { conversationLabel } from '../../core/protocol/conversationLabel.js';
 import { isTrial } from '../engine/trialConversation.js';
@@ -192,6 +192,38 @@ function isUnreadable({ servers, problems }: StatusSnapshot): boolean {
 /** True if there are more tools than some models take. */
 function isCrowded({ problems }: StatusSnapshot): boolean {
   return problems.some(({ code }) => code === 'too-many-tools');
+}
+
+/** Compares the text of a server with what agents read, with the tokens of both. */
+export function overrideText(tool: ServedTool): Markdown {
+  const { override, tool: shown } = tool;
+  const now = tokenPhrase(estimatedTokens(tool));
+  if (!override) return formatted`The server says:\n\n${shown.description ?? ''}\n\n${now}`;
+  const { description = '' } = override.offered;
+  const same = description === shown.description;
+  const lines = [
+    formatted`The server says: ${description}`,
+    same ? noMarkdown : formatted`Agents read: ${shown.description ?? ''}`,
+    ...override.rules.map(ruleLine),
+    formatted`${tokenPhrase(offeredTokens(tool))} before, ${now} now`,
+  ];
+  return markdownList(lines, '\n\n');
+}
+
+function ruleLine({ name, fixed, default: byDefault, allow }: ArgumentRule): Markdown {
+  if (fixed) return formatted`${code(name)} is always ${code(JSON.stringify(fixed.value))}`;
+  const parts = [
+    ...(byDefault ? [formatted`is ${code(JSON.stringify(byDefault.value))} by default`] : []),
+    ...(allow
+      ? [
+          formatted`may be ${markdownList(
+            allow.map(({ text }) => code(text)),
+            ', ',
+          )}`,
+        ]
+      : []),
+  ];
+  return formatted`${code(name)} ${markdownList(parts, ', ')}`;
 }
 
 /** Returns the number of all tools, with their tokens. */

@@ -6,7 +6,14 @@ import { parse } from '../config/fixtures.js';
 const around: CompletionDeps = {
   tools: (server) =>
     server === 'a'
-      ? ['browser_click', 'browser_type', 'open'].map((original) => ({ original, description: `Does ${original}.` }))
+      ? ['browser_click', 'browser_type', 'open'].map((original) => ({
+          original,
+          description: `Does ${original}.`,
+          arguments: new Map([
+            ['url', {}],
+            ['button', {}],
+          ]),
+        }))
       : [],
   variables: ['BASE', 'HOME', 'OLDPWD', 'SEARCH_TOKEN'],
   entries: (path) =>
@@ -56,6 +63,11 @@ describe('completion (E2)', () => {
     ['live names of tools', `${server}    tools:\n      whitelist:\n        - ¦`, 'browser_* browser_click browser_type open'],
     ['live names in flow style', `${server}    tools: { blacklist: ['ope¦`, 'browser_* browser_click browser_type open'],
     ['names below a list’s key', `${server}    tools:\n      whitelist:\n        ¦`, 'browser_* browser_click browser_type open'],
+    ['tools to override', `${server}    tools:\n      override:\n        ¦`, 'browser_click browser_type open'],
+    ['tools to override in flow style', `${server}    tools: { override: { open: {}, ¦ } }`, 'browser_click browser_type'],
+    ['keys of an override', `${server}    tools:\n      override:\n        open:\n          ¦`, 'description arguments'],
+    ['arguments of a tool', `${server}    tools:\n      override:\n        open:\n          arguments:\n            ¦`, 'button url'],
+    ['keys of an argument', `${server}    tools: { override: { open: { arguments: { url: { ¦ } } } } }`, 'fixed default allow'],
     ['no names for prompts', `${server}    prompts:\n      whitelist:\n        - ¦`, ''],
     ['variables for a reference', `${server}    env: { T: { env: ¦`, 'SEARCH_TOKEN BASE HOME OLDPWD'],
     ['variables for a reference, that of the same name first', `${server}    env: { BASE: { env: ¦`, 'BASE SEARCH_TOKEN HOME OLDPWD'],

@@ -5,6 +5,7 @@ import { hover, type HoverDeps } from '../../../src/core/authoring/hover.js';
 
 const around: HoverDeps = {
   toolNames: (server) => (server === 'a' ? ['stock_open', 'browser_click', 'browser_type', 'close'] : undefined),
+  toolText: (server, tool) => (server === 'a' ? formatted`about ${tool}` : undefined),
   isSet: (name) => name === 'SET',
   serverState: (server) => (server === 'a' ? formatted`running, 4 tools` : undefined),
 };
@@ -29,6 +30,8 @@ describe('hover (E2)', () => {
     ['a pattern', `${head}    tools: { whitelist: ['brow¦ser_*'] }\n`, /^\['browser_\*'\] Matches \*\*2\*\* of the 4 tools of `a`: `browser_click`, `browser_type`\.$/],
     ['a pattern that matches nothing', `${head}    tools:\n      blacklist:\n        - no¦pe\n`, /^\[nope\] Matches \*\*none\*\* of the 4 tools/],
     ['a pattern of a server that has not listed', `${head.replace(' a:', ' b:')}    tools: { whitelist: [¦x] }\n`, /`b` has not listed/],
+    ['an overridden tool', `${head}    tools: { override: { clo¦se: { description: x } } }\n`, /^\[close\] about close$/],
+    ['an argument of an overridden tool', `${head}    tools: { override: { close: { arguments: { u¦rl: { fixed: 1 } } } } }\n`, /^nothing$/],
     ['a prefix', `${head}    transform:\n      - prefix: 'm¦y_'\n`, /\| before \| after \|\n\|---\|---\|\n\| `stock_open` \| `my_stock_open` \|\n\| `browser_click` \|[^\n]*\n\| `browser_type` \|[^\n]*$/],
     ['a prefix that is replaced, with names that have it first', `${head}    transform: [{ suffix: _v2 }, { prefix: { remo¦ve: browser_, add: b_ } }]\n`, /`browser_click_v2` \| `b_click_v2` \|\n\| `browser_type_v2` \| `b_type_v2` \|\n\| `stock_open_v2` \| `b_stock_open_v2` \|/],
     ['a suffix that makes names invalid', `${head}    transform: [{ su¦ffix: ' x' }]\n`, /not a valid name/],

@@ -8,7 +8,7 @@ import { definitionOf, parse } from '../config/fixtures.js';
 
 const tools = ['browser_click', 'browser_type', 'open'];
 const around: QuickFixDeps = {
-  toolNames: () => tools,
+  tools: () => tools.map((original) => ({ original, description: `Does "${original}".`, arguments: new Map([['url', { type: 'string' }], ['button', { enum: ['left', 'right'] }]]) })), // oxfmt-ignore
   restartable: (server) => server !== 'failed',
   variables: ['PATH', 'SEARCH_TOKEN'],
   isFree: (path) => path === 'new.env',
@@ -32,6 +32,61 @@ const edit = (text: string, { does }: QuickFix): string =>
     : does.kind === 'create'
       ? `create ${does.path}`
       : applyEdits(text, does.edits);
+
+describe('overrides at a name (O1)', () => {
+  const offered = (marked: string): QuickFix[] =>
+    new QuickFixes(marked.replace('¦', ''), around).at(marked.indexOf('¦'));
+  const taken = (marked: string, title: string): string => {
+    const found = offered(marked).find((one) => one.title === title);
+    assert.ok(
+      found,
+      offered(marked)
+        .map((one) => one.title)
+        .join(),
+    );
+    return edit(marked.replace('¦', ''), found);
+  };
+  const list = `${head}    tools:\n      whitelist:\n        - op¦en\n`;
+
+  it('*Shorten Description…* writes the present text of the server, and *Fix Argument* a value to replace', () => {
+    const added = (line: string): string => `${list.replace('¦', '')}      override:\n        open:\n${line}`;
+    assert.equal(taken(list, "Shorten Description of 'open'…"), added('          description: "Does \\"open\\"."\n'));
+    assert.equal(
+      taken(list, "Fix Argument 'button'"),
+      added('          arguments:\n            button:\n              fixed: "left"\n'),
+    );
+  });
+
+  for (const [what, marked, title, after] of [
+    [
+      'beside another tool',
+      `${head}    tools:\n      override:\n        open:\n          description: x\n      whitelist: ['browser_cl¦ick']\n`,
+      "Fix Argument 'url'",
+      `${head}    tools:\n      override:\n        open:\n          description: x\n        browser_click:\n          arguments:\n            url:\n              fixed: ''\n      whitelist: ['browser_click']\n`,
+    ],
+    [
+      'in flow style',
+      `${head}    tools: { whitelist: [op¦en] }\n`,
+      "Fix Argument 'url'",
+      `${head}    tools: { override: { open: { arguments: { url: { fixed: '' } } } }, whitelist: [open] }\n`,
+    ],
+    [
+      'of an argument without a value',
+      `${head}    tools:\n      override:\n        open:\n          arguments:\n            u¦rl:\n`,
+      'Fix This Argument',
+      `${head}    tools:\n      override:\n        open:\n          arguments:\n            url: { fixed: '' }\n`,
+    ],
+  ] as const)
+    // oxfmt-ignore
+    it(`an override is added ${what}`, () => assert.equal(taken(marked, title), after));
+
+  it('nothing is offered for a pattern of several tools, an unknown tool, or a value that is there', () => {
+    assert.deepEqual(offered(list.replace('op¦en', "'op¦*'")), []);
+    assert.deepEqual(offered(list.replace('op¦en', 'no¦ne')), []);
+    const whole = `${head}    tools: { override: { op¦en: { description: x, arguments: { url: { fixed: 1 }, button: { fixed: 1 } } } } }\n`;
+    assert.deepEqual(offered(whole), []);
+  });
+});
 
 describe('quick fixes (E1)', () => {
   const cases: readonly (readonly [ProblemCode, string, string, string, string])[] = [

@@ -47,13 +47,14 @@ describe('a file of 2,000 lines', function () {
   });
 
   const names = Array.from({ length: 100 }, (_, index) => `browser_${index}`);
-  const completion = { tools: () => names.map((original) => ({ original, description: '' })), variables: names, entries: () => Promise.resolve([]) }; // oxfmt-ignore
+  const completion = { tools: () => names.map((original) => ({ original, description: '', arguments: new Map() })), variables: names, entries: () => Promise.resolve([]) }; // oxfmt-ignore
   const around = {
     toolNames: () => names,
+    toolText: () => undefined,
     isSet: () => true,
     serverState: () => formatted`running`,
   };
-  const fixes = { toolNames: () => names, restartable: () => true, isFree: () => false, variables: [] };
+  const fixes = { tools: completion.tools, restartable: () => true, isFree: () => false, variables: [] };
   // Each entry has one of the two mistakes.
   const broken = text.replace(/transport: stdio/g, (written, at: number) =>
     at % 2 === 0 ? '# none' : `${written}\n    enabld: true`,

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { Validator } from '@cfworker/json-schema';
 import type { ArgumentOverride } from '../../../src/core/config/model.js';
 import type { OfferedTool } from '../../../src/core/tools/catalogue.js';
-import { completed, overridden, type OverrideFault } from '../../../src/core/tools/override.js';
+import { completed } from '../../../src/core/tools/override.js';
+import { overridden, type OverrideFault } from '../../../src/core/tools/overrideSchemas.js';
 
 type Schema = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { estimatedTokens, estimatedTokensOf } from '../../../src/core/tools/tokens.js';
+import { estimatedTokens, estimatedTokensOf, savedTokens } from '../../../src/core/tools/tokens.js';
 import type { ServedTool } from '../../../src/core/tools/catalogue.js';
 
 function tool(description: string, inputSchema: ServedTool['tool']['inputSchema'] = { type: 'object' }): ServedTool {
@@ -39,5 +39,19 @@ describe('estimatedTokens', () => {
 
   it('estimates add up', () => {
     assert.equal(estimatedTokensOf([tool('a'), tool('a')]), 2 * estimatedTokens(tool('a')));
+  });
+});
+
+describe('savedTokens', () => {
+  it('tools that are kept out and overridden parts are saved', () => {
+    const long = 'Reads one file, in a long text. '.repeat(20);
+    const [before, after] = [tool(long), tool('Reads.')];
+    const shortened: ServedTool = { ...after, override: { offered: before.tool, rules: [] } };
+    const keptOut = { ...before.tool, name: 'write' };
+    const ofOverride = estimatedTokens(before) - estimatedTokens(after);
+    assert.equal(savedTokens([before.tool], [before]), 0);
+    assert.equal(savedTokens([before.tool], [shortened]), ofOverride);
+    const ofTool = estimatedTokens({ editorId: 'write', tool: keptOut });
+    assert.equal(savedTokens([before.tool, keptOut], [shortened]), ofOverride + ofTool);
   });
 });

@@ -283,6 +283,40 @@ export function blacklistTool(text: string, server: string, tool: string): Edits
   return setToolFilter(text, server, { whitelist: [], blacklist: [...filter.blacklist, tool] });
 }
 
+/**
+ * Adds a value below `tools.override` of a tool. Returns undefined if a value is there already.
+ * @param path the keys below the tool
+ * @param value in flow style, without line breaks
+ */
+export function addOverride(
+  text: string,
+  server: string,
+  tool: string,
+  path: readonly [string, ...string[]],
+  value: string,
+): Edits {
+  const nodes = EditNodes.read(text);
+  let place = nodes && serverPair(nodes, server);
+  const keys = ['tools', 'override', tool, ...path];
+  for (let key = keys.shift(); nodes && place && key !== undefined; key = keys.shift()) {
+    const next = nodes.pairOf(place.pair.value, key);
+    if (next) {
+      place = next;
+      continue;
+    }
+    const written = [key, ...keys].map((one) => scalarText(one));
+    const flow = keys.map((_, index) => `{ ${written[index + 1]}: `).join('') + value + ' }'.repeat(keys.length);
+    const lines = written.slice(1).map((one, index) => `${one}:${index === keys.length - 1 ? ` ${value}` : ''}`);
+    const edits = isEmptyValue(place.pair.value)
+      ? valueEdit(nodes, place, `{ ${written[0]}: ${flow} }`)
+      : keys.length === 0
+        ? insertEntry(nodes, place.pair.value, written[0] ?? key, value)
+        : appendKey(nodes, place, written[0] ?? key, lines, flow);
+    return sparingOthers(text, server, edits);
+  }
+  return undefined;
+}
+
 const launchKeys = ['transport', ...transportOfKey.keys()];
 
 /** True if an edit changes the launch of the server around the caret. @param caret an offset in `now` */

@@ -198,9 +198,10 @@ function serverTooltip(server: ServerStatus, options: TreeOptions): Markdown {
 }
 
 /** The phrase explains the estimate. A person can compare it with other figures. */
-function toolsLine({ tools, offered }: ServerStatus): Markdown {
+function toolsLine({ tools, offered, savedTokens }: ServerStatus): Markdown {
   const tokens = estimatedTokensOf(tools);
-  return formatted`${toolCount(tools.length, offered)} published, ${tokenPhrase(tokens)} in each request (names, descriptions and schemas, four bytes to a token)`;
+  const saved = savedTokens > 0 ? `; filters and overrides save ${tokenPhrase(savedTokens)}` : '';
+  return formatted`${toolCount(tools.length, offered)} published, ${tokenPhrase(tokens)} in each request (names, descriptions and schemas, four bytes to a token)${saved}`;
 }
 
 function leaseLine({ instances }: ServerStatus): Markdown {

@@ -7,7 +7,7 @@ import type { ExcludedTool, OfferedTool, ServedTool } from '../../../core/tools/
 import { editorRefusalPhrase, exclusionPhrase, exclusionRemedy } from '../../../core/tools/exclusion.js';
 import { isValidName } from '../../../core/tools/names.js';
 import { estimatedTokens } from '../../../core/tools/tokens.js';
-import { effects, tokenPhrase } from '../phrases.js';
+import { effects, overrideText, tokenPhrase } from '../phrases.js';
 import { uniqueIds, warningIcon, type TreeNode } from './treeNode.js';
 
 /** Makes the rows of all tools with a tick box, in the server's order (N2). */
@@ -38,6 +38,7 @@ export function toolNode(parent: string, server: string, tool: ServedTool, chang
     refusal === undefined
       ? formatted`In this editor: ${code(tool.editorId)}`
       : formatted`Not in this editor: ${refusal}`,
+    tool.override ? overrideText(tool) : noMarkdown,
     changed ? changeLine(changed) : noMarkdown,
     formatted`${[...effects(tool.tool), tokenPhrase(estimatedTokens(tool))].join(' · ')}`,
   ];
@@ -45,6 +46,7 @@ export function toolNode(parent: string, server: string, tool: ServedTool, chang
     ...(changed ? [changePhrase(changed.parts)] : []),
     ...(refusal === undefined ? [] : ['not in the editor']),
     ...(tool.isAsked ? ['asks before calls'] : []),
+    ...(tool.override ? ['overridden'] : []),
   ];
   const about = clipped(description.split('\n', 1)[0] ?? '', longestAbout);
   const spoken = [...(original === published ? [] : [`originally ${original}`]), ...facts];

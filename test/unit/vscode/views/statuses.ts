@@ -58,6 +58,7 @@ export function status(id: string, changes: Partial<ServerStatus> = {}): ServerS
     prompts: [],
     resources: noResources,
     offered: 0,
+    savedTokens: 0,
     listed: [],
     hasSecrets: false,
     instances: [],
