@@ -19,7 +19,6 @@ import type { StatusSnapshot } from '../reconcile/status.js';
 import type { Delivery } from '../results/delivery.js';
 import { withNotes } from '../results/notes.js';
 import type { AppliedOverride, ServedTool, Toolset } from '../tools/catalogue.js';
-import { completed } from '../tools/override.js';
 
 /** A result that opens an app of its server (G8), with its conversation. */
 export interface OpenedApp {
@@ -65,7 +64,7 @@ export function createConversationTools(host: Host, delivery: Delivery): Convers
     const { snapshot, catalogue } = host;
     const granted = grantedOf(speaker?.grants, configuredToolsets(snapshot, catalogue.toolsets));
     const toolsets = catalogue.toolsets.filter(({ id }) => granted.toolsets.includes(id));
-    const tools = toolsets.flatMap(toolsOf);
+    const tools = toolsets.flatMap((toolset) => toolsOf(toolset, host));
     // The instructions name it only if it is granted.
     const release = tools.some(({ name }) => name === releaseTool) ? releaseTool : undefined;
     return { snapshot, toolsets, tools, deferred: granted.deferred, release };
@@ -127,7 +126,7 @@ export function configuredToolsets(snapshot: StatusSnapshot, toolsets: readonly 
   ];
 }
 
-function toolsOf({ id, tools }: Toolset): ConversationTool[] {
+function toolsOf({ id, tools }: Toolset, host: Pick<Host, 'completed'>): ConversationTool[] {
   return tools.map(({ original, published, tool, override }) => ({
     name: published,
     original,
@@ -135,12 +134,16 @@ function toolsOf({ id, tools }: Toolset): ConversationTool[] {
     description: tool.description ?? tool.title ?? published,
     inputSchema: tool.inputSchema,
     ...(tool.annotations && { annotations: tool.annotations }),
-    ...(override && { sends: (input) => sentFor(override, input) }),
+    ...(override && { sends: (input) => sentFor(host, override, input) }),
   }));
 }
 
-function sentFor(override: AppliedOverride, input: ToolCall['input']): ToolCall['input'] | undefined {
-  const found = completed(override, input);
+function sentFor(
+  host: Pick<Host, 'completed'>,
+  override: AppliedOverride,
+  input: ToolCall['input'],
+): ToolCall['input'] | undefined {
+  const found = host.completed(override, input);
   return found.kind === 'completed' ? (found.arguments ?? {}) : undefined;
 }
 

@@ -75,6 +75,7 @@ class ToolsetHost implements Host {
   private readonly accessChanges: readonly (Disposable | undefined)[];
   private readonly policy: UnitPolicy;
   readonly permission: Permission;
+  readonly completed = completed;
   readonly signIns: ServerSignIns;
 
   readonly onDidChange = this.changeEmitter.event;

@@ -10,12 +10,13 @@ import type { MakeAgents } from '../connections/http/agents.js';
 import type { SecretStore, SignIns } from '../connections/http/oauth/contract.js';
 import type { KnownConversations } from '../instances/serverConversations.js';
 import type { Services } from '../instances/services.js';
-import type { ClientChange, ServerClient } from '../protocol/client.js';
+import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import type { RememberedOffer } from '../reconcile/remembered.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type { ServerSignIns } from './signIns.js';
-import type { Catalogue } from '../tools/catalogue.js';
+import type { AppliedOverride, Catalogue } from '../tools/catalogue.js';
+import type { Completed } from '../tools/override.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
 import type { Permission, PermissionDeps } from './permission.js';
 import type { ServerLists } from './serverLists.js';
@@ -135,6 +136,8 @@ export interface Host {
   stop(server: string): Promise<void>;
   restart(server: string): Promise<void>;
   release(server: string, conversation: string): Promise<boolean>;
+  /** Returns the arguments that a call sends (O2, O3). */
+  completed(override: AppliedOverride, given: Fields): Completed;
   readonly permission: Pick<Permission, 'isAskedInChat' | 'allowInChat' | 'recheck'>;
   /** Signing in is the only action that opens a browser. */
   readonly signIns: Pick<ServerSignIns, 'signIn' | 'signOut'>;

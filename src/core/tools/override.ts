@@ -9,7 +9,7 @@ import { isTooMuchToMatch, type Pattern } from './patterns.js';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-type Completed =
+export type Completed =
   | { readonly kind: 'completed'; readonly arguments: Arguments | undefined }
   /** `message` is a sentence with the argument, its value and what is allowed. */
   | { readonly kind: 'refused'; readonly message: string };
