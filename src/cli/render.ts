@@ -9,6 +9,7 @@ import { originWord } from '../core/config/sources.js';
 import type { Fields } from '../core/protocol/client.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import { exclusionPhrase } from '../core/tools/exclusion.js';
+import { estimatedTokensOf } from '../core/tools/tokens.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../core/reconcile/status.js';
 
 /** Returns `file:line:column: severity code: message fix`, one-based and on one line, as editors and CI systems read it. */
@@ -67,8 +68,8 @@ export function statusTable({ servers, problems }: StatusSnapshot): string {
       : 'No servers are configured.';
   }
   return table(
-    ['server', 'transport', 'tools', 'source', 'state'],
-    servers.map(({ id, transport, tools, offered, origin, state }) => {
+    ['server', 'transport', 'tools', 'tokens', 'saved', 'source', 'state'],
+    servers.map(({ id, transport, tools, offered, savedTokens, origin, state }) => {
       const wrong =
         state.kind === 'invalid'
           ? problems.find(({ server, severity }) => server === id && severity === 'error')
@@ -77,6 +78,8 @@ export function statusTable({ servers, problems }: StatusSnapshot): string {
         id,
         transport ?? '',
         `${tools.length} of ${offered}`,
+        `~${estimatedTokensOf(tools)}`,
+        `~${savedTokens}`,
         originWord(origin),
         oneLine(`${stateWord(state)}${wrong ? `: ${wrong.message} ${wrong.fix}` : ''}`),
       ];

@@ -63,7 +63,7 @@ export class Place {
       transform: [{ prefix: 'c_' }],
       timeouts: { call: '3m' },
     };
-    this.cli.save({ counter: fixture('raw', ['--tools', tools.join(',')], rest) });
+    this.cli.save({ counter: fixture('raw', ['--shuffle', '--tools', tools.join(',')], rest) });
   }
 
   /** Resolves when the filtered tool is served. */

@@ -147,11 +147,13 @@ export const steps = {
 
   death: async ({ run }) => {
     await tallyOf(run);
+    const offered = await run.talk.toolBytes();
     const died = await run.talk.call('c_exit', { code: 3 });
     assert.match(died.text, /unknown|ended|exit/i, 'the model is not told that the result is unknown');
     const next = await run.talk.call('c_tally');
     assert.match(next.text, /gone|new instance|lost/i, 'the model is not told that the state is gone');
     assert.equal(tallyIn(next).count, 1);
+    assert.equal(await run.talk.toolBytes(), offered, 'the next instance changed the tools for the model');
     return 'ok';
   },
 
@@ -166,12 +168,16 @@ export const steps = {
   },
 
   restart: async ({ run, place }) => {
+    const offered = await run.talk.toolBytes();
     await place.stopServing();
     await place.serve();
     const said: string[] = [];
     for (let calls = 1; calls <= 3; calls++) {
       const { text } = await run.talk.call('c_tally');
-      if (text.includes('of process')) return calls === 1 ? 'ok' : `at call ${calls}`;
+      if (text.includes('of process')) {
+        assert.equal(await run.talk.toolBytes(), offered, 'the restart changed the tools for the model');
+        return calls === 1 ? 'ok' : `at call ${calls}`;
+      }
       said.push(text.slice(0, 200));
     }
     return assert.fail(`three calls after the restart failed: ${said.join(' | ')}`);

@@ -125,12 +125,16 @@ function narrowedText(schema: Schema, patterns: readonly Pattern[], idle: (index
   return literal && type === 'string' ? { ...schema, enum: patterns.map(({ text }) => text) } : schema;
 }
 
+function sentence(text: string): string {
+  return /[.!?]\s*$/.test(text) ? text.trimEnd() : `${text.trimEnd()}.`;
+}
+
 /** Models read descriptions, and not every one of them reads `pattern`. */
 function withNote(property: Schema, allow: readonly string[]): Schema {
   const { description } = property;
   const note = `Allowed: ${allow.map(quoted).join(', ')}.`;
   return {
     ...property,
-    description: typeof description === 'string' && description !== '' ? `${description} ${note}` : note,
+    description: typeof description === 'string' && description !== '' ? `${sentence(description)} ${note}` : note,
   };
 }

@@ -124,6 +124,12 @@ export class Talk {
     return protocol.tools(body);
   }
 
+  /** The tools in the agent's request as it sent them. An agent pays for every change of them (N6). */
+  async toolBytes(): Promise<string> {
+    const { body } = await this.next();
+    return JSON.stringify(body['tools']);
+  }
+
   /** The model calls a tool. Resolves with the result in the next request. @param tool its published name */
   async call(tool: string, args: object = {}, limitMs = startMs): Promise<ModelResult> {
     const offered = await this.tools();
