@@ -39,7 +39,7 @@ import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import { isAboutTask, needsTask } from '../protocol/tasks.js';
 import type { Catalogue, ServedTool } from '../tools/catalogue.js';
-import { completed } from '../tools/override.js';
+import { completed, type Completed } from '../tools/override.js';
 import { offerMemory } from './offering.js';
 import { Publication } from './publication.js';
 import { withoutBarred } from './serverLists.js';
@@ -175,7 +175,7 @@ class ToolsetHost implements Host {
       tool = this.publication.tool(call);
     }
     const seen = call.consented ?? tool?.original;
-    const asked = completed(tool?.override, call.arguments);
+    const asked = sentFor(tool, call);
     if (asked.kind === 'refused') return errorResult(overrideText(tool?.published ?? call.tool, asked.message));
     const permitted = tool && this.permission.permit(tool, { ...call, arguments: asked.arguments });
     if (tool && permitted !== true) {
@@ -189,7 +189,7 @@ class ToolsetHost implements Host {
     }
     if (!tool) return unknownTool(call, this.snapshot);
     if (tool.original !== seen) return errorResult(renamedText(tool.published));
-    const sent = completed(tool.override, call.arguments);
+    const sent = sentFor(tool, call);
     if (sent.kind === 'refused') return errorResult(overrideText(tool.published, sent.message));
     const shown = call.seen ?? (permitted === true ? sent.arguments : asked.arguments);
     if (shown !== sent.arguments && canonicalJson(shown) !== canonicalJson(sent.arguments)) {
@@ -393,4 +393,8 @@ class ToolsetHost implements Host {
     for (const value of found) this.keptSecret.add(value);
     if (found.length > 0) this.deps.services.redactor.register(found);
   }
+}
+
+function sentFor(tool: ServedTool | undefined, { arguments: given }: ToolsetCall): Completed {
+  return tool?.override ? completed(tool.override, given) : { kind: 'completed', arguments: given };
 }

@@ -1,12 +1,25 @@
 /**
  * Gives equal tools equal bytes (N6), because agents pay for every change of a list: keys in one order, and the names in
- * `required`. A schema keeps its meaning, and every other list keeps its order.
+ * `required` of schemas. Every other list keeps its order, and values within schemas keep their meaning.
  */
 import { isObject } from '../base/isObject.js';
 import type { OfferedTool } from './catalogue.js';
 
+/** Their values are data, except for properties of these names. */
+const valueKeywords = new Set(['default', 'const', 'enum', 'examples']);
+/** Their keys are names, not keywords. */
+const mapKeywords = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+/** No message nests deeper, and the walk must end. */
+const deepest = 256;
+
+type Kind = 'schema' | 'names' | 'data';
+
 export function canonicalTool(tool: OfferedTool): OfferedTool {
-  return ordered(tool) as OfferedTool;
+  const entries = sorted(tool).map(([key, value]) => {
+    const kind = key === 'inputSchema' || key === 'outputSchema' ? 'schema' : 'data';
+    return [key, ordered(value, kind, 0)];
+  });
+  return Object.fromEntries(entries) as OfferedTool;
 }
 
 /** Compares by code units, so the order is the same in every locale. */
@@ -14,16 +27,27 @@ export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** No message nests deeper, and the walk must end. */
-const deepest = 256;
-
-function ordered(value: unknown, key = '', depth = 0): unknown {
+function ordered(value: unknown, kind: Kind, depth: number): unknown {
   if (depth > deepest) return value;
-  if (Array.isArray(value)) {
-    const isOfNames = key === 'required' && value.every((name) => typeof name === 'string');
-    return isOfNames ? [...(value as string[])].sort(byCodeUnits) : value.map((item) => ordered(item, '', depth + 1));
-  }
+  if (Array.isArray(value)) return value.map((item) => ordered(item, kind, depth + 1));
   if (!isObject(value)) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => byCodeUnits(a, b));
-  return Object.fromEntries(entries.map(([name, inner]) => [name, ordered(inner, name, depth + 1)]));
+  return Object.fromEntries(
+    sorted(value).map(([key, inner]) => {
+      if (kind === 'schema' && key === 'required' && isOfNames(inner)) return [key, [...inner].sort(byCodeUnits)];
+      return [key, ordered(inner, kindBelow(kind, key), depth + 1)];
+    }),
+  );
+}
+
+function kindBelow(kind: Kind, key: string): Kind {
+  if (kind !== 'schema') return kind === 'names' ? 'schema' : 'data';
+  return valueKeywords.has(key) ? 'data' : mapKeywords.has(key) ? 'names' : 'schema';
+}
+
+function isOfNames(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((name) => typeof name === 'string');
+}
+
+function sorted(value: object): [string, unknown][] {
+  return (Object.entries(value) as [string, unknown][]).sort(([a], [b]) => byCodeUnits(a, b));
 }

@@ -14,11 +14,11 @@ export type Completed =
   /** `message` is a sentence with the argument, its value and what is allowed. */
   | { readonly kind: 'refused'; readonly message: string };
 
-/** Returns the arguments to send for the arguments of an agent. Without an override they are the same. */
-export function completed(applied: AppliedOverride | undefined, given: Arguments | undefined): Completed {
-  if (!applied || applied.rules.length === 0) return { kind: 'completed', arguments: given };
+/** Returns the arguments to send for the arguments of an agent. */
+export function completed({ rules }: AppliedOverride, given: Arguments | undefined): Completed {
+  if (rules.length === 0) return { kind: 'completed', arguments: given };
   const sent = new Map(Object.entries(given ?? {}));
-  for (const { name, fixed, default: byDefault, allow } of applied.rules) {
+  for (const { name, fixed, default: byDefault, allow } of rules) {
     if (fixed) sent.set(name, fixed.value);
     else if (byDefault && sent.get(name) === undefined) sent.set(name, byDefault.value);
     const value = sent.get(name);

@@ -94,6 +94,14 @@ describe('agent mode', () => {
     await settings.update('maxInstances', undefined, vscode.ConfigurationTarget.Global);
   });
 
+  it('A server that shuffles, its restarts and its deaths change no byte of the tools for the model (N6)', async () => {
+    const ours = (await modelRequests()).map(({ tools }) =>
+      JSON.stringify(tools.filter(({ name }) => name.startsWith('mcp_counter_'))),
+    );
+    assert.ok(ours.length > 10, String(ours.length));
+    assert.equal(new Set(ours).size, 1);
+  });
+
   it('The agent gets the tools under their ids', async () => {
     const requests = await modelRequests();
     assert.ok(requests.at(-1)?.tools.some(({ name }) => name === 'mcp_counter_count'));

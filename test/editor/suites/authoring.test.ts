@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { needsPage, page } from '../../support/editor/bridge.ts';
-import { configFile, problems, readConfig, until, untilProblems, untilTools } from '../../support/editor/product.ts';
+import {
+  configFile,
+  invoke,
+  problems,
+  readConfig,
+  until,
+  untilProblems,
+  untilTools,
+} from '../../support/editor/product.ts';
 
 const uri = (): vscode.Uri => vscode.Uri.file(configFile());
 const start = ['mcp_alpha_echo', 'mcp_alpha_count', 'mcp_alpha_count_up', 'mcp_beta_echo', 'mcp_beta_add'];
@@ -228,6 +236,43 @@ describe('authoring', () => {
     await untilProblems([kept]);
   });
 
+  it('A quick fix on the name of a tool adds an override, which the editor gets at once, and a wrong one is a problem (O1, O4)', async () => {
+    const echo = (): vscode.LanguageModelToolInformation | undefined =>
+      vscode.lm.tools.find(({ name }) => name === 'mcp_alpha_echo');
+    const said = echo()?.description ?? '';
+    await saved(original.replace("'count*', 'echo'", "'count*', 'ec¦ho'"));
+    const { selection } = await vscode.window.showTextDocument(uri());
+    const offered = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+      'vscode.executeCodeActionProvider',
+      uri(),
+      selection,
+    );
+    await apply(offered, "Shorten Description of 'echo'…");
+    assert.match(
+      await readConfig(),
+      new RegExp(
+        `\\n {6}override:\\n {8}echo:\\n {10}description: ${JSON.stringify(JSON.stringify(said)).slice(1, -1)}\\n`,
+      ),
+    );
+    const short = (await readConfig()).replace(
+      JSON.stringify(said),
+      'Says it again.\n          arguments: { text: { fixed: hello } }',
+    );
+    await saved(short);
+    await until(echo, (tool) => tool?.description === 'Says it again.', 'the description');
+    assert.deepEqual(Object.keys((echo()?.inputSchema as { properties: object }).properties), []);
+    assert.equal(await invoke('mcp_alpha_echo', { text: 'other' }), 'hello');
+    assert.match(
+      await hovers(short.replace('        echo:', '        ec¦ho:')),
+      /Agents read: Says it again\.[^]*tokens before/,
+    );
+    await saved(short.replace('text: {', 'txt: {'));
+    const [problem] = (await untilProblems([kept, 'override-unknown txt'])).filter(
+      ({ code }) => code !== 'filtered-tools',
+    );
+    assert.match(problem?.message ?? '', /is not in its schema/);
+  });
+
   it('Fix all applies every safe fix', async () => {
     const broken = original.replace('version: 1\n', '');
     await saved(broken);
@@ -321,6 +366,29 @@ describe('authoring', () => {
       await page.waitFor('.monaco-hover table');
       await page.screenshot('hover-transform');
       await page.press('Escape');
+    });
+
+    it('The hover of an overridden tool is visible, and the sidebar marks the tool', async () => {
+      const override =
+        '      override: { echo: { description: Says it again., arguments: { text: { default: hello } } } }\n';
+      const text = original.replace('    transform:\n', `${override}    transform:\n`);
+      await saved(text);
+      await until(
+        () => vscode.lm.tools.find(({ name }) => name === 'mcp_alpha_echo')?.description,
+        (description) => description === 'Says it again.',
+        'the override',
+      );
+      await typed(text.replace('{ echo:', '{ ec¦ho:'));
+      await vscode.commands.executeCommand('editor.action.showHover');
+      await page.waitFor('.monaco-hover >> text=Agents read');
+      await page.screenshot('hover-override');
+      await page.press('Escape');
+      await vscode.commands.executeCommand('mcpToolsets.servers.focus');
+      const rows = '.part.sidebar .monaco-list-row';
+      await page.click(`${rows}[aria-label^="alpha, server"]`);
+      await page.waitFor(`${rows}[aria-label*="overridden"]`);
+      await page.screenshot('sidebar-override');
+      await vscode.commands.executeCommand('workbench.action.closeSidebar');
     });
 
     it('The hover of a pattern is visible', async () => {

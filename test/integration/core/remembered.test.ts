@@ -104,11 +104,11 @@ describe('core: remembered lists of an earlier window', () => {
     const [kept, gone] = await Promise.all(calls);
     assert.equal(kept.kind === 'result' && kept.result.isError !== true, true, JSON.stringify(kept));
     assert.match(JSON.stringify(gone), /has no tool \\"gone\\"/);
-    assert.deepEqual(stage.published(), ['a/kept', 'a/came']);
+    assert.deepEqual(stage.published(), ['a/came', 'a/kept']);
     await stage.nextWindow();
     tell({ hold: true });
     const again = begin({ a: told() });
-    assert.deepEqual(stage.published(), ['a/kept', 'a/came'], 'the newest list is what is remembered');
+    assert.deepEqual(stage.published(), ['a/came', 'a/kept'], 'the newest list is what is remembered');
     tell({ tools: [] });
     await again;
   });

@@ -11,6 +11,8 @@ import {
   type Speaker,
 } from '../../../src/core/host/conversationTools.js';
 import type { ToolResult } from '../../../src/core/minds/model.js';
+import { completed } from '../../../src/core/tools/override.js';
+import { compilePattern } from '../../../src/core/tools/patterns.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome, ToolsetCall } from '../../../src/core/protocol/request.js';
 import type { ServerState } from '../../../src/core/reconcile/status.js';
@@ -36,7 +38,8 @@ const leasedBy = (conversation: string) => ({
 function rig(servers = snapshot([status('shop'), status('bank')]), toolsets = [toolset('shop', 'shop_count')]) {
   const requests: ToolsetCall[] = [];
   let answer: ToolOutcome = { kind: 'cancelled' };
-  const host: Pick<Host, 'snapshot' | 'catalogue' | 'onDidChange' | 'call'> = {
+  const host: Pick<Host, 'snapshot' | 'catalogue' | 'onDidChange' | 'call' | 'completed'> = {
+    completed,
     snapshot: servers,
     catalogue: { version: 1, toolsets } as unknown as Host['catalogue'],
     onDidChange: new Emitter<Host['snapshot']>().event,
@@ -69,6 +72,26 @@ const textsOf = ({ parts }: ToolResult): string[] =>
 
 describe('tools of a conversation', () => {
   afterEach(removeFolders);
+
+  it('a person who is asked sees what an overridden tool sends, and the call says what they saw (O5)', async () => {
+    const plain = servedTool('shop_count');
+    const rules = [
+      { name: 'shop', fixed: { value: 'north' } },
+      { name: 'what', allow: [compilePattern('pears')] },
+    ];
+    const shop = { ...toolset('shop'), tools: [{ ...plain, override: { offered: plain.tool, rules } }] };
+    const { tools, requests } = rig(undefined, [shop]);
+    const [offered] = tools.offer('mine', undefined).tools;
+    assert.ok(offered?.sends);
+    assert.deepEqual(offered.sends({ what: 'pears', shop: 'south' }), { what: 'pears', shop: 'north' });
+    assert.equal(offered.sends({ what: 'apples' }), undefined, 'it will be refused, so nobody is asked');
+    const call = { id: 'c1', tool: 'shop_count', input: { what: 'pears' } };
+    await tools.runner('mine', undefined).run(offered, call, new AbortController().signal, () => {});
+    assert.deepEqual(
+      [requests[0]?.arguments, requests[0]?.seen],
+      [{ what: 'pears' }, { what: 'pears', shop: 'north' }],
+    );
+  });
 
   it('a conversation has the tools of its grants under their published names, and without a member all tools', () => {
     const described = servedTool('shop_count');
