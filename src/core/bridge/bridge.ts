@@ -8,6 +8,7 @@
  * sent again only if it was not delivered (X4) or only listens; every request is answered, unless the client cancelled
  * it; stdout has nothing but messages.
  */
+import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCNotification, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
@@ -53,8 +54,22 @@ const elsewhere = (times: number): Readonly<Record<string, string>> => (times > 
 /** A client with much unread output gets none of these. */
 const mayGetLost = ['message', 'progress', 'resources/updated'].map((topic) => `notifications/${topic}`);
 
-/** These may have changed without a gateway. */
-const topics = ['tools', 'prompts', 'resources'];
+/** The lists that may have changed without a gateway, by the topic of their notification, with their keys in a result. */
+const topics: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  tools: { 'tools/list': 'tools' },
+  prompts: { 'prompts/list': 'prompts' },
+  resources: { 'resources/list': 'resources', 'resources/templates/list': 'resourceTemplates' },
+};
+
+const listKeys: Readonly<Record<string, string>> = Object.assign({}, ...Object.values(topics));
+
+/** A list that the client has read. */
+interface ReadList {
+  readonly era: Era;
+  readonly params: Result | undefined;
+  /** The digest of its only page; undefined for a list with more pages, which counts as changed. */
+  readonly digest: string | undefined;
+}
 
 export class Bridge {
   /** The client's `initialize`. */
@@ -64,6 +79,10 @@ export class Bridge {
   private readonly pipe: ClientPipe;
   private readonly client: Peer;
   private readonly subscriptions = new Map<RequestId, Subscription>();
+  /** The newest lists of the client, by method. */
+  private readonly lists = new Map<string, ReadList>();
+  /** The number of own requests for lists. */
+  private asked = 0;
 
   constructor(private readonly deps: BridgeDeps) {
     const { input, output, clock, log } = deps;
@@ -86,7 +105,7 @@ export class Bridge {
         ...deps,
         headers: elsewhere,
         listener: gateway,
-        onRenewed: () => this.tellChanges(),
+        onRenewed: () => void this.tellChanges(),
         begin: (way, _, times) => this.beginAgain(way, times),
       }),
       modern: new Line({
@@ -123,7 +142,9 @@ export class Bridge {
       for (;;) {
         const way = await this.lines[era].way();
         try {
-          return await this.ask(way, subscription, signal);
+          const result = await this.ask(way, subscription, signal);
+          this.noteList(request, result);
+          return result;
         } catch (error) {
           const mayRepeat = !subscription.isRepeated && (await this.mayRepeat(era, request, way, failureIn(error)));
           if (!mayRepeat || signal.aborted) throw error;
@@ -189,7 +210,7 @@ export class Bridge {
     );
     transport.setProtocolVersion(asText(result['protocolVersion']));
     await peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
-    this.tellChanges();
+    void this.tellChanges(peer);
   }
 
   /**
@@ -209,14 +230,49 @@ export class Bridge {
     if (!isRepeated) return this.tell(notification);
     if (!tasks.every((task) => taskIds.includes(task))) return subscription.end();
     const wanted = (request.params?.['notifications'] ?? {}) as Fields;
-    const changed = topics.filter((topic) => wanted[`${topic}ListChanged`] === true);
-    this.tellChanges(changed, { _meta: { [metaKeys.subscriptionId]: id } });
+    const changed = Object.keys(topics).filter((topic) => wanted[`${topic}ListChanged`] === true);
+    void this.tellChanges(undefined, changed, { _meta: { [metaKeys.subscriptionId]: id } });
   }
 
-  private tellChanges(changed: readonly string[] = topics, params?: Result): void {
-    for (const topic of changed) {
+  private noteList({ method, params }: JSONRPCRequest, result: Result): void {
+    const key = listKeys[method];
+    if (key === undefined || params?.['cursor'] !== undefined) return;
+    this.lists.set(method, { era: eraOf({ params }), params, digest: digestOf(result, key) });
+  }
+
+  /**
+   * Tells the client about the lists that differ from what it has read, because agents pay for every change (N6). A list that it
+   * has not read counts as changed.
+   *
+   * @param peer the new gateway; by default the present one
+   */
+  private async tellChanges(
+    peer?: Peer,
+    possible: readonly string[] = Object.keys(topics),
+    params?: Result,
+  ): Promise<void> {
+    for (const topic of possible) {
+      const keys = Object.entries(topics[topic] ?? {});
+      const read = keys.flatMap(([method, key]) => {
+        const list = this.lists.get(method);
+        return list ? [{ method, key, list }] : [];
+      });
+      const same = await Promise.all(read.map((one) => this.isSame(one, peer).catch(() => false)));
+      if (same.length > 0 && same.every(Boolean)) continue;
       this.tell({ jsonrpc: '2.0', method: `notifications/${topic}/list_changed`, ...(params && { params }) });
     }
+  }
+
+  private async isSame(
+    { method, key, list }: { readonly method: string; readonly key: string; readonly list: ReadList },
+    peer: Peer | undefined,
+  ): Promise<boolean> {
+    if (list.digest === undefined) return false;
+    const asked = peer ?? (await this.lines[list.era].way()).peer;
+    // The ids of the client are in the same book.
+    const id = `bridge-list-${++this.asked}`;
+    const result = await asked.during(undefined, id, (exchange) => exchange.send(method, list.params));
+    return digestOf(result, key) === list.digest;
   }
 
   private tell(notification: JSONRPCNotification): void {
@@ -224,7 +280,14 @@ export class Bridge {
   }
 }
 
-function eraOf({ params }: JSONRPCRequest): Era {
+function digestOf(result: Result, key: string): string | undefined {
+  if (result['nextCursor'] !== undefined) return undefined;
+  return createHash('sha256')
+    .update(JSON.stringify(result[key] ?? null))
+    .digest('base64url');
+}
+
+function eraOf({ params }: Pick<JSONRPCRequest, 'params'>): Era {
   return metaOf(params)[metaKeys.protocolVersion] === undefined ? 'legacy' : 'modern';
 }
 

@@ -200,6 +200,24 @@ describe('the bridge between a client over stdio and the gateway', () => {
     });
   }
 
+  for (const [what, tools, isTold] of [
+    ['the same list', ['go'], false],
+    ['another list', ['go', 'on'], true],
+  ] as const)
+    it(`a client hears of a change at the next gateway if it has read a list that differs: ${what} (N6)`, async () => {
+      const joined = (client = await new JoinedClient('legacy').begin());
+      await joined.ask(2, 'tools/list');
+      await endGateway();
+      await open(0);
+      backend.set('play', [...tools]);
+      answerAll();
+      assert.equal(await joined.call(3), 'did {"id":3}');
+      // The topics are decided in this order, and the client has not read the last one.
+      await joined.hears(({ method }) => method === 'notifications/resources/list_changed');
+      const told = joined.heard.some(({ method }) => method === 'notifications/tools/list_changed');
+      assert.equal(told, isTold);
+    });
+
   it('a call goes on at the old gateway after the client has found another, and can be cancelled there', async () => {
     client = await new JoinedClient('modern').begin();
     const running = client.call(2);
