@@ -126,6 +126,10 @@ async function main(argv: string[]): Promise<number> {
       const { stop } = await import('./cli/engineCommand.js');
       return stop(run, values['token-file']);
     }
+    case 'explain': {
+      const { explainTool } = await import('./cli/explainCommand.js');
+      return explainTool(run, rest[0]);
+    }
     case 'secret': {
       const { secret } = await import('./cli/secretCommand.js');
       return secret(run.json, rest[0], rest[1], rest.slice(2));
@@ -153,6 +157,7 @@ const mostArguments: Readonly<Partial<Record<string, number>>> = {
   entries: 1,
   connect: 1,
   engine: 0,
+  explain: 1,
   stop: 0,
   import: 1,
 };

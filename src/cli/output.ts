@@ -11,6 +11,7 @@ Commands
                     (--start also starts the servers and checks what they offer)
   status            start the servers and show the state of each, and who serves the folder to agents
   tools [server]    start the servers and list the published tools and those left out
+  explain <tool>    say which agents get a tool, and why the others do not; exits with 1 if none does
   call <tool> [json]  call a published tool with arguments given as JSON; exits with 1 if it fails
                     (--answers JSON fills in the forms that the tool shows; other fields take the form's defaults)
   resources [server]  start the servers and list their resources and templates

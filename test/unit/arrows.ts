@@ -140,6 +140,7 @@ export const arrows: Record<string, readonly string[]> = {
     'core/reconcile',
     'core/host',
     'core/remembered',
+    'core/team',
   ],
   'cli.ts': ['core/config/read', 'core/reconcile', 'core/host', 'cli'],
   'core/authoring': ['core/base', 'core/config', 'core/yaml', 'core/config/read', 'core/config/edit', 'core/tools'],

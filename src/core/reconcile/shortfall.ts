@@ -15,6 +15,7 @@ const faults: ReadonlySet<ExclusionReason['kind']> = new Set<ExclusionReason['ki
   'originalNameInvalid',
   'publishedNameInvalid',
   'schema',
+  'override',
   'nameTaken',
   'nameReserved',
 ]);

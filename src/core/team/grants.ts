@@ -5,6 +5,9 @@
  * A configured toolset without tools is deferred, never unknown.
  */
 
+/** The file of the team in a workspace folder. */
+export const teamPath = '.minds/team.yaml';
+
 export type Grant =
   | { readonly kind: 'all' }
   | { readonly kind: 'toolset'; readonly id: string }

@@ -21,7 +21,8 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 import { openDocument } from '../views/review/documents.js';
 import { whyNothingRuns } from '../views/phrases.js';
 import { makeFolders, type FolderMaker } from './newFolders.js';
-import { teamPath, type TeamFiles } from './teamFiles.js';
+import { teamPath } from '../../core/team/grants.js';
+import type { TeamFiles } from './teamFiles.js';
 
 interface AgentFilesDeps {
   readonly slot: EngineSlot;

@@ -20,7 +20,8 @@ import { ArtifactLinks, registerShownFiles } from './artifactLinks.js';
 import { CallPages } from './callPages.js';
 import { ModelProblems } from './modelProblems.js';
 import { ChatQuestions } from './questions.js';
-import { TeamFiles, teamPath } from './teamFiles.js';
+import { teamPath } from '../../core/team/grants.js';
+import { TeamFiles } from './teamFiles.js';
 
 /** `package.json` has the same id. */
 const participantId = 'mcpToolsets.minds';

@@ -8,13 +8,11 @@ import type { Clock } from '../../core/base/clock.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { Emitter, nextEvent } from '../../core/base/events.js';
 import type { Problem } from '../../core/base/problem.js';
-import type { ConfiguredToolset } from '../../core/team/grants.js';
+import { teamPath, type ConfiguredToolset } from '../../core/team/grants.js';
 import type { Member, Team } from '../../core/team/team.js';
 import type * as teamModule from '../../core/team/team.js';
 import { localFolders } from '../engine/configFiles.js';
 import { followFile } from '../engine/followedFile.js';
-
-export const teamPath = '.minds/team.yaml';
 
 export interface TeamView {
   /** The last valid teams in the order of the folders. An id occurs once in all of them. */

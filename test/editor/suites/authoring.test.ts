@@ -264,7 +264,7 @@ describe('authoring', () => {
     assert.equal(await invoke('mcp_alpha_echo', { text: 'other' }), 'hello');
     assert.match(
       await hovers(short.replace('        echo:', '        ec¦ho:')),
-      /Agents read: Says it again\.[^]*tokens before/,
+      /Agents read: Says it again[^]*tokens before/,
     );
     await saved(short.replace('text: {', 'txt: {'));
     const [problem] = (await untilProblems([kept, 'override-unknown txt'])).filter(

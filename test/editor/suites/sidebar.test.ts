@@ -281,6 +281,21 @@ describe('sidebar', () => {
     assert.doesNotMatch(text, /canary/);
   });
 
+  it('“Why Is a Tool Missing” says where agents get a tool, and why not elsewhere', async () => {
+    const item = '.quick-input-widget .monaco-list-row';
+    const answers = async (tool: string): Promise<string> => {
+      void vscode.commands.executeCommand('mcpToolsets.explainTool');
+      await page.click(`${item}[aria-label^="${tool}"]`);
+      await page.waitFor(`${item}[aria-label^="other agents"]`);
+      const texts = (await page.texts(item)).join('\n');
+      await page.screenshot(`explain-${tool}`);
+      await page.press('Escape');
+      return texts;
+    };
+    assert.match(await answers('add'), /editor: not offered[^]*whitelist/);
+    assert.match(await answers('count'), /editor: offered[^]*mcp_alpha_count[^]*other agents: offered/);
+  });
+
   it('The problems of the file open', async () => {
     await vscode.commands.executeCommand('workbench.actions.view.problems');
     await until(

@@ -212,7 +212,7 @@ describe('try tool', () => {
       );
       assert.deepEqual(
         complaints.map(({ range }) => document.lineAt(range.start.line).text.trim()),
-        ['"near": "up",', '"far": "a",', '"relative": "a",'],
+        ['"far": "a",', '"near": "up",', '"relative": "a",'],
       );
       await page.click(button('Run'));
       await untilShown('.status', /^Done after/);

@@ -1,6 +1,6 @@
 /** The command line as a process (H1, G4, S4, X5): tools, resources and prompts of servers, and calls of tools. */
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { fixture, officialServer, rawWith, several, type Servers } from '../../support/core/configText.js';
@@ -46,6 +46,45 @@ describe('command line: tools, resources, prompts', () => {
       const { code, stdout } = await cli.runWith({ memory: officialServer('memory') }, 'tools');
       assert.equal(code, 0);
       assert.match(stdout, /^memory +read_graph$/m);
+    });
+  });
+
+  describe('explain', () => {
+    it('`explain` says on which roads a tool is offered, or by which line of the file it is not', async () => {
+      const offered = await cli.runWith(several, 'explain', 'mcp__good__good_echo');
+      assert.equal(offered.code, 0, offered.stderr);
+      assert.match(offered.stdout, /^echo of good\n {2}editor {8}offered as mcp_good_\w+\n/);
+      assert.match(offered.stdout, /\n {2}other agents {2}offered as good_echo\n/);
+      const keptOut = await cli.runWith(several, 'explain', 'add');
+      assert.equal(keptOut.code, 1);
+      const [, line = ''] =
+        /blacklist: add \(\.minds\/mcp\.yaml:(\d+):\d+\)\. To publish it, /.exec(keptOut.stdout) ?? [];
+      assert.match(readFileSync(cli.file, 'utf8').split('\n')[Number(line) - 1] ?? '', /add/);
+    });
+
+    it('`explain` reads the members of the team, and names the servers that list nothing', async () => {
+      const team = path.join(path.dirname(cli.file), 'team.yaml');
+      writeFileSync(team, 'members:\n  ann: { toolsets: [good] }\n  bob: { toolsets: [] }\n');
+      try {
+        const { stdout } = await cli.runWith(several, 'explain', 'echo', '--json');
+        const { tools } = JSON.parse(stdout) as { tools: { roads: { road: string; offered: boolean }[] }[] };
+        assert.deepEqual(
+          tools[0]?.roads.slice(3).map(({ road, offered }) => [road, offered]),
+          [
+            ['@minds as ann', true],
+            ['@minds as bob', false],
+          ],
+        );
+      } finally {
+        rmSync(team);
+      }
+      const unknown = await cli.runWith({ ...several, dead: fixture('exits') }, 'explain', 'nothing_like_it');
+      assert.equal(unknown.code, 1);
+      assert.match(
+        unknown.stderr,
+        /No server lists a tool that is called "nothing_like_it"\.\n[^]*"dead" has no tools now/,
+      );
+      assert.equal((await cli.run('explain')).code, 2);
     });
   });
 

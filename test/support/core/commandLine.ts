@@ -31,7 +31,7 @@ import { configText, type Servers } from './configText.js';
 import { everyProcessOf, runVariable } from './stage.js';
 import { untilSo, within } from './within.js';
 
-const starting = new Set('check status tools call resources read prompts prompt serve connect'.split(' '));
+const starting = new Set('check status tools explain call resources read prompts prompt serve connect'.split(' '));
 
 let built: Promise<string> | undefined;
 

@@ -1,0 +1,84 @@
+/** `mcp-toolsets explain`: says on which roads agents get a tool, and why not on the others. */
+import path from 'node:path';
+import { asText } from '../core/base/text.js';
+import { ConfigState } from '../core/config/read/merge.js';
+import type { ServerPlaces } from '../core/config/model.js';
+import { largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
+import { explain, type ExplainedMember, type ExplainedTool, type RoadAnswer } from '../core/host/explain.js';
+import { teamPath } from '../core/team/grants.js';
+import { parseTeam } from '../core/team/team.js';
+import type { ExclusionReason } from '../core/tools/catalogue.js';
+import { readConfigFiles } from './configFile.js';
+import { complain, misuse, print, toJson } from './output.js';
+import { configDeps, withServers, type Run } from './withHost.js';
+
+/** The exit code is 0 if some agent gets a tool of this name. */
+export async function explainTool(run: Run, name: string | undefined): Promise<number> {
+  if (name === undefined) return misuse('`explain` takes the name of a tool.');
+  const places = placesIn(run.folder);
+  const members = membersOf(run.folder);
+  return await withServers(run, ({ host: { snapshot } }) => {
+    const placeOf = (server: string, reason: ExclusionReason): string | undefined => places(server, reason);
+    const { tools, silent } = explain(name, snapshot, members, placeOf);
+    if (run.json) print(toJson({ tools, silent }));
+    else if (tools.length > 0) print(tools.map(textOf).join('\n\n'));
+    if (tools.length === 0) {
+      complain(`No server lists a tool that is called "${name}".`);
+      for (const line of silent) complain(line);
+    }
+    return tools.some(({ roads }) => roads.some(({ offered }) => offered)) ? 0 : 1;
+  });
+}
+
+/** Returns a function that finds the pattern behind a reason. */
+function placesIn(folder: string): (server: string, reason: ExclusionReason) => string | undefined {
+  const { servers } = new ConfigState().apply(readConfigFiles(folder).sources, configDeps).model;
+  return (id, reason) => {
+    const server = servers.find((one) => one.id === id);
+    if (server?.kind !== 'valid') return undefined;
+    const { tools, places } = server.definition;
+    const place = placeOf(reason, tools.blacklist, places);
+    if (!place) return undefined;
+    const { line, character } = place.range.start;
+    return `${path.relative(folder, place.file)}:${line + 1}:${character + 1}`;
+  };
+}
+
+function placeOf(reason: ExclusionReason, blacklist: readonly string[], places: ServerPlaces) {
+  switch (reason.kind) {
+    case 'blacklist':
+      return places.value(['tools', 'blacklist', blacklist.indexOf(reason.pattern)]);
+    case 'whitelist':
+      return places.keyAt(['tools', 'whitelist']);
+    case 'publishedNameInvalid':
+      return places.keyAt(['transform']);
+    default:
+      return undefined;
+  }
+}
+
+/** A team file with a mistake has its own problem. */
+function membersOf(folder: string): ExplainedMember[] {
+  const file = path.join(folder, teamPath);
+  try {
+    const text = readTextFileSync(file, largestConfigFile);
+    const { team } = parseTeam({ file, folder, text });
+    return (team?.members ?? []).map(({ id, grants }) => ({ name: id, grants: grants.map(({ grant }) => grant) }));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT' && code !== 'ENOTDIR')
+      complain(`${teamPath} could not be read: ${asText((error as Error).message)}`);
+    return [];
+  }
+}
+
+function textOf({ server, original, roads }: ExplainedTool): string {
+  const width = Math.max(...roads.map(({ road }) => road.length));
+  const lines = roads.map((answer) => `  ${answer.road.padEnd(width)}  ${answerText(answer)}`);
+  return [`${original} of ${server}`, ...lines].join('\n');
+}
+
+function answerText(answer: RoadAnswer): string {
+  if (!answer.offered) return `not offered: ${answer.why}. ${answer.fix}`;
+  return `offered as ${answer.name}${answer.note === undefined ? '' : `, ${answer.note}`}`;
+}

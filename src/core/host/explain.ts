@@ -1,0 +1,133 @@
+/**
+ * Explains for a tool on which roads agents get it, and why not on the others. Everything here is pure; the causes are those of
+ * the status snapshot.
+ */
+import type { StatusSnapshot } from '../reconcile/status.js';
+import { serves } from '../reconcile/shortfall.js';
+import type { ExclusionReason, ServedTool } from '../tools/catalogue.js';
+import { agentHostName } from '../tools/editorNames.js';
+import { editorRefusalPhrase, exclusionPhrase, exclusionRemedy } from '../tools/exclusion.js';
+import { grantedOf, type Grant } from '../team/grants.js';
+import { whyNothing } from './admin.js';
+
+/** A way to a tool: the chat of the editor, its agent host, every other agent, or `@minds` as a member of the team. */
+export type Road = 'editor' | 'agent host' | 'other agents' | `@minds as ${string}`;
+
+export type RoadAnswer = { readonly road: Road } & (
+  | { readonly offered: true; readonly name: string; readonly note?: string }
+  /** `why` is a phrase, and `fix` a sentence. */
+  | { readonly offered: false; readonly why: string; readonly fix: string }
+);
+
+export interface ExplainedTool {
+  readonly server: string;
+  /** The server's own name. */
+  readonly original: string;
+  readonly roads: readonly RoadAnswer[];
+}
+
+export interface Explained {
+  readonly tools: readonly ExplainedTool[];
+  /** Sentences about the servers that may have the tool but list nothing now, if no tool was found. */
+  readonly silent: readonly string[];
+}
+
+export interface ExplainedMember {
+  readonly name: string;
+  readonly grants: readonly Grant[];
+}
+
+/**
+ * @param name any name of the tool, also with the prefix that an agent puts before it
+ * @param placeOf returns the place of a reason in a config file, such as `.minds/mcp.yaml:3:5`
+ */
+export function explain(
+  name: string,
+  snapshot: StatusSnapshot,
+  members: readonly ExplainedMember[],
+  placeOf: (server: string, reason: ExclusionReason) => string | undefined,
+): Explained {
+  const found = [exactly, atTheEnd].reduce<readonly ExplainedTool[]>(
+    (tools, fits) => (tools.length > 0 ? tools : toolsNamed(name, fits, snapshot, members, placeOf)),
+    [],
+  );
+  const silent = snapshot.servers.filter((server) => !serves(server) || server.offered === 0).map(whyNothing);
+  return { tools: found, silent: found.length > 0 ? [] : silent };
+}
+
+type Fits = (own: string, asked: string) => boolean;
+
+const exactly: Fits = (own, asked) => own === asked;
+/** Agents put the name of their entry before a name, such as `mcp__files__read`. */
+const atTheEnd: Fits = (own, asked) => asked.endsWith(own) && /[^a-zA-Z0-9]$/.test(asked.slice(0, -own.length));
+
+function toolsNamed(
+  name: string,
+  fits: Fits,
+  { servers }: StatusSnapshot,
+  members: readonly ExplainedMember[],
+  placeOf: (server: string, reason: ExclusionReason) => string | undefined,
+): ExplainedTool[] {
+  return servers.flatMap(({ id, tools, excluded }) => [
+    ...tools
+      .filter((tool) => namesOf(id, tool).some((own) => fits(own, name)))
+      .map((tool) => ({ server: id, original: tool.original, roads: roadsOf(id, tool, members) })),
+    ...excluded
+      .filter(({ original, reason }) => [original, ...nameIn(reason)].some((own) => fits(own, name)))
+      .map(({ original, reason }) => {
+        const place = placeOf(id, reason);
+        const why = exclusionPhrase(reason) + (place === undefined ? '' : ` (${place})`);
+        const roads: Road[] = ['editor', 'agent host', 'other agents'];
+        const fix = exclusionRemedy(reason);
+        return { server: id, original, roads: roads.map((road) => ({ road, offered: false as const, why, fix })) };
+      }),
+  ]);
+}
+
+function namesOf(server: string, { original, published, editorName, editorId }: ServedTool): string[] {
+  return [original, published, editorName, editorId, agentHostName(server, editorName)];
+}
+
+function nameIn(reason: ExclusionReason): string[] {
+  return 'published' in reason ? [reason.published] : [];
+}
+
+function roadsOf(server: string, tool: ServedTool, members: readonly ExplainedMember[]): RoadAnswer[] {
+  const refusal = editorRefusalPhrase(tool);
+  const note = tool.isAsked ? { note: 'a person is asked before each call' } : {};
+  const inEditor = (road: Road, name: string): RoadAnswer =>
+    refusal === undefined
+      ? { road, offered: true, name, ...note }
+      : {
+          road,
+          offered: false,
+          why: refusal,
+          fix: 'Give it a shorter name by a transform, or have its schema corrected.',
+        };
+  const hosted = agentHostName(server, tool.editorName);
+  const inHost: RoadAnswer = tool.noAgentHostName
+    ? {
+        road: 'agent host',
+        offered: false,
+        why: `its name there, ${hosted}, is too long or taken`,
+        fix: 'Give it another name by a transform, or give the server a shorter id.',
+      }
+    : inEditor('agent host', hosted);
+  return [
+    inEditor('editor', tool.editorId),
+    inHost,
+    { road: 'other agents', offered: true, name: tool.published, ...note },
+    ...members.map(({ name, grants }): RoadAnswer => {
+      const road: Road = `@minds as ${name}`;
+      const isGranted = grantedOf(grants, [{ id: server, down: undefined }]).toolsets.length > 0;
+      return isGranted
+        ? { road, offered: true, name: tool.published, ...note }
+        : {
+            road,
+            offered: false,
+            why: 'the toolset is not granted',
+            fix: `Add ${server} to its toolsets in team.yaml.`,
+          };
+    }),
+  ];
+}
