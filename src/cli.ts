@@ -11,7 +11,7 @@ import { prompt, prompts, read, resources } from './cli/offersCommands.js';
 import { complain, complainOf, complainOfDefect, help, misuse, print, report, toJson } from './cli/output.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
 import { gatewayLines, servedBy, tokenFileFor } from './cli/gateways.js';
-import { isOfFile, statusTable, toolsJson, toolsTable } from './cli/render.js';
+import { isOfFile, statusTable, tokenLines, toolsJson, toolsTable } from './cli/render.js';
 import { directoryExists } from './core/host/assemble.js';
 import { configDeps, withServers, type Run } from './cli/withHost.js';
 import { ConfigState } from './core/config/read/merge.js';
@@ -67,7 +67,7 @@ async function main(argv: string[]): Promise<number> {
   if (tooMuch !== undefined) return misuse(`\`${command}\` does not take the argument "${tooMuch}".`);
   const { json, debug, approve: approves } = values;
   const run = { folder, json, debug, approve: approves, permissions, guardianScript, script: __filename };
-  serves = command === 'serve' || command === 'connect' || command === 'engine';
+  serves = ['serve', 'connect', 'engine', 'record', 'replay'].includes(command ?? '');
   // As in the editor, a defect must not end all conversations.
   if (serves) process.on('uncaughtException', complainOfDefect);
   switch (command) {
@@ -83,7 +83,7 @@ async function main(argv: string[]): Promise<number> {
         complainOf(ofFiles);
         const shown = gateways.map(({ program, pid, since, clients }) => ({ ...program, pid, since, clients }));
         print(run.json ? toJson({ ...snapshot, gateways: shown }) : statusTable(snapshot));
-        if (!run.json) for (const line of gatewayLines(gateways)) print(line);
+        if (!run.json) for (const line of [...tokenLines(snapshot), ...gatewayLines(gateways)]) print(line);
         return ofFiles.length > 0 || snapshot.servers.some(isBroken) ? 1 : 0;
       });
     }
@@ -126,6 +126,14 @@ async function main(argv: string[]): Promise<number> {
       const { stop } = await import('./cli/engineCommand.js');
       return stop(run, values['token-file']);
     }
+    case 'record': {
+      const { record } = await import('./cli/cassetteCommands.js');
+      return record(run, rest[0], rest.slice(1));
+    }
+    case 'replay': {
+      const { replay } = await import('./cli/cassetteCommands.js');
+      return replay(rest[0]);
+    }
     case 'explain': {
       const { explainTool } = await import('./cli/explainCommand.js');
       return explainTool(run, rest[0]);
@@ -158,6 +166,7 @@ const mostArguments: Readonly<Partial<Record<string, number>>> = {
   connect: 1,
   engine: 0,
   explain: 1,
+  replay: 1,
   stop: 0,
   import: 1,
 };

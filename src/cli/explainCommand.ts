@@ -73,7 +73,7 @@ function membersOf(folder: string): ExplainedMember[] {
 }
 
 function textOf({ server, original, roads }: ExplainedTool): string {
-  const width = Math.max(...roads.map(({ road }) => road.length));
+  const width = roads.reduce((most, { road }) => Math.max(most, road.length), 0);
   const lines = roads.map((answer) => `  ${answer.road.padEnd(width)}  ${answerText(answer)}`);
   return [`${original} of ${server}`, ...lines].join('\n');
 }

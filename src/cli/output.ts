@@ -33,6 +33,9 @@ Commands
                     copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, continue, windsurf or
                     antigravity, and what they start that you have not approved (--write writes the entries and approves
                     that)
+  record <file> -- <command>…
+                    act as an MCP server over stdio in front of another one, and write what passes to the file
+  replay <file>     act as an MCP server over stdio that answers from such a file
   secret set|delete <name>, secret list
                     store the value of { secret: NAME } in the keyring of the system; type it, or send it to stdin
   import <file>     show what importing another program's servers would change in .minds/mcp.yaml
@@ -86,6 +89,11 @@ export function print(text: string): 0 {
 export function printContent(text: string): 0 {
   put(process.stdout, `${process.stdout.isTTY ? forTerminal(text) : text}\n`);
   return 0;
+}
+
+/** Writes a line for a program, unchanged. */
+export function passLine(text: string): void {
+  process.stdout.write(`${text}\n`);
 }
 
 /** Writes bytes to a file or a pipe. A terminal could interpret them. */

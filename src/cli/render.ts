@@ -68,8 +68,8 @@ export function statusTable({ servers, problems }: StatusSnapshot): string {
       : 'No servers are configured.';
   }
   return table(
-    ['server', 'transport', 'tools', 'tokens', 'saved', 'source', 'state'],
-    servers.map(({ id, transport, tools, offered, savedTokens, origin, state }) => {
+    ['server', 'transport', 'tools', 'source', 'state'],
+    servers.map(({ id, transport, tools, offered, origin, state }) => {
       const wrong =
         state.kind === 'invalid'
           ? problems.find(({ server, severity }) => server === id && severity === 'error')
@@ -78,13 +78,22 @@ export function statusTable({ servers, problems }: StatusSnapshot): string {
         id,
         transport ?? '',
         `${tools.length} of ${offered}`,
-        `~${estimatedTokensOf(tools)}`,
-        `~${savedTokens}`,
         originWord(origin),
         oneLine(`${stateWord(state)}${wrong ? `: ${wrong.message} ${wrong.fix}` : ''}`),
       ];
     }),
   );
+}
+
+/** Returns a line with the tokens of the published tools in each request, and of all tools as the servers list them. */
+export function tokenLines({ servers }: StatusSnapshot): string[] {
+  const parts = servers
+    .filter(({ tools }) => tools.length > 0)
+    .map(({ id, tools, savedTokens }) => {
+      const tokens = estimatedTokensOf(tools);
+      return savedTokens > 0 ? `${id} ~${tokens} instead of ~${tokens + savedTokens}` : `${id} ~${tokens}`;
+    });
+  return parts.length > 0 ? [`Tokens in each request: ${parts.join(', ')}.`] : [];
 }
 
 /** An overridden tool has `offered` too: the tool as its server describes it. */

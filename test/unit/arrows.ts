@@ -83,6 +83,7 @@ export const arrows: Record<string, readonly string[]> = {
   ],
   'core/instances': ['core/base', 'core/config', 'core/protocol', 'core/connections'],
   'core/minds': ['core/base'],
+  'core/cassette': ['core/base', 'core/protocol'],
   'core/reconcile': [
     'core/base',
     'core/config',
@@ -131,7 +132,10 @@ export const arrows: Record<string, readonly string[]> = {
     'core/protocol',
     'core/tools',
     'core/approval',
+    'core/cassette',
     'core/connections/http',
+    'core/processes',
+    'core/connections/stdio',
     'core/bridge',
     'core/connections/http/oauth',
     'core/files',

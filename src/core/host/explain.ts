@@ -11,7 +11,7 @@ import { grantedOf, type Grant } from '../team/grants.js';
 import { whyNothing } from './admin.js';
 
 /** A way to a tool: the chat of the editor, its agent host, every other agent, or `@minds` as a member of the team. */
-export type Road = 'editor' | 'agent host' | 'other agents' | `@minds as ${string}`;
+type Road = 'editor' | 'agent host' | 'other agents' | `@minds as ${string}`;
 
 export type RoadAnswer = { readonly road: Road } & (
   | { readonly offered: true; readonly name: string; readonly note?: string }
@@ -26,7 +26,7 @@ export interface ExplainedTool {
   readonly roads: readonly RoadAnswer[];
 }
 
-export interface Explained {
+interface Explained {
   readonly tools: readonly ExplainedTool[];
   /** Sentences about the servers that may have the tool but list nothing now, if no tool was found. */
   readonly silent: readonly string[];

@@ -23,10 +23,12 @@ export function estimatedTokens({ editorId, tool }: Pick<ServedTool, 'editorId' 
 
 /** Returns what filters and overrides save: the tokens of all listed tools, less those of the published ones. */
 export function savedTokens(listed: readonly OfferedTool[], published: readonly ServedTool[]): number {
-  if (published.length === 0) return 0;
+  const [first] = published;
+  if (!first) return 0;
+  const prefix = first.editorId.slice(0, first.editorId.length - first.editorName.length);
   const names = new Set(published.map(({ original }) => original));
   const keptOut = listed.filter((tool) => !names.has(tool.name) && !isForAppAlone(tool));
-  const ofKeptOut = keptOut.reduce((sum, tool) => sum + estimatedTokens({ editorId: tool.name, tool }), 0);
+  const ofKeptOut = keptOut.reduce((sum, tool) => sum + estimatedTokens({ editorId: prefix + tool.name, tool }), 0);
   return published.reduce((sum, tool) => sum + offeredTokens(tool) - estimatedTokens(tool), ofKeptOut);
 }
 

@@ -51,7 +51,7 @@ describe('savedTokens', () => {
     const ofOverride = estimatedTokens(before) - estimatedTokens(after);
     assert.equal(savedTokens([before.tool], [before]), 0);
     assert.equal(savedTokens([before.tool], [shortened]), ofOverride);
-    const ofTool = estimatedTokens({ editorId: 'write', tool: keptOut });
+    const ofTool = estimatedTokens({ editorId: 'mcp_a_write', tool: keptOut });
     assert.equal(savedTokens([before.tool, keptOut], [shortened]), ofOverride + ofTool);
   });
 });

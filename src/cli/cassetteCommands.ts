@@ -1,0 +1,126 @@
+/**
+ * `mcp-toolsets record`: a stdio server in front of another one, which writes what passes to a cassette. `mcp-toolsets replay`: a
+ * stdio server that answers from it. Neither knows the era of the protocol.
+ */
+import { randomBytes } from 'node:crypto';
+import { createWriteStream, existsSync, type WriteStream } from 'node:fs';
+import { once } from 'node:events';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { isObject } from '../core/base/isObject.js';
+import { Redactor } from '../core/base/log.js';
+import { makePrivateFile } from '../core/base/privateFile.js';
+import { isSecretName } from '../core/base/secrets.js';
+import { largestForeignFile, readTextFileSync } from '../core/base/textFile.js';
+import { checkHead, entryLine, headLine, parseCassette, type Message, type Side } from '../core/cassette/cassette.js';
+import { Player } from '../core/cassette/player.js';
+import { LineSplitter } from '../core/connections/stdio/lineSplitter.js';
+import { Guardian } from '../core/processes/guardian.js';
+import { Jobs } from '../core/processes/jobs.js';
+import { startProcess } from '../core/processes/processTree.js';
+import { Interruption } from './interruption.js';
+import { complain, misuse, passLine, reasonOf } from './output.js';
+import type { Run } from './withHost.js';
+
+/** A message may have this many bytes. */
+const longestLine = 64 << 20;
+
+export async function record(run: Run, file: string | undefined, words: readonly string[]): Promise<number> {
+  const [command, ...args] = words;
+  if (file === undefined || command === undefined) {
+    return misuse('`record` takes a file and the command of a server, such as `record calls.jsonl -- npx -y server`.');
+  }
+  const { env, execPath, platform } = process;
+  const redactor = new Redactor();
+  redactor.register(Object.entries(env).flatMap(([name, value]) => (value && isSecretName(name) ? [value] : [])));
+  let cassette: WriteStream;
+  try {
+    cassette = await openCassette(path.resolve(file), headLine(words, redactor));
+  } catch (error) {
+    return complain(`The cassette cannot be written: ${reasonOf(error)}. The file stays as it is.`);
+  }
+  const session = randomBytes(6).toString('hex');
+  const mark = `${process.pid}-${randomBytes(6).toString('hex')}.`;
+  const keeper = platform === 'win32' ? new Jobs() : new Guardian({ mark, script: run.guardianScript, execPath, env });
+  const interruption = new Interruption();
+  const started = await startProcess({ command, args, cwd: process.cwd(), env, mark: `${mark}1.`, keeper });
+  try {
+    if (started.kind === 'notStarted')
+      return complain(`"${command}" could not be started: ${reasonOf(started.error)}.`);
+    const { tree } = started;
+    const keep = (from: Side, text: string): void => {
+      const entry = entryLine(session, from, text, redactor);
+      if (entry !== undefined) cassette.write(`${entry}\n`);
+    };
+    passOn(process.stdin, (text) => {
+      keep('client', text);
+      tree.stdin.write(`${text}\n`);
+    });
+    passOn(tree.stdout, (text) => {
+      keep('server', text);
+      passLine(text);
+    });
+    tree.stderr.pipe(process.stderr, { end: false });
+    const left = Promise.race([once(process.stdin, 'end').then(() => 0), interruption.exitCode]);
+    const exited = tree.exited.then(({ code }) => code ?? 1);
+    const code = await Promise.race([left, exited]);
+    await tree.stop();
+    return code;
+  } finally {
+    process.stdin.destroy();
+    await keeper.dispose();
+    interruption.dispose();
+    cassette.end();
+    await once(cassette, 'close');
+  }
+}
+
+/** Makes a new file, or adds to a cassette. Rejects if the file is anything else. */
+async function openCassette(file: string, head: string): Promise<WriteStream> {
+  if (existsSync(file)) checkHead(readTextFileSync(file, largestForeignFile).split('\n', 1)[0] ?? '');
+  else await makePrivateFile(file, `${head}\n`);
+  const cassette = createWriteStream(file, { flags: 'a' });
+  await once(cassette, 'open');
+  return cassette;
+}
+
+export async function replay(file: string | undefined): Promise<number> {
+  if (file === undefined) return misuse('`replay` takes the file of a cassette.');
+  let player: Player;
+  try {
+    const entries = parseCassette(readTextFileSync(path.resolve(file), largestForeignFile));
+    player = new Player(entries, (message) => passLine(JSON.stringify(message)));
+  } catch (error) {
+    return complain(`${file} cannot be replayed: ${reasonOf(error)}.`);
+  }
+  const interruption = new Interruption();
+  passOn(process.stdin, (text) => {
+    for (const message of messagesIn(text)) void player.take(message);
+  });
+  const code = await Promise.race([once(process.stdin, 'end').then(() => 0), interruption.exitCode]);
+  process.stdin.destroy();
+  interruption.dispose();
+  return code;
+}
+
+function passOn(from: Readable, onLine: (text: string) => void): void {
+  const lines = new LineSplitter({
+    limit: longestLine,
+    onLine: (text) => {
+      if (text.trim() !== '') onLine(text);
+    },
+    onExcess: () => 'skip',
+  });
+  from.on('data', (chunk: Buffer) => lines.push(chunk));
+}
+
+/** A batch of 2025-03-26 has several. */
+function messagesIn(text: string): Message[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return (Array.isArray(value) ? (value as unknown[]) : [value]).filter(isObject);
+  } catch {
+    passLine(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'This is no JSON.' } }));
+    return [];
+  }
+}

@@ -1,0 +1,116 @@
+/** `record` and `replay` with real servers and clients of both eras. */
+import assert from 'node:assert/strict';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Client as ModernClient } from '@modelcontextprotocol/client';
+import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { CommandLine } from '../../support/core/commandLine.js';
+import { fixturePath } from '../../support/core/bundles.js';
+
+describe('cassettes', () => {
+  let cli: CommandLine;
+
+  beforeEach(async () => {
+    cli = await CommandLine.open();
+  });
+
+  afterEach(() => cli.close());
+
+  const options = (...args: string[]) => {
+    const { command, args: words, env } = cli.commandOf(...args);
+    return { command, args: words, cwd: cli.folder, env: env as Record<string, string> };
+  };
+
+  async function legacy<Result>(args: string[], use: (client: Client) => Promise<Result>): Promise<Result> {
+    const client = new Client({ name: 'independent', version: '1' });
+    await client.connect(new StdioClientTransport(options(...args)));
+    try {
+      return await use(client);
+    } finally {
+      await client.close();
+      await cli.untilGone();
+    }
+  }
+
+  async function modern<Result>(args: string[], use: (client: ModernClient) => Promise<Result>): Promise<Result> {
+    const client = new ModernClient(
+      { name: 'modern', version: '1' },
+      { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+    );
+    await client.connect(new ModernTransport(options(...args)));
+    try {
+      return await use(client);
+    } finally {
+      await client.close();
+      await cli.untilGone();
+    }
+  }
+
+  const file = (): string => path.join(cli.folder, 'calls.jsonl');
+  const tools = '--tools';
+
+  it('A recorded session of a legacy client is answered again without the server, and a secret is in no line', async () => {
+    cli.env['GIVEN_TOKEN'] = 'canary-recorded-5ca1ab1e';
+    const server = ['--', process.execPath, fixturePath('raw'), tools, 'echo,count,env'];
+    const session = async (client: Client): Promise<string> => {
+      const listed = await client.listTools();
+      const results = [];
+      for (const [name, args] of [
+        ['count', {}],
+        ['count', {}],
+        ['echo', { text: 'hello' }],
+      ] as const)
+        results.push(await client.callTool({ name, arguments: args }));
+      return JSON.stringify([listed, results]);
+    };
+    const recorded = await legacy(['record', file(), ...server], async (client) => {
+      const seen = await session(client);
+      await client.callTool({ name: 'env', arguments: { name: 'GIVEN_TOKEN' } });
+      return seen;
+    });
+    if (process.platform !== 'win32') assert.equal(statSync(file()).mode & 0o777, 0o600);
+    assert.doesNotMatch(readFileSync(file(), 'utf8'), /canary-recorded/);
+    assert.equal(await legacy(['replay', file()], session), recorded);
+    await legacy(['replay', file()], async (client) => {
+      await assert.rejects(
+        client.callTool({ name: 'echo', arguments: { text: 'hullo' } }),
+        /nearest recorded request is tools\/call .*hello/,
+      );
+    });
+  });
+
+  it('A recorded session of a client of 2026-07-28 is answered again', async () => {
+    const server = ['--', process.execPath, fixturePath('modern')];
+    const session = async (client: ModernClient): Promise<string> => {
+      const { content } = await client.callTool({ name: 'echo', arguments: { text: 'hello' } });
+      return JSON.stringify([(await client.listTools()).tools.map(({ name }) => name), content]);
+    };
+    const recorded = await modern(['record', file(), ...server], session);
+    assert.match(recorded, /hello/);
+    assert.equal(await modern(['replay', file()], session), recorded);
+  });
+
+  it('A recorder says what is wrong, keeps an existing file, and ends with its server', async () => {
+    assert.equal((await cli.run('record', file())).code, 2);
+    const missing = await cli.run('record', file(), '--', 'no-such-command-anywhere');
+    assert.equal(missing.code, 1);
+    assert.match(missing.stderr, /"no-such-command-anywhere" could not be started/);
+    const other = path.join(cli.folder, 'other.json');
+    writeFileSync(other, '{}');
+    const again = await cli.run('record', other, '--', process.execPath, '-e', '0');
+    assert.match(again.stderr, /line 1 does not name a cassette.*The file stays as it is/);
+    assert.equal(readFileSync(other, 'utf8'), '{}');
+    const ended = await cli.run(
+      'record',
+      path.join(cli.folder, 'b.jsonl'),
+      '--',
+      process.execPath,
+      '-e',
+      'process.exit(7)',
+    );
+    assert.equal(ended.code, 7);
+    assert.match((await cli.run('replay', 'none.jsonl')).stderr, /none\.jsonl cannot be replayed: .*ENOENT/);
+  });
+});
