@@ -18,11 +18,13 @@ import { QuickFixes } from '../../src/core/authoring/quickFixes.js';
 import { renamedServer } from '../../src/core/authoring/renaming.js';
 import { tickTools } from '../../src/core/authoring/toolLists.js';
 import { noMarkdown } from '../../src/core/base/inert.js';
+import { Redactor } from '../../src/core/base/log.js';
+import { entryLine, headLine, parseCassette } from '../../src/core/cassette/cassette.js';
 import { addServers } from '../../src/core/config/edit/addServers.js';
 import { parseMcprc } from '../../src/core/config/read/mcprc.js';
 import { mergeSources } from '../../src/core/config/read/merge.js';
 import { newEntry, suggestedId, validateId } from '../../src/core/config/edit/newServer.js';
-import { setEnabled } from '../../src/core/config/edit/serverEdits.js';
+import { addOverride, setEnabled } from '../../src/core/config/edit/serverEdits.js';
 import { parseMindsFile } from '../../src/core/config/read/parse.js';
 import { readRefusedVersion } from '../../src/core/connections/eras/discovery.js';
 import { importFormats } from '../../src/core/import/dialects.js';
@@ -205,6 +207,22 @@ const readers: Readonly<Record<string, Reader>> = {
   'an added server': (text) => addServers('version: 1\n', [{ id: 'a', entry: { transport: 'stdio', command: text } }]),
   'a config file with an added server': (text) =>
     addServers(text, [{ id: 'a', entry: { transport: 'stdio', command: 'x' } }]),
+  'a config file with an override': (text) => [
+    addOverride(text, 'a', 'x', ['description'], "''"),
+    addOverride(
+      `version: 1\nservers:\n  a: { x: ${JSON.stringify(text)} }\n`,
+      'a',
+      text,
+      ['arguments', text, 'fixed'],
+      '1',
+    ),
+  ],
+  'a cassette, and a message for one': (text) => {
+    const redactor = new Redactor();
+    const head = headLine([text], redactor);
+    const entry = entryLine('s', 'client', JSON.stringify({ id: 1, method: text, params: { text } }), redactor);
+    return [entryLine('s', 'server', text, redactor), parseCassette(`${head}\n${entry}`)];
+  },
   'a config file with a ticked tool': (text) => [
     tickTools(text, 'a', ['x'], new Map([['x', false]])),
     ...['whitelist', 'blacklist'].map((list) =>
@@ -328,6 +346,7 @@ const rooms = [
   'core/connections/eras',
   'core/bridge',
   'core/files',
+  'core/cassette',
 ];
 
 /** Reasons to leave a text parameter out. */
@@ -348,7 +367,9 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'noteAddress',
     'keepAddress',
     'forgetAddress',
-    'notedPort',
+    'addressFileOf',
+    'notedAddress',
+    'lock',
     'leadsOutside',
     'readContent',
     'writeInside',

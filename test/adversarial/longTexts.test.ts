@@ -17,6 +17,9 @@ import { withId } from '../../src/core/protocol/jsonRpc.js';
 import { sketch } from '../../src/core/yaml/sketch.js';
 import { outline } from '../../src/core/authoring/outline.js';
 import { curate, type CurationRules } from '../../src/core/tools/curate.js';
+import { canonicalTool } from '../../src/core/tools/canonicalTool.js';
+import { completed } from '../../src/core/tools/override.js';
+import { overridden } from '../../src/core/tools/overrideSchemas.js';
 import { compilePattern } from '../../src/core/tools/patterns.js';
 import { admitsResource, contentsRefused } from '../../src/core/tools/promptsAndResources.js';
 import { systemClock } from '../../src/core/base/clock.js';
@@ -75,6 +78,31 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     withId(text, 1, 2),
   ],
   'what a server lists, and a pattern of the file': (text) => curated(text, 'a'.repeat(60)),
+  'an override of the file, and a call by it': (text) => {
+    const schema = {
+      type: 'object' as const,
+      description: text,
+      properties: { [text]: { pattern: text }, a: { enum: [text, 'x'] }, b: { type: 'string', description: text } },
+      required: [text, 'b'],
+      anyOf: [{ properties: { [text]: { const: text } } }, { not: { $ref: text } }],
+    };
+    const { applied } = overridden(
+      { name: 'x', inputSchema: schema },
+      {
+        description: text,
+        arguments: new Map([
+          [text, { fixed: { value: text } }],
+          ['a', { default: { value: text }, allow: ['*a*b*', text] }],
+          ['b', { allow: ['*a*b*c*'] }],
+        ]),
+      },
+    );
+    return [
+      completed(applied, { a: text, [text]: text }),
+      completed(applied, { b: [text] }),
+      canonicalTool({ name: text, inputSchema: schema }),
+    ];
+  },
   'a pattern with many wildcards': (text) => compilePattern('*a*b*a*b*c*d*'.repeat(20)).matches(text),
   'a long pattern': (text) => compilePattern(`*${text}*`).matches(text.slice(0, 8 * 1024)),
   'a requested resource': (text) => [
@@ -247,6 +275,8 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'toolMalformed',
     'agentHostNameUnusable',
     'promptTwice',
+    'overrideOfNoTool',
+    'overrideFault',
     'entryMalformed',
     'listIncomplete',
     'withNotes',
@@ -334,6 +364,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'fail',
     'isFree',
     'urlOf',
+    'noteProgram',
     'callsInFlight',
     'setProtocolVersion',
     'admit',
