@@ -293,7 +293,7 @@ describe('sidebar', () => {
       return texts;
     };
     assert.match(await answers('add'), /editor: not offered[^]*whitelist/);
-    assert.match(await answers('count'), /editor: offered[^]*mcp_alpha_count[^]*other agents: offered/);
+    assert.match(await answers('alpha_count'), /editor: offered[^]*mcp_alpha_count[^]*other agents: offered/);
   });
 
   it('The problems of the file open', async () => {
