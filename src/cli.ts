@@ -43,6 +43,11 @@ async function main(argv: string[]): Promise<number> {
         yes: { type: 'boolean', default: false },
         'hold-changed': { type: 'boolean', default: false },
         server: { type: 'string' },
+        agent: { type: 'string' },
+        failed: { type: 'boolean', default: false },
+        since: { type: 'string' },
+        last: { type: 'string' },
+        follow: { type: 'boolean', default: false },
         allow: { type: 'string', multiple: true },
         ask: { type: 'string', multiple: true },
         deny: { type: 'string', multiple: true },
@@ -126,6 +131,11 @@ async function main(argv: string[]): Promise<number> {
       const { stop } = await import('./cli/engineCommand.js');
       return stop(run, values['token-file']);
     }
+    case 'calls': {
+      const { calls } = await import('./cli/callsCommand.js');
+      const { server, agent, failed, since, last, follow } = values;
+      return calls(run, rest, { server, agent, failed, since, last, follow });
+    }
     case 'record': {
       const { record } = await import('./cli/cassetteCommands.js');
       return record(run, rest[0], rest.slice(1));
@@ -167,6 +177,7 @@ const mostArguments: Readonly<Partial<Record<string, number>>> = {
   engine: 0,
   explain: 1,
   replay: 1,
+  calls: 2,
   stop: 0,
   import: 1,
 };

@@ -33,6 +33,7 @@ export async function call(
       tool,
       arguments: args,
       conversation: 'command line',
+      agent: 'mcp-toolsets call',
       signal,
       client,
       onProgress: ({ progress, total, message }) =>

@@ -33,6 +33,9 @@ Commands
                     copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, continue, windsurf or
                     antigravity, and what they start that you have not approved (--write writes the entries and approves
                     that)
+  calls, calls export <file>
+                    show the last calls of every agent on this folder, or write them to a file as JSON Lines
+                    (--server ID, --agent NAME, --failed, --since 10m, --last N; --follow shows new ones as they end)
   record <file> -- <command>…
                     act as an MCP server over stdio in front of another one, and write what passes to the file
   replay <file>     act as an MCP server over stdio that answers from such a file

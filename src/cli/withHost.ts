@@ -9,6 +9,7 @@ import { ConfigState } from '../core/config/read/merge.js';
 import type { ConfigDeps } from '../core/config/model.js';
 import { sourceFiles } from '../core/config/sources.js';
 import type { SecretStore } from '../core/connections/http/oauth/contract.js';
+import { CallFile, callFileOf } from '../core/files/callFile.js';
 import { readEnvFile } from '../core/files/envFile.js';
 import { watchFolderOf } from '../core/files/folderWatch.js';
 import { watchFile } from '../core/files/watchedFile.js';
@@ -23,7 +24,7 @@ import { formAnswers } from './formAnswers.js';
 import { agentsByEnvironment } from './proxies.js';
 import { secretOf } from './keyring.js';
 import { Interruption } from './interruption.js';
-import { complain, NewLines, report } from './output.js';
+import { complain, NewLines, reasonOf, report } from './output.js';
 import { askOnTerminal } from './terminalQuestion.js';
 import type { PersonsPermissions } from './toolPermissions.js';
 
@@ -140,6 +141,10 @@ export async function withHost(
     expectedClient: guards?.expects ?? (() => ({ ...noClient, capabilities: client?.capabilities ?? {} })),
   });
   const { host } = core;
+  const record = new CallFile(callFileOf(folder, homedir()), systemClock, (error) =>
+    complain(`The record of calls could not be written: ${reasonOf(error)}.`),
+  );
+  host.onDidCall((fact) => record.note(JSON.stringify(fact)));
   const waiting = new NewLines(complain);
   host.onDidChange((snapshot) => waiting.say(approvals.waitingLines(snapshot)));
   const closings: (() => Promise<void>)[] = [];
@@ -162,6 +167,7 @@ export async function withHost(
   } finally {
     for (const close of closings) await close();
     await core.dispose();
+    await record.flush();
     approvals.dispose();
     interruption.dispose();
   }

@@ -368,6 +368,8 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'keepAddress',
     'forgetAddress',
     'addressFileOf',
+    'callFileOf',
+    'callLines',
     'notedAddress',
     'lock',
     'leadsOutside',

@@ -83,6 +83,7 @@ export const arrows: Record<string, readonly string[]> = {
   ],
   'core/instances': ['core/base', 'core/config', 'core/protocol', 'core/connections'],
   'core/minds': ['core/base'],
+  'core/calls': ['core/base'],
   'core/cassette': ['core/base', 'core/protocol'],
   'core/reconcile': [
     'core/base',
@@ -99,6 +100,7 @@ export const arrows: Record<string, readonly string[]> = {
   'core/team': ['core/base', 'core/config', 'core/yaml', 'core/config/read'],
   'core/host': [
     'core/base',
+    'core/calls',
     'core/config',
     'core/yaml',
     'core/config/read',
@@ -133,6 +135,7 @@ export const arrows: Record<string, readonly string[]> = {
     'core/tools',
     'core/approval',
     'core/cassette',
+    'core/calls',
     'core/connections/http',
     'core/processes',
     'core/connections/stdio',

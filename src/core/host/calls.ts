@@ -1,11 +1,20 @@
 /** Turns failures of instances into texts for agents. Everything is pure. */
+import { approximateSize, type CallFact, type CallOutcome } from '../calls/fact.js';
 import { assertNever } from '../base/assertNever.js';
 import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
 import { serves } from '../reconcile/shortfall.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import { withoutDataUrls } from '../results/dataUrls.js';
-import type { Destination, OtherOutcome, OtherRequest, ToolOutcome, ToolsetCall } from '../protocol/request.js';
+import type {
+  Destination,
+  OtherOutcome,
+  OtherRequest,
+  ToolOutcome,
+  ToolsetCall,
+  Unanswered,
+} from '../protocol/request.js';
+import type { ServedTool } from '../tools/catalogue.js';
 import { whyNothing } from './admin.js';
 
 /** The failure if no definition serves. */
@@ -22,14 +31,16 @@ export function isFailure(outcome: ToolOutcome | OtherOutcome | PoolFailure): ou
 }
 
 /** Makes the outcome of a call without an answer. The text is a result, because models see nothing else of it. */
-export function errorResult(text: string): ToolOutcome {
-  return { kind: 'result', unanswered: true, result: { isError: true, content: [{ type: 'text', text }] } };
+export function errorResult(text: string, kind: Unanswered['kind'], reason: string): ToolOutcome {
+  const unanswered = { kind, reason };
+  return { kind: 'result', unanswered, result: { isError: true, content: [{ type: 'text', text }] } };
 }
 
 /** A client may have tools from an earlier window of a server that no longer serves. */
 export function unknownTool({ toolset, tool }: ToolsetCall, { servers }: StatusSnapshot): ToolOutcome {
   const server = servers.find(({ id }) => id === toolset);
-  if (server && !serves(server)) return errorResult(`Error: "${tool}" was not called. ${whyNothing(server)}`);
+  if (server && !serves(server))
+    return errorResult(`Error: "${tool}" was not called. ${whyNothing(server)}`, 'not sent', whyNothing(server));
   return { kind: 'error', code: errorCodes.invalidParams, message: `The toolset "${toolset}" has no tool "${tool}".` };
 }
 
@@ -112,4 +123,48 @@ export function plain<Outcome extends ToolOutcome | OtherOutcome>(outcome: Outco
   if (outcome.kind !== 'result') return outcome;
   const result = withoutDataUrls(outcome.result);
   return result === outcome.result ? outcome : { ...outcome, result };
+}
+
+export function unansweredBy(failure: PoolFailure): readonly [Unanswered['kind'], string] {
+  switch (failure.kind) {
+    case 'lost':
+      return ['lost', 'The connection ended before the answer.'];
+    case 'timedOut':
+      return ['timed out', `It took longer than timeouts.${failure.limit}, ${seconds(failure.ms)}.`];
+    case 'startFailed':
+      return ['not sent', `The server did not start: ${failure.failure.code}.`];
+    case 'notSent':
+      return ['not sent', 'The server did not take the call.'];
+    case 'notHeld':
+      return ['not sent', 'The conversation no longer has an instance.'];
+    default:
+      return assertNever(failure);
+  }
+}
+
+/** @param tool the called tool, if there is one of this name */
+export function factOf(
+  { toolset, conversation, tool: called, arguments: given, client, agent = client?.program ?? '' }: ToolsetCall,
+  tool: Pick<ServedTool, 'original' | 'published'> | undefined,
+  outcome: ToolOutcome,
+  times: Pick<CallFact, 'at' | 'took'>,
+): CallFact {
+  const { published = called, original = called } = tool ?? {};
+  return {
+    ...times,
+    agent,
+    conversation,
+    toolset,
+    tool: published,
+    original,
+    sentSize: approximateSize(given),
+    resultSize: outcome.kind === 'result' ? approximateSize(outcome.result) : 0,
+    outcome: outcomeWord(outcome),
+    ...(outcome.kind === 'result' && outcome.unanswered && { reason: outcome.unanswered.reason }),
+  };
+}
+
+function outcomeWord(outcome: ToolOutcome): CallOutcome {
+  if (outcome.kind !== 'result') return outcome.kind;
+  return outcome.unanswered?.kind ?? (outcome.result.isError === true ? 'error' : 'ok');
 }

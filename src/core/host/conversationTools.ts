@@ -96,6 +96,7 @@ export function createConversationTools(host: Host, delivery: Delivery): Convers
           signal,
           onProgress,
           consented: tool.original,
+          agent: '@minds',
           ...(seen && { seen }),
         });
         const app = served && appIn(outcome, { toolset, tool: served, conversation, arguments: call.input });

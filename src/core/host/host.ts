@@ -10,6 +10,7 @@ import { Emitter, type Event } from '../base/events.js';
 import type { Problem } from '../base/problem.js';
 import { Throttle } from '../base/clock.js';
 import { asText } from '../base/text.js';
+import type { CallFact } from '../calls/fact.js';
 import { ConfigState } from '../config/read/merge.js';
 import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from '../config/model.js';
 import type { PoolFailure } from '../instances/pool.js';
@@ -21,6 +22,7 @@ import { EnvFiles } from './envFiles.js';
 import {
   callText,
   errorResult,
+  factOf,
   isFailure,
   overrideChangedText,
   overrideText,
@@ -29,6 +31,7 @@ import {
   renamedText,
   requestText,
   stopped,
+  unansweredBy,
   unknownTool,
 } from './calls.js';
 import { adminId, callAdminTool, type AdminDeps } from './admin.js';
@@ -51,6 +54,8 @@ export function createHost(deps: HostDeps): Host {
 /** The milliseconds between two updates of the views during calls. */
 const activityMs = 1000;
 
+const notAllowed = 'The override in the config file does not allow its arguments.';
+
 class ToolsetHost implements Host {
   private readonly config = new ConfigState();
   private readonly units = new Map<string, ServerUnit>();
@@ -68,6 +73,7 @@ class ToolsetHost implements Host {
   private applying = false;
   private disposed = false;
   private readonly changeEmitter = new Emitter<StatusSnapshot>();
+  private readonly calls = new Emitter<CallFact>();
   private readonly activity: Throttle;
   private readonly envFiles: EnvFiles;
   private readonly approvalChanges: Disposable | undefined;
@@ -79,6 +85,7 @@ class ToolsetHost implements Host {
   readonly signIns: ServerSignIns;
 
   readonly onDidChange = this.changeEmitter.event;
+  readonly onDidCall = this.calls.event;
   readonly onDidPublish: Event<readonly string[]>;
 
   constructor(private readonly deps: HostDeps) {
@@ -166,6 +173,17 @@ class ToolsetHost implements Host {
   }
 
   async call(call: ToolsetCall): Promise<ToolOutcome> {
+    // Nobody records, and every call would pay.
+    if (!this.calls.isHeard) return await this.answer(call);
+    const { clock } = this.deps.services;
+    const at = clock.now();
+    const tool = this.publication.tool(call);
+    const outcome = await this.answer(call);
+    this.calls.fire(factOf(call, tool, outcome, { at, took: clock.now() - at }));
+    return outcome;
+  }
+
+  private async answer(call: ToolsetCall): Promise<ToolOutcome> {
     let tool = this.publication.tool(call);
     const unit = this.units.get(call.toolset);
     if (tool && tool.releases === undefined && unit && !unit.serving) {
@@ -176,11 +194,14 @@ class ToolsetHost implements Host {
     }
     const seen = call.consented ?? tool?.original;
     const asked = sentFor(tool, call);
-    if (asked.kind === 'refused') return errorResult(overrideText(tool?.published ?? call.tool, asked.message));
+    if (asked.kind === 'refused')
+      return errorResult(overrideText(tool?.published ?? call.tool, asked.message), 'refused', notAllowed);
     const permitted = tool && this.permission.permit(tool, { ...call, arguments: asked.arguments });
     if (tool && permitted !== true) {
       if (!(await permitted)) {
-        return call.signal.aborted ? { kind: 'cancelled' } : errorResult(refusedText(tool.published));
+        return call.signal.aborted
+          ? { kind: 'cancelled' }
+          : errorResult(refusedText(tool.published), 'refused', 'The person did not allow it.');
       }
       // While the person was asked, the tool may have gone, become another, or lost its instance.
       const again = this.units.get(call.toolset);
@@ -188,12 +209,13 @@ class ToolsetHost implements Host {
       tool = this.publication.tool(call);
     }
     if (!tool) return unknownTool(call, this.snapshot);
-    if (tool.original !== seen) return errorResult(renamedText(tool.published));
+    if (tool.original !== seen)
+      return errorResult(renamedText(tool.published), 'not sent', 'The name belongs to another tool now.');
     const sent = sentFor(tool, call);
-    if (sent.kind === 'refused') return errorResult(overrideText(tool.published, sent.message));
+    if (sent.kind === 'refused') return errorResult(overrideText(tool.published, sent.message), 'refused', notAllowed);
     const shown = call.seen ?? (permitted === true ? sent.arguments : asked.arguments);
     if (shown !== sent.arguments && canonicalJson(shown) !== canonicalJson(sent.arguments)) {
-      return errorResult(overrideChangedText(tool.published));
+      return errorResult(overrideChangedText(tool.published), 'not sent', 'The override has changed.');
     }
     const outcome = await this.callTool(tool, { ...call, arguments: sent.arguments });
     if (outcome.kind !== 'result' || tool.published === call.tool) return outcome;
@@ -261,6 +283,7 @@ class ToolsetHost implements Host {
     await Promise.all([...this.units.values(), ...this.leaving].map((unit) => unit.dispose()));
     this.units.clear();
     this.changeEmitter.dispose();
+    this.calls.dispose();
     this.publication.dispose();
   }
 
@@ -300,7 +323,9 @@ class ToolsetHost implements Host {
     const isServed = this.units.get(call.toolset)?.serving !== undefined;
     const text = this.warned(callText(call.toolset, tool.published, failure, isServed));
     // An app handles failed calls with its own words, and would show a result as a result.
-    return call.fromApp ? { kind: 'error', code: errorCodes.server, message: text } : errorResult(text);
+    return call.fromApp
+      ? { kind: 'error', code: errorCodes.server, message: text }
+      : errorResult(text, ...unansweredBy(failure));
   }
 
   private readonly adminDeps: AdminDeps = {

@@ -27,6 +27,8 @@ export interface AskOptions {
 export interface ServerClient {
   /** The same object for all requests of one session. */
   readonly session: object;
+  /** The name of its program, for people. */
+  readonly program?: string | undefined;
   /** The capabilities declared by the session. */
   readonly capabilities: Fields;
   /** The lowest level of log messages for the client; undefined if it did not say. */

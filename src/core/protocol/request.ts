@@ -61,6 +61,8 @@ export interface ToolsetCall extends ToolCall, Destination {
    * permissions, and no other tool is called.
    */
   readonly consented?: string;
+  /** The name of the caller for people, if no client is behind the call. */
+  readonly agent?: string;
   /** The arguments of that call as the person saw them, with those of the override (O5). No others are sent. */
   readonly seen?: Fields;
 }
@@ -89,6 +91,12 @@ export type LeaseNews =
   /** The state of an earlier instance of the conversation is gone. */
   | { readonly kind: 'replaced'; readonly cause: string };
 
+/** Why a call has no answer of its server. `reason` has no text of a server or an agent. */
+export interface Unanswered {
+  readonly kind: 'refused' | 'timed out' | 'lost' | 'not sent';
+  readonly reason: string;
+}
+
 export type ToolOutcome = Outcome<
   CallToolResult,
   {
@@ -98,7 +106,7 @@ export type ToolOutcome = Outcome<
     /** The tool's published name, if the client calls it by another. */
     readonly publishedName?: string;
     /** Present if no server answered the call and the host explains why. */
-    readonly unanswered?: true;
+    readonly unanswered?: Unanswered;
     /** Lines for the agent after the tool's own result (L3). */
     readonly notes?: readonly string[];
   }

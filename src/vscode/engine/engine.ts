@@ -2,6 +2,8 @@
  * Joins host, connector and gateway into the working part of the extension. The slot loads it only for a trusted workspace with
  * a config file, because it brings the YAML parser and much else (P1). Does not import `vscode`.
  */
+import { messageOf } from '../../core/base/text.js';
+import { CallFile, callFileOf } from '../../core/files/callFile.js';
 import { Emitter, type Event } from '../../core/base/events.js';
 import type { Log } from '../../core/base/log.js';
 import type { StableAddress } from '../../core/gateway/http/gateway.js';
@@ -44,6 +46,8 @@ export interface AgentsOptions {
   readonly home: string;
   /** Returns the reason against writing the config file now. */
   readonly blocked: (file: string) => string | undefined;
+  /** True if the facts of calls are recorded. By default they are not. */
+  readonly recordsCalls?: () => boolean;
 }
 
 export interface Engine {
@@ -96,6 +100,18 @@ export function createEngine(deps: EngineDeps): Engine {
     });
   }
 
+  const record = others?.recordsCalls && others.folder !== undefined ? recordOf(others.folder, others.home) : undefined;
+
+  function recordOf(folder: string, home: string): CallFile {
+    const file = new CallFile(callFileOf(folder, home), clock, (error) =>
+      hostLog.write('warn', `The record of calls could not be written: ${messageOf(error)}`),
+    );
+    host.onDidCall((fact) => {
+      if (others?.recordsCalls?.()) file.note(JSON.stringify(fact));
+    });
+    return file;
+  }
+
   let servesAgentHost = false;
   const agentHostBegan = new Emitter<void>();
   const editorEndpoint = new EditorEndpoint({
@@ -139,7 +155,7 @@ export function createEngine(deps: EngineDeps): Engine {
     request: (request) => backend.request(request),
     dispose: async () => {
       await Promise.all([editorEndpoint.dispose(), core.dispose(), endpoint?.dispose()]);
-      await Promise.all([artifacts.settled(), deps.kept?.settled()]);
+      await Promise.all([artifacts.settled(), deps.kept?.settled(), record?.flush()]);
     },
   };
 }

@@ -15,6 +15,7 @@ const usualMaxResultBytes = 2 ** 20;
 type Setting =
   | 'adminTools'
   | 'approval'
+  | 'calls'
   | 'changedTools'
   | 'endpoint.port'
   | 'problems.filteredTools'
@@ -109,6 +110,11 @@ export function toolPermissions(): readonly unknown[] {
 export async function setToolPermissions(value: unknown): Promise<void> {
   const { Global } = vscode.ConfigurationTarget;
   await vscode.workspace.getConfiguration(section).update('toolPermissions', value, Global);
+}
+
+/** True if the facts of calls are recorded. */
+export function recordsCalls(): boolean {
+  return vscode.workspace.getConfiguration(section).get<string>('calls') !== 'off';
 }
 
 /** True if agents see the tools of `mcp_admin` (L5). */

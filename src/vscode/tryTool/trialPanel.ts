@@ -161,6 +161,7 @@ export class TrialPanel implements Disposable {
         tool: published,
         arguments: given,
         conversation: this.conversation,
+        agent: 'Try Tool',
         // *Run* is the answer to `ask` for the shown tool. A denied tool stays denied (S4).
         ...(this.original !== undefined && { consented: this.original }),
         signal: call.signal,

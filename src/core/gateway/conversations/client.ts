@@ -24,6 +24,8 @@ export interface CallInFlight {
 }
 
 export interface Client {
+  /** The name of its program; empty if it gave none. */
+  readonly program: string;
   readonly protocolVersion: SpokenVersion;
   readonly traits: SessionTraits;
   readonly calls: TransientMap<RequestId, CallInFlight>;
@@ -84,6 +86,10 @@ export class CallClient implements ServerClient {
 
   get session(): object {
     return this.asking.conversation ?? this.asking.client;
+  }
+
+  get program(): string {
+    return this.asking.client.program;
   }
 
   get isGone(): boolean {

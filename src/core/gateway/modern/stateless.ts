@@ -212,6 +212,7 @@ class ModernClient implements Client {
   readonly listening = undefined;
   logLevel: string | undefined;
   isClosed = false;
+  readonly program: string;
 
   /** @param call takes questions of servers; undefined if none may ask */
   constructor(
@@ -221,6 +222,7 @@ class ModernClient implements Client {
   ) {
     this.traits = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
     this.logLevel = logLevel;
+    this.program = programOf(clientInfo);
   }
 
   get waitsSince(): number | undefined {

@@ -48,6 +48,7 @@ describe('gateway: clients of calls', () => {
       const stream = new FakeStream();
       const client: Client = {
         protocolVersion,
+        program: '',
         traits: { declared: {}, readsStructureAlone: false },
         calls: new TransientMap(),
         logLevel,

@@ -1,0 +1,120 @@
+/** `mcp-toolsets calls`: the facts of the last calls of a folder, by every agent and program (`core/files/callFile`). */
+import { link } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { fits, parseFact, type CallFact, type CallFilter } from '../core/calls/fact.js';
+import { systemClock } from '../core/base/clock.js';
+import { untilAborted } from '../core/base/events.js';
+import { oneLine } from '../core/base/inert.js';
+import { makePrivateFile } from '../core/base/privateFile.js';
+import { callFileOf, callLines } from '../core/files/callFile.js';
+import { watchFolderOf } from '../core/files/folderWatch.js';
+import { watchFile } from '../core/files/watchedFile.js';
+import { conversationLabel } from '../core/protocol/conversationLabel.js';
+import { Interruption } from './interruption.js';
+import { complain, misuse, passLine, print, reasonOf } from './output.js';
+import type { Run } from './withHost.js';
+
+export interface CallsRequest {
+  readonly server: string | undefined;
+  readonly agent: string | undefined;
+  readonly failed: boolean;
+  /** Such as `10m`. */
+  readonly since: string | undefined;
+  /** A number. */
+  readonly last: string | undefined;
+  readonly follow: boolean;
+}
+
+export async function calls(run: Run, words: readonly string[], request: CallsRequest): Promise<number> {
+  const [action, target] = words;
+  if (action !== undefined && (action !== 'export' || target === undefined)) {
+    return misuse('`calls` takes no argument, or `export` and a file.');
+  }
+  const age = request.since === undefined ? undefined : millisecondsOf(request.since);
+  if (request.since !== undefined && age === undefined) {
+    return misuse(`"${request.since}" is no age. Use a number with s, m, h or d, such as 10m.`);
+  }
+  const last = request.last === undefined ? Infinity : Number(request.last);
+  if (!(last > 0)) return misuse(`"${request.last}" is no number of calls.`);
+  const file = callFileOf(run.folder, homedir());
+  const since = age === undefined ? undefined : systemClock.now() - age;
+  const filter: CallFilter = { ...request, since };
+  try {
+    const lines = await callLines(file);
+    const found = factsIn(lines, filter).slice(-Math.min(last, lines.length));
+    if (target !== undefined) return await exported(path.resolve(target), found);
+    if (found.length === 0 && !request.follow && !run.json) return print('No calls are recorded.');
+    show(run, found);
+    if (request.follow) await follow(run, file, filter, lines.at(-1));
+    return 0;
+  } catch (error) {
+    return complain(`The calls cannot be read: ${reasonOf(error)}.`);
+  }
+}
+
+function factsIn(lines: readonly string[], filter: CallFilter): CallFact[] {
+  return lines.flatMap((line) => parseFact(line) ?? []).filter((fact) => fits(filter, fact));
+}
+
+async function exported(file: string, facts: readonly CallFact[]): Promise<number> {
+  try {
+    await makePrivateFile(file, facts.map((fact) => `${JSON.stringify(fact)}\n`).join(''), link);
+  } catch (error) {
+    return complain(`${file} cannot be written: ${reasonOf(error)}.`);
+  }
+  return print(`${facts.length} ${facts.length === 1 ? 'call' : 'calls'} in ${file}`);
+}
+
+/** Shows each new call until the person ends the command. */
+async function follow(run: Run, file: string, filter: CallFilter, shown: string | undefined): Promise<void> {
+  let before = shown;
+  const interruption = new Interruption();
+  const watched = watchFile(file, { clock: systemClock, pollMs: 500, debounceMs: 50 });
+  const nudge = watchFolderOf(file, () => watched.nudge());
+  watched.onDidChange((content) => {
+    if (content.kind !== 'text') return;
+    const lines = content.text.split('\n').filter((line) => line !== '');
+    const fresh = before === undefined ? lines : lines.slice(lines.lastIndexOf(before) + 1);
+    before = lines.at(-1) ?? before;
+    show(run, factsIn(fresh, filter));
+  });
+  // The timers of the clock keep no process alive.
+  const alive = setInterval(() => {}, 60_000);
+  await untilAborted(interruption.signal);
+  clearInterval(alive);
+  nudge.dispose();
+  watched.dispose();
+  interruption.dispose();
+}
+
+function show({ json }: Run, facts: readonly CallFact[]): void {
+  for (const fact of facts) {
+    if (json) passLine(JSON.stringify(fact));
+    else print(lineOf(fact));
+  }
+}
+
+const moment = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });
+
+function lineOf({ at, agent, conversation, toolset, tool, took, outcome, reason }: CallFact): string {
+  const who = agent === '' ? 'a program without a name' : oneLine(agent);
+  const what = oneLine(`${tool} of ${toolset}`);
+  const parts = [
+    moment.format(at),
+    outcome.padEnd(9),
+    `${took} ms`.padStart(9),
+    what,
+    who,
+    oneLine(conversationLabel(conversation)),
+  ];
+  return [...parts, ...(reason === undefined ? [] : [oneLine(reason)])].join('  ');
+}
+
+const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function millisecondsOf(age: string): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(age) ?? [];
+  const ms = units[unit];
+  return count === undefined || ms === undefined ? undefined : Number(count) * ms;
+}

@@ -1,0 +1,90 @@
+/** `calls`: the record of what agents called, by every process of a folder. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { CommandLine } from '../../support/core/commandLine.js';
+import { rawWith } from '../../support/core/configText.js';
+import { within } from '../../support/core/within.js';
+
+interface Fact {
+  readonly agent: string;
+  readonly toolset: string;
+  readonly tool: string;
+  readonly original: string;
+  readonly outcome: string;
+  readonly reason?: string;
+}
+
+describe('the record of calls', () => {
+  let cli: CommandLine;
+
+  beforeEach(async () => {
+    const override = { echo: { arguments: { text: { allow: ['ok*'] } } } };
+    cli = await CommandLine.open({
+      a: rawWith(['echo', 'fail', 'exit', 'count'], { transform: [{ prefix: 'a_' }], tools: { override } }),
+    });
+  });
+
+  afterEach(() => cli.close());
+
+  const facts = async (...args: string[]): Promise<Fact[]> => {
+    const { stdout } = await cli.finishBeside(cli.begin('calls', '--json', ...args));
+    return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Fact]));
+  };
+
+  it('Calls of agents and of the command line are recorded with their outcome, and without what went in and out', async () => {
+    const client = new Client({ name: 'independent', version: '1' });
+    const { command, args, env } = cli.commandOf('connect', 'a');
+    const options = { command, args, cwd: cli.folder, env: env as Record<string, string> };
+    await client.connect(new StdioClientTransport(options));
+    const call = (name: string, given: object): Promise<unknown> =>
+      client.callTool({ name, arguments: given as Record<string, unknown> });
+    await call('a_echo', { text: 'ok canary-went-in' });
+    await call('a_echo', { text: 'canary-refused' });
+    await call('a_fail', { text: 'canary-error' });
+    await call('a_exit', { code: 3 });
+    await client.close();
+    assert.equal((await cli.finishBeside(cli.begin('call', 'a_count'))).code, 0);
+    // The engine writes what it has recorded when it ends.
+    await cli.stopEngines();
+    const found = await facts();
+    assert.deepEqual(
+      found.map(({ agent, tool, outcome }) => [agent, tool, outcome]).sort(),
+      [
+        ['independent', 'a_echo', 'ok'],
+        ['independent', 'a_echo', 'refused'],
+        ['independent', 'a_exit', 'lost'],
+        ['independent', 'a_fail', 'error'],
+        ['mcp-toolsets call', 'a_count', 'ok'],
+      ].sort(),
+    );
+    const [lost] = await facts('--agent', 'INDEP', '--failed', '--last', '1');
+    assert.deepEqual([lost?.original, lost?.reason], ['exit', 'The connection ended before the answer.']);
+    assert.deepEqual([(await facts('--server', 'b')).length, (await facts('--since', '1d')).length], [0, 5]);
+    const out = path.join(cli.folder, 'out.jsonl');
+    assert.equal((await cli.run('calls', 'export', out)).code, 0);
+    assert.equal((await cli.run('calls', 'export', out)).code, 1, 'an existing file stays');
+    if (process.platform !== 'win32') assert.equal(statSync(out).mode & 0o777, 0o600);
+    assert.doesNotMatch(readFileSync(out, 'utf8'), /canary/);
+    assert.match(
+      (await cli.run('calls', '--last', '1')).stdout,
+      /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}\w+ .* ms {2}a_\w+ of a {2}/,
+    );
+    for (const wrong of [['--since', '10'], ['--last', 'x'], ['import']]) {
+      assert.equal((await cli.run('calls', ...wrong)).code, 2, wrong.join(' '));
+    }
+  });
+
+  it('`calls --follow` shows a call of another process when it has ended', async () => {
+    const following = cli.begin('calls', '--follow', '--json');
+    const seen = new Promise<string>((resolve) => following.stdout?.once('data', (chunk) => resolve(String(chunk))));
+    await cli.finishBeside(cli.begin('call', 'a_count'));
+    assert.match(await within(seen, 'the call'), /"tool":"a_count"/);
+    const ended = once(following, 'close');
+    following.kill('SIGTERM');
+    await ended;
+  });
+});

@@ -1,0 +1,65 @@
+/** The record of calls in the home folder. */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { systemClock } from '../../../src/core/base/clock.js';
+import { CallFile, callFileOf, callLines, mostFacts } from '../../../src/core/files/callFile.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+
+describe('the record of calls', () => {
+  let home: string;
+  let file: string;
+
+  beforeEach(() => {
+    home = mkdtempSync(path.join(tmpdir(), 'calls-'));
+    file = callFileOf('/ws', home);
+  });
+
+  afterEach(() => rmSync(home, { recursive: true }));
+
+  const open = (clock = systemClock): CallFile => new CallFile(file, clock, (error) => assert.fail(String(error)));
+
+  it('calls are written a second after the first of them, to a file that only its owner can read', async () => {
+    const clock = new FakeClock();
+    const record = new CallFile(file, clock, (error) => assert.fail(String(error)));
+    record.note('1');
+    record.note('2');
+    assert.deepEqual(await callLines(file), []);
+    clock.advance(1_000);
+    await record.flush();
+    assert.deepEqual(await callLines(file), ['1', '2']);
+    if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.deepEqual([readdirSync(path.dirname(file)).length, clock.pending], [1, 0]);
+  });
+
+  it('two processes that write at once lose nothing, and keep the last calls', async () => {
+    const records = [open(), open(), open()];
+    for (let round = 0; round < 20; round++) {
+      for (const [index, record] of records.entries()) record.note(`${index} ${round}`);
+      await Promise.all(records.map((record) => record.flush()));
+    }
+    const lines = await callLines(file);
+    assert.equal(new Set(lines).size, 60);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, Array.from({ length: 2 * mostFacts }, (_, index) => `old ${index}\n`).join(''));
+    const record = open();
+    record.note('new');
+    await record.flush();
+    const kept = await callLines(file);
+    assert.deepEqual([kept.length, kept.at(-1), kept[0]], [mostFacts, 'new', `old ${mostFacts + 1}`]);
+    const { size } = statSync(file);
+    assert.ok(size < 12 * mostFacts, String(size));
+  });
+
+  it('a record that cannot be written is said once, and no call fails', async () => {
+    writeFileSync(path.join(home, '.minds'), 'no folder');
+    const said: unknown[] = [];
+    const record = new CallFile(file, systemClock, (error) => said.push(error));
+    for (const fact of ['1', '2']) {
+      record.note(fact);
+      await record.flush();
+    }
+    assert.equal(said.length, 1);
+  });
+});
