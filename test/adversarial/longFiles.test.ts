@@ -391,6 +391,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'duplicateServer',
     'idInOtherFolder',
     'serverShadowed',
+    'note',
     'send',
   ],
 };
