@@ -14,7 +14,7 @@ import { agentHost } from './agentHost.js';
 import { chat } from './chat.js';
 import { gemini } from './gemini.js';
 import { messages } from './messages.js';
-import { sendJson, type Fields, type ModelAnswer, type ModelProtocol, type OfferedTool } from './protocol.js';
+import { listOf, sendJson, type Fields, type ModelAnswer, type ModelProtocol, type OfferedTool } from './protocol.js';
 import { responses } from './responses.js';
 
 const protocols: readonly ModelProtocol[] = [messages, responses, chat, gemini, agentHost];
@@ -124,10 +124,18 @@ export class Talk {
     return protocol.tools(body);
   }
 
-  /** The tools in the agent's request as it sent them. An agent pays for every change of them (N6). */
+  /**
+   * Our tools in the agent's request as it sent them. An agent pays for every change of them (N6). Some agents have tools of their
+   * own that change from one request to the next.
+   */
   async toolBytes(): Promise<string> {
     const { body } = await this.next();
-    return JSON.stringify(body['tools']);
+    const all = listOf(body['tools']).flatMap((tool) => listOf(tool['functionDeclarations'] ?? [tool]));
+    const ours = all
+      .map((tool) => JSON.stringify(tool))
+      .filter((tool) => /c_(?:tally|echo|fail|chart|exit)"/.test(tool));
+    assert.ok(ours.length > 0, 'no tool of ours is offered');
+    return ours.join();
   }
 
   /** The model calls a tool. Resolves with the result in the next request. @param tool its published name */
