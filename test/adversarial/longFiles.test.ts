@@ -370,6 +370,8 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'addressFileOf',
     'callFileOf',
     'callLines',
+    'followCalls',
+    'clearCalls',
     'notedAddress',
     'lock',
     'leadsOutside',

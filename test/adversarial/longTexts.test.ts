@@ -299,6 +299,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'samePath',
     'isBelow',
     'readTextFile',
+    'readAdded',
     'makePrivateFile',
     'fileOfLaunch',
     'putLaunchFile',

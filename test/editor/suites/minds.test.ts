@@ -90,7 +90,7 @@ describe('@minds', () => {
     );
     assert.match(
       document?.getText() ?? '',
-      /^# my\\_structured\n\n## Input\n\n```json\n\{\}[^]*## Output[^]*"celsius": 21\.5/,
+      /^# my\\_structured\n\nstructured of shop · [^\n]+\n\n[^]*## Input\n\n```json\n\{\}[^]*## Output[^]*"celsius": 21\.5/,
     );
     await page.waitFor(inWebview('h1:has-text("my_structured")'));
     await page.screenshot('call-page');

@@ -87,7 +87,8 @@ function pageRow(id: string, below: readonly NumberedFact[], { now }: CallRowOpt
 function summaryOf(below: readonly NumberedFact[]): Pick<CallRow, 'description' | 'spoken'> {
   const calls = below.filter(({ fact }) => isCall(fact)).length;
   const failed = below.filter(({ fact }) => hasFailed(fact)).length;
-  const text = `${calls} ${calls === 1 ? 'call' : 'calls'}${failed > 0 ? `, ${failed} failed` : ''}`;
+  const [count, noun] = calls > 0 ? [calls, 'call'] : [below.length, 'event'];
+  const text = `${count} ${noun}${count === 1 ? '' : 's'}${failed > 0 ? `, ${failed} failed` : ''}`;
   return { description: inert`${text}`, spoken: inert`${text}` };
 }
 
@@ -102,7 +103,7 @@ function groupsOf(facts: readonly NumberedFact[], options: CallRowOptions): Call
   }
   return [...groups].map(([key, below]) => {
     const newest = below[0]?.fact.at ?? options.now;
-    const name = isByServer ? key : key === '' ? 'No conversation' : conversationName(key, options);
+    const name = isByServer ? key : key === '' ? 'Outside conversations' : conversationName(key, options);
     const { description: summary } = summaryOf(below);
     const description = inert`${summary} · ${agePhrase(options.now - newest)}`;
     return {
@@ -132,9 +133,9 @@ function callRow(fact: CallFact, options: CallRowOptions): CallRow {
   const name = method === undefined ? tool : `${method} ${tool}`.trim();
   const facts = [
     agent === '' ? 'an agent without a name' : agent,
-    conversationName(conversation, options),
     tookPhrase(took),
     agePhrase(options.now - at),
+    conversationName(conversation, options),
   ];
   return {
     id,

@@ -18,6 +18,9 @@ const viewId = 'mcpToolsets.calls';
 /** The milliseconds between updates of ages. Rows show minutes. */
 const agesLast = 30_000;
 
+/** So many rows are seen without scrolling. */
+const newest = 20;
+
 interface CallsViewDeps extends CallCommandDeps {
   readonly titles: Pick<ConversationTitles, 'of' | 'onDidChange'>;
   readonly isRecorded: () => boolean;
@@ -50,13 +53,27 @@ export function showCalls(deps: CallsViewDeps): Disposable {
   const show = (): void => {
     rows.show();
     const message = messageOf();
-    if ((view.message ?? '') !== message) view.message = message;
+    if ((view.message ?? '') === message) return;
+    view.message = message;
+    setContext('callsWait', rows.waiting > 0);
   };
   const messageOf = (): Inert => {
     if (!deps.isRecorded()) return inert`Calls are not recorded, because mcpToolsets.calls is off.`;
-    if (rows.filterText === '') return inert``;
-    return inert`Filter: ${rows.filterText} · ${rows.found.length} of ${log.all.length}`;
+    const { filterText, waiting } = rows;
+    return inert`${[
+      ...(filterText === '' ? [] : [`Filter: ${filterText} · ${rows.found.length} of ${log.all.length}`]),
+      ...(waiting === 0
+        ? []
+        : [`${waiting} new ${waiting === 1 ? 'row waits' : 'rows wait'} while an older one is selected`]),
+    ].join(' · ')}`;
   };
+  // The editor does not keep the place of a tree whose first rows are new, and tells nobody how far it is scrolled.
+  const hold = (isHeld: boolean): void => {
+    rows.hold(isHeld);
+    show();
+  };
+  store.add(view.onDidChangeSelection(({ selection }) => hold(selection.some((row) => rows.isOlder(row)))));
+  store.add(vscode.commands.registerCommand('mcpToolsets.showNewCalls', () => hold(false)));
   store.add(view.onDidChangeVisibility(follow));
   store.add(titles.onDidChange(() => view.visible && rows.show()));
   store.add(deps.onDidChangeRecorded(show));
@@ -111,6 +128,8 @@ class CallRows implements vscode.TreeDataProvider<CallRow>, Disposable {
   private readonly changes = new vscode.EventEmitter<CallRow | undefined>();
   private filter: FactFilter = {};
   private text = '';
+  /** The last fact that is shown; undefined if all are. */
+  private heldAt: number | undefined;
   grouping: CallGrouping = 'time';
 
   readonly onDidChangeTreeData = this.changes.event;
@@ -130,9 +149,28 @@ class CallRows implements vscode.TreeDataProvider<CallRow>, Disposable {
     this.text = text;
   }
 
-  /** The facts that fit the filter, newest first. */
+  /** The shown facts, newest first. */
   get found(): readonly NumberedFact[] {
-    return this.log.all.filter(({ fact }) => fits(this.filter, fact)).reverse();
+    return this.fitting.filter(({ number }) => number <= (this.heldAt ?? number)).reverse();
+  }
+
+  /** The number of facts that are not shown yet. */
+  get waiting(): number {
+    return this.fitting.filter(({ number }) => number > (this.heldAt ?? number)).length;
+  }
+
+  private get fitting(): NumberedFact[] {
+    return this.log.all.filter(({ fact }) => fits(this.filter, fact));
+  }
+
+  /** Tells whether somebody who selected the row has probably scrolled to it. */
+  isOlder({ fact, below }: CallRow): boolean {
+    return below !== undefined || !this.found.slice(0, newest).some((one) => one.fact.id === fact?.id);
+  }
+
+  /** @param isHeld true if new facts wait */
+  hold(isHeld: boolean): void {
+    this.heldAt = isHeld ? (this.heldAt ?? this.log.all.at(-1)?.number ?? -1) : undefined;
   }
 
   show(): void {

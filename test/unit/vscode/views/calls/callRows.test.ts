@@ -23,7 +23,7 @@ describe('the rows of the view Calls', () => {
   const calls = (count: number): NumberedFact[] =>
     newestFirst(Array.from({ length: count }, (_, index) => callFact({ id: `a${index}`, at: index })));
 
-  it('the newest row comes first, with tool, agent, conversation, duration and age', () => {
+  it('the newest row comes first, with tool, agent, duration, age and conversation', () => {
     const rows = callRows(
       newestFirst([
         callFact({ conversation: 'titled', took: 1_234 }),
@@ -41,10 +41,10 @@ describe('the rows of the view Calls', () => {
     );
     assert.deepEqual(rows.map(line), [
       'files lost an instance | The server process exited with code 1 · 1 min ago',
-      'prompts/get greet | an agent without a name · conversation 12345678 · 5 ms · now',
-      'files_read | Claude Code · My chat · 1.2 s · 3 min ago',
+      'prompts/get greet | an agent without a name · 5 ms · now · conversation 12345678',
+      'files_read | Claude Code · 1.2 s · 3 min ago · My chat',
     ]);
-    assert.equal(rows[2]?.spoken, 'files_read, ok, Claude Code, My chat, 1.2 s, 3 min ago');
+    assert.equal(rows[2]?.spoken, 'files_read, ok, Claude Code, 1.2 s, 3 min ago, My chat');
     assert.deepEqual(
       rows.map(({ context }) => context),
       ['event instance', 'call instance', 'call tool instance'],
@@ -90,7 +90,7 @@ describe('the rows of the view Calls', () => {
       serverFact({ id: 'a4', at: 130_000 }),
     ]);
     assert.deepEqual(callRows(facts, options('conversation')).map(line), [
-      'No conversation | 0 calls, 1 failed · 1 min ago',
+      'Outside conversations | 1 event, 1 failed · 1 min ago',
       'My chat | 2 calls · 1 min ago',
       'conversation b | 1 call, 1 failed · 2 min ago',
     ]);

@@ -1,0 +1,214 @@
+/** The view *Calls*: what agents did on this folder (E3, H1b). */
+import assert from 'node:assert/strict';
+import { appendFile, readdir, readFile, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { page } from '../../support/editor/bridge.ts';
+import { invoke, readConfig, until, untilTools, writeConfig } from '../../support/editor/product.ts';
+import { inWebview } from '../../support/editor/webviews.ts';
+
+const pane = '.pane:has(.pane-header[aria-label^="Calls"])';
+const rows = `${pane} .monaco-list-row`;
+const plainTools = ['echo', 'count', 'fail', 'exit', 'schema'].map((name) => `mcp_plain_${name}`);
+
+async function view(): Promise<string[]> {
+  return (await page.texts(rows)).map((text) => text.replace(/\s+/g, ' ').trim());
+}
+
+const untilRow = (pattern: RegExp): Promise<string[]> =>
+  until(view, (lines) => lines.some((line) => pattern.test(line)), `a row ${String(pattern)}`);
+
+/** The record of the folder, which all programs share. */
+async function record(): Promise<string> {
+  const calls = join(homedir(), '.minds', 'calls');
+  const files = (await readdir(calls)).filter((name) => name.endsWith('.jsonl'));
+  assert.equal(files.length, 1, files.join());
+  return join(calls, files[0] ?? '');
+}
+
+/** Chooses from the menu of a row by the keyboard, because a new menu ignores the mouse for a moment. */
+async function pick(row: string, item: string): Promise<void> {
+  await page.click(row, { button: 'right' });
+  await page.waitFor(`.context-view .action-item >> text=${item}`);
+  const focused = (): Promise<string[]> => page.texts('.context-view .action-item.focused');
+  for (let tries = 0; tries < 20 && !(await focused()).join().includes(item); tries += 1) await page.press('ArrowDown');
+  assert.match((await focused()).join(), new RegExp(item));
+  await page.press('Enter');
+}
+
+async function focusRows(): Promise<void> {
+  await vscode.commands.executeCommand('mcpToolsets.calls.focus');
+  await page.press('Home');
+}
+
+/** Facts that another program adds. */
+function foreignCalls(from: number, count: number, age = 60_000): string {
+  return Array.from({ length: count }, (_, index) => {
+    const number = from + index;
+    return `${JSON.stringify({
+      id: `other${number}`,
+      at: Date.now() - age,
+      agent: number % 2 === 0 ? 'codex' : 'Claude Code',
+      conversation: `mcp-session:${number % 7}0000000`,
+      toolset: 'files',
+      tool: `files_read_${number}`,
+      original: 'read',
+      took: number % 5 === 0 ? 2_500 : 12,
+      sentSize: 20,
+      resultSize: 400,
+      tokens: 100,
+      outcome: number % 50 === 0 ? 'error' : 'ok',
+    })}\n`;
+  }).join('');
+}
+
+describe('calls', () => {
+  before(async () => {
+    await rm(join(homedir(), '.minds', 'calls'), { recursive: true, force: true }); // Other suites use this folder.
+    await untilTools([...plainTools, 'mcp_shop_order']);
+    await vscode.commands.executeCommand('mcpToolsets.calls.focus');
+    await page.click('.pane-header[aria-label^="Servers"]'); // The view gets the whole height.
+  });
+
+  afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+
+  it('The view Calls shows each call with its outcome, between starts and deaths, as it ends', async () => {
+    await invoke('mcp_plain_echo', { text: 'from the agent' });
+    await untilRow(/^echo ?.*now/);
+    await invoke('mcp_plain_fail', { message: 'no' });
+    await invoke('mcp_plain_exit', { code: 3 });
+    await untilRow(/^fail/);
+    await untilRow(/^plain lost an instance ?.*exited with code 3/);
+    await page.waitFor(`${rows}[aria-label^="exit, lost, "]`);
+    await page.waitFor(`${rows}[aria-label^="echo, ok, "]`);
+    await page.screenshot('calls');
+  });
+
+  it('The view Calls is readable in a dark theme and in a narrow sidebar', async () => {
+    const theme = (name: string | undefined) =>
+      vscode.workspace.getConfiguration('workbench').update('colorTheme', name, vscode.ConfigurationTarget.Global);
+    await theme('Default Dark Modern');
+    await page.waitFor('.monaco-workbench.vs-dark');
+    await page.screenshot('calls-dark');
+    await theme(undefined);
+    for (const change of ['decrease', 'increase']) {
+      await vscode.commands.executeCommand('mcpToolsets.calls.focus');
+      for (let step = 0; step < 2; step += 1)
+        await vscode.commands.executeCommand(`workbench.action.${change}ViewWidth`);
+      if (change === 'decrease') await page.screenshot('calls-narrow');
+    }
+    await page.waitFor(`${rows}[aria-label^="echo, ok, "]`);
+  });
+
+  it('A click on a call opens its page with what went in and out', async () => {
+    await page.click(`${rows}[aria-label^="echo, ok"]`);
+    const document = await until(
+      () => vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'mcp-toolsets-call'),
+      (found) => found !== undefined,
+      'the page of the call',
+    );
+    assert.match(
+      document?.getText() ?? '',
+      /^# echo\n\n[^]*## Input\n\n```json\n\{\n {2}"text": "from the agent"\n\}[^]*## Output/,
+    );
+    await page.waitFor(inWebview('h1:has-text("echo")'));
+    await page.screenshot('call-page');
+  });
+
+  it('Try Again opens Try Tool with the arguments of the call', async () => {
+    await pick(`${rows}[aria-label^="echo, ok"]`, 'Try Again');
+    await until(
+      () => page.texts(inWebview('[role="status"], .status')),
+      (texts) => texts.join().includes('arguments of an earlier call'),
+      'the filled form',
+    );
+    await page.screenshot('try-again');
+  });
+
+  it('A call is copied as a command for a terminal', async () => {
+    await pick(`${rows}[aria-label^="fail, error"]`, 'Copy as Command');
+    await until(
+      () => vscode.env.clipboard.readText(),
+      (text) => text === `mcp-toolsets call fail '{"message":"no"}'`,
+      'the command',
+    );
+  });
+
+  it('The instance of a call is shown under Servers', async () => {
+    await invoke('mcp_plain_count');
+    await pick(`${rows}[aria-label^="count, ok"]`, 'Show Instance');
+    await page.waitFor('.part.sidebar .monaco-list-row.selected[aria-label*="instance"]');
+    await page.screenshot('instance');
+  });
+
+  it('An edit of a server stands between the calls', async () => {
+    const before = await readConfig();
+    await writeConfig(before.replace('  shop:', '  shop:\n    tools: { blacklist: [nothing] }'));
+    await untilRow(/^shop was edited ?its tools or limits were changed/);
+    await writeConfig(before);
+  });
+
+  it('Calls of other programs appear, and 10,000 of them are rows in pages', async () => {
+    const file = await record();
+    await appendFile(file, foreignCalls(0, 10_000, 90_000));
+    await untilRow(/^files_read_9999/);
+    await page.screenshot('ten-thousand');
+    await page.click(`${rows} >> text=files_read_9999`);
+    await page.press('End');
+    await untilRow(/^\d.* to .*200 calls, 4 failed/);
+    await page.screenshot('pages');
+    await vscode.commands.executeCommand('mcpToolsets.showNewCalls');
+  });
+
+  it('The view keeps its place while calls come in', async () => {
+    await focusRows();
+    for (let row = 0; row < 40; row += 1) await page.press('ArrowDown');
+    await page.press('Enter');
+    const [first = ''] = await view();
+    assert.match(first, /^files_read_99[0-8]/, 'scrolled');
+    await appendFile(await record(), foreignCalls(10_000, 3));
+    await page.waitFor(`${pane} >> text=3 new rows wait while an older one is selected`);
+    await page.screenshot('place');
+    assert.equal((await view())[0]?.slice(0, 15), first.slice(0, 15));
+    await focusRows();
+    await page.press('Escape');
+    await untilRow(/^files_read_10002/);
+  });
+
+  it('Calls are filtered by words and grouped by conversation', async () => {
+    await vscode.commands.executeCommand('mcpToolsets.callsByConversation');
+    await untilRow(/^conversation \d0000000 ?14\d\d calls/);
+    await page.screenshot('by-conversation');
+    await vscode.commands.executeCommand('mcpToolsets.callsByTime');
+    void vscode.commands.executeCommand('mcpToolsets.filterCalls');
+    await page.waitFor('.quick-input-widget >> text=Filter Calls');
+    await page.type('failed agent:codex slow:2s');
+    await page.press('Enter');
+    await until(
+      view,
+      (lines) => lines.length > 0 && lines.every((line) => /codex|calls, /.test(line)),
+      'filtered rows',
+    );
+    await page.waitFor(`${pane} >> text=Filter: failed agent:codex slow:2s`);
+    await page.screenshot('filtered');
+    await vscode.commands.executeCommand('mcpToolsets.clearCallFilter');
+  });
+
+  it('The shown calls are exported', async () => {
+    const target = join(tmpdir(), `calls-${process.pid}.jsonl`);
+    void vscode.commands.executeCommand('mcpToolsets.exportCalls');
+    await page.waitFor('.quick-input-widget >> text=Export Calls');
+    await page.press('Control+A');
+    await page.type(target);
+    await page.press('Enter');
+    const exported = await until(
+      () => readFile(target, 'utf8').catch(() => ''),
+      (text) => text !== '',
+      'the file',
+    );
+    await rm(target);
+    assert.ok(exported.split('\n').length > 9_000);
+    assert.doesNotMatch(exported, /from the agent/);
+  });
+});
