@@ -163,7 +163,7 @@ describe('calls', () => {
 
   it('The view keeps its place while calls come in', async () => {
     await focusRows();
-    for (let row = 0; row < 40; row += 1) await page.press('ArrowDown');
+    for (let row = 0; row < 60; row += 1) await page.press('ArrowDown');
     await page.press('Enter');
     const [first = ''] = await view();
     assert.match(first, /^files_read_99[0-8]/, 'scrolled');
