@@ -8,6 +8,7 @@ import type { ExclusionReason, ServedTool } from '../tools/catalogue.js';
 import { agentHostName } from '../tools/editorNames.js';
 import { editorRefusalPhrase, exclusionPhrase, exclusionRemedy } from '../tools/exclusion.js';
 import { grantedOf, type Grant } from '../team/grants.js';
+import type { Problem } from '../base/problem.js';
 import { whyNothing } from './admin.js';
 
 /** A way to a tool: the chat of the editor, its agent host, every other agent, or `@minds` as a member of the team. */
@@ -64,20 +65,24 @@ const atTheEnd: Fits = (own, asked) => asked.endsWith(own) && /[^a-zA-Z0-9]$/.te
 function toolsNamed(
   name: string,
   fits: Fits,
-  { servers }: StatusSnapshot,
+  { servers, problems }: StatusSnapshot,
   members: readonly ExplainedMember[],
   placeOf: (server: string, reason: ExclusionReason) => string | undefined,
 ): ExplainedTool[] {
   return servers.flatMap(({ id, tools, excluded }) => [
     ...tools
       .filter((tool) => namesOf(id, tool).some((own) => fits(own, name)))
-      .map((tool) => ({ server: id, original: tool.original, roads: roadsOf(id, tool, members) })),
+      .map((tool) => ({
+        server: id,
+        original: tool.original,
+        roads: roadsOf(id, tool, members, hiddenBy(id, problems)),
+      })),
     ...excluded
       .filter(({ original, reason }) => [original, ...nameIn(reason)].some((own) => fits(own, name)))
       .map(({ original, reason }) => {
         const place = placeOf(id, reason);
         const why = exclusionPhrase(reason) + (place === undefined ? '' : ` (${place})`);
-        const roads: Road[] = ['editor', 'agent host', 'other agents'];
+        const roads: Road[] = ['editor', 'agent host', 'other agents', ...members.map(roadOf)];
         const fix = exclusionRemedy(reason);
         return { server: id, original, roads: roads.map((road) => ({ road, offered: false as const, why, fix })) };
       }),
@@ -92,42 +97,48 @@ function nameIn(reason: ExclusionReason): string[] {
   return 'published' in reason ? [reason.published] : [];
 }
 
-function roadsOf(server: string, tool: ServedTool, members: readonly ExplainedMember[]): RoadAnswer[] {
+const roadOf = ({ name }: ExplainedMember): Road => `@minds as ${name}`;
+
+/** Returns the problem because of which the editor shows no tool of the server. */
+function hiddenBy(id: string, problems: readonly Problem[]): Problem | undefined {
+  return problems.find(({ server, inEditor }) => server === id && inEditor === 0);
+}
+
+/** @param hidden the problem because of which the editor shows no tool of the server */
+function roadsOf(
+  server: string,
+  tool: ServedTool,
+  members: readonly ExplainedMember[],
+  hidden: Problem | undefined,
+): RoadAnswer[] {
   const refusal = editorRefusalPhrase(tool);
-  const note = tool.isAsked ? { note: 'a person is asked before each call' } : {};
-  const inEditor = (road: Road, name: string): RoadAnswer =>
+  const asked = tool.isAsked ? ['a person is asked before each call'] : [];
+  const offered = (road: Road, name: string, notes = asked): RoadAnswer => ({
+    road,
+    offered: true,
+    name,
+    ...(notes.length > 0 && { note: notes.join(', ') }),
+  });
+  const not = (road: Road, why: string, fix: string): RoadAnswer => ({ road, offered: false, why, fix });
+  const inEditor = (road: Road, name: string, notes = asked): RoadAnswer =>
     refusal === undefined
-      ? { road, offered: true, name, ...note }
-      : {
-          road,
-          offered: false,
-          why: refusal,
-          fix: 'Give it a shorter name by a transform, or have its schema corrected.',
-        };
+      ? offered(road, name, notes)
+      : not(road, refusal, 'Give it a shorter name by a transform, or have its schema corrected.');
   const hosted = agentHostName(server, tool.editorName);
-  const inHost: RoadAnswer = tool.noAgentHostName
-    ? {
-        road: 'agent host',
-        offered: false,
-        why: `its name there, ${hosted}, is too long or taken`,
-        fix: 'Give it another name by a transform, or give the server a shorter id.',
-      }
-    : inEditor('agent host', hosted);
+  const newName = 'Give it another name by a transform, or give the server a shorter id.';
   return [
-    inEditor('editor', tool.editorId),
-    inHost,
-    { road: 'other agents', offered: true, name: tool.published, ...note },
-    ...members.map(({ name, grants }): RoadAnswer => {
-      const road: Road = `@minds as ${name}`;
-      const isGranted = grantedOf(grants, [{ id: server, down: undefined }]).toolsets.length > 0;
+    hidden === undefined
+      ? inEditor('editor', tool.editorId, [...asked, 'if the tool picker of the chat has it on'])
+      : not('editor', hidden.message.replace(/\.$/, ''), hidden.fix),
+    tool.noAgentHostName
+      ? not('agent host', `its name there, ${hosted}, is too long or taken`, newName)
+      : inEditor('agent host', hosted),
+    offered('other agents', tool.published),
+    ...members.map((member): RoadAnswer => {
+      const isGranted = grantedOf(member.grants, [{ id: server, down: undefined }]).toolsets.length > 0;
       return isGranted
-        ? { road, offered: true, name: tool.published, ...note }
-        : {
-            road,
-            offered: false,
-            why: 'the toolset is not granted',
-            fix: `Add ${server} to its toolsets in team.yaml.`,
-          };
+        ? offered(roadOf(member), tool.published)
+        : not(roadOf(member), 'the toolset is not granted', `Add ${server} to its toolsets in team.yaml.`);
     }),
   ];
 }

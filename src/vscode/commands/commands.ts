@@ -163,10 +163,6 @@ export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps)
     const errors = nodesOf(subject, selected).flatMap(({ kind, name }) => (kind === 'problem' && name ? [name] : []));
     await vscode.env.clipboard.writeText(errors.join('\n'));
   });
-  register('explainTool', async () => {
-    const { explainTool } = await import('./explainTool.js');
-    await explainTool(slot.state.snapshot);
-  });
   register('copyDiagnostics', async () => {
     const { copyDiagnostics } = await import('./copyDiagnostics.js');
     await copyDiagnostics({ slot, logs }, manifest);

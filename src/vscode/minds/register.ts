@@ -53,6 +53,12 @@ export function registerMinds({ slot, clock, log, storage, titles, pages }: Regi
       vscode.commands.executeCommand('workbench.action.chat.open', { query: '@minds /continue' }),
     ),
   );
+  store.add(
+    vscode.commands.registerCommand('mcpToolsets.explainTool', async () => {
+      const { explainTool } = await import('./explainTool.js');
+      await explainTool(slot.state.snapshot, team.view.members);
+    }),
+  );
   const participant = store.add(
     vscode.chat.createChatParticipant(participantId, async (...request) => {
       const { answer } = await import('./participant.js');

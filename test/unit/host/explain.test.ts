@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { explain } from '../../../src/core/host/explain.js';
 import { servedTool, snapshot, status } from '../vscode/views/statuses.js';
 
+const noPlace = { file: '/f', range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } } };
+
 const found = (name: string): string[] => {
   const asked = { ...servedTool('files_read', { original: 'read' }), isAsked: true as const };
   const long = { ...servedTool('files_long'), editorRefuses: { kind: 'idTooLong' } as const };
@@ -35,7 +37,7 @@ const found = (name: string): string[] => {
 
 describe('why an agent has a tool or not', () => {
   const everywhere = [
-    'read, editor: mcp_demo_files_read a person is asked before each call',
+    'read, editor: mcp_demo_files_read a person is asked before each call, if the tool picker of the chat has it on',
     'read, agent host: files-files_read a person is asked before each call',
     'read, other agents: files_read a person is asked before each call',
     'read, @minds as ann: files_read a person is asked before each call',
@@ -51,10 +53,32 @@ describe('why an agent has a tool or not', () => {
     assert.match(found('files_long').join(), /editor: its id there would be too long.*other agents: files_long/);
   });
 
+  it('a tool of a toolset that the editor does not show is not offered there', () => {
+    const problem = {
+      code: 'editor-toolset-hidden',
+      severity: 'warning',
+      message: 'The editor shows no tool of "files".',
+      fix: 'Start it.',
+      place: noPlace,
+      server: 'files',
+      inEditor: 0,
+    } as const;
+    const files = status('files', { tools: [servedTool('files_read')] });
+    const { tools } = explain('files_read', { ...snapshot([files]), problems: [problem] }, [], () => undefined);
+    assert.deepEqual(tools[0]?.roads[0], {
+      road: 'editor',
+      offered: false,
+      why: 'The editor shows no tool of "files"',
+      fix: 'Start it.',
+    });
+  });
+
   it('a tool that is left out has its reason and its place on every road', () => {
     assert.deepEqual(
       found('delete'),
-      ['editor', 'agent host', 'other agents'].map((road) => `delete, ${road}: blacklist: del* (files blacklist)`),
+      ['editor', 'agent host', 'other agents', '@minds as ann', '@minds as bob'].map(
+        (road) => `delete, ${road}: blacklist: del* (files blacklist)`,
+      ),
     );
     assert.match(found('files_same').join(), /same, editor: “files_same” belongs to other/);
   });

@@ -4,6 +4,7 @@ import { explain, type RoadAnswer } from '../../core/host/explain.js';
 import { whyNothing } from '../../core/host/admin.js';
 import { serves } from '../../core/reconcile/shortfall.js';
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
+import type { Member } from '../../core/team/team.js';
 import { window } from '../views/inertEditor.js';
 
 const title = inert`Why Is a Tool Missing`;
@@ -16,7 +17,8 @@ interface Item {
   readonly server: string;
 }
 
-export async function explainTool(snapshot: StatusSnapshot): Promise<void> {
+/** @param members of the team */
+export async function explainTool(snapshot: StatusSnapshot, members: readonly Member[]): Promise<void> {
   const tools = snapshot.servers.flatMap(({ id, tools, excluded }): Item[] => [
     ...tools.map(({ published, original }) => ({
       label: inert`${published}`,
@@ -42,7 +44,8 @@ export async function explainTool(snapshot: StatusSnapshot): Promise<void> {
   const chosen = await window.showQuickPick([...tools, ...silent], { title, placeHolder });
   if (chosen?.name === undefined) return;
   const { name, server } = chosen;
-  const found = explain(name, snapshot, [], () => undefined).tools.filter((tool) => tool.server === server);
+  const grantees = members.map(({ id, grants }) => ({ name: id, grants: grants.map(({ grant }) => grant) }));
+  const found = explain(name, snapshot, grantees, () => undefined).tools.filter((tool) => tool.server === server);
   await window.showQuickPick(
     found.flatMap(({ roads }) => roads.map(itemOf)),
     { title, placeHolder: inert`${name} of ${server}` },
