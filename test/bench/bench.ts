@@ -27,7 +27,7 @@ import { start } from './start.js';
 import { remembered } from './remembered.js';
 import { spare } from './spare.js';
 import { stopping } from './stopping.js';
-import { calls } from './calls.js';
+import { calls, recordedCalls } from './calls.js';
 import { catalogue } from './catalogue.js';
 import { holdups } from './holdups.js';
 
@@ -42,6 +42,7 @@ const benches: Readonly<Record<string, (run: Run) => Promise<Findings>>> = {
   P8: remembered,
   P9: spare,
   P10: holdups,
+  P11: recordedCalls,
 };
 
 /** A share of the machine's processor time. If others take more, the figures are not to be quoted. */

@@ -3,6 +3,9 @@
  * process makes the same calls on every way in turn, and each way has a separate server process. The extra time of a
  * way is its median less the median of the SDK's client on the server itself.
  */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { milliseconds, median, perSecond, times } from './harness/figures.js';
 import type { ClientKind, Endpoint } from './harness/httpClient.js';
 import { startPeers, type Peer, type Peers } from './harness/peers.js';
@@ -10,6 +13,7 @@ import { Program } from './harness/program.js';
 import { limited, plain, ratio, type Findings, type Row } from './harness/report.js';
 import type { Run } from './harness/run.js';
 import type { Era } from './harness/sdkClient.js';
+import type { Memory } from './harness/usage.js';
 import { configText, everything, fixture, type ServerCommand } from './harness/servers.js';
 
 interface Subject {
@@ -157,6 +161,69 @@ async function conversations(run: Run, rows: Row[]): Promise<void> {
   } finally {
     await Promise.all([caller.end(), bare.end(), engine.end()]);
   }
+}
+
+/** P11: a host that keeps the facts of all calls in a file and their contents in memory, beside one that keeps nothing. */
+export async function recordedCalls(run: Run): Promise<Findings> {
+  const rows: Row[] = [];
+  const folder = await mkdtemp(join(tmpdir(), 'record-'));
+  const entry = { id: 'subject', ...fixture('raw'), more: { 'truely-stateless': true } };
+  const caller = await Program.start(run, 'caller');
+  const start = async (name: string, record?: string): Promise<Way> => {
+    const process = await Program.start(run, 'engine', { execArgv: ['--expose-gc'] });
+    const text = configText([entry]);
+    await process.ask('start', {
+      product: await run.product(),
+      text,
+      publishing: ['subject'],
+      ...(record && { record }),
+    });
+    const endpoint = await process.ask<Endpoint>('endpoint', { id: 'subject', kind: 'editor' });
+    await caller.ask('http', { name: name, endpoint, kind: 'node:http', era: 'legacy' });
+    return { ...newWay({ gateway: name, tool: 'echo', process }, 'node:http'), name };
+  };
+  const [without, withRecord] = [await start('without'), await start('with', join(folder, 'calls.jsonl'))];
+  const ways = [without, withRecord];
+  const heap = async ({ process }: Way): Promise<number> =>
+    (await process?.ask<Memory>('memory', { collect: true }))?.heap ?? NaN;
+  try {
+    const before = await Promise.all(ways.map(heap));
+    await exercise(run, caller, ways, {
+      name: 'record',
+      command: fixture('raw'),
+      arguments: { text: 'hello' },
+      era: 'legacy',
+    });
+    rows.push(
+      ratio(
+        'processor time of the gateway a call, with the record of calls, beside without it',
+        { ours: withRecord.cpu / 1000, base: without.cpu / 1000 },
+        { limit: 1.03, write: milliseconds },
+      ),
+    );
+    // More than the contents may keep.
+    const large = { text: 'x'.repeat(100_000) };
+    for (const { name, tool } of ways) {
+      await caller.ask('rate', { way: name, tool, arguments: large, calls: run.count(1_000, 400, 10), inFlight: 1 });
+    }
+    const after = await Promise.all(ways.map(heap));
+    const grown = after.map((value, index) => (value - (before[index] ?? NaN)) / 2 ** 20);
+    rows.push(
+      limited({
+        what: 'heap after 1,000 calls with 100 kB each, with the record of calls, beside without it',
+        ours: `${grown[1]?.toFixed(1)} MiB`,
+        base: `${grown[0]?.toFixed(1)} MiB`,
+        value: (grown[1] ?? NaN) - (grown[0] ?? NaN),
+        limit: 60,
+        bound: 'atMost',
+        write: (value) => `${value.toFixed(1)} MiB more`,
+      }),
+    );
+  } finally {
+    await Promise.all([caller.end(), ...ways.map(({ process }) => process?.end())]);
+    await rm(folder, { recursive: true });
+  }
+  return { rule: 'P11', title: 'The record of calls', rows, notes: [] };
 }
 
 async function exercise(run: Run, caller: Program, ways: readonly Way[], subject: Subject): Promise<void> {

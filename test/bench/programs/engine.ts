@@ -9,6 +9,7 @@ import type { Clock } from '../../../src/core/base/clock.js';
 import { cpuTime, readMemory } from '../harness/usage.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { hadConversations } from '../../support/core/hadConversations.js';
+import { CallFile } from '../../../src/core/files/callFile.js';
 import { OfferFiles } from '../../../src/core/remembered/offerFiles.js';
 import { Secrets } from '../../support/core/person.js';
 import { now, serve } from '../harness/served.js';
@@ -39,6 +40,8 @@ interface Start {
   readonly kept?: string;
   /** The number of conversations of each server in this workspace. */
   readonly conversations?: Readonly<Record<string, number>>;
+  /** The file of the record of calls. If absent, no calls are recorded. */
+  readonly record?: string;
 }
 
 /** Reads the data of earlier windows while the engine loads, like the extension. */
@@ -116,6 +119,11 @@ serve({
     const { text, publishing } = given;
     const begun = now();
     engine = await create(given);
+    const { record } = given;
+    if (record !== undefined) {
+      const file = new CallFile(record, clock, fail);
+      engine.recorder.onDidRecord((fact) => file.note(JSON.stringify(fact)));
+    }
     const loaded = now() - begun;
     const settled = engine.host.setSources([source(text)]).then(() => now() - begun);
     settled.catch(() => undefined);
