@@ -33,7 +33,6 @@ interface InstanceDeps {
   readonly declared: Fields;
   /** Returns the limit without a call in milliseconds. Read at the beginning of each wait, and by `reviewIdle`. */
   readonly idleLimit: () => number;
-  /** Called when the last call or task has ended. */
   readonly onRest: () => void;
   readonly onOfferChanged: (instance: Instance, offer: OfferKind) => void;
   /** Called when it begins to end. @param isDeath true if its connection ended first */
@@ -56,10 +55,8 @@ export class Instance implements SlotHolder {
   /** The client of its last request, if it is a lease. */
   client: ServerClient | undefined;
   lastCallAt: number | undefined;
-  /** The published name of the tool of the last call. */
   lastTool: string | undefined;
   use: InstanceUse = { kind: 'warm' };
-  /** The news for the next result of its conversation. */
   news: LeaseNews | undefined;
 
   private state: State = { kind: 'live' };
@@ -74,7 +71,6 @@ export class Instance implements SlotHolder {
   private readonly inFlight = new TransientMap<object, ServerClient | undefined>();
   private readonly tasks = new Set<string>();
   private subscriptions = new Subscriptions();
-  /** The clients of watched tasks. */
   private readonly watched = new Subscriptions();
   private logLevel: string | undefined;
   private idleTimer: Disposable | undefined;
@@ -161,7 +157,6 @@ export class Instance implements SlotHolder {
     // An update may come with the answer.
     if (subscribes) this.subscriptions.add(uri, client);
     if (method === 'resources/unsubscribe' && typeof uri === 'string' && client) {
-      // Other sessions are still subscribed.
       if (!this.subscriptions.remove(uri, client.session)) return { kind: 'result', result: {} };
     }
     const outcome = await this.whileInUse(client, () => this.connection.request(request));
@@ -170,7 +165,6 @@ export class Instance implements SlotHolder {
     return outcome;
   }
 
-  /** Makes it the instance of all conversations. */
   share(subscriptions: Subscriptions): void {
     this.use = { kind: 'shared' };
     this.follow(subscriptions);
@@ -192,6 +186,7 @@ export class Instance implements SlotHolder {
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {
+    const isLastClient = this.state.kind === 'live' && this.client?.session === client.session;
     switch (change) {
       case 'gone':
         for (const uri of this.subscriptions.forget(client.session)) {
@@ -200,10 +195,10 @@ export class Instance implements SlotHolder {
         for (const taskId of this.watched.forget(client.session)) void this.requestAside(unwatchTask, { taskId });
         return;
       case 'logLevel':
-        if (this.isOf(client)) this.setLogLevel(client);
+        if (isLastClient) this.setLogLevel(client);
         return;
       case 'roots':
-        if (this.isOf(client)) this.connection.notify('notifications/roots/list_changed');
+        if (isLastClient) this.connection.notify('notifications/roots/list_changed');
         return;
       default:
         assertNever(change);
@@ -227,10 +222,6 @@ export class Instance implements SlotHolder {
   private async askForTask(taskId: string): Promise<Fields | undefined> {
     const outcome = await this.requestAside('tasks/get', { taskId }, this.client);
     return outcome.kind === 'result' && outcome.result['status'] !== undefined ? outcome.result : undefined;
-  }
-
-  private isOf(client: ServerClient): boolean {
-    return this.state.kind === 'live' && this.client?.session === client.session;
   }
 
   /** Counts the request as in flight from this moment, before anything is awaited. */

@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Log, Redactor } from '../base/log.js';
 import type { ExpectedClient } from '../protocol/client.js';
-import type { Slots } from './limit.js';
+import type { LimitedConnector } from './limit.js';
 import type { KnownConversations } from './serverConversations.js';
 import type { StartTurns } from './startTurns.js';
 
@@ -16,7 +16,7 @@ export interface Services {
   /** Returns a number in [0, 1). */
   readonly random: () => number;
   /** Starts servers within the limit of instances (L2). */
-  readonly connector: Slots;
+  readonly connector: LimitedConnector;
   readonly turns: StartTurns;
   /** Returns the client that will use an instance before one has called (G4). Read at each start. */
   readonly expectedClient: () => ExpectedClient;

@@ -1,6 +1,6 @@
 /**
  * Starts the instances of one pool: for a conversation, for all of them, for a new list, or ahead for the next
- * conversation (P9). A conversation can still take a start ahead.
+ * conversation (P9).
  *
  * Invariants: there is one start at a time for each conversation; there is one start ahead at most; a start ahead makes
  * no caller wait and evicts no instance; a cancelled start leaves nothing.
@@ -17,7 +17,6 @@ import type { NotStarted, SlotHolder } from './limit.js';
 import type { Services } from './services.js';
 import type { StartTurn } from './startTurns.js';
 
-/** The use of the new instance. */
 export type Purpose =
   | { readonly kind: 'shared' }
   | { readonly kind: 'warm' }
@@ -32,11 +31,9 @@ interface StartsDeps {
   readonly definition: () => ServerDefinition;
   /** `draining`: it starts nothing new. `closed`: a new connection is closed. */
   readonly phase: () => 'open' | 'draining' | 'closed';
-  /** Makes the instance and gives it to its users, in one step. */
   readonly onConnected: (connection: Connection, start: Start, listing: ToolListing) => Instance;
   readonly onFailed: (failure: StartFailure) => void;
   readonly onChange: () => void;
-  /** Takes the ends of starts without a caller. */
   readonly ends: PendingEnds;
 }
 
@@ -55,7 +52,6 @@ export class Start implements SlotHolder {
   /**
    * @param purpose becomes another when a conversation takes a start ahead
    * @param since in epoch milliseconds
-   * @param declared the capabilities of clients for the server
    * @param turn absent if a caller waits from the beginning
    * @param client the client that it starts for, or the expected one
    */
@@ -79,7 +75,6 @@ export class Start implements SlotHolder {
     return this.purpose.kind === 'spare' && !this.signal.aborted;
   }
 
-  /** Resolves when nothing of the start is left. */
   async end(): Promise<void> {
     this.controller.abort();
     await this.outcome.catch(() => undefined);
@@ -92,7 +87,6 @@ export class Starts {
 
   constructor(private readonly deps: StartsDeps) {}
 
-  /** Every start under way, except replaced ones. */
   get all(): readonly Start[] {
     return [...this.underWay.values()];
   }
@@ -107,7 +101,6 @@ export class Starts {
     return this.underWay.get('warm');
   }
 
-  /** The start ahead, if a conversation can take it. */
   get ahead(): Start | undefined {
     const ahead = this.underWay.get('spare');
     return ahead?.isSpare ? ahead : undefined;
@@ -117,10 +110,7 @@ export class Starts {
     return this.underWay.get(keyOf({ kind: 'leased', conversation, client: undefined }));
   }
 
-  /**
-   * Joins the start under way for this purpose, takes the start ahead, or begins one.
-   * @param waiter aborts when the caller no longer waits
-   */
+  /** Joins the start under way for this purpose, takes the start ahead, or begins one. */
   start(purpose: Purpose, declared: Fields, client?: ServerClient, waiter?: CancelSignal): Promise<StartOutcome> {
     const joined = this.underWay.get(keyOf(purpose));
     const usable = joined?.signal.aborted ? undefined : joined;
