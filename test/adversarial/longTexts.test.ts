@@ -238,7 +238,7 @@ const rooms = [
 
 /** Reasons to leave a function with a foreign text out. */
 const notFed: Readonly<Record<string, readonly string[]>> = {
-  'It compares entries that were read before, each once.': ['isSameList'],
+  'It compares entries that were read before, each once.': ['sameJson'],
   'It reads whole messages in slices; longMessages.test.ts sends them.': ['decodedInSlices', 'parseLongMessages'],
   'It is given names that are bounded: they have passed N4, or are clipped.': [
     'judge',

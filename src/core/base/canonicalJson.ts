@@ -8,3 +8,13 @@ export function canonicalJson(value: unknown): string {
       : inner,
   );
 }
+
+/** True if two values have equal JSON, in any order of keys. Parts that are the same object cost nothing. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b || (typeof a === 'function' && typeof b === 'function')) return true;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((one, index) => sameJson(one, b[index]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  return Object.keys({ ...a, ...b }).every((key) => sameJson(a[key], b[key]));
+}

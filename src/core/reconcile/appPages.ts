@@ -7,11 +7,11 @@ import { appFault } from '../apps/appResource.js';
 import { appOf } from '../apps/toolMeta.js';
 import type { Problem } from '../base/problem.js';
 import { clipped } from '../base/text.js';
-import type { ServerPlaces } from '../config/model.js';
 import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, OtherRequest } from '../protocol/request.js';
 import type { PublishedTool } from '../tools/catalogue.js';
+import type { At } from '../tools/problems.js';
 import { appUnusable } from './problems.js';
 
 /** The limit of pages of one server. */
@@ -56,12 +56,10 @@ export class AppPages {
     if (isNew) this.deps.onChange();
   }
 
-  problems(server: string, places: ServerPlaces): Problem[] {
+  problems(at: At): Problem[] {
     return [...this.faults].flatMap(([uri, fault]) => {
       const names = this.tools.flatMap(({ original, tool }) => (appOf(tool) === uri ? [original] : []));
-      return fault === undefined || names.length === 0
-        ? []
-        : [appUnusable(server, places, clipped(uri, longestUri), names, fault)];
+      return fault === undefined || names.length === 0 ? [] : [appUnusable(at, clipped(uri, longestUri), names, fault)];
     });
   }
 

@@ -8,10 +8,10 @@ import type { ConnectOutcome, ToolListing } from '../connections/connection.js';
 import type { Instance } from '../instances/instance.js';
 import { capabilitiesKey } from '../protocol/client.js';
 import { reviewedPrompt, reviewedTool } from '../approval/offerPrints.js';
+import { sameJson } from '../base/canonicalJson.js';
 import type { Sliced } from '../base/turns.js';
 import { curate, curateInSlices, type Curation } from '../tools/curate.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
-import { isSameList } from '../tools/registry.js';
 
 export type Curated = Extract<Curation, { kind: 'curated' }>;
 
@@ -118,24 +118,9 @@ export class Offers {
 
   /** Returns the offer of these instances with the same list, or a new one. */
   offerOf(listing: ToolListing, instances: readonly Instance[]): Offer {
-    const known = this.all(instances).find((one) => isSameListing(one.listing, listing));
+    const known = this.all(instances).find((one) => sameJson(one.listing, listing));
     return known ?? Offer.of(listing);
   }
-}
-
-function isSameListing(a: ToolListing, b: ToolListing): boolean {
-  const rest = ({ tools: _, prompts, resources, ...more }: ToolListing): unknown => [
-    more,
-    { ...prompts, prompts: undefined },
-    { ...resources, resources: undefined, templates: undefined },
-  ];
-  return (
-    isSameList(a.tools, b.tools) &&
-    isSameList(a.prompts?.prompts, b.prompts?.prompts) &&
-    isSameList(a.resources?.resources, b.resources?.resources) &&
-    isSameList(a.resources?.templates, b.resources?.templates) &&
-    JSON.stringify(rest(a)) === JSON.stringify(rest(b))
-  );
 }
 
 /** Curates the list of a start in slices, charged to its server. Returns the outcome of the start. */

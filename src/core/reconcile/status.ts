@@ -9,14 +9,7 @@ import { assertNever } from '../base/assertNever.js';
 import { isLoopback } from '../base/loopback.js';
 import type { Place, Problem } from '../base/problem.js';
 import { usesSecrets } from '../config/read/launchReferences.js';
-import {
-  isEnabled,
-  startOfFile,
-  type ConfiguredServer,
-  type Launch,
-  type ServerPlaces,
-  type SourceOrigin,
-} from '../config/model.js';
+import { isEnabled, startOfFile, type ConfiguredServer, type Launch, type SourceOrigin } from '../config/model.js';
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import {
   type ExcludedTool,
@@ -26,6 +19,7 @@ import {
   type ServedTool,
   type Toolset,
 } from '../tools/catalogue.js';
+import type { At } from '../tools/problems.js';
 import { savedTokens } from '../tools/tokens.js';
 import type { InstanceUse } from '../instances/instance.js';
 import { describeFailure, takesDown, type Failure } from './failure.js';
@@ -204,26 +198,27 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
   const problems = [...(inFile?.curated.problems ?? []), ...(facts.standIn?.curated.problems ?? [])];
   const places = wanted?.kind === 'valid' ? wanted.definition.places : wanted?.places;
   if (!places) return problems;
-  if (facts.approval.kind === 'pending') problems.push(approvalPending(id, places, serving !== undefined));
-  for (const problem of inFile?.pages.problems(id, places) ?? []) problems.push(problem);
-  if (serving?.refreshFailure !== undefined) problems.push(refreshFailed(id, places, serving.refreshFailure));
-  if (signIn.kind === 'needed') problems.push(signInNeeded(id, places, signIn.why, signIn.fix));
-  if (signIn.kind === 'signedIn' && signIn.lacks !== undefined) problems.push(rightsLacking(id, places, signIn.lacks));
+  const at = { server: id, places };
+  if (facts.approval.kind === 'pending') problems.push(approvalPending(at, serving !== undefined));
+  for (const problem of inFile?.pages.problems(at) ?? []) problems.push(problem);
+  if (serving?.refreshFailure !== undefined) problems.push(refreshFailed(at, serving.refreshFailure));
+  if (signIn.kind === 'needed') problems.push(signInNeeded(at, signIn.why, signIn.fix));
+  if (signIn.kind === 'signedIn' && signIn.lacks !== undefined) problems.push(rightsLacking(at, signIn.lacks));
   for (const failure of [facts.failure, facts.servingFailure]) {
     if (!failure || isForSignIn(failure)) continue;
-    for (const problem of problemsOfFailure(id, places, failure)) problems.push(problem);
+    for (const problem of problemsOfFailure(at, failure)) problems.push(problem);
   }
   return problems;
 }
 
-function problemsOfFailure(id: string, places: ServerPlaces, failure: Failure): readonly Problem[] {
+function problemsOfFailure(at: At, failure: Failure): readonly Problem[] {
   switch (failure.kind) {
     case 'startFailed':
-      return [startFailed(id, places, failure.failure)];
+      return [startFailed(at, failure.failure)];
     case 'refused':
       return failure.problems;
     case 'lost':
-      return [connectionLost(id, places, failure.cause)];
+      return [connectionLost(at, failure.cause)];
     default:
       return assertNever(failure);
   }

@@ -7,7 +7,8 @@ import { longestMatched, nameRule } from './names.js';
 import type { OverrideFault } from './overrideSchemas.js';
 import type { IdlePattern } from './patterns.js';
 
-interface At {
+/** A server, and the places of its entry. */
+export interface At {
   readonly server: string;
   readonly places: ServerPlaces;
 }
@@ -26,7 +27,7 @@ const lists = ['whitelist', 'blacklist'] as const;
 /** The most problems with one code for one server. The last one has the number of the rest. */
 const mostOfEach = 500;
 
-function problem(
+export function problem(
   at: At,
   code: ProblemCode,
   severity: Severity,
