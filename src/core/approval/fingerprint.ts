@@ -18,6 +18,7 @@ import path from 'node:path';
 import { assertNever } from '../base/assertNever.js';
 import { quoted } from '../base/inert.js';
 import { realPath } from '../base/paths.js';
+import { perObject } from '../base/perObject.js';
 import { mask } from '../base/secrets.js';
 import type {
   EnvFile,
@@ -62,21 +63,15 @@ export interface LaunchDescription {
   readonly worktree?: WorktreePlace & { readonly fingerprint?: string };
 }
 
-const described = new WeakMap<ServerDefinition, LaunchDescription>();
-
-export function describeLaunch(definition: ServerDefinition): LaunchDescription {
-  const known = described.get(definition);
-  if (known) return known;
+export const describeLaunch = perObject((definition: ServerDefinition): LaunchDescription => {
   const server = definition.id;
   const { file } = definition.places.key;
   const source = path.join(realPath(folderOf(file)), path.relative(folderOf(file), file));
   const launch = withRealPaths(definition.launch);
   const { parts, fingerprint } = printOf(launch, [server, source]);
   const runsIn = launch.transport === 'stdio' ? { directory: launch.cwd } : {};
-  const description = { server, source, parts, ...runsIn, fingerprint, ...inWorktree(launch, server, source) };
-  described.set(definition, description);
-  return description;
-}
+  return { server, source, parts, ...runsIn, fingerprint, ...inWorktree(launch, server, source) };
+});
 
 function inWorktree(launch: Launch, server: string, source: string): Pick<LaunchDescription, 'worktree'> {
   const found = worktreeOf(source);

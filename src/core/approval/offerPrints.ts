@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
 import type { Event } from '../base/events.js';
+import { perObject } from '../base/perObject.js';
 import { plainOverrides } from '../config/hash.js';
 import type { ToolOverride, ToolOverrides } from '../config/model.js';
 import type { OfferedPrompt, OfferedTool } from '../tools/catalogue.js';
@@ -40,8 +41,6 @@ export interface ReviewedOffer {
   text(): OfferText;
 }
 
-const known = new WeakMap<object, ReviewedOffer>();
-
 /** @param override what the file says about the tool */
 export function reviewedTool(tool: OfferedTool, override?: ToolOverride): ReviewedOffer {
   return override ? withOverride(reviewedTool(tool), override) : plainTool(tool);
@@ -56,54 +55,44 @@ function withOverride({ print, text, ...rest }: ReviewedOffer, override: ToolOve
   };
 }
 
-function plainTool(tool: OfferedTool): ReviewedOffer {
-  return remembered(tool, () => {
-    const { name, title, description, inputSchema, outputSchema, annotations, _meta: meta } = tool;
-    const { title: shownTitle, ...hints } = annotations ?? {};
-    const ui = meta?.['ui'];
-    return {
-      kind: 'tool',
-      name,
-      print: [
-        hash([title, description, shownTitle]),
-        hash([inputSchema, outputSchema]),
-        hash(hints),
-        hash([ui]),
-        hash([undefined]),
-      ],
-      text: () => [
-        ...said('title', title),
-        ...said('title that is shown', shownTitle),
-        ...said('description', description),
-        ...laidOut('input schema', inputSchema),
-        ...laidOut('output schema', outputSchema),
-        ...laidOut('hints', Object.keys(hints).length > 0 ? hints : undefined),
-        ...laidOut('app and visibility', ui),
-      ],
-    };
-  });
-}
+const plainTool = perObject((tool: OfferedTool): ReviewedOffer => {
+  const { name, title, description, inputSchema, outputSchema, annotations, _meta: meta } = tool;
+  const { title: shownTitle, ...hints } = annotations ?? {};
+  const ui = meta?.['ui'];
+  return {
+    kind: 'tool',
+    name,
+    print: [
+      hash([title, description, shownTitle]),
+      hash([inputSchema, outputSchema]),
+      hash(hints),
+      hash([ui]),
+      hash([undefined]),
+    ],
+    text: () => [
+      ...said('title', title),
+      ...said('title that is shown', shownTitle),
+      ...said('description', description),
+      ...laidOut('input schema', inputSchema),
+      ...laidOut('output schema', outputSchema),
+      ...laidOut('hints', Object.keys(hints).length > 0 ? hints : undefined),
+      ...laidOut('app and visibility', ui),
+    ],
+  };
+});
 
-export function reviewedPrompt(prompt: OfferedPrompt): ReviewedOffer {
-  return remembered(prompt, () => {
-    const { name, title, description, arguments: taken } = prompt;
-    return {
-      kind: 'prompt',
-      name,
-      print: [hash([title, description]), hash([taken])],
-      text: () => [...said('title', title), ...said('description', description), ...laidOut('arguments', taken)],
-    };
-  });
-}
+export const reviewedPrompt = perObject((prompt: OfferedPrompt): ReviewedOffer => {
+  const { name, title, description, arguments: taken } = prompt;
+  return {
+    kind: 'prompt',
+    name,
+    print: [hash([title, description]), hash([taken])],
+    text: () => [...said('title', title), ...said('description', description), ...laidOut('arguments', taken)],
+  };
+});
 
 export function reviewedInstructions(text: string): ReviewedOffer {
   return { kind: 'instructions', name: '', print: [hash([text])], text: () => said('text', text) };
-}
-
-function remembered(from: object, make: () => ReviewedOffer): ReviewedOffer {
-  const offer = known.get(from) ?? make();
-  known.set(from, offer);
-  return offer;
 }
 
 function said(label: string, text: unknown): [string, string][] {

@@ -65,8 +65,6 @@ export type Curation =
   /** The transforms give two tools one name: the server's update is refused as a whole (N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] };
 
-/** The kept part of an overlong name. */
-const longestShown = 100;
 const noLists: NameFilter = { whitelist: [], blacklist: [] };
 
 export function curate(rules: CurationRules, listed: ToolListing, report: FilteredToolsReport): Curation {
@@ -104,7 +102,7 @@ export function* curateInSlices(
     const original = tool.name;
     if (original.length > longestMatched) {
       problems.push(toolNameInvalid(at, original));
-      excluded.push({ original: clipped(original, longestShown), reason: { kind: 'originalNameInvalid' } });
+      excluded.push({ original: clipped(original, 100), reason: { kind: 'originalNameInvalid' } });
       continue;
     }
     if (seen.has(original)) {
@@ -147,27 +145,27 @@ export function* curateInSlices(
     }
     const earlier = originalOf.get(published);
     if (earlier !== undefined && !forAppAlone) {
-      twice.push(nameTwiceInServer(at, published, [earlier, original]));
+      twice.push(nameTwiceInServer(at, published, earlier, original));
       continue;
     }
     const override = rules.overrides?.get(original);
-    const { tool: shown, applied, faults } = override ? changedBy(readable, override) : unchanged(readable);
-    for (const fault of faults) problems.push(overrideFault(at, original, fault));
-    const unusable = faults.find(({ kind }) => kind === 'unusable');
+    const found = override && changedBy(readable, override);
+    for (const fault of found?.faults ?? []) problems.push(overrideFault(at, original, fault));
+    const unusable = found?.faults.find(({ kind }) => kind === 'unusable');
     if (unusable) {
       leaveOut({ kind: 'override', argument: unusable.argument });
       continue;
     }
     if (refused !== undefined) problems.push(editorSchemaRefused(at, original, refused));
-    const plain = { original, published, tool: shown, ...(applied && { override: applied }) };
-    const entry: PublishedTool =
-      refused === undefined ? plain : { ...plain, editorRefuses: { kind: 'schema', detail: refused } };
-    if (forAppAlone) {
-      appTools.push(entry);
-      continue;
-    }
-    originalOf.set(published, original);
-    tools.push(entry);
+    const entry: PublishedTool = {
+      original,
+      published,
+      tool: found?.tool ?? readable,
+      ...(found && { override: found.applied }),
+      ...(refused !== undefined && { editorRefuses: { kind: 'schema', detail: refused } }),
+    };
+    if (!forAppAlone) originalOf.set(published, original);
+    (forAppAlone ? appTools : tools).push(entry);
   }
   const isListed = (name: string): boolean => listed.tools.some((tool) => tool.name === name);
   for (const name of rules.overrides?.keys() ?? []) if (!isListed(name)) problems.push(overrideOfNoTool(at, name));
@@ -199,8 +197,3 @@ function changedBy(tool: OfferedTool, override: ToolOverride): Overridden {
   changed.set(tool, { override, found });
   return found;
 }
-
-const unchanged = (tool: OfferedTool): Partial<Overridden> & Pick<Overridden, 'tool' | 'faults'> => ({
-  tool,
-  faults: [],
-});

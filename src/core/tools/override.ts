@@ -3,7 +3,7 @@
  * send the same. Everything is pure.
  */
 import { quoted } from '../base/inert.js';
-import { shortList } from '../base/text.js';
+import { clipped, shortList } from '../base/text.js';
 import type { AppliedOverride } from './catalogue.js';
 import { isTooMuchToMatch, type Pattern } from './patterns.js';
 
@@ -40,10 +40,6 @@ export function isAllowed(value: unknown, allow: readonly Pattern[]): boolean {
   return texts.every((text) => allow.some((pattern) => pattern.matches(text)));
 }
 
-/** In characters. */
-const longestShown = 100;
-
 export function inBrief(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+  return clipped(JSON.stringify(value), 100);
 }
