@@ -1,4 +1,4 @@
-/** The texts that a person reads before they approve a start (S1). Everything is pure and does not import `vscode`. */
+/** The texts that a person reads before they approve a start (S1). */
 import { folded, halfWidth, pageWidth } from '../base/folded.js';
 import { inert, inertLines, oneLine, type Inert } from '../base/inert.js';
 import type { LaunchDescription, LaunchPart } from './fingerprint.js';
@@ -9,7 +9,6 @@ const widest = 'environment'.length;
 
 export interface PendingLaunch {
   readonly launch: LaunchDescription;
-  /** The last approved launch of this server. */
   readonly before: LaunchDescription | undefined;
   /** True if that launch serves now. */
   readonly isServed?: boolean;
@@ -30,7 +29,6 @@ export function approveCommand(server: string, folder?: string): string {
   return oneLine(`mcp-toolsets approve ${server}${word === undefined ? '' : ` -C ${word}`}`);
 }
 
-/** Returns the whole launch, one part on each line. */
 export function launchLines({ parts }: LaunchDescription): string[] {
   return parts.map((part) => [`${part.label}: ${part.shown}`, ...maskNote(part, false)].join('   '));
 }

@@ -12,7 +12,6 @@ export interface Approvals {
 export type ApprovalStatus =
   | { readonly kind: 'notAsked' }
   | { readonly kind: 'approved' }
-  /** `launch` may not start before a person has approved it. */
   | { readonly kind: 'pending'; readonly launch: LaunchDescription };
 
 /** Returns the launch that a person approves; undefined if the entry has an error. */

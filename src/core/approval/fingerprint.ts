@@ -1,13 +1,11 @@
 /**
  * Describes a launch for an approval (S1), so that it can be shown, stored and compared, and gives it a fingerprint.
- * Links in paths are followed. Everything else is pure.
+ * Links in paths are followed.
  *
- * A description holds everything that decides what runs, with its connections and its input: the file and the id,
- * transport, command, arguments in their order, working directory, names and literals of `env` and `headers`, the
- * sources of references, the file of `envFile` and its variables, URL, session id. It leaves out the values behind
- * references, because the person changes those and not the workspace. It also leaves out the values of that file that
- * `reviewMask` lets a person exchange, filters, transforms, time limits, `enabled`, `truely-stateless`, the order of
- * maps, and comments.
+ * A description holds everything that decides what runs, with its connections and its input. It leaves out the values
+ * behind references, because the person changes those and not the workspace, and the values of `envFile` that
+ * `reviewMask` lets a person exchange. Filters, transforms, time limits, `enabled`, the order of maps and comments do
+ * not count.
  *
  * Invariants: two launches with one fingerprint start the same, except for those values; a description has only the
  * digest of a masked value; `reviewMask` decides about masks. Two launches with one fingerprint of their worktrees differ
@@ -56,7 +54,6 @@ export interface LaunchDescription {
   /** The absolute path of its file in the real folder, so that links to one folder count as the same. */
   readonly source: string;
   readonly parts: readonly LaunchPart[];
-  /** The absolute path of the folder in which a program runs. */
   readonly directory?: string;
   readonly fingerprint: string;
   /** The Git worktree of the source. Its fingerprint is the same in all worktrees, and absent if a path leads out. */

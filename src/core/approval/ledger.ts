@@ -8,6 +8,7 @@
  */
 import { Emitter, type Event } from '../base/events.js';
 import { DisposableStore, type Disposable } from '../base/disposables.js';
+import { isObject } from '../base/isObject.js';
 import { isBelow } from '../base/paths.js';
 import { folderOf } from '../config/sources.js';
 import { storedJson } from '../protocol/json.js';
@@ -15,7 +16,6 @@ import type { Approvals } from './approvals.js';
 import type { LaunchDescription, LaunchPart } from './fingerprint.js';
 import { worktreeOf, type WorktreePlace } from './worktree.js';
 
-/** The storage of a workspace. */
 export interface Storage {
   get(key: string): unknown;
   update(key: string, value: unknown): PromiseLike<void>;
@@ -35,13 +35,10 @@ interface ApprovalLedgerDeps {
   readonly store: ApprovalStore;
   /** Returns true if a person wants to be asked. `recheck` has to be called when this changes. */
   readonly asks: () => boolean;
-  /** Returns true if a file is the user's own, so that its servers need no approval. By default, no file is. */
+  /** Returns true if a file is the user's own, so that its servers need no approval. */
   readonly isUsersOwn?: (file: string) => boolean;
-  /** Returns true if a folder belongs to the workspace. By default, none does. */
   readonly isInWorkspace?: (folder: string) => boolean;
-  /**
-   * Forgets the offers of a server after a revocation. Called when it no longer serves, so that none is noted again.
-   */
+  /** Called after a revocation when the server no longer serves, so that none of its offers is noted again. */
   readonly forgetOffers?: (server: ApprovedServer) => void;
 }
 
@@ -54,7 +51,6 @@ export interface ApprovedServer {
 }
 
 interface Approved {
-  /** In the order of approval. */
   readonly launches: readonly LaunchDescription[];
   /** The servers that lost their approval. An older storage must not bring it back. */
   readonly revoked: readonly ApprovedServer[];
@@ -103,7 +99,6 @@ export class ApprovalLedger implements Approvals, Disposable {
     await earlier.update(earlierKey, undefined);
   }
 
-  /** Lists each server once, the latest approvals last. */
   get servers(): readonly ApprovedServer[] {
     const all = [...this.stored, ...this.here].map((one) => ({ one, key: keyOf(one) }));
     return [...new Map(all.map(({ one, key }) => [key, one])).values()];
@@ -214,7 +209,6 @@ function withApproved({ launches, revoked }: Approved, approved: readonly Launch
   return { launches: next, revoked: revoked.filter((one) => !approved.some((other) => sameServer(one, other))) };
 }
 
-/** Leaves out entries with errors. */
 function approvedIn(text: string | undefined): Approved {
   const { version, approvals, revoked } = asRecord(text === undefined ? undefined : storedJson(text));
   if (version !== 1) return { launches: [], revoked: [] };
@@ -230,6 +224,10 @@ export function sameServer(a: ApprovedServer, b: ApprovedServer): boolean {
 
 function keyOf({ server, source, worktree = worktreeOf(source) }: ApprovedServer): string {
   return JSON.stringify([server, ...(worktree ? [worktree.repository, worktree.within] : [source])]);
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
 }
 
 function isServer(value: unknown): value is ApprovedServer {
@@ -250,8 +248,4 @@ function isDescription(value: unknown): value is LaunchDescription {
 function isPart(value: unknown): value is LaunchPart {
   const { label, shown, digest } = asRecord(value);
   return typeof label === 'string' && typeof shown === 'string' && (digest === undefined || typeof digest === 'string');
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

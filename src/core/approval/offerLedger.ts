@@ -36,11 +36,9 @@ interface OfferLedgerDeps {
   readonly texts?: OfferTexts | undefined;
   /** Returns true if changes are kept from agents. `recheck` has to be called when this changes. */
   readonly holdsBack: () => boolean;
-  /** Called when the ledger could not be stored. */
   readonly onStoreFailure: (error: unknown) => void;
 }
 
-/** A changed offer for a person, with its earlier text. */
 export interface OfferChange extends OfferName, ApprovedServer {
   readonly parts: readonly ReviewedPart[];
   readonly print: OfferPrint;
@@ -55,11 +53,8 @@ interface SeenLaunch extends Reviewed {
   readonly fingerprint: string;
   /** By kind and original name. A kind that was never listed has no baseline yet. */
   readonly prints: Map<ReviewedKind, Map<string, OfferPrint>>;
-  /**
-   * Its present offer to all conversations together. If one name has several forms, one that was not accepted counts.
-   */
+  /** Its present offer to all conversations. If one name has several forms, one that was not accepted counts. */
   listed: Listed;
-  /** True if it was listed in this window. */
   isListed: boolean;
   redact: (text: string) => string;
   /** The offers of `prints` whose texts are not stored yet. */
@@ -78,7 +73,6 @@ const nothing = (): Listed => ({ tool: new Map(), prompt: new Map(), instruction
 
 export class OfferLedger implements OfferReview, Disposable {
   private readonly changes = new Emitter<void>();
-  /** Launches by fingerprint, the latest last. */
   private readonly launches = new BoundedMap<string, SeenLaunch>(mostLaunches);
   private storing: Promise<void> | undefined;
   private keeping: Promise<void> = Promise.resolve();
@@ -147,7 +141,6 @@ export class OfferLedger implements OfferReview, Disposable {
     return { ...change, before: kept && samePrint(kept.print, was) ? kept.text : 'notKept' };
   }
 
-  /** Accepts exactly the shown changes, whatever the servers offer now. */
   accept(changes: readonly OfferChange[]): void {
     for (const { launch, kind, original, print, now } of changes) {
       const seen = this.launches.get(launch);
@@ -179,7 +172,6 @@ export class OfferLedger implements OfferReview, Disposable {
     this.changes.fire();
   }
 
-  /** Resolves when everything is stored. */
   async stored(): Promise<void> {
     await this.storing;
     await this.keeping;
@@ -261,7 +253,6 @@ function byName(listed: readonly ReviewedOffer[]): Map<string, ReviewedOffer> {
   return found;
 }
 
-/** A kind has no space in it. */
 function keyOf(kind: ReviewedKind, name: string): string {
   return `${kind} ${name}`;
 }

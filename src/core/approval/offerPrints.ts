@@ -1,7 +1,7 @@
 /**
  * The parts of a server's offer on which an approval relies (S3): texts, schemas, hints and visibility of tools, texts
  * and arguments of prompts, and the instructions. Each part is kept as a short hash. The order of keys does not count,
- * and everything else does. Everything is pure; the shell knows the earlier offers (`OfferReview`).
+ * and everything else does. The shell knows the earlier offers (`OfferReview`).
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
@@ -26,16 +26,14 @@ export const reviewedKinds = Object.keys(partsOf) as readonly ReviewedKind[];
 /** `new` is always the only one: the first list of the server did not contain the offer. */
 export type ReviewedPart = (typeof partsOf)[ReviewedKind][number] | 'new';
 
-/** One hash for each part. */
 export type OfferPrint = readonly string[];
 
 /** The text of an offer for a person, in labelled parts. JSON is laid out in lines. */
 export type OfferText = readonly (readonly [label: string, text: string])[];
 
-/** A tool, a prompt or the instructions in their present form. */
 export interface ReviewedOffer {
   readonly kind: ReviewedKind;
-  /** The original name; empty for instructions. */
+  /** Empty for instructions. */
   readonly name: string;
   readonly print: OfferPrint;
   text(): OfferText;
@@ -129,29 +127,23 @@ function hash(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('base64url').slice(0, 16);
 }
 
-/** The key of an offer. */
 export interface OfferName {
-  /** The fingerprint of its launch. */
   readonly launch: string;
   readonly kind: ReviewedKind;
   /** The original name; empty for instructions. */
   readonly original: string;
 }
 
-/** A tool, a prompt or instructions that changed after the approval of their server (S3). */
 export interface ChangedOffer extends OfferName {
-  /** Never empty. */
   readonly parts: readonly ReviewedPart[];
   /** True if it is kept from agents until a person accepts it. */
   readonly held: boolean;
 }
 
-/** The reviewed parts of one list. */
 export interface ReviewedOffers {
   readonly tool: readonly OfferedTool[];
   readonly prompt: readonly OfferedPrompt[];
   readonly instructions: string | undefined;
-  /** What the file says about these tools. */
   readonly overrides?: ToolOverrides | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The texts that a person reads before they accept changes since the approval (S3). The text leaves out and hides nothing:
- * invisible characters are escaped, long lines are folded, and empty lines are counted. Everything is pure.
+ * The texts that a person reads before they accept changes since the approval (S3). The text leaves out and hides
+ * nothing: invisible characters are escaped, long lines are folded, and empty lines are counted.
  */
 import type { OfferChange } from './offerLedger.js';
 import { changePhrase, type OfferText } from './offerPrints.js';
@@ -21,7 +21,6 @@ const head = [
   '',
 ].join('\n');
 
-/** Splits changes into the first document and the rest. */
 export function firstReview(changes: readonly OfferChange[]): {
   readonly shown: readonly OfferChange[];
   readonly later: readonly OfferChange[];
@@ -93,7 +92,6 @@ function foldedLines(text: string, width: number): string[] {
   return lines;
 }
 
-/** Asks about exactly the shown changes. */
 export function offerQuestion(changes: readonly OfferChange[], isAgain: boolean): Inert {
   const names = changes.map(({ server, kind, original }) =>
     kind === 'instructions' ? `the instructions of “${server}”` : `“${original}” of “${server}”`,
@@ -104,7 +102,6 @@ export function offerQuestion(changes: readonly OfferChange[], isAgain: boolean)
     : inert`Accept as shown: ${listed}?`;
 }
 
-/** Describes a change in a list for a choice. */
 export function changeLabel({ kind, original }: OfferChange): Inert {
   return kind === 'instructions' ? inert`Instructions` : inert`${original}`;
 }

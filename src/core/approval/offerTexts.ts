@@ -16,7 +16,7 @@ export interface KeptText {
 }
 
 export interface OfferTexts {
-  /** Resolves with the texts of a launch; empty if they cannot be read. */
+  /** Empty if they cannot be read. */
   read(launch: string): Promise<ReadonlyMap<string, KeptText>>;
   write(launch: string, texts: ReadonlyMap<string, KeptText>): Promise<void>;
   /** Removes the texts of all other launches. */

@@ -20,7 +20,6 @@ export function toDisposable(end: () => void): Disposable {
 export class DisposableStore implements Disposable {
   private static readonly live = new Set<DisposableStore>();
 
-  /** Returns the names of live stores. Test suites end by asserting an empty list. */
   static liveNames(): string[] {
     return [...DisposableStore.live].map((store) => store.name);
   }

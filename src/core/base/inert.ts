@@ -14,7 +14,6 @@ declare const mark: unique symbol;
 /** A text without links, foreign icons and invisible characters. */
 export type Inert = string & { readonly [mark]: true };
 
-/** An icon of the editor, for the beginning of a label. */
 export class Icon {
   constructor(readonly id: string) {}
 }
@@ -33,9 +32,7 @@ const own = Symbol('own');
 
 type Plain = string | number;
 
-/**
- * The longest value in UTF-16 code units. A longer one is cut in its middle, so it cannot push our words out of sight.
- */
+/** In UTF-16 code units. A longer value is cut in its middle, so it cannot push our words out of sight. */
 const longestValue = 500;
 
 /** Writes one line for messages, labels, titles and tooltips without Markdown. */
@@ -55,7 +52,6 @@ export function inert(words: TemplateStringsArray, ...values: (Plain | Icon)[]):
   return text as Inert;
 }
 
-/** Makes a whole text inert and keeps its lines. */
 export function inertLines(text: string): Inert {
   return unlinked(visible(text)) as Inert;
 }
@@ -81,13 +77,11 @@ export function formatted(words: TemplateStringsArray, ...values: (Plain | Markd
 
 export const noMarkdown = formatted``;
 
-/** Joins the non-empty parts. */
 export function markdownList(parts: readonly Markdown[], separator: string): Markdown {
   const texts = parts.map(({ value }) => value).filter((value) => value !== '');
   return new Markdown(texts.join(separator), own);
 }
 
-/** Shows a text as code within a line. */
 export function code(text: string): Markdown {
   const line = oneLine(text);
   const ticks = '`'.repeat(longestRun(line) + 1);
@@ -95,7 +89,6 @@ export function code(text: string): Markdown {
   return new Markdown(ticks + padded + ticks, own);
 }
 
-/** Shows a text as code in a cell of a table. */
 export function codeCell(text: string): Markdown {
   return new Markdown(code(text).value.replaceAll('|', '\\|'), own);
 }
@@ -155,12 +148,10 @@ export function forLog(text: string): string {
   return withoutHidden(text).replaceAll('\n', '\n    ');
 }
 
-/** Writes equal JSON with every character visible. */
 export function visibleJson(json: string): string {
   return replacedEach(json, hiddenCharacters, escapedInJson, (one) => one === '\n');
 }
 
-/** Puts a visible text on one line. */
 export function oneLine(text: string): string {
   const lines = text.split(/[\r\n\u2028\u2029]/);
   // A pattern for the blanks around an end of line would look at each run of blanks again and again.
@@ -190,10 +181,8 @@ function replacedEach(text: string, runs: RegExp, made: (one: string) => string,
   });
 }
 
-/** True if the character at an offset stays as it is. */
 type Kept = (one: string, at: number) => boolean;
 
-/** Writes a character as its number. */
 function numbered(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }

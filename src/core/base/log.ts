@@ -53,7 +53,6 @@ export class Redactor {
     return `${this.redactWhole(`${head.slice(0, end)}…`)} (${text.length - end} more characters)`;
   }
 
-  /** Removes registered values, but no values by name or shape. */
   withoutRegistered(text: string): string {
     if (this.secrets.size === 0) return text;
     this.known ??= new KnownSecrets([...this.secrets.keys()].flatMap(spellings), shortestSecret);
@@ -66,10 +65,7 @@ export class Redactor {
   }
 }
 
-/**
- * Returns the value, its lines, the values in its JSON, and the recognisable secrets in it, because each may be quoted
- * separately.
- */
+/** Each part of a value may be quoted separately. */
 function partsOf(value: string): string[] {
   return [
     value,
@@ -84,7 +80,6 @@ function linesOf(value: string): string[] {
   return lines.length > 1 ? lines.filter((line) => !line.startsWith('-----')) : [];
 }
 
-/** Returns the texts and numbers in a JSON text, such as the key of a service account. */
 function leavesOf(value: string): string[] {
   if (!/^\s*["[{]/.test(value)) return [];
   const found: string[] = [];

@@ -14,7 +14,7 @@ interface Removal {
   readonly mask?: string;
   /** True for a value to keep, because it is a reference. */
   readonly spare?: (value: string) => boolean;
-  /** True to remove every value of an environment (`-e NAME=value`). This is the default. */
+  /** False to keep the values of an environment (`-e NAME=value`). */
   readonly environment?: boolean;
   /** Removes further secrets by their value. */
   readonly known?: (text: string) => string;
@@ -27,7 +27,6 @@ export function withoutSecrets(text: string, removal: Removal = {}): string {
   return cleaned(text, removal, 0);
 }
 
-/** Returns the recognisable secrets in a text. */
 export function secretsIn(text: string): string[] {
   return findSecrets(text).map(({ start, end }) => text.slice(start, end));
 }
@@ -37,7 +36,6 @@ export function isSecret(name: string, value: string): boolean {
   return !isTrivial(value, name) && (isSecretName(name) || hasSecretShape(value));
 }
 
-/** True if a key with this name holds a secret. */
 export function isSecretName(name: string): boolean {
   return nameStrength(name) !== 'none';
 }
@@ -63,7 +61,6 @@ export function withoutArgumentSecrets(
   return { args: clean, held };
 }
 
-/** A stretch of a text. */
 export type SecretSpan = Pick<Found, 'start' | 'end'>;
 
 /** Returns the spans of the secrets of a text. @param before the argument in front of it, if the text is an argument */
@@ -71,7 +68,6 @@ export function secretSpansOf(text: string, before?: string): SecretSpan[] {
   return (before === undefined ? findSecrets(text) : inArgument(text, before)).filter(isSure);
 }
 
-/** Returns the secrets in the arguments of a command. */
 export function secretsOfArguments(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => inArgument(arg, args[index - 1]).map(({ start, end }) => arg.slice(start, end)));
 }

@@ -68,7 +68,6 @@ export class LoopShare {
     this.bucket = new TokenBucket(clock, burstMs, share * 1000);
   }
 
-  /** Returns the time of the work meter. */
   now(): number {
     return this.meter.now();
   }

@@ -15,10 +15,8 @@ import { watchFile } from './watchedFile.js';
 
 const kinds = ['editor', 'serve', 'engine'] as const;
 
-/** What serves a folder. */
 export interface Program {
   readonly kind: (typeof kinds)[number];
-  /** The version of this software. */
   readonly version: string;
 }
 
@@ -58,7 +56,6 @@ export async function forgetAddress(tokenFile: string, program: Program): Promis
   if (noted?.pid === process.pid) await unlink(file).catch(() => undefined);
 }
 
-/** Returns the noted address of a live process. */
 export async function notedAddress(tokenFile: string, program: Program): Promise<NotedAddress | undefined> {
   return await live(addressFileOf(tokenFile, program));
 }

@@ -1,8 +1,6 @@
 /**
- * The facts of the last calls of a folder, as JSON Lines in the user's home. Several processes add to it. Lines wait for up to a
- * second, so no call waits for the disk; a crash loses no more.
- *
- * Invariants: mode 0600; at most twice `mostFacts` lines.
+ * The facts of the last calls of a folder, as JSON Lines in the user's home. Several processes add to it. Lines wait for
+ * up to a second, so no call waits for the disk; a crash loses no more. Invariant: at most twice `mostFacts` lines.
  */
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,10 +13,8 @@ import { tokenFileOf } from './tokenFile.js';
 
 export const mostFacts = 10_000;
 const flushMs = 1_000;
-/** A longer file was not written here, in bytes. */
 const largestFile = 32 << 20;
 
-/** @param folder absolute */
 export function callFileOf(folder: string, home: string): string {
   const { name } = path.parse(tokenFileOf(folder, home));
   return path.join(home, '.minds', 'calls', `${name}.jsonl`);
@@ -53,7 +49,6 @@ export class CallFile implements Disposable {
     private onFailure: ((error: unknown) => void) | undefined,
   ) {}
 
-  /** @param fact one line */
   note(fact: string): void {
     this.waiting.push(fact);
     this.timer ??= this.clock.after(flushMs, () => void this.flush());

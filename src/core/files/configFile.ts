@@ -4,7 +4,6 @@ import { largestConfigFile, readTextFile, wholeUtf8 } from '../base/textFile.js'
 import { mindsPath } from '../config/sources.js';
 import { leadsOutside, writeInside, type Change } from './realFiles.js';
 
-/** The file for new servers. */
 export interface ConfigFileAccess {
   readonly file: string;
   readonly folder: string;
@@ -18,7 +17,6 @@ export interface ConfigFileAccess {
   blocked(): string | undefined;
 }
 
-/** @param folder absolute */
 export function configFileOf(
   folder: string,
   blocked: (file: string) => string | undefined = () => undefined,

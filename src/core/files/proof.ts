@@ -5,7 +5,6 @@ import { systemClock, type Clock } from '../base/clock.js';
 import { asText } from '../base/text.js';
 
 const proofLimitMs = 5_000;
-/** A proof is shorter than this, in characters. */
 const longestAnswer = 1024;
 
 /** The port is part of the proof, so no other listener can reuse it. */

@@ -34,7 +34,6 @@ export class SharedFile implements Disposable {
   private watched: WatchedFile | undefined;
   private changing: Promise<unknown> = Promise.resolve();
 
-  /** Fires when `text` has changed. */
   readonly onDidChange = this.changes.event;
 
   constructor(
@@ -55,7 +54,6 @@ export class SharedFile implements Disposable {
     return content?.kind === 'unreadable' ? content.reason : undefined;
   }
 
-  /** Begins to follow the file. Resolves when it was read. */
   async open(): Promise<void> {
     if (!this.watched) {
       const watched = this.store.add(

@@ -23,7 +23,6 @@ export function tokenFileOf(folder: string, home: string): string {
   return path.join(home, '.minds', 'endpoints', `${name || 'root'}-${tag}.token`);
 }
 
-/** Returns a secret of 256 bits. */
 export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }

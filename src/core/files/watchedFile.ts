@@ -25,11 +25,9 @@ export type FileContent =
 
 export interface WatchedFile extends Disposable {
   readonly path: string;
-  /** It is undefined until the first reading. */
   readonly content: FileContent | undefined;
-  /** Fires after `content` was replaced; the first time for the first reading. */
+  /** Also fires for the first reading. */
   readonly onDidChange: Event<FileContent>;
-  /** The file may have changed. */
   nudge(): void;
   /** Reads it before it comes to rest. Resolves after listeners received its present content. */
   readNow(): Promise<void>;
@@ -64,7 +62,7 @@ export const realDisk: Disk = {
 /** For files to write again: invalid UTF-8 is a read error, because a write would lose it. */
 export const diskToEdit: Disk = { ...realDisk, read: (path) => readTextFile(path, largestConfigFile, wholeUtf8) };
 
-/** The attempts to find a file at rest, before it is read as it is. */
+/** Looks in vain for a file at rest before it is read as it is. */
 const patience = 5;
 
 /** A half-typed text counts if it stays the same for this time, in milliseconds. */
@@ -74,7 +72,6 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
   const { clock, pollMs = 2000, debounceMs = 200, disk = realDisk } = deps;
   const changes = new Emitter<FileContent>();
   let content: FileContent | undefined;
-  /** The file's stamp when `content` was read. */
   let stamp: string | undefined;
   let ended = false;
   let poll: Disposable | undefined;
@@ -163,7 +160,6 @@ async function stampOf(disk: Disk, path: string): Promise<string> {
   }
 }
 
-/** Never rejects. */
 export async function readContent(disk: Disk, path: string): Promise<FileContent> {
   try {
     return { kind: 'text', text: await disk.read(path) };

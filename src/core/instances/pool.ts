@@ -41,12 +41,9 @@ const replacedLimitMs = 30_000;
 const abandonedLimitMs = 30_000;
 
 export type PoolEvent =
-  /** A conversation has taken an instance. */
   | { readonly kind: 'taken'; readonly instance: Instance }
-  /** A view shows something else now. */
   | { readonly kind: 'changed' }
   | { readonly kind: 'offerChanged'; readonly instance: Instance; readonly offer: OfferKind }
-  /** An instance ended unexpectedly. */
   | { readonly kind: 'died'; readonly cause: string; readonly use: InstanceUse }
   | { readonly kind: 'started'; readonly instance: Instance; readonly listing: ToolListing }
   | { readonly kind: 'startFailed'; readonly failure: StartFailure };
@@ -88,10 +85,9 @@ export class InstancePool {
   private readonly ends: PendingEnds;
   readonly tasks: Tasks;
   private readonly starts: Starts;
-  /** The free instances, without a conversation yet. */
+  /** The free instances. */
   private warm: Instance | undefined;
   private spare: Instance | undefined;
-  /** The capabilities of all clients of a shared instance together. */
   private wanted: Fields;
   private phase: 'open' | 'draining' | 'closed' = 'open';
   private readonly isShared: boolean;
@@ -120,7 +116,6 @@ export class InstancePool {
     return [...this.instances];
   }
 
-  /** An instance for new calls, whoever holds it. */
   get open(): Instance | undefined {
     return this.live.find(({ isOpen }) => isOpen);
   }
@@ -130,12 +125,10 @@ export class InstancePool {
     return this.starts.since;
   }
 
-  /** Returns the lease of this conversation. */
   holderOf(conversation: string): Instance | undefined {
     return this.holders.get(conversation);
   }
 
-  /** Takes over the connection of the first list. */
   adopt(connection: Connection, declared: Fields): Instance {
     const instance = this.make(connection, declared);
     this.give(instance, { kind: this.isShared ? 'shared' : 'warm' });
@@ -252,7 +245,6 @@ export class InstancePool {
     return held.isOpen ? send(held) : held.ended.then(() => this.use(conversation, terms, send));
   }
 
-  /** Starts the instance for the request. */
   private async useAnother<Used>(
     conversation: string,
     { client, signal, instance }: RequestTerms,

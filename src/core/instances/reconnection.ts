@@ -40,7 +40,6 @@ export class Reconnection implements Disposable {
     return this.next;
   }
 
-  /** Has to be called when its instance has died. */
   died(): void {
     // A new instance may die before its start is known to have succeeded.
     if (this.starting) this.diedMeanwhile = true;

@@ -24,7 +24,6 @@ export interface KnownConversations {
 }
 
 export class ServerConversations {
-  /** The subscriptions at the shared instance. */
   readonly shared = new Subscriptions();
   private readonly subscriptions = new BoundedMap<string, Subscriptions>(mostConversations);
 
@@ -49,7 +48,6 @@ export class ServerConversations {
     return { kind: known === undefined && client?.mayHaveLost ? 'newHere' : 'new' };
   }
 
-  /** Notes that the instance of a conversation has ended. */
   loses(conversation: string, cause: string): void {
     this.losses.set(conversation, cause);
   }

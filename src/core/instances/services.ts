@@ -8,14 +8,12 @@ import type { StartTurns } from './startTurns.js';
 
 export interface Services {
   readonly clock: Clock;
-  /** The log of the engine, redacted. */
   readonly log: Log;
-  /** Returns the log of one server, redacted. */
+  /** Redacted, like `log`. */
   readonly serverLog: (server: string) => Log;
   readonly redactor: Redactor;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
-  /** Starts servers within the limit of instances (L2). */
   readonly connector: LimitedConnector;
   readonly turns: StartTurns;
   /** Returns the client that will use an instance before one has called (G4). Read at each start. */

@@ -11,7 +11,6 @@ import type { Disposable } from '../base/disposables.js';
 /** The milliseconds after which a start no longer keeps others waiting. */
 const longestTurnMs = 5_000;
 
-/** One start. Its owner ends it. */
 export class StartTurn {
   private announce: () => void = () => {};
   /** Undefined if it has come already. Resolves when it comes, or ends. */
@@ -43,7 +42,6 @@ export class StartTurns {
     private readonly most: number,
   ) {}
 
-  /** @param isAwaited true if a caller waits for the start */
   take(isAwaited: boolean): StartTurn {
     const turn: StartTurn = new StartTurn(
       () => {

@@ -4,7 +4,6 @@
  */
 import type { Fields, ServerClient } from '../protocol/client.js';
 
-/** The limit over all sessions. */
 const mostUris = 10_000;
 
 export class Subscriptions {
@@ -44,7 +43,6 @@ export class Subscriptions {
     for (const client of [...(this.byUri.get(key)?.values() ?? [])]) client.tell(method, params);
   }
 
-  /** Returns the subscribers and removes them. */
   take(key: string): readonly ServerClient[] {
     const clients = [...(this.byUri.get(key)?.values() ?? [])];
     this.byUri.delete(key);

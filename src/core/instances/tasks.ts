@@ -25,7 +25,6 @@ interface Task {
   readonly id: string;
   readonly instance: Instance;
   readonly conversation: string;
-  /** The published name of its tool. */
   readonly tool: string;
   limit: Disposable | undefined;
 }
@@ -39,7 +38,6 @@ export class Tasks {
     private readonly areShared: boolean,
   ) {}
 
-  /** Notes the task, if the result of the call is one. */
   begin(result: object, instance: Instance, conversation: string, tool: string): void {
     const id = taskIn(result);
     if (id === undefined) return;

@@ -14,7 +14,6 @@ import type { PublishedTool } from '../tools/catalogue.js';
 import type { At } from '../tools/problems.js';
 import { appUnusable } from './problems.js';
 
-/** The limit of pages of one server. */
 const mostPages = 32;
 const longestUri = 200;
 const longestError = 300;
@@ -22,7 +21,6 @@ const longestError = 300;
 interface AppPagesDeps {
   /** Asks a live instance. Returns undefined if there is none. */
   readonly read: (request: OtherRequest) => Promise<OtherOutcome | PoolFailure> | undefined;
-  /** Aborts when the server no longer serves. */
   readonly signal: AbortSignal;
   readonly redact: (text: string) => string;
   readonly onChange: () => void;
@@ -37,7 +35,6 @@ export class AppPages {
 
   constructor(private readonly deps: AppPagesDeps) {}
 
-  /** Has to be called when other tools are published. */
   follow(tools: readonly PublishedTool[]): void {
     this.tools = tools;
     for (const uri of new Set(tools.flatMap(({ tool }) => appOf(tool) ?? []))) {

@@ -15,21 +15,10 @@ export type Failure = FailureCause & { readonly since: number };
 
 /** Servers quote their input, so their texts are redacted before anyone reads them (E4). */
 export function redactedCause(cause: FailureCause, redact: (text: string) => string): FailureCause {
-  switch (cause.kind) {
-    case 'startFailed': {
-      const { failure } = cause;
-      return {
-        kind: 'startFailed',
-        failure: { ...failure, message: redact(failure.message), fix: redact(failure.fix) },
-      };
-    }
-    case 'lost':
-      return { ...cause, cause: redact(cause.cause) };
-    case 'refused':
-      return cause;
-    default:
-      return assertNever(cause);
-  }
+  if (cause.kind === 'lost') return { ...cause, cause: redact(cause.cause) };
+  if (cause.kind === 'refused') return cause;
+  const { kind, failure } = cause;
+  return { kind, failure: { ...failure, message: redact(failure.message), fix: redact(failure.fix) } };
 }
 
 /**

@@ -8,20 +8,15 @@ import type { Sliced } from '../base/turns.js';
 import { TokenBucket } from '../base/tokenBucket.js';
 import type { Connection, OfferKind, ToolListing } from '../connections/connection.js';
 
-/**
- * Changes come in bursts. An instance is asked several times at once, and then twice a second, however often it reports
- * (R6).
- */
+/** Changes come in bursts. However often an instance reports them, it is asked no more often (R6). */
 const burst = 8;
 const perSecond = 2;
 
 interface RefreshDeps {
   readonly clock: Clock;
   readonly connection: Connection;
-  /** Aborting it ends all requests. */
   readonly signal: AbortSignal;
   readonly timeoutMs: () => number;
-  /** Returns the last list of the instance. */
   readonly last: () => ToolListing;
   /** Prepares `onListed` in slices. */
   readonly prepare: (listing: ToolListing) => Sliced<void>;

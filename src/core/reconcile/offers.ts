@@ -9,6 +9,7 @@ import type { Instance } from '../instances/instance.js';
 import { capabilitiesKey } from '../protocol/client.js';
 import { reviewedPrompt, reviewedTool } from '../approval/offerPrints.js';
 import { sameJson } from '../base/canonicalJson.js';
+import { perObject } from '../base/perObject.js';
 import type { Sliced } from '../base/turns.js';
 import { curate, curateInSlices, type Curation } from '../tools/curate.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
@@ -16,7 +17,6 @@ import type { FilteredToolsReport } from '../tools/problems.js';
 export type Curated = Extract<Curation, { kind: 'curated' }>;
 
 let nextOffer = 1;
-const offers = new WeakMap<ToolListing, Offer>();
 
 /** One list of a server, and the part of it that a definition publishes. */
 export class Offer {
@@ -25,13 +25,9 @@ export class Offer {
     | { readonly definition: ServerDefinition; readonly report: FilteredToolsReport; readonly curation: Curation }
     | undefined;
 
-  constructor(readonly listing: ToolListing) {
-    offers.set(listing, this);
-  }
+  static readonly of = perObject((listing: ToolListing) => new Offer(listing));
 
-  static of(listing: ToolListing): Offer {
-    return offers.get(listing) ?? new Offer(listing);
-  }
+  private constructor(readonly listing: ToolListing) {}
 
   /** Does the work of `curate` ahead, in slices (P10). */
   *prepare(definition: ServerDefinition, report: FilteredToolsReport): Sliced<void> {
@@ -76,14 +72,13 @@ export class Offers {
     return [...new Set([this.common, ...instances.flatMap((instance) => this.byInstance.get(instance) ?? [])])];
   }
 
-  /** Returns the keys of the capabilities declared to the instances with this list, each once. */
+  /** The keys of the capabilities declared to the instances with this list, each once. */
   declaredOf(offer: Offer, instances: readonly Instance[]): readonly string[] {
     const own = instances.filter((instance) => this.byInstance.get(instance) === offer);
     const common = offer === this.common ? [this.commonDeclared] : [];
     return [...new Set([...common, ...own.map(({ declared }) => capabilitiesKey(declared))])];
   }
 
-  /** Returns the newest list of this instance. */
   ofInstance(instance: Instance): Offer | undefined {
     return this.byInstance.get(instance);
   }

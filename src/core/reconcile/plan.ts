@@ -1,15 +1,13 @@
 /**
- * The next step for one server after an edit, as data (R2, R3), and the decision what may run (S1). Everything is pure
- * except `Judge`, which reads the approvals. `ServerUnit` carries the step out.
+ * The next step for one server after an edit, as data (R2, R3), and the decision what may run (S1). `ServerUnit` carries
+ * the step out.
  */
 import type { ApprovalStatus } from '../approval/approvals.js';
 import { isEnabled, type ConfiguredServer, type ServerDefinition } from '../config/model.js';
 
 export interface Running {
-  /** The definition of the published tools. */
   readonly serving: Pick<ServerDefinition, 'launchHash' | 'viewHash'> | undefined;
   readonly starting: Pick<ServerDefinition, 'launchHash'> | undefined;
-  /** The definition that a person stopped. */
   readonly stopped: Pick<ServerDefinition, 'launchHash' | 'viewHash'> | undefined;
 }
 

@@ -51,7 +51,6 @@ interface UnitDeps {
   readonly id: string;
   readonly services: Services;
   readonly policy: UnitPolicy;
-  /** Keeps lists for the next window. By default nothing is kept. */
   readonly memory: OfferMemory | undefined;
   /** Called in the same turn in which the published offer changed. */
   readonly onPublish: () => void;
@@ -75,22 +74,17 @@ const revoked = 'its approval was revoked';
 export class ServerUnit {
   private wanted: ConfiguredServer | undefined;
   private current: Serving | undefined;
-  /** Published until the start under way has listed. */
   private standIn: StandIn | undefined;
-  /** The last remembered offer, so that it is not written twice. */
   private remembered: RememberedOffer | undefined;
   private attempt: Attempt | undefined;
   private stopped: { readonly definition: ServerDefinition; readonly since: number } | undefined;
-  /** Why the definition of the file does not serve. */
+  /** Why the definition of the file does not serve. The serving one may have a fault at the same time. */
   private failure: Failure | undefined;
-  /** The fault of the serving definition. It is independent of `failure`. */
   private servingFailure: Failure | undefined;
   private divergedAt: number | undefined;
   private heldBack = false;
   private readonly ends: PendingEnds;
-  /** The replaced or withdrawn definitions with calls in flight (R4). */
   private readonly draining = new Set<Serving>();
-
   private readonly conversations: ServerConversations;
 
   constructor(private readonly deps: UnitDeps) {
@@ -130,7 +124,6 @@ export class ServerUnit {
       : { kind: 'notSent', cause: 'the server was stopped or changed' };
   }
 
-  /** Resolves when no start and no refresh of this unit is under way. */
   async settled(): Promise<void> {
     while (this.attempt) await this.attempt.done;
     await this.current?.settled();
@@ -182,7 +175,6 @@ export class ServerUnit {
     this.changed();
   }
 
-  /** Has to be called after an approval or a revocation. */
   reconsider(): void {
     const { wanted, serving } = this.permits();
     this.endDraining(revoked, ({ definition }) => this.deps.policy.judge(definition).kind === 'pending');
@@ -190,7 +182,6 @@ export class ServerUnit {
     else this.changed();
   }
 
-  /** Starts a stopped, failed or idle server for a person. */
   async start(): Promise<void> {
     this.stopped = undefined;
     const serving = this.current;

@@ -47,12 +47,10 @@ interface ServingDeps {
   readonly onHealth: (failure: FailureCause | undefined) => void;
 }
 
-/** A definition that has started and listed its tools. */
 interface Started {
   readonly definition: ServerDefinition;
   /** It becomes the warm or the shared instance (L4). */
   readonly connection: Connection;
-  /** The capabilities of clients that the server received. */
   readonly declared: Fields;
   readonly offer: Offer;
   readonly curated: Curated;
@@ -68,7 +66,7 @@ export class Serving {
   /** The instructions of the latest instance. */
   instructions: string | undefined;
   features: ServerFeatures;
-  /** The time in epoch milliseconds since when it serves. */
+  /** In epoch milliseconds, like `idleSince` and `listedAt`. */
   readonly since: number;
   /** Why the newest common list was not taken. */
   private commonFailure: string | undefined;
@@ -87,7 +85,6 @@ export class Serving {
   private lastCause = '';
   /** The server's description of itself at the common list. A later instance may be another version of the server. */
   private spoken: Spoken;
-  /** The time in epoch milliseconds of the common list. */
   private listedAt: number;
 
   constructor(
@@ -115,7 +112,7 @@ export class Serving {
       random: services.random,
       start: () => this.startFresh(),
       onChange: deps.onChange,
-      onGiveUp: () => this.noteHealth({ kind: 'lost', cause: this.lastCause, final: true }),
+      onGiveUp: () => this.deps.onHealth({ kind: 'lost', cause: this.lastCause, final: true }),
     });
     this.offers.note(this.pool.adopt(connection, declared), offer, true);
     this.pages = new AppPages({
@@ -137,7 +134,6 @@ export class Serving {
     return this.offers.common.listing;
   }
 
-  /** The offer that another window may publish before its own start. */
   get toRemember(): RememberedOffer {
     const { listing, instructions } = this;
     return { at: this.listedAt, listing, instructions, declared: this.offers.commonDeclared, ...this.spoken };
@@ -147,7 +143,6 @@ export class Serving {
     return this.spoken.serverInfo;
   }
 
-  /** Returns the list of the conversation's instance, or the common one. */
   offeredTo(conversation?: string): Offered {
     const { common } = this.offers;
     const held = conversation === undefined ? undefined : this.pool.holderOf(conversation);
@@ -257,9 +252,9 @@ export class Serving {
         // Its conversation keeps the common list, because the server may still answer calls.
         if (!event.listing.failure) this.note(event.instance, event.listing, true);
         this.reconnection.well();
-        return this.noteHealth(undefined);
+        return this.deps.onHealth(undefined);
       case 'startFailed':
-        return this.noteHealth({ kind: 'startFailed', failure: event.failure });
+        return this.deps.onHealth({ kind: 'startFailed', failure: event.failure });
       default:
         assertNever(event);
     }
@@ -267,13 +262,9 @@ export class Serving {
 
   private noteDeath(cause: string, { kind }: InstanceUse): void {
     if (kind === 'spare') return;
-    this.noteHealth({ kind: 'lost', cause, final: false });
+    this.deps.onHealth({ kind: 'lost', cause, final: false });
     this.lastCause = cause;
     if (kind === 'warm' || kind === 'shared') this.reconnection.died();
-  }
-
-  private noteHealth(failure: FailureCause | undefined): void {
-    if (!this.ended) this.deps.onHealth(failure);
   }
 
   private report(): FilteredToolsReport {

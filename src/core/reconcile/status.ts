@@ -43,7 +43,6 @@ export type ServerState =
   /** It waits for a sign-in (X7); `why` is a sentence. */
   | { readonly kind: 'signInNeeded'; readonly since: number; readonly why: string }
   | { readonly kind: 'starting'; readonly since: number }
-  /** At least one instance is live. */
   | { readonly kind: 'running'; readonly since: number }
   /** It has not started in this window. Its tools are from an earlier one, and a call starts it. */
   | { readonly kind: 'remembered'; readonly since: number }
@@ -82,10 +81,8 @@ export interface ServerStatus {
   /** The places of the same id in lower sources, which have no effect (C5). */
   readonly shadows: readonly Place[];
   readonly transport: 'stdio' | 'streamable_http' | undefined;
-  /** True if it runs on this machine, as a process or behind a local address. */
   readonly isOfThisMachine: boolean;
   readonly trulyStateless: boolean | undefined;
-  /** True if its launch has a secret that a person enters. */
   readonly hasSecrets: boolean;
   readonly state: ServerState;
   /** The approval of the definition in the file, which can be pending while a previous one serves. */
@@ -104,7 +101,6 @@ export interface ServerStatus {
   readonly resources: PublishedResources;
   /** The number of tools before the filters. */
   readonly offered: number;
-  /** The estimated tokens that filters and overrides save in each request. */
   readonly savedTokens: number;
   /** The original names, in the server's order. */
   readonly listed: readonly string[];
@@ -116,10 +112,8 @@ export interface StatusSnapshot {
   readonly version: number;
   /** The source files with a refused reload. Their previous text still counts. */
   readonly refused: readonly { readonly file: string; readonly since: number }[];
-  /** In file order. */
   readonly servers: readonly ServerStatus[];
   readonly problems: readonly Problem[];
-  /** The built-in toolset `mcp_admin` (L5), if agents see it. */
   readonly builtIn?: Toolset | undefined;
 }
 
@@ -128,7 +122,6 @@ export interface UnitFacts {
   readonly id: string;
   readonly wanted: ConfiguredServer | undefined;
   readonly serving: Serving | undefined;
-  /** Published from an earlier window while nothing serves. */
   readonly standIn: StandIn | undefined;
   readonly draining: readonly Serving[];
   readonly startingSince: number | undefined;
@@ -247,7 +240,6 @@ function isForSignIn(failure: Failure): boolean {
   return failure.kind === 'startFailed' && failure.failure.code === 'sign-in-needed';
 }
 
-/** Nothing of a server works without its sign-in. */
 function stateWithSignIn(state: ServerState, signIn: SignInStatus): ServerState {
   if (signIn.kind !== 'needed') return state;
   switch (state.kind) {
@@ -261,7 +253,6 @@ function stateWithSignIn(state: ServerState, signIn: SignInStatus): ServerState 
   }
 }
 
-/** @param toolset its published part, if it has one */
 export function statusOf(
   server: ConfiguredServer,
   facts: UnitFacts,

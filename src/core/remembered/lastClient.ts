@@ -1,8 +1,7 @@
 /**
  * Predicts the capabilities that the next client will declare. A server receives the capabilities of its client when it
- * starts, and the first servers start before a client connects to the gateway (G4, L4). The prediction is the last
- * declaration, or at first the usual one. After a wrong prediction, the server of a conversation starts once more with
- * the real capabilities.
+ * starts, and the first servers start before a client connects to the gateway (G4, L4). After a wrong prediction, the
+ * server of a conversation starts once more with the real capabilities.
  */
 import { isObject } from '../base/isObject.js';
 import type { ExpectedClient, Fields } from '../protocol/client.js';

@@ -20,7 +20,6 @@ const largestFile = 3 * longestKept;
 interface OfferFilesDeps {
   /** Need not exist. */
   readonly folder: string;
-  /** Called when a file could not be stored. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -62,7 +61,6 @@ export class OfferFiles {
     return new OfferFiles(deps, texts);
   }
 
-  /** @param launch the fingerprint of a launch */
   recall(launch: string): RememberedOffer | undefined {
     const text = this.texts.get(launch);
     if (text !== undefined) {

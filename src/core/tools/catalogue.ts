@@ -7,37 +7,31 @@ import type { ResourceSelection } from '../config/model.js';
 import type { ServerFeatures } from './features.js';
 import type { Pattern } from './patterns.js';
 
-/** A tool as its server gave it: every field passes through, known to the protocol or not (N7). */
+/** As its server gave it: every field passes through, known to the protocol or not (N7). */
 export type OfferedTool = Readonly<Tool>;
-
-/** These too pass through with every field. */
 export type OfferedPrompt = Readonly<Prompt>;
 export type OfferedResource = Readonly<Resource>;
 export type OfferedTemplate = Readonly<ResourceTemplate>;
 
-/** An unexpected entry of a list. It is named, so it is not lost in silence. */
+/** An unexpected entry of a list. */
 export interface Malformed {
   readonly name: string;
   readonly detail: string;
 }
 
-export interface PromptListing {
-  readonly prompts: readonly OfferedPrompt[];
+interface ExtraListing {
   readonly malformed: readonly Malformed[];
   /** The reason why the list is incomplete. */
   readonly failure?: string;
 }
 
-export interface ResourceListing {
-  readonly resources: readonly OfferedResource[];
-  readonly templates: readonly OfferedTemplate[];
-  readonly malformed: readonly Malformed[];
-  readonly failure?: string;
+export interface PromptListing extends ExtraListing {
+  readonly prompts: readonly OfferedPrompt[];
 }
 
-interface Explanation {
-  readonly message: string;
-  readonly fix: string;
+export interface ResourceListing extends ExtraListing {
+  readonly resources: readonly OfferedResource[];
+  readonly templates: readonly OfferedTemplate[];
 }
 
 export interface ToolListing {
@@ -46,10 +40,9 @@ export interface ToolListing {
   /** True if the server's capabilities have no tools, so it was not asked for them. */
   readonly declaresNone?: boolean;
   /** Why the tools are missing, if the server listed only prompts or resources. The message completes its name. */
-  readonly failure?: Explanation;
-  /** It is undefined if the server has no prompts. */
+  readonly failure?: { readonly message: string; readonly fix: string };
+  /** Undefined if the server has none, as are `resources`. */
   readonly prompts?: PromptListing | undefined;
-  /** It is undefined if the server has no resources. */
   readonly resources?: ResourceListing | undefined;
 }
 
@@ -70,7 +63,6 @@ export interface AppliedOverride {
 export interface PublishedTool {
   readonly original: string;
   readonly published: string;
-  /** As agents see it. */
   readonly tool: OfferedTool;
   /** What the file says about it (O1–O6), if it says anything. */
   readonly override?: AppliedOverride;
@@ -107,7 +99,6 @@ export type ExclusionReason =
   | { readonly kind: 'originalNameInvalid' }
   | { readonly kind: 'publishedNameInvalid'; readonly published: string }
   | { readonly kind: 'schema'; readonly detail: string }
-  /** Its override cannot be shown in its schema (O6). */
   | { readonly kind: 'override'; readonly argument: string }
   /** A person denied it (`mcpToolsets.toolPermissions`, rule S4). */
   | { readonly kind: 'denied'; readonly pattern: string; readonly published: string }
@@ -124,7 +115,6 @@ export interface ExcludedTool {
 }
 
 export interface Toolset {
-  /** The server's id. */
   readonly id: string;
   /** Is `serverInfo.name` for the editor: unique, and at most 13 of `[a-z0-9-]` (G3a). */
   readonly shortName: string;
@@ -161,7 +151,6 @@ export function toolsForEditor({ tools }: Pick<Toolset, 'tools'>): readonly Serv
   return tools.filter(({ editorRefuses }) => editorRefuses === undefined);
 }
 
-/** Returns the tools of the editor's agent-host sessions. */
 export function toolsForAgentHost(toolset: Pick<Toolset, 'tools'>): readonly ServedTool[] {
   return toolsForEditor(toolset).filter(({ noAgentHostName }) => !noAgentHostName);
 }

@@ -52,10 +52,7 @@ export type Curation =
   | {
       readonly kind: 'curated';
       readonly tools: readonly PublishedTool[];
-      /**
-       * Separate, because models and counts do not include them. Each keeps its name, because its app calls it by that
-       * name (G8).
-       */
+      /** Models and counts do not include them. Each keeps its name, because its app calls it by that name (G8). */
       readonly appTools: readonly PublishedTool[];
       readonly excluded: readonly ExcludedTool[];
       readonly prompts: readonly PublishedPrompt[];

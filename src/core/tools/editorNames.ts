@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto';
 
 const longestShortName = 13;
-/** Both the editor and its agent host cut longer ids. */
 export const longestEditorId = 64;
 
 /** The built-in toolset, `mcp_admin`, is `admin` in the editor. */
@@ -16,8 +15,7 @@ const mostGiven = 1000;
 
 /**
  * Gives each toolset id a short, unique name of at most 13 of `[a-z0-9-]`. A given name stays with its id, because
- * clients know it. Names given at once depend only on the set of ids, never on their order or on connection times, so
- * they are the same at every start. An id of that form is its own name.
+ * clients know it. Names given at once depend only on the set of ids, so they are the same at every start.
  */
 export class ShortNames {
   private readonly given = new Map<string, string>();

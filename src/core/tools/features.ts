@@ -6,7 +6,6 @@ import { knownExtensions } from '../protocol/client.js';
 export interface ServerFeatures {
   readonly prompts: boolean;
   readonly resources: boolean;
-  /** True if clients can subscribe to resources. */
   readonly subscribe: boolean;
   readonly completions: boolean;
   readonly logging: boolean;
@@ -23,7 +22,6 @@ export const toolsAlone: ServerFeatures = {
   extensions: {},
 };
 
-/** @param protocolVersion the server's version */
 export function featuresOf(capabilities: ServerCapabilities, protocolVersion: string): ServerFeatures {
   const { prompts, resources, completions, logging } = capabilities;
   // The first version of the protocol had no capability for completions.

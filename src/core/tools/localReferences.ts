@@ -1,6 +1,6 @@
 /**
  * Makes a self-contained schema for the editor's JSON support, because the editor fetches the schemas that another one
- * names. Everything here is pure.
+ * names.
  */
 import { isObject } from '../base/isObject.js';
 
@@ -11,9 +11,7 @@ const isLocal = (value: string): boolean => value.startsWith('#');
 const isKnownDraft = (value: string): boolean =>
   /^https?:\/\/json-schema\.org\/(draft-0[47]|draft\/20(19-09|20-12))\/schema#?$/.test(value);
 
-/**
- * The permitted values by keyword. Markdown of the editor's own keywords could hold active pictures and links (S1a).
- */
+/** The permitted values by keyword. Markdown of the editor's keywords could hold active pictures and links (S1a). */
 const mayStay: Readonly<Record<string, (value: string) => boolean>> = {
   $ref: isLocal,
   $dynamicRef: isLocal,

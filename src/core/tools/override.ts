@@ -1,6 +1,6 @@
 /**
- * Completes and checks the arguments of calls by the overrides of the file (O2, O3). Every road to a server passes here, so all
- * send the same. Everything is pure.
+ * Completes and checks the arguments of calls by the overrides of the file (O2, O3). Every road to a server passes
+ * here, so all send the same.
  */
 import { quoted } from '../base/inert.js';
 import { clipped, shortList } from '../base/text.js';
@@ -14,7 +14,6 @@ export type Completed =
   /** `message` is a sentence with the argument, its value and what is allowed. */
   | { readonly kind: 'refused'; readonly message: string };
 
-/** Returns the arguments to send for the arguments of an agent. */
 export function completed({ rules }: AppliedOverride, given: Arguments | undefined): Completed {
   if (rules.length === 0) return { kind: 'completed', arguments: given };
   const sent = new Map(Object.entries(given ?? {}));

@@ -1,7 +1,4 @@
-/**
- * Shows the overrides of the file in the tools for agents (O1–O3, O6), and finds the overrides that do not fit. Everything is
- * pure.
- */
+/** Shows the overrides of the file in the tools for agents (O1–O3, O6), and finds the overrides that do not fit. */
 import { isObject } from '../base/isObject.js';
 import { quoted } from '../base/inert.js';
 import type { ArgumentOverride, ToolOverride } from '../config/model.js';
@@ -16,7 +13,6 @@ export interface OverrideFault {
   readonly argument: string;
   /** The key of the override at fault; absent for the whole argument. */
   readonly key?: 'fixed' | 'default' | 'allow';
-  /** The index in `allow`. */
   readonly index?: number;
   /** Completes “The argument …”. */
   readonly detail: string;

@@ -8,9 +8,9 @@ import type { NameFilter } from '../config/model.js';
 
 export interface Pattern {
   readonly text: string;
-  /** Returns the most steps to compile the pattern and to match names of these lengths. */
+  /** The most steps to compile it and to match names of these lengths. */
   steps(lengths: NameLengths): number;
-  /** The length of the longest name to match, because a longer one would take too long (S2). */
+  /** The length of the longest name to match. A longer one would take too long (S2). */
   readonly longest: number;
   matches(name: string): boolean;
 }
@@ -23,7 +23,6 @@ interface NameLengths {
 
 /** Minimatch takes about 17 ns for a step, so one name takes at most 35 ms. */
 const mostForName = 2_000_000;
-/** Lists are matched in slices. */
 const mostForList = 20_000_000;
 /** The steps for each match, besides those for the characters. */
 const stepsForMatch = 20;
@@ -66,7 +65,6 @@ export function compilePattern(text: string): Pattern {
   return { text, steps, longest: mostLength, matches };
 }
 
-/** A pattern of a list, and its index there. */
 export interface ListedPattern extends Pattern {
   readonly index: number;
 }

@@ -1,7 +1,6 @@
 /**
  * Decides about agents' calls of tools, by patterns of their names (S4). The original and the published name are judged
- * separately, and the stricter verdict counts, so no rename gets around a rule. The setting
- * `mcpToolsets.toolPermissions` is not trusted. Everything here is pure.
+ * separately, and the stricter verdict counts, so no rename gets around a rule.
  *
  * Among the matching patterns, the one with the most literal characters decides, so `*` can be the rule and a name the
  * exception. Among equals, the stricter one does. Each of several settings (the person's, the workspace's) decides
@@ -17,7 +16,6 @@ export type ToolPermission = (typeof toolPermissions)[number];
 
 export interface PermissionVerdict {
   readonly permission: ToolPermission;
-  /** The deciding pattern, if one matches. */
   readonly pattern?: string;
 }
 
@@ -39,7 +37,6 @@ export function compilePermissions(settings: readonly unknown[]): PermissionRule
   );
 }
 
-/** The names of a tool; both are judged. */
 export interface ToolNames {
   readonly original: string;
   readonly published: string;

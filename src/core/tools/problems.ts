@@ -13,10 +13,8 @@ export interface At {
   readonly places: ServerPlaces;
 }
 
-/** The severity of reports about filtered tools, or none (`mcpToolsets.problems.filteredTools`). */
 export type FilteredToolsReport = Exclude<Severity, 'error'> | 'off';
 
-/** The names of lists in entries and messages. */
 type ListKind = 'tools' | 'prompts' | 'resources';
 
 /** The original names or URIs kept out by each list. */
@@ -128,7 +126,6 @@ export function toolListedTwice(at: At, name: string): Problem {
   return problem(at, 'tool-listed-twice', 'warning', message, fix);
 }
 
-/** Names tools, for a message with `tools` as the first word. */
 function named(names: readonly string[], most = 12): string {
   const list = shortList(
     names.map((name) => `"${name}"`),
@@ -137,7 +134,6 @@ function named(names: readonly string[], most = 12): string {
   return names.length === 1 ? `tool ${list}` : `tools ${list}`;
 }
 
-/** @param names the published names of both servers */
 export function nameTaken(at: At, names: readonly string[], holder: string, holderPlace: Place): Problem {
   const [tools, has] = names.length === 1 ? ['the tool', 'a tool of that name'] : ['the tools', 'tools of these names'];
   const message = `"${at.server}" does not publish the ${named(names)}, because "${holder}", which comes first, already publishes ${has}.`;
@@ -198,14 +194,11 @@ export function toolMalformed(at: At, name: string, detail: string): Problem {
   return problem(at, 'tool-malformed', 'warning', message, fix);
 }
 
-/** A tool with an unusable name in some clients. */
 export interface UnusableName {
   readonly published: string;
-  /** The clients' name. */
   readonly name: string;
 }
 
-/** @param tools never empty */
 export function editorIdTooLong(at: At, tools: readonly UnusableName[]): Problem {
   const { which, it, them, first } = wordsFor(tools);
   const message = `The editor does not get the ${which} of "${at.server}": it would call ${it} "${first}", which has ${first.length} characters. The editor cuts ids at 64 and loses tools if two cut ids are equal. All other clients get ${them}.`;

@@ -1,8 +1,7 @@
 /**
  * Passes one server's prompts and resources through their filters and transforms (C1, G4, N1–N3), as `curate` does with
  * tools. Names of prompts may break the rule for tools, because no model provider sees them. The second of two prompts
- * with one name is left out. Resources are matched by the canonical form of their URI, and keep the URI. Everything
- * here is pure.
+ * with one name is left out. Resources are matched by the canonical form of their URI, and keep the URI.
  */
 import { appTooLarge, bytesIn } from '../apps/appResource.js';
 import { isObject } from '../base/isObject.js';
@@ -152,7 +151,6 @@ function* keptEntries<Entry>(
   return kept;
 }
 
-/** True if a media type may be published. Without a type, the resource may be published until it is read. */
 function admitsType({ mimeTypes }: ResourceSelection, type: unknown): boolean {
   if (!mimeTypes || typeof type !== 'string') return true;
   return mimeTypes.includes((type.split(';', 1)[0] ?? '').trim().toLowerCase());

@@ -28,7 +28,6 @@ export interface Candidate extends Omit<Toolset, 'tools' | 'appTools' | 'release
   readonly places: ServerPlaces;
 }
 
-/** Returns the verdict of a person about a tool (S4). */
 type Judge = (tool: ToolNames) => PermissionVerdict;
 
 interface Publication {
@@ -146,7 +145,6 @@ export function publish(
   return { toolsets, problems: [...fewOfEach(problems), ...crowd(candidates, toolsets, reserved.size)] };
 }
 
-/** Returns the list of a key, or adds one. */
 function listed<Key, Item>(lists: Map<Key, Item[]>, key: Key): Item[] {
   const list = lists.get(key) ?? [];
   lists.set(key, list);

@@ -1,6 +1,6 @@
 /**
  * Changes one top-level argument of a schema (O6), for draft-07 and 2020-12. The result takes a call without the argument
- * exactly if the schema takes the call with it. Parts that do not name the argument stay as they are. Everything is pure.
+ * exactly if the schema takes the call with it. Parts that do not name the argument stay as they are.
  */
 import { Validator, type Schema as JsonSchema } from '@cfworker/json-schema';
 import { isObject } from '../base/isObject.js';
@@ -83,7 +83,6 @@ class Fixing {
   }
 }
 
-/** Removes the property, its place in `required` and its share in the number of properties. */
 function without(schema: Schema, name: string): Schema {
   const edited: Record<string, unknown> = { ...schema };
   const { properties, minProperties, maxProperties } = schema;
@@ -104,7 +103,6 @@ function withoutRequired(schema: Schema, name: string): Schema {
 
 /**
  * Changes the schema of the argument at the top and below `allOf`. Returns undefined if another part names the argument.
- * Calls `change` never for an unknown argument.
  *
  * @param isOptional true if a call may leave it out now
  */
@@ -144,7 +142,6 @@ export function withChanged(
   return isElsewhere && !isChanged ? undefined : changed;
 }
 
-/** These concern arguments without naming them. */
 const ofAllNames = new Set([
   'additionalProperties',
   'unevaluatedProperties',
@@ -216,11 +213,7 @@ function isReferredTo(schema: Schema, name: string): boolean {
 /** A longer schema or value is not judged, in characters of JSON. */
 const longest = 20_000;
 
-/**
- * True if the value is valid, or if that cannot be found out. Patterns of servers are not run, because some take forever.
- *
- * @param root the schema around it, for its definitions
- */
+/** True if the value is valid, or if that cannot be found out. Patterns of servers are not run: some take forever. */
 function accepts(schema: unknown, value: unknown, root: Readonly<Record<string, unknown>>): boolean {
   if (typeof schema === 'boolean') return schema;
   if (!isObject(schema)) return true;

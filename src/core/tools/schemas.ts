@@ -31,7 +31,6 @@ function unusableSchema(tool: OfferedTool): string | undefined {
 interface Looked {
   /** The reason why no client can use it. */
   readonly unusable: string | undefined;
-  /** The same of the editor. */
   readonly refused: string | undefined;
   /** As strict clients can read it, in the order of N6. */
   readonly readable: OfferedTool;

@@ -1,5 +1,5 @@
 /**
- * Finds the lists for agents to see exactly the ticked tools (N2). Everything here is pure.
+ * Finds the lists for agents to see exactly the ticked tools (N2).
  *
  * Invariants: no other listed tool changes. Lists continue to keep out, or let in, future tools.
  */

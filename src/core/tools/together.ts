@@ -1,6 +1,6 @@
 /**
- * Joins the prompts and resources of all toolsets into one list each (G6). Names of tools are unique already (N5); a prompt's
- * name or a URI may be in several toolsets. The earlier toolset keeps it, and the later one gets a problem.
+ * Joins the prompts and resources of all toolsets into one list each (G6). The name of a prompt or a URI may be in
+ * several toolsets. The earlier toolset keeps it, and the later one gets a problem.
  */
 import type { OfferedPrompt, OfferedResource, OfferedTemplate, Toolset } from './catalogue.js';
 

@@ -29,7 +29,6 @@ export function savedTokens(listed: readonly OfferedTool[], published: readonly 
   return published.reduce((sum, tool) => sum + offeredTokens(tool) - estimatedTokens(tool), ofKeptOut);
 }
 
-/** The tokens of the tool as its server describes it. */
 export function offeredTokens({ editorId, tool, override }: ServedTool): number {
   return estimatedTokens({ editorId, tool: override?.offered ?? tool });
 }

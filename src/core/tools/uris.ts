@@ -1,8 +1,7 @@
 /**
  * The normal form of a URI for patterns (N2a), so a resource has no second spelling unknown to a list: percent-encoding
  * is decoded, `.` and `..` are resolved, each run of slashes is one, and none is at the end. Servers read URIs
- * liberally, so the form follows the most liberal reading of a path. An ambiguous URI has no form. Everything here is
- * pure.
+ * liberally, so the form follows the most liberal reading of a path. An ambiguous URI has no form.
  */
 import type { NameFilter } from '../config/model.js';
 import {
