@@ -54,6 +54,8 @@ export class Instance implements SlotHolder {
   readonly declared: Fields;
   /** The client of its last request, if it is a lease. */
   client: ServerClient | undefined;
+  /** The conversation that leases it, or leased it before it drains. */
+  lessee: string | undefined;
   lastCallAt: number | undefined;
   lastTool: string | undefined;
   use: InstanceUse = { kind: 'warm' };

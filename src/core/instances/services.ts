@@ -1,6 +1,7 @@
 /** The shared services of the engine. `host/assemble` makes them once. */
 import type { Clock } from '../base/clock.js';
 import type { Log, Redactor } from '../base/log.js';
+import type { Recorder } from '../calls/recorder.js';
 import type { ExpectedClient } from '../protocol/client.js';
 import type { LimitedConnector } from './limit.js';
 import type { KnownConversations } from './serverConversations.js';
@@ -12,6 +13,8 @@ export interface Services {
   /** Redacted, like `log`. */
   readonly serverLog: (server: string) => Log;
   readonly redactor: Redactor;
+  /** Records requests, and the starts, ends and edits of servers (H1b). */
+  readonly recorder: Recorder;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly connector: LimitedConnector;
