@@ -5,7 +5,7 @@
  */
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { fileOfLaunch, launchOfFile, putLaunchFile } from '../base/launchFiles.js';
+import { fileOfLaunch, launchOfFile, putLaunchFile } from '../base/privateFile.js';
 import { readTextFile } from '../base/textFile.js';
 import { storedJson } from '../protocol/json.js';
 import type { OfferPrint, OfferText } from './offerPrints.js';

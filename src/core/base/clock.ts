@@ -1,6 +1,7 @@
 /** Time is a dependency: waiting and dating use a clock, so tests own the time. */
 import type { CancelSignal } from './cancellation.js';
 import { type Disposable, toDisposable } from './disposables.js';
+import { unlessAborted } from './events.js';
 
 export interface Clock {
   /** Returns milliseconds since the epoch. */
@@ -26,21 +27,9 @@ export const systemClock: Clock = {
 
 /** Resolves after `ms` milliseconds, or rejects with the signal's reason. */
 export function delay(clock: Clock, ms: number, signal?: CancelSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(signal.reason as Error);
-      return;
-    }
-    const aborted = (): void => {
-      timer.dispose();
-      reject(signal?.reason as Error);
-    };
-    const timer = clock.after(ms, () => {
-      signal?.removeEventListener('abort', aborted);
-      resolve();
-    });
-    signal?.addEventListener('abort', aborted, { once: true });
-  });
+  let timer: Disposable | undefined;
+  const passed = new Promise<void>((resolve) => (timer = clock.after(ms, resolve)));
+  return signal ? unlessAborted(passed, signal).finally(() => timer?.dispose()) : passed;
 }
 
 /**

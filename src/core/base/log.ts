@@ -2,6 +2,7 @@
  * Logging is a dependency. Every message is redacted and made inert before it is written (E4, S1a). Registered secrets
  * must not reach logs, problems, status or diagnostics. `secrets.ts` recognises other secrets by name and shape.
  */
+import { type Disposable, toDisposable } from './disposables.js';
 import { forLog } from './inert.js';
 import { KnownSecrets } from './knownSecrets.js';
 import { isTrivial } from './secretNames.js';
@@ -27,23 +28,18 @@ export class Redactor {
   private known: KnownSecrets | undefined;
 
   /** Registers values until the result is disposed of. Several owners may register the same value. */
-  register(values: Iterable<string>): { dispose(): void } {
+  register(values: Iterable<string>): Disposable {
     const own = [...new Set([...values].flatMap(partsOf))].filter((value) => value.length >= shortestSecret);
     for (const value of own) this.secrets.set(value, (this.secrets.get(value) ?? 0) + 1);
     this.known = undefined;
-    let ended = false;
-    return {
-      dispose: () => {
-        if (ended) return;
-        ended = true;
-        for (const value of own) {
-          const count = (this.secrets.get(value) ?? 1) - 1;
-          if (count > 0) this.secrets.set(value, count);
-          else this.secrets.delete(value);
-        }
-        this.known = undefined;
-      },
-    };
+    return toDisposable(() => {
+      for (const value of own) {
+        const count = (this.secrets.get(value) ?? 1) - 1;
+        if (count > 0) this.secrets.set(value, count);
+        else this.secrets.delete(value);
+      }
+      this.known = undefined;
+    });
   }
 
   redact(text: string, limit = longestText): string {

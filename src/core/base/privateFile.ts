@@ -1,6 +1,6 @@
-/** Writes files readable only by their owner, in the user's home or at an option's path. */
+/** Writes files readable only by their owner: in the user's home, at an option's path, or in the editor's storage. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, rename, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
@@ -22,4 +22,24 @@ export async function makePrivateFile(
   } finally {
     await unlink(made).catch(() => undefined);
   }
+}
+
+/** A folder of the editor's storage has one file for each launch, `<fingerprint>.json`. */
+const fileName = /^([0-9a-f]{64})\.json$/;
+
+/** Returns the fingerprint in a file name, or undefined for other names. */
+export function launchOfFile(name: string): string | undefined {
+  return fileName.exec(name)?.[1];
+}
+
+export function fileOfLaunch(folder: string, launch: string): string {
+  return path.join(folder, `${launch}.json`);
+}
+
+/** Replaces the file of a launch, or removes it without a text. Other names have no file. */
+export async function putLaunchFile(folder: string, launch: string, text: string | undefined): Promise<void> {
+  const file = fileOfLaunch(folder, launch);
+  if (launchOfFile(path.basename(file)) !== launch) return;
+  if (text === undefined) return await rm(file, { force: true });
+  await makePrivateFile(file, text);
 }

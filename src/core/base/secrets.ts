@@ -219,27 +219,10 @@ class JsonCleaning {
   /** Punctuation, white space, numbers, `true`, `false` and `null`. */
   private cleanWord(word: string): string {
     const { frame, frames, removal } = this;
-    switch (word) {
-      case '{':
-        frames.push({ isList: false, name: '', before: '' });
-        this.isKey = true;
-        return word;
-      case '[':
-        frames.push({ isList: true, name: isPlural(frame.name) ? frame.name : '', before: '' });
-        this.isKey = false;
-        return word;
-      case '}':
-      case ']':
-        frames.pop();
-        this.isKey = false;
-        return word;
-      case ',':
-        this.isKey = !frame.isList;
-        return word;
-      case ':':
-        this.isKey = false;
-        return word;
-    }
+    if (word === '{') frames.push({ isList: false, name: '', before: '' });
+    else if (word === '[') frames.push({ isList: true, name: isPlural(frame.name) ? frame.name : '', before: '' });
+    else if (word === '}' || word === ']') frames.pop();
+    if (/^[{}[\],:]$/.test(word)) this.isKey = word === '{' || (word === ',' && !frame.isList);
     if (!/^[-\d]/.test(word)) return word;
     const secret = isSecretOf(frame.name, word) || (removal.known?.(word) ?? word) !== word;
     return secret ? JSON.stringify(removal.mask ?? mask) : word;

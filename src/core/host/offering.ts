@@ -18,7 +18,8 @@ import type { ToolListing } from '../connections/connection.js';
 import { capabilitiesKey } from '../protocol/client.js';
 import type { OfferMemory, RememberedOffer } from '../reconcile/remembered.js';
 import type { KeptOffers } from './hostContract.js';
-import type { Offered, Serving } from '../reconcile/serving.js';
+import type { Offered } from '../reconcile/offers.js';
+import type { Serving } from '../reconcile/serving.js';
 import type { Candidate } from '../tools/registry.js';
 
 export interface ServingFacts extends Pick<

@@ -1,6 +1,6 @@
 /**
  * One live MCP connection and the calls on it. Invariants: it ends once; the idle limit never ends it during a call;
- * `gone` resolves only after its process tree is gone; a lost call returns after the pool knows the death.
+ * `end` resolves only after its process tree is gone; a lost call returns after the pool knows the death.
  */
 import { assertNever } from '../base/assertNever.js';
 import type { Clock } from '../base/clock.js';
@@ -42,7 +42,7 @@ interface InstanceDeps {
 type State =
   | { readonly kind: 'live' }
   /** `closed` settles as the end of its connection. */
-  | { readonly kind: 'ending' | 'gone'; readonly reason: string; readonly closed: Promise<void> };
+  | { readonly kind: 'ended'; readonly reason: string; readonly closed: Promise<void> };
 
 /** The limit of requests without a caller, in milliseconds. */
 const asideLimitMs = 10_000;
@@ -65,9 +65,6 @@ export class Instance implements SlotHolder {
   private announceEnded: () => void = () => {};
   /** Resolves when it begins to end, for any cause, and the pool knows. */
   readonly ended = new Promise<void>((resolve) => (this.announceEnded = resolve));
-  private announceGone: () => void = () => {};
-  /** Resolves when its connection is gone, for any cause. */
-  readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
   private readonly listeners: Disposable[];
   /** The clients of the calls in flight; each call is its key. */
   private readonly inFlight = new TransientMap<object, ServerClient | undefined>();
@@ -153,17 +150,17 @@ export class Instance implements SlotHolder {
   async request(request: TimedRequest): Promise<ServerOutcome<Fields>> {
     const { method, params, client } = request;
     const { uri, taskId } = params as { uri?: unknown; taskId?: unknown };
-    const watches = method === watchTask && typeof taskId === 'string' && client !== undefined;
-    if (watches) this.watched.add(taskId, client);
-    const subscribes = method === 'resources/subscribe' && typeof uri === 'string' && client !== undefined;
-    // An update may come with the answer.
-    if (subscribes) this.subscriptions.add(uri, client);
     if (method === 'resources/unsubscribe' && typeof uri === 'string' && client) {
       if (!this.subscriptions.remove(uri, client.session)) return { kind: 'result', result: {} };
     }
-    const outcome = await this.whileInUse(client, () => this.connection.request(request));
-    if (subscribes && outcome.kind !== 'result') this.subscriptions.remove(uri, client.session);
-    if (watches && outcome.kind !== 'result') this.watched.remove(taskId, client.session);
+    const isWatched = method === watchTask;
+    const followed = isWatched ? taskId : method === 'resources/subscribe' ? uri : undefined;
+    const send = (): Promise<ServerOutcome<Fields>> => this.whileInUse(client, () => this.connection.request(request));
+    if (typeof followed !== 'string' || !client) return send();
+    // An update may come with the answer.
+    (isWatched ? this.watched : this.subscriptions).add(followed, client);
+    const outcome = await send();
+    if (outcome.kind !== 'result') (isWatched ? this.watched : this.subscriptions).remove(followed, client.session);
     return outcome;
   }
 
@@ -296,11 +293,9 @@ export class Instance implements SlotHolder {
     this.idleTimer?.dispose();
     if (!this.isBusy) return this.end(reason);
     const limit = this.deps.clock.after(limitMs, () => void this.end(`${reason}, and the drain limit has passed`));
-    try {
-      await this.gone;
-    } finally {
-      limit.dispose();
-    }
+    await this.ended;
+    limit.dispose();
+    return this.end(reason);
   }
 
   /**
@@ -312,11 +307,8 @@ export class Instance implements SlotHolder {
     for (const listener of this.listeners) listener.dispose();
     for (const taskId of this.watched.uris()) for (const client of this.watched.take(taskId)) client.end?.();
     this.idleTimer?.dispose();
-    const closed = this.connection.close().finally(() => {
-      this.state = { kind: 'gone', reason, closed };
-      this.announceGone();
-    });
-    this.state = { kind: 'ending', reason, closed };
+    const closed = this.connection.close();
+    this.state = { kind: 'ended', reason, closed };
     this.deps.onEnd(this, reason, isDeath);
     this.announceEnded();
     return closed;

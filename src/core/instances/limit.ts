@@ -43,8 +43,8 @@ export class LimitedConnector {
     private readonly most: () => number,
   ) {}
 
-  /** @param holder uses the slot until an instance does; by default a start without an eviction */
-  async connect(request: ConnectRequest, holder = startFor(request.signal)): Promise<ConnectOutcome> {
+  /** @param holder uses the slot until an instance does */
+  async connect(request: ConnectRequest, holder: SlotHolder): Promise<ConnectOutcome> {
     const slot = await this.takeSlot(request.signal, holder);
     if ('kind' in slot) return slot;
     const outcome = await this.attempt(request);
@@ -144,17 +144,5 @@ function full(most: number): StartFailure {
     message: `did not start: the limit of ${most} instances is reached, and none of them is idle.`,
     fix: 'Release an instance that you do not need, wait for a call to end, or raise mcpToolsets.maxInstances.',
     path: [],
-  };
-}
-
-function startFor(signal: AbortSignal): SlotHolder {
-  return {
-    get phase() {
-      return signal.aborted ? 'ending' : 'starting';
-    },
-    idleSince: undefined,
-    waitsSince: undefined,
-    isSpare: false,
-    end: () => Promise.resolve(),
   };
 }

@@ -10,7 +10,7 @@ import type { Disposable } from '../base/disposables.js';
 import { untilAborted } from '../base/events.js';
 import type { PendingEnds } from '../base/pendingEnds.js';
 import type { ServerDefinition } from '../config/model.js';
-import type { Connection, StartFailure, ToolListing } from '../connections/connection.js';
+import type { Connection, ConnectOutcome, StartFailure, ToolListing } from '../connections/connection.js';
 import { capabilitiesKey, expectedClient, type Fields, type ServerClient } from '../protocol/client.js';
 import type { Instance } from './instance.js';
 import type { NotStarted, SlotHolder } from './limit.js';
@@ -75,9 +75,30 @@ export class Start implements SlotHolder {
     return this.purpose.kind === 'spare' && !this.signal.aborted;
   }
 
-  async end(): Promise<void> {
+  cancel(): void {
     this.controller.abort();
+  }
+
+  async end(): Promise<void> {
+    this.cancel();
     await this.outcome.catch(() => undefined);
+  }
+
+  /** Waits for its turn, and connects. @param spoke the protocol version of the server in an earlier window */
+  async connect(
+    server: string,
+    definition: () => Pick<ServerDefinition, 'launch' | 'timeouts'>,
+    { connector, serverLog }: Services,
+    spoke?: string,
+  ): Promise<ConnectOutcome> {
+    const { signal, declared: capabilities, turn, client } = this;
+    if (turn?.coming) await Promise.race([turn.coming, untilAborted(signal)]);
+    // A start ahead makes no room for itself.
+    if (signal.aborted || (this.isSpare && !connector.hasRoom())) return { kind: 'cancelled' };
+    const { launch, timeouts } = definition();
+    const log = serverLog(server);
+    const request = { server, launch, log, signal, capabilities, client, timeoutMs: timeouts.connect, spoke };
+    return connector.connect(request, this);
   }
 }
 
@@ -176,22 +197,14 @@ export class Starts {
 
   private async run(start: Start): Promise<StartOutcome> {
     const { services, server, definition, phase } = this.deps;
-    const { signal, declared: capabilities, turn, client } = start;
-    if (turn) {
-      await Promise.race([turn.coming, untilAborted(signal)]);
-      // It makes no room for itself.
-      if (signal.aborted || (start.isSpare && !services.connector.hasRoom())) return { kind: 'cancelled' };
-    }
-    const { launch, timeouts } = definition();
-    const log = services.serverLog(server);
-    const request = { server, launch, log, signal, capabilities, client, timeoutMs: timeouts.connect };
-    const outcome = await services.connector.connect(request, start);
+    const outcome = await start.connect(server, definition, services);
     if (outcome.kind === 'failed') {
-      if (start.purpose.kind === 'spare') log.write('info', `No spare instance: ${outcome.failure.message}`);
+      if (start.purpose.kind === 'spare')
+        services.serverLog(server).write('info', `No spare instance: ${outcome.failure.message}`);
       else if (phase() === 'open') this.deps.onFailed(outcome.failure);
     }
     if (outcome.kind !== 'connected') return outcome;
-    if (phase() === 'closed' || signal.aborted) {
+    if (phase() === 'closed' || start.signal.aborted) {
       await outcome.connection.close();
       return { kind: 'cancelled' };
     }

@@ -16,6 +16,16 @@ import type { FilteredToolsReport } from '../tools/problems.js';
 
 export type Curated = Extract<Curation, { kind: 'curated' }>;
 
+/** The offer for one conversation. */
+export interface Offered {
+  readonly listing: ToolListing;
+  readonly curated: Curated;
+  /** The keys of the declared capabilities of its instances (see `capabilitiesKey`). */
+  readonly declared: readonly string[];
+  /** Set if the list is not the common one. Equal lists have equal numbers. */
+  readonly special?: number;
+}
+
 let nextOffer = 1;
 
 /** One list of a server, and the part of it that a definition publishes. */

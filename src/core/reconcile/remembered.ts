@@ -1,6 +1,13 @@
-/** The data about a server that is kept for the next window. */
+/**
+ * The data about a server that is kept for the next window, and the stand-in that publishes it until the server has
+ * listed now (P8). A stand-in has no instance, so its calls wait for the start. Invariants: it is only for the launch that
+ * listed it; it never replaces a serving definition.
+ */
 import type { ServerDefinition } from '../config/model.js';
 import type { Connection, ToolListing } from '../connections/connection.js';
+import { featuresOf } from '../tools/features.js';
+import type { FilteredToolsReport } from '../tools/problems.js';
+import { Offer, type Offered } from './offers.js';
 
 /** A server's description of itself at its connection. */
 export type Spoken = Pick<Connection, 'serverInfo' | 'capabilities' | 'protocolVersion'>;
@@ -29,4 +36,28 @@ export interface OfferMemory {
 /** True if two offers differ only in their times. */
 export function isSameOffer({ at: _, ...offer }: RememberedOffer, { at: __, ...other }: RememberedOffer): boolean {
   return (Object.keys(offer) as (keyof typeof offer)[]).every((key) => offer[key] === other[key]);
+}
+
+export type StandIn = NonNullable<ReturnType<typeof standInOf>>;
+
+/** Returns undefined if two remembered tools would have one name. The server itself has to decide. */
+export function standInOf(definition: ServerDefinition, remembered: RememberedOffer, report: FilteredToolsReport) {
+  const { listing, instructions, serverInfo, capabilities, protocolVersion, declared, at: rememberedAt } = remembered;
+  const curated = Offer.of(listing).curate(definition, report);
+  if (curated.kind === 'refused') return undefined;
+  // Another list needs an instance, so there is only one here.
+  const offered: Offered = { listing, curated, declared: [declared] };
+  return {
+    definition,
+    remembered,
+    rememberedAt,
+    curated,
+    listing,
+    instructions,
+    serverInfo,
+    features: featuresOf(capabilities, protocolVersion),
+    ownLists: [],
+    offeredTo: () => offered,
+    everyOffer: () => [offered],
+  };
 }

@@ -11,11 +11,11 @@ import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { ServerEvent } from '../calls/fact.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
-import type { ConnectOutcome, ConnectRequest } from '../connections/connection.js';
+import type { ConnectOutcome } from '../connections/connection.js';
 import type { PoolFailure } from '../instances/pool.js';
 import { ServerConversations } from '../instances/serverConversations.js';
 import type { Services } from '../instances/services.js';
-import type { StartTurn } from '../instances/startTurns.js';
+import { Start } from '../instances/starts.js';
 import { expectedClient, type Fields } from '../protocol/client.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
 import { describeFailure, redactedCause, takesDown, type Failure, type FailureCause } from './failure.js';
@@ -31,9 +31,8 @@ import {
   planStep,
   startableDefinition,
 } from './plan.js';
-import { isSameOffer, type OfferMemory, type RememberedOffer } from './remembered.js';
+import { isSameOffer, type OfferMemory, type RememberedOffer, type StandIn, standInOf } from './remembered.js';
 import { Serving } from './serving.js';
-import { type StandIn, standInOf } from './standIn.js';
 import type { UnitFacts } from './status.js';
 
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
@@ -42,9 +41,7 @@ type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
 interface Attempt {
   /** A later one of the same launch may replace it during the start. */
   definition: ServerDefinition;
-  readonly since: number;
-  readonly turn: StartTurn;
-  readonly controller: AbortController;
+  readonly start: Start;
   /** Resolves after the outcome counted, or after everything started is gone. Never rejects because of a server. */
   done: Promise<void>;
 }
@@ -115,7 +112,7 @@ export class ServerUnit {
         this.launch(this.standIn.definition, true);
         this.changed();
       }
-      this.attempt?.turn.hurry();
+      this.attempt?.start.turn?.hurry();
       await Promise.race([this.attempt?.done, untilAborted(signal)]);
     }
     if (this.current) return this.current;
@@ -166,7 +163,7 @@ export class ServerUnit {
       case 'redirect':
         if (this.attempt) this.attempt.definition = step.definition;
         this.stand(step.definition);
-        if (!this.standIn) this.attempt?.turn.hurry();
+        if (!this.standIn) this.attempt?.start.turn?.hurry();
         break;
       case 'start':
         this.stopped = undefined;
@@ -191,7 +188,7 @@ export class ServerUnit {
     const definition = this.startable();
     if (!definition) this.apply(this.wanted);
     else if (serving?.definition.launchHash !== definition.launchHash) {
-      if (this.attempt) this.attempt.turn.hurry();
+      if (this.attempt) this.attempt.start.turn?.hurry();
       else this.begin(definition, true);
     } else if (serving.pool.live.length === 0) {
       await serving.startAgain();
@@ -261,7 +258,7 @@ export class ServerUnit {
       serving: this.current,
       standIn: this.standIn,
       draining: [...this.draining],
-      startingSince: this.attempt?.since,
+      startingSince: this.attempt?.start.since,
       stoppedSince: this.stopped?.since,
       divergedAt: this.divergedAt,
       failure: this.failure,
@@ -290,40 +287,27 @@ export class ServerUnit {
    * either.
    */
   private launch(definition: ServerDefinition, isAsked: boolean): void {
-    const { id: server, services, memory } = this.deps;
-    const { clock, turns } = services;
-    const { launch, timeouts } = definition;
-    const expected = services.expectedClient();
-    const controller = new AbortController();
-    const turn = turns.take(isAsked || !this.standIn || launch.transport !== 'stdio');
-    const attempt: Attempt = { definition, since: clock.now(), turn, controller, done: Promise.resolve() };
-    const request: ConnectRequest = {
-      server,
-      launch,
-      timeoutMs: timeouts.connect,
-      log: services.serverLog(server),
-      signal: controller.signal,
-      spoke: memory?.recall(definition)?.protocolVersion,
-      capabilities: expected.capabilities,
-      client: expectedClient(expected),
-    };
+    const { clock, turns, expectedClient: expected } = this.deps.services;
+    const client = expectedClient(expected());
+    const turn = turns.take(isAsked || !this.standIn || definition.launch.transport !== 'stdio');
+    const start = new Start({ kind: 'warm' }, clock.now(), client.capabilities, turn, client);
+    const attempt: Attempt = { definition, start, done: Promise.resolve() };
     this.attempt = attempt;
-    attempt.done = this.run(attempt, request).finally(() => turn.end());
+    attempt.done = this.run(attempt).finally(() => turn.end());
     this.ends.add(attempt.done);
   }
 
-  private async run(attempt: Attempt, request: ConnectRequest): Promise<void> {
-    const { turn, definition } = attempt;
-    const { signal, capabilities = {} } = request;
-    const { connector } = this.deps.services;
-    const { filteredTools, startsOnCall } = this.deps.policy;
-    if (turn.coming) await Promise.race([turn.coming, untilAborted(signal)]);
-    if (signal.aborted) return;
-    const outcome = await prepared(await connector.connect(request), definition, filteredTools());
-    turn.end();
-    if (signal.aborted) return outcome.kind === 'connected' ? outcome.connection.close() : undefined;
+  private async run(attempt: Attempt): Promise<void> {
+    const { start, definition } = attempt;
+    const { id, services, memory, policy } = this.deps;
+    const { filteredTools, startsOnCall } = policy;
+    const spoke = memory?.recall(definition)?.protocolVersion;
+    const connected = await start.connect(id, () => attempt.definition, services, spoke);
+    const outcome = await prepared(connected, definition, filteredTools());
+    start.turn?.end();
+    if (start.signal.aborted) return outcome.kind === 'connected' ? outcome.connection.close() : undefined;
     this.attempt = undefined;
-    if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, capabilities);
+    if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, start.declared);
     if (outcome.kind === 'failed') this.fail({ kind: 'startFailed', failure: outcome.failure });
     // With `start: call`, the next call tries again.
     if (!startsOnCall(attempt.definition) || this.failure?.kind === 'refused') this.standDown();
@@ -468,7 +452,7 @@ export class ServerUnit {
   }
 
   private overtake(): void {
-    this.attempt?.controller.abort();
+    this.attempt?.start.cancel();
     this.attempt = undefined;
   }
 }

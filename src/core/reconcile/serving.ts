@@ -21,18 +21,8 @@ import type { FilteredToolsReport } from '../tools/problems.js';
 import { AppPages } from './appPages.js';
 import type { FailureCause } from './failure.js';
 import { ListRefresh } from './listRefresh.js';
-import { type Offer, Offers, type Curated } from './offers.js';
+import { type Offer, type Offered, Offers, type Curated } from './offers.js';
 import { spokenBy, type RememberedOffer, type Spoken } from './remembered.js';
-
-/** The offer for one conversation. */
-export interface Offered {
-  readonly listing: ToolListing;
-  readonly curated: Curated;
-  /** The keys of the declared capabilities of its instances (see `capabilitiesKey`). */
-  readonly declared: readonly string[];
-  /** Set if the list is not the common one. Equal lists have equal numbers. */
-  readonly special?: number;
-}
 
 interface ServingDeps {
   readonly id: string;

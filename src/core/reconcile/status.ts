@@ -31,8 +31,8 @@ import {
   signInNeeded,
   startFailed,
 } from './problems.js';
+import type { StandIn } from './remembered.js';
 import type { Serving } from './serving.js';
-import type { StandIn } from './standIn.js';
 
 export type ServerState =
   | { readonly kind: 'disabled' }

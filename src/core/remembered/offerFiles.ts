@@ -5,7 +5,7 @@
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { launchOfFile, putLaunchFile } from '../base/launchFiles.js';
+import { launchOfFile, putLaunchFile } from '../base/privateFile.js';
 import { readTextFile } from '../base/textFile.js';
 import type { RememberedOffer } from '../reconcile/remembered.js';
 import { keptText, longestKept, readKept } from './keptOffer.js';

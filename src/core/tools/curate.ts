@@ -39,7 +39,7 @@ import {
   toolsNotListed,
 } from './problems.js';
 import { byCodeUnits } from './canonicalTool.js';
-import { overridden, type Overridden } from './overrideSchemas.js';
+import { overridden, type Overridden } from './override.js';
 import { lookedAt } from './schemas.js';
 
 export interface CurationRules extends PromptAndResourceRules {

@@ -25,15 +25,18 @@ interface Rule {
   readonly permission: ToolPermission;
 }
 
+/** The rules of each setting. The first match decides. */
 export type PermissionRules = readonly (readonly Rule[])[];
 
 /** @param settings values of the editor. An unknown value counts as `ask`, because it was meant to restrict. */
 export function compilePermissions(settings: readonly unknown[]): PermissionRules {
   return settings.map((setting) =>
-    Object.entries(isObject(setting) ? setting : {}).map(([text, value]): Rule => {
-      const permission = toolPermissions.find((one) => one === value) ?? 'ask';
-      return { pattern: compilePattern(text), literals: text.replaceAll('*', '').length, permission };
-    }),
+    Object.entries(isObject(setting) ? setting : {})
+      .map(([text, value]): Rule => {
+        const permission = toolPermissions.find((one) => one === value) ?? 'ask';
+        return { pattern: compilePattern(text), literals: text.replaceAll('*', '').length, permission };
+      })
+      .sort((a, b) => b.literals - a.literals || strictness(b.permission) - strictness(a.permission)),
   );
 }
 
@@ -47,24 +50,13 @@ export function permissionOf({ original, published }: ToolNames, rules: Permissi
   let verdict: PermissionVerdict = { permission: 'allow' };
   for (const name of published === original ? [published] : [published, original]) {
     for (const layer of rules) {
-      const decided = ofLayer(name, layer);
+      const decided = layer.find(({ pattern }) => pattern.matches(name));
       if (decided && strictness(decided.permission) > strictness(verdict.permission)) {
         verdict = { permission: decided.permission, pattern: decided.pattern.text };
       }
     }
   }
   return verdict;
-}
-
-function ofLayer(name: string, layer: readonly Rule[]): Rule | undefined {
-  let best: Rule | undefined;
-  for (const rule of layer) {
-    if (!rule.pattern.matches(name)) continue;
-    const closer = !best || rule.literals > best.literals;
-    const stricter = best?.literals === rule.literals && strictness(rule.permission) > strictness(best.permission);
-    if (closer || stricter) best = rule;
-  }
-  return best;
 }
 
 function strictness(permission: ToolPermission): number {

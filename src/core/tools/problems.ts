@@ -4,7 +4,7 @@ import { clipped, shortList } from '../base/text.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { ToolListing } from './catalogue.js';
 import { longestMatched, nameRule } from './names.js';
-import type { OverrideFault } from './overrideSchemas.js';
+import type { OverrideFault } from './override.js';
 import type { IdlePattern } from './patterns.js';
 
 /** A server, and the places of its entry. */

@@ -4,7 +4,14 @@
  */
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
-import type { PublishedTool, ServedTool, Toolset } from './catalogue.js';
+import type {
+  OfferedPrompt,
+  OfferedResource,
+  OfferedTemplate,
+  PublishedTool,
+  ServedTool,
+  Toolset,
+} from './catalogue.js';
 import type { PermissionVerdict, ToolNames } from './permissions.js';
 import { editorId, editorNames, longestEditorId, agentHostName } from './editorNames.js';
 import {
@@ -17,7 +24,6 @@ import {
   tooManyTools,
   type UnusableName,
 } from './problems.js';
-import { joined } from './together.js';
 
 /** The limit of the editor and of providers in one request, for models without a search among tools. */
 const mostTools = 128;
@@ -159,4 +165,59 @@ function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], b
   const index = toolsets.findIndex(({ tools }) => (count += tools.length) > mostTools);
   const candidate = candidates[index];
   return candidate ? [tooManyTools({ server: candidate.id, places: candidate.places }, total, mostTools)] : [];
+}
+
+type Part = Pick<Toolset, 'id' | 'prompts' | 'resources'>;
+
+/** Names missing from the toolset `id` in the joined lists, because `holder` has them. */
+interface Contested {
+  readonly id: string;
+  readonly holder: string;
+  readonly names: readonly string[];
+}
+
+interface Together {
+  readonly prompts: readonly OfferedPrompt[];
+  readonly resources: readonly OfferedResource[];
+  readonly templates: readonly OfferedTemplate[];
+  /** One entry for each pair of toolsets. */
+  readonly contested: readonly Contested[];
+}
+
+/**
+ * Joins the prompts and resources of all toolsets into one list each (G6). If the name of a prompt or a URI is in several
+ * toolsets, the earlier one keeps it, and the later one gets a problem.
+ */
+export function joined(toolsets: readonly Part[]): Together {
+  const contested = new Map<string, Contested & { names: string[] }>();
+  const firsts = <T>(entriesOf: (toolset: Part) => readonly T[], nameOf: (entry: T) => string): T[] => {
+    const held = new Map<string, { readonly id: string; readonly entry: T }>();
+    for (const toolset of toolsets) {
+      for (const entry of entriesOf(toolset)) {
+        const name = nameOf(entry);
+        const holder = held.get(name);
+        if (!holder) held.set(name, { id: toolset.id, entry });
+        else if (holder.id !== toolset.id) {
+          const pair = JSON.stringify([toolset.id, holder.id]);
+          const known = contested.get(pair) ?? { id: toolset.id, holder: holder.id, names: [] };
+          known.names.push(name);
+          contested.set(pair, known);
+        }
+      }
+    }
+    return [...held.values()].map(({ entry }) => entry);
+  };
+  const prompts = firsts(
+    (toolset) => toolset.prompts.map(({ prompt, published }) => ({ ...prompt, name: published })),
+    ({ name }) => name,
+  );
+  const resources = firsts(
+    (toolset) => toolset.resources.resources,
+    ({ uri }) => uri,
+  );
+  const templates = firsts(
+    (toolset) => toolset.resources.templates,
+    ({ uriTemplate }) => uriTemplate,
+  );
+  return { prompts, resources, templates, contested: [...contested.values()] };
 }
