@@ -14,12 +14,10 @@ export type ApprovalStatus =
   | { readonly kind: 'approved' }
   | { readonly kind: 'pending'; readonly launch: LaunchDescription };
 
-/** Returns the launch that a person approves; undefined if the entry has an error. */
 export function launchOf(server: ConfiguredServer | undefined): LaunchDescription | undefined {
   return server?.kind === 'valid' ? describeLaunch(server.definition) : undefined;
 }
 
-/** @param approvals absent if every launch may start */
 export function judgeLaunch(definition: ServerDefinition, approvals: Approvals | undefined): ApprovalStatus {
   if (!approvals) return { kind: 'notAsked' };
   const launch = describeLaunch(definition);

@@ -1,11 +1,7 @@
 /**
- * Describes a launch for an approval (S1), so that it can be shown, stored and compared, and gives it a fingerprint.
- * Links in paths are followed.
- *
- * A description holds everything that decides what runs, with its connections and its input. It leaves out the values
- * behind references, because the person changes those and not the workspace, and the values of `envFile` that
- * `reviewMask` lets a person exchange. Filters, transforms, time limits, `enabled`, the order of maps and comments do
- * not count.
+ * Describes a launch for an approval (S1), with all that decides what runs, and gives it a fingerprint. It leaves out the
+ * values behind references, because the person changes those and not the workspace, and the values of `envFile` that a
+ * person may exchange. Filters, transforms, time limits, `enabled`, the order of maps and comments do not count.
  *
  * Invariants: two launches with one fingerprint start the same, except for those values; a description has only the
  * digest of a masked value; `reviewMask` decides about masks. Two launches with one fingerprint of their worktrees differ
@@ -45,7 +41,6 @@ export interface LaunchPart {
     | 'sign-in';
   /** One line of printable characters. Two values have the same text only if a part is masked. */
   readonly shown: string;
-  /** The digest of the whole value, if `shown` masks a part of it. */
   readonly digest?: string;
 }
 
@@ -137,10 +132,7 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
   }
 }
 
-/**
- * The variables of a file decide what runs, as those in `env` do. But a person may exchange a secret in it without a
- * question.
- */
+/** Variables decide what runs, as those in `env` do. But a person may exchange a secret without a question. */
 function envFileParts({ file, values }: EnvFile, digest: Digest): LaunchPart[] {
   const label = 'env file';
   const sorted = [...values].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -1,10 +1,7 @@
 /**
- * Keeps the approvals of a person (S1), for the editor and the command line. A person approves a launch and not a
- * server, so that a return to an earlier launch needs no new question. An entry of the store with an error counts as
- * not approved.
- *
- * Invariant: a folder cannot approve itself. If the store lies inside the folder of a config file, only approvals of
- * this process count.
+ * Keeps the approvals of a person (S1). A person approves a launch and not a server, so that a return to an earlier launch
+ * needs no new question. Invariant: a folder cannot approve itself. If the store lies inside the folder of a config file,
+ * only approvals of this process count.
  */
 import { Emitter, type Event } from '../base/events.js';
 import { DisposableStore, type Disposable } from '../base/disposables.js';
@@ -21,13 +18,11 @@ export interface Storage {
   update(key: string, value: unknown): PromiseLike<void>;
 }
 
-/** A text that other processes read and change too. */
 export interface ApprovalStore {
   readonly path: string;
   readonly text: string | undefined;
   readonly onDidChange: Event<void>;
   open(): Promise<void>;
-  /** Resolves when `edit` has changed the latest text. */
   change(edit: (text: string | undefined) => string): Promise<void>;
 }
 
@@ -35,7 +30,6 @@ interface ApprovalLedgerDeps {
   readonly store: ApprovalStore;
   /** Returns true if a person wants to be asked. `recheck` has to be called when this changes. */
   readonly asks: () => boolean;
-  /** Returns true if a file is the user's own, so that its servers need no approval. */
   readonly isUsersOwn?: (file: string) => boolean;
   readonly isInWorkspace?: (folder: string) => boolean;
   /** Called after a revocation when the server no longer serves, so that none of its offers is noted again. */
@@ -56,7 +50,6 @@ interface Approved {
   readonly revoked: readonly ApprovedServer[];
 }
 
-/** The earlier place of the approvals of a workspace. */
 const earlierKey = 'mcpToolsets.approvals';
 /** The limits for one server and for all. The oldest launches are dropped first. */
 const mostLaunches = 20;
@@ -81,10 +74,7 @@ export class ApprovalLedger implements Approvals, Disposable {
     );
   }
 
-  /**
-   * Resolves when the approvals are known. Until then there are none.
-   * @param earlier the storage of the workspace; its approvals move into the store
-   */
+  /** Until then there are no approvals. @param earlier the storage of the workspace; its approvals move into the store */
   async load(earlier?: Storage): Promise<void> {
     await this.deps.store.open();
     const kept = earlier?.get(earlierKey);
@@ -108,7 +98,6 @@ export class ApprovalLedger implements Approvals, Disposable {
     return this.deps.asks() ? this.judgeAsking(launch) : 'notAsked';
   }
 
-  /** Judges as if the person wants to be asked. */
   judgeAsking(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
     if (this.deps.isUsersOwn?.(launch.source)) return this.judgeUsersOwn(launch);
     const known = this.known(folderOf(launch.source));
@@ -135,7 +124,6 @@ export class ApprovalLedger implements Approvals, Disposable {
     return isApproved ? 'approved' : 'pending';
   }
 
-  /** Returns the last approved launch of the same server of the same file, in any worktree. */
   approvedBefore(launch: ApprovedServer): LaunchDescription | undefined {
     return this.known(folderOf(launch.source))
       .filter((other) => sameServer(other, launch))
@@ -153,7 +141,6 @@ export class ApprovalLedger implements Approvals, Disposable {
     this.changes.fire();
   }
 
-  /** Approves exactly these launches, whatever the servers are now. Resolves when they are stored. */
   async approve(launches: readonly LaunchDescription[]): Promise<void> {
     this.allow(launches);
     const kept = launches.filter(({ source, directory }) =>

@@ -1,9 +1,7 @@
 /**
  * Keeps the first list of each approved launch, its tools, prompts and instructions, and the changes that a person has
- * accepted (S3). Another launch has another first list. The ledger is in the editor's storage of the workspace. An
- * entry with an error counts as not seen yet.
- *
- * Invariant: a person accepts exactly the `OfferChange` that they saw, whatever the server offers now.
+ * accepted (S3), in the storage of the workspace. An entry with an error counts as not seen yet. Invariant: a person
+ * accepts exactly the `OfferChange` that they saw, whatever the server offers now.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
@@ -32,7 +30,6 @@ import type { KeptText, OfferTexts } from './offerTexts.js';
 
 interface OfferLedgerDeps {
   readonly storage: Storage;
-  /** Keeps accepted texts. Without it, only hashes of earlier texts are known. */
   readonly texts?: OfferTexts | undefined;
   /** Returns true if changes are kept from agents. `recheck` has to be called when this changes. */
   readonly holdsBack: () => boolean;
@@ -57,7 +54,6 @@ interface SeenLaunch extends Reviewed {
   listed: Listed;
   isListed: boolean;
   redact: (text: string) => string;
-  /** The offers of `prints` whose texts are not stored yet. */
   readonly toKeep: Map<string, ReviewedOffer>;
   /** True if the texts of `prints` are stored. It is false for an entry of an earlier version. */
   keepsTexts: boolean;
@@ -123,7 +119,6 @@ export class OfferLedger implements OfferReview, Disposable {
     return this.deps.holdsBack();
   }
 
-  /** Resolves with the change that a person reads before they accept it; undefined if there is no change. */
   async changeOf({ launch, kind, original }: OfferName): Promise<OfferChange | undefined> {
     const seen = this.launches.get(launch);
     const offer = seen?.listed[kind].get(original);
@@ -188,7 +183,6 @@ export class OfferLedger implements OfferReview, Disposable {
     return seen;
   }
 
-  /** Writes all changes of one turn at once. */
   private store(): void {
     this.storing ??= Promise.resolve()
       .then(() => {

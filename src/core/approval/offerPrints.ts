@@ -1,7 +1,6 @@
 /**
- * The parts of a server's offer on which an approval relies (S3): texts, schemas, hints and visibility of tools, texts
- * and arguments of prompts, and the instructions. Each part is kept as a short hash. The order of keys does not count,
- * and everything else does. The shell knows the earlier offers (`OfferReview`).
+ * The parts of a server's offer on which an approval relies (S3), each kept as a short hash. The order of keys does not
+ * count, and everything else does.
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
@@ -39,7 +38,6 @@ export interface ReviewedOffer {
   text(): OfferText;
 }
 
-/** @param override what the file says about the tool */
 export function reviewedTool(tool: OfferedTool, override?: ToolOverride): ReviewedOffer {
   return override ? withOverride(reviewedTool(tool), override) : plainTool(tool);
 }
@@ -130,13 +128,11 @@ function hash(value: unknown): string {
 export interface OfferName {
   readonly launch: string;
   readonly kind: ReviewedKind;
-  /** The original name; empty for instructions. */
   readonly original: string;
 }
 
 export interface ChangedOffer extends OfferName {
   readonly parts: readonly ReviewedPart[];
-  /** True if it is kept from agents until a person accepts it. */
   readonly held: boolean;
 }
 
@@ -149,21 +145,14 @@ export interface ReviewedOffers {
 
 /** A launch for clients with the same declared capabilities. Its fingerprint differs from that of the launch for others. */
 export interface ReviewedLaunch extends LaunchDescription {
-  /** JSON of the capabilities; absent if there are none. */
   readonly declared?: string;
 }
 
 /** Finds changed and new offers. The shell implements it for the core. */
 export interface OfferReview {
-  /**
-   * Notes every present offer of a launch, the common list first. The first one noted is the baseline.
-   *
-   * @param redact removes secrets from texts before they are kept
-   */
+  /** Notes every present offer of a launch, the common list first. The first one noted is the baseline. */
   note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: (text: string) => string): void;
-  /** Returns the changed parts of one list, by kind and original name. */
   changesOf(launch: ReviewedLaunch, offers: ReviewedOffers): OfferChanges;
-  /** Returns true if a changed offer is kept from agents until a person has accepted it. */
   holdsBack(): boolean;
   /** Fires when a change was accepted, when a server was forgotten, and when `holdsBack` changed. */
   readonly onDidChange: Event<void>;

@@ -1,7 +1,4 @@
-/**
- * The texts that a person reads before they accept changes since the approval (S3). The text leaves out and hides
- * nothing: invisible characters are escaped, long lines are folded, and empty lines are counted.
- */
+/** The texts that a person reads before they accept changes since the approval (S3). Nothing is left out or hidden. */
 import type { OfferChange } from './offerLedger.js';
 import { changePhrase, type OfferText } from './offerPrints.js';
 import { folded, halfWidth, pageWidth } from '../base/folded.js';
@@ -37,7 +34,6 @@ function sizeOf({ now, before }: OfferChange): number {
   return texts.reduce((sum, [, text]) => sum + text.length, 0);
 }
 
-/** Returns the document of a review, and the accepted texts. The editor compares the two line by line. */
 export function offerReview(
   changes: readonly OfferChange[],
   fileLabel: (file: string) => string,
@@ -70,7 +66,6 @@ function section(
   return [...title, '', ...lines].join('\n');
 }
 
-/** Folds long lines, and writes the number of empty lines it leaves out. */
 function foldedLines(text: string, width: number): string[] {
   const lead = '    ';
   const lines: string[] = [];

@@ -1,7 +1,6 @@
 /**
- * Keeps the accepted texts of each launch, so that a person sees the earlier text beside a change (S3). There is one
- * file for each launch, `<folder>/<fingerprint>.json`, in the storage of the workspace. The ledger decides by its
- * hashes, and a text with another hash is not shown.
+ * Keeps the accepted texts of each launch, so that a person sees the earlier text beside a change (S3). The ledger decides
+ * by its hashes, and a text with another hash is not shown.
  */
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,10 +15,8 @@ export interface KeptText {
 }
 
 export interface OfferTexts {
-  /** Empty if they cannot be read. */
   read(launch: string): Promise<ReadonlyMap<string, KeptText>>;
   write(launch: string, texts: ReadonlyMap<string, KeptText>): Promise<void>;
-  /** Removes the texts of all other launches. */
   retain(launches: ReadonlySet<string>): Promise<void>;
 }
 
@@ -28,7 +25,6 @@ const mebibyte = 1024 * 1024;
 const mostText = 8 * mebibyte;
 const largestFile = 64 * mebibyte;
 
-/** @param folder need not exist */
 export function offerTextsIn(folder: string): OfferTexts {
   return {
     read: async (launch) => {

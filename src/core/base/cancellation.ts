@@ -3,7 +3,6 @@
  * processor time in Node 20, a tenth of the gateway's time for a call (P3).
  */
 
-/** An `AbortSignal` is one too. */
 export interface CancelSignal {
   readonly aborted: boolean;
   readonly reason: unknown;

@@ -6,10 +6,7 @@ import { unlessAborted } from './events.js';
 export interface Clock {
   /** Returns milliseconds since the epoch. */
   now(): number;
-  /**
-   * Calls `run` once after `ms` milliseconds, or after 24 days if that is sooner. A timer never keeps the process
-   * alive.
-   */
+  /** Calls `run` once after `ms` milliseconds, at most 24 days. A timer never keeps the process alive. */
   after(ms: number, run: () => void): Disposable;
 }
 
@@ -32,10 +29,7 @@ export function delay(clock: Clock, ms: number, signal?: CancelSignal): Promise<
   return signal ? unlessAborted(passed, signal).finally(() => timer?.dispose()) : passed;
 }
 
-/**
- * Runs something under a signal. The signal aborts with `outer`, or after `ms` milliseconds; a rejection has its
- * reason.
- */
+/** The signal aborts with `outer`, or after `ms` milliseconds; a rejection has its reason. */
 export async function limited<T>(
   clock: Clock,
   ms: number,

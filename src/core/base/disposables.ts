@@ -41,7 +41,6 @@ export class DisposableStore implements Disposable {
     return item;
   }
 
-  /** Ends one item before the store ends. */
   release(item: Disposable): void {
     this.items.delete(item);
     item.dispose();

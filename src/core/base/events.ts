@@ -39,7 +39,6 @@ export class Emitter<T> implements Disposable {
   }
 }
 
-/** Resolves when the signal is aborted. */
 export function untilAborted(signal: CancelSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

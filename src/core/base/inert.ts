@@ -11,7 +11,6 @@ import { folded, pageWidth } from './folded.js';
 
 declare const mark: unique symbol;
 
-/** A text without links, foreign icons and invisible characters. */
 export type Inert = string & { readonly [mark]: true };
 
 export class Icon {
@@ -93,7 +92,6 @@ export function codeCell(text: string): Markdown {
   return new Markdown(code(text).value.replaceAll('|', '\\|'), own);
 }
 
-/** Writes the address of our own link, escaped to its end. */
 export function linkTarget(uri: string): Markdown {
   return new Markdown(replacedEach(uri, /[\s()<>\\]+/g, percentEncoded), own);
 }
@@ -138,7 +136,6 @@ export function quoted(text: string): string {
   );
 }
 
-/** Writes text for a terminal without control of it. Lines and columns stay. */
 export function forTerminal(text: string): string {
   return withoutHidden(text);
 }
@@ -162,10 +159,7 @@ export function oneLine(text: string): string {
   return visible(trimmed.filter((line) => line !== '').join(' ')).trim();
 }
 
-/**
- * Replaces each character of the runs found by the pattern. A text may consist of such characters, so the replacement
- * of each character is made once.
- */
+/** A text may consist of such characters, so the replacement of each is made once. */
 function replacedEach(text: string, runs: RegExp, made: (one: string) => string, isKept?: Kept): string {
   const known = new Map<string, string>();
   return text.replace(runs, (run: string, at: number) => {
@@ -196,10 +190,7 @@ function escapedInJson(character: string): string {
   return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
 }
 
-/**
- * Invisible characters. Besides Unicode's ignorable ones, Hangul fillers and the empty Braille pattern look like
- * blanks.
- */
+/** Besides Unicode's ignorable ones, Hangul fillers and the empty Braille pattern look like blanks. */
 const hiddenCharacters =
   /(?:[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{115f}\u{1160}\u{3164}\u{ffa0}]|(?! )\p{Zs})+/gu;
 
@@ -224,7 +215,6 @@ function shortened(text: string): string {
   return `${text.slice(0, half).replace(/[\uD800-\uDBFF]$/, '')}…${text.slice(-half).replace(/^[\uDC00-\uDFFF]/, '')}`;
 }
 
-/** Breaks links and icons of the editor. */
 function unlinked(text: string): string {
   return text.replace(/\]\(/g, '] (').replace(/\$\(/g, '$ (');
 }

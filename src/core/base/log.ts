@@ -1,7 +1,4 @@
-/**
- * Logging is a dependency. Every message is redacted and made inert before it is written (E4, S1a). Registered secrets
- * must not reach logs, problems, status or diagnostics. `secrets.ts` recognises other secrets by name and shape.
- */
+/** Every message is redacted and made inert before it is written (E4, S1a). */
 import { type Disposable, toDisposable } from './disposables.js';
 import { forLog } from './inert.js';
 import { KnownSecrets } from './knownSecrets.js';
@@ -91,7 +88,6 @@ function leavesOf(value: string): string[] {
   return found;
 }
 
-/** Returns the spellings of a secret: plain, and with the escapes of JSON and URLs. */
 function spellings(value: string): string[] {
   return [...new Set([value, JSON.stringify(value).slice(1, -1), inAddress(value)])];
 }

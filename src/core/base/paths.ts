@@ -58,7 +58,6 @@ export function samePath(a: string, b: string): boolean {
   return a === b || comparable(a) === comparable(b);
 }
 
-/** Returns a function to compare paths with `file`. Each spelling is looked up on the disk once. */
 export function sameAs(file: string): (other: string) => boolean {
   const known = new Map<string, boolean>();
   return (other) => {
@@ -68,7 +67,6 @@ export function sameAs(file: string): (other: string) => boolean {
   };
 }
 
-/** True if `file` is below `folder` at any depth. */
 export function isBelow(file: string, folder: string): boolean {
   const relative = path.relative(comparable(folder), comparable(file));
   return relative !== '' && relative.split(path.sep, 1)[0] !== '..' && !path.isAbsolute(relative);

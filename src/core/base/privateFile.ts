@@ -3,12 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/**
- * Creates a new file and never writes into an existing one, because it may be a link or open to others. Rejects as
- * `node:fs/promises` does.
- *
- * @param place puts the finished file in its place
- */
+/** Never writes into an existing file, because it may be a link or open to others. @param place puts it in its place */
 export async function makePrivateFile(
   file: string,
   text: string,
@@ -27,7 +22,6 @@ export async function makePrivateFile(
 /** A folder of the editor's storage has one file for each launch, `<fingerprint>.json`. */
 const fileName = /^([0-9a-f]{64})\.json$/;
 
-/** Returns the fingerprint in a file name, or undefined for other names. */
 export function launchOfFile(name: string): string | undefined {
   return fileName.exec(name)?.[1];
 }

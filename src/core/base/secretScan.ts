@@ -39,7 +39,6 @@ const tokenWord = /[\w.~+/=-]+/y;
 const plainWord = /^[A-Za-z]{1,15}[.,;:!?]?$/;
 const longestLookBack = 96;
 const mostNames = 256;
-/** Words behind an option in a sentence about it. */
 const prose =
   /^(?:a|an|and|are|argument|be|before|can|flag|for|from|has|if|in|is|it|missing|must|needs?|not|of|on|option|or|required|set|should|the|to|value|was|when|with)[.,;:!?]?$/i;
 

@@ -1,22 +1,15 @@
-/**
- * Removes secrets from texts and command lines. Only this module decides about secrets (E4). Logs, problems, the review
- * of a launch, import and diagnostics use it.
- *
- * Invariant: valid JSON stays valid JSON.
- */
+/** Only this module decides about secrets in texts and command lines (E4). Invariant: valid JSON stays valid JSON. */
 import { isNoValue, isPlural, isRandom, isToken, isTrivial, nameStrength, tokenBeginnings } from './secretNames.js';
 import { findSecrets, type Found } from './secretScan.js';
 
 export const mask = '•••';
 
 interface Removal {
-  /** The mark in place of a secret. */
   readonly mask?: string;
   /** True for a value to keep, because it is a reference. */
   readonly spare?: (value: string) => boolean;
   /** False to keep the values of an environment (`-e NAME=value`). */
   readonly environment?: boolean;
-  /** Removes further secrets by their value. */
   readonly known?: (text: string) => string;
 }
 
@@ -31,7 +24,6 @@ export function secretsIn(text: string): string[] {
   return findSecrets(text).map(({ start, end }) => text.slice(start, end));
 }
 
-/** True if the value of a key with this name is a secret. */
 export function isSecret(name: string, value: string): boolean {
   return !isTrivial(value, name) && (isSecretName(name) || hasSecretShape(value));
 }
@@ -47,7 +39,6 @@ function hasSecretShape(value: string): boolean {
 const beginning = new RegExp(`^(?:${tokenBeginnings})`);
 const isSure = ({ kind }: Found): boolean => kind === 'secret';
 
-/** Returns the arguments of a command without their secrets, and the indexes of the changed ones. */
 export function withoutArgumentSecrets(
   args: readonly string[],
   removal: Removal = {},
@@ -78,7 +69,6 @@ function cleanArgument(arg: string, before: string | undefined, removal: Removal
   return cleaned(arg, removal, 0);
 }
 
-/** @param before the argument in front of it; it may be its option */
 function inArgument(arg: string, before = ''): Found[] {
   const whole = (from = 0): Found[] => (arg.length > from ? [{ start: from, end: arg.length, kind: 'secret' }] : []);
   const found = findSecrets(arg);
@@ -148,7 +138,6 @@ function beginningOfJson(text: string): number {
 
 interface Frame {
   readonly isList: boolean;
-  /** The key of the current value or list. */
   name: string;
   /** The text before it in a list; it may be an option. */
   before: string;

@@ -1,7 +1,4 @@
-/**
- * Reads files of others: only regular files, and only up to a limit (S2). A path may lead to a pipe or a device, and
- * such a read may never end.
- */
+/** Reads only regular files, and only up to a limit (S2), because a pipe or a device may never end. */
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -15,7 +12,6 @@ export const largestForeignFile = 64 * mebibyte;
 export class FileRefused extends Error {
   override readonly name = 'FileRefused';
 
-  /** @param reason a phrase such as `it is a folder` */
   constructor(
     path: string,
     readonly reason: string,
@@ -28,7 +24,6 @@ export class FileRefused extends Error {
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const pieceSize = 256 * 1024;
 
-/** Returns undefined for another encoding. */
 export type Decode = (bytes: Buffer) => string | undefined;
 
 const utf8: Decode = (bytes) => bytes.toString('utf8');
@@ -54,16 +49,14 @@ export async function readTextFile(path: string, most: number, decode: Decode = 
   }
 }
 
-/** How far a growing file was read. */
 export interface ReadSoFar {
   readonly inode: number;
   readonly position: number;
 }
 
 /**
- * Reads the whole lines that were added to a file since an earlier read. Rejects as `readTextFile` does.
+ * Reads the whole lines that were added to a file since an earlier read, at most `most` bytes at its end.
  *
- * @param most at most so many bytes at the end of the file
  * @returns `isWhole` is true if the lines are not behind those of the earlier read, because the file is another one
  */
 export async function readAdded(

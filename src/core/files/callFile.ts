@@ -32,7 +32,6 @@ export async function callLines(file: string): Promise<string[]> {
   }
 }
 
-/** Removes what every program has recorded so far. */
 export async function clearCalls(file: string, clock: Clock): Promise<void> {
   const unlock = await lock(`${file}.lock`, clock);
   try {
@@ -91,7 +90,6 @@ export class CallFile implements Disposable {
   private waiting: string[] = [];
   private timer: Disposable | undefined;
   private writing: Promise<void> = Promise.resolve();
-  /** The number of lines in the file, as far as this process knows. */
   private lines: number | undefined;
 
   /** @param onFailure called with the reason, once */

@@ -9,11 +9,9 @@ export interface ConfigFileAccess {
   readonly folder: string;
   /** Resolves to undefined without a file. Rejects as `readTextFile` does. */
   read(): Promise<string | undefined>;
-  /** Throws as `writeInside` does. */
   write(change: Change): void;
   /** Returns a sentence if links lead out of the folder. Such a file is never written. */
   outside(): string | undefined;
-  /** Returns a sentence with the reason not to write it now, if any. */
   blocked(): string | undefined;
 }
 

@@ -15,7 +15,6 @@ export function proofOf(token: string, port: number, challenge: string): string 
 /** The challenge is as long as a key, so it never repeats. */
 export const proofPath = /^\/proof\?challenge=([\w-]{43})$/;
 
-/** Resolves to true if the listener at the port knows the secret. Never rejects. */
 export async function knowsToken(port: number, token: string, clock: Clock = systemClock): Promise<boolean> {
   const challenge = randomBytes(32).toString('base64url');
   try {

@@ -1,8 +1,6 @@
 /**
- * A text in the user's home. Several processes follow and change it. A change reads the file again under a lock and
- * replaces it in one step, so two changes at once lose nothing.
- *
- * Invariants: a reader finds the whole old or new text. Texts writable by others, and links, are never read.
+ * A text in the user's home that several processes follow and change. A change reads it again under a lock, so two at once
+ * lose nothing. Invariants: a reader finds the whole old or new text. Texts writable by others, and links, are never read.
  */
 import { lstat } from 'node:fs/promises';
 import type { Clock } from '../base/clock.js';
@@ -48,7 +46,6 @@ export class SharedFile implements Disposable {
     return content?.kind === 'text' ? content.text : undefined;
   }
 
-  /** Returns a phrase with the reason against reading an existing file. */
   get refused(): string | undefined {
     const { content } = this.watched ?? {};
     return content?.kind === 'unreadable' ? content.reason : undefined;

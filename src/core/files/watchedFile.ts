@@ -1,12 +1,9 @@
 /**
- * Follows the text of one path. After any change to the file, its folder or the links on the way, the content is the
- * one of the last save (R1).
+ * Follows the text of one path: after any change, the content is the one of the last save (R1). It checks the file in
+ * intervals, and at once after a `nudge`. Watchers miss events, do not follow links, and cannot watch missing folders.
  *
- * It checks the file in intervals, and at once after a `nudge` by a watcher. Watchers of editors and systems miss
- * events, do not follow links, and cannot watch missing folders. Bursts are one reading.
- *
- * It does not interpret the text, and never throws for errors of a file system. Invariants: one reading at a time. A
- * change during a reading is read again. Listeners receive only changed content.
+ * Invariants: one reading at a time. A change during a reading is read again. Listeners receive only changed content. An
+ * error of a file system is content too.
  */
 import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -26,7 +23,6 @@ export type FileContent =
 export interface WatchedFile extends Disposable {
   readonly path: string;
   readonly content: FileContent | undefined;
-  /** Also fires for the first reading. */
   readonly onDidChange: Event<FileContent>;
   nudge(): void;
   /** Reads it before it comes to rest. Resolves after listeners received its present content. */
@@ -62,7 +58,6 @@ export const realDisk: Disk = {
 /** For files to write again: invalid UTF-8 is a read error, because a write would lose it. */
 export const diskToEdit: Disk = { ...realDisk, read: (path) => readTextFile(path, largestConfigFile, wholeUtf8) };
 
-/** Looks in vain for a file at rest before it is read as it is. */
 const patience = 5;
 
 /** A half-typed text counts if it stays the same for this time, in milliseconds. */
@@ -169,7 +164,6 @@ export async function readContent(disk: Disk, path: string): Promise<FileContent
   }
 }
 
-/** Returns a phrase with the reason of a failed read, or undefined without one. */
 export function reasonOf(error: unknown): string | undefined {
   if (error instanceof FileRefused) return error.reason;
   const code = codeOf(error);

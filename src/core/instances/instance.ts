@@ -41,7 +41,6 @@ interface InstanceDeps {
 
 type State =
   | { readonly kind: 'live' }
-  /** `closed` settles as the end of its connection. */
   | { readonly kind: 'ended'; readonly reason: string; readonly closed: Promise<void> };
 
 /** The limit of requests without a caller, in milliseconds. */
@@ -52,7 +51,6 @@ export class Instance implements SlotHolder {
   readonly connection: Connection;
   readonly startedAt: number;
   readonly declared: Fields;
-  /** The client of its last request, if it is a lease. */
   client: ServerClient | undefined;
   /** The conversation that leases it, or leased it before it drains. */
   lessee: string | undefined;
@@ -169,7 +167,6 @@ export class Instance implements SlotHolder {
     this.follow(subscriptions);
   }
 
-  /** Takes over the subscriptions of the previous instance of its conversations. */
   follow(subscriptions: Subscriptions): void {
     this.subscriptions = subscriptions;
     this.renewSubscriptions();
@@ -217,7 +214,6 @@ export class Instance implements SlotHolder {
     this.letGo(taskId);
   }
 
-  /** Resolves with undefined if the server no longer knows the task. */
   private async askForTask(taskId: string): Promise<Fields | undefined> {
     const outcome = await this.requestAside('tasks/get', { taskId }, this.client);
     return outcome.kind === 'result' && outcome.result['status'] !== undefined ? outcome.result : undefined;
@@ -298,10 +294,7 @@ export class Instance implements SlotHolder {
     return this.end(reason);
   }
 
-  /**
-   * Ends it and the calls in flight. It may be called again. Resolves when it is gone.
-   * @param reason completes "the server … ended because" for the calls in flight
-   */
+  /** May be called again. @param reason completes "the server … ended because" for the calls in flight */
   end(reason: string, isDeath = false): Promise<void> {
     if (this.state.kind !== 'live') return this.state.closed;
     for (const listener of this.listeners) listener.dispose();
@@ -314,7 +307,6 @@ export class Instance implements SlotHolder {
     return closed;
   }
 
-  /** Has to be called when the idle limit may have changed. */
   reviewIdle(): void {
     if (!this.isBusy && this.use.kind !== 'draining') this.awaitIdle(this.idleFrom);
   }

@@ -13,7 +13,6 @@ import type { Log } from '../base/log.js';
 /** The user of a slot: a start or an instance. Times are in epoch milliseconds. */
 export interface SlotHolder {
   readonly phase: 'starting' | 'live' | 'ending';
-  /** The time since when the instance is idle; undefined if it is not. */
   readonly idleSince: number | undefined;
   /** The time since when all calls in flight wait for clients, if they have waited long enough to make room. */
   readonly waitsSince: number | undefined;
@@ -33,7 +32,6 @@ export class LimitedConnector {
   private readonly slots = new Set<Slot>();
   private readonly slotOf = new WeakMap<Connection, Slot>();
   private readonly changes = new Emitter<void>();
-  /** The number of starts without a slot. */
   private waiting = 0;
 
   /** @param most is read at each start, because the setting may change while instances live */
@@ -43,7 +41,6 @@ export class LimitedConnector {
     private readonly most: () => number,
   ) {}
 
-  /** @param holder uses the slot until an instance does */
   async connect(request: ConnectRequest, holder: SlotHolder): Promise<ConnectOutcome> {
     const slot = await this.takeSlot(request.signal, holder);
     if ('kind' in slot) return slot;
@@ -61,7 +58,6 @@ export class LimitedConnector {
     return outcome;
   }
 
-  /** Gives the slot of a connection to its instance. */
   hold(connection: Connection, holder: SlotHolder): void {
     const slot = this.slotOf.get(connection);
     if (!slot) return;
@@ -69,12 +65,10 @@ export class LimitedConnector {
     this.changes.fire();
   }
 
-  /** Has to be called when a holder becomes idle. */
   noteIdle(): void {
     this.changes.fire();
   }
 
-  /** True if a start would find a slot without an eviction. */
   hasRoom(): boolean {
     return this.slots.size < this.most();
   }
@@ -107,9 +101,7 @@ export class LimitedConnector {
     }
   }
 
-  /**
-   * A connector never rejects because of a server, so a rejection is an error of this product. It costs one start (S2).
-   */
+  /** A connector never rejects because of a server, so a rejection is our own error. It costs one start (S2). */
   private async attempt(request: ConnectRequest): Promise<ConnectOutcome> {
     try {
       return await this.connector.connect(request);

@@ -35,9 +35,7 @@ import type { Services } from './services.js';
 import { type Purpose, type Start, type StartOutcome, Starts } from './starts.js';
 import { longestTaskMs, Tasks } from './tasks.js';
 
-/** The time for calls on a replaced instance, in milliseconds. */
 const replacedLimitMs = 30_000;
-/** The time for calls in flight after their session has ended, in milliseconds. */
 const abandonedLimitMs = 30_000;
 
 export type PoolEvent =
@@ -64,7 +62,6 @@ interface CalledTool {
   readonly asTask: boolean;
 }
 
-/** The outcome of a request without an answer from its server. */
 export type PoolFailure =
   | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
@@ -114,7 +111,6 @@ export class InstancePool {
     return this.live.find(({ isOpen }) => isOpen);
   }
 
-  /** The time in epoch milliseconds since when an instance is starting. */
   get startingSince(): number | undefined {
     return this.starts.since;
   }
@@ -221,7 +217,6 @@ export class InstancePool {
     await this.ends.settled();
   }
 
-  /** Has to be called after an edit without a restart. */
   review(): void {
     for (const instance of this.instances) instance.reviewIdle();
     if (!this.wantsSpare()) this.ends.add(this.endSpare('spare instances are no longer kept'));
@@ -388,7 +383,6 @@ export class InstancePool {
     this.deps.services.connector.hold(instance.connection, instance);
   }
 
-  /** Ends the lease of an ended conversation. Its calls in flight may still finish (R4). */
   private leave(conversation: string): void {
     this.deps.conversations.forgetSubscriptions(conversation);
     void this.starts.of(conversation)?.end();

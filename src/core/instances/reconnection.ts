@@ -8,7 +8,6 @@ import type { Disposable } from '../base/disposables.js';
 
 interface ReconnectionDeps {
   readonly clock: Clock;
-  /** Returns a number in [0, 1) for the jitter. */
   readonly random: () => number;
   /** Resolves to true if it started. `well` is called before that. */
   readonly start: () => Promise<boolean>;
@@ -52,7 +51,6 @@ export class Reconnection implements Disposable {
     this.well();
   }
 
-  /** Has to be called when the instance is well, whoever started it. */
   well(): void {
     this.wellSince = this.deps.clock.now();
     if (this.starting) return;

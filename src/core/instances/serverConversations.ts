@@ -7,7 +7,6 @@ import type { ServerClient } from '../protocol/client.js';
 import type { LeaseNews } from '../protocol/request.js';
 import { Subscriptions } from './subscriptions.js';
 
-/** Conversations end without notice. The oldest are forgotten. */
 const mostConversations = 1_000;
 
 /** Why each conversation lost its instance of one server. The cause is empty while it has an instance. */
@@ -18,7 +17,6 @@ interface Losses {
 
 /** The conversations with an instance of a server, in earlier windows too (P9, X4). */
 export interface KnownConversations {
-  /** True if the server is likely to get one more conversation. */
   expectsMore(server: string): boolean;
   of(server: string): Losses;
 }

@@ -10,7 +10,6 @@ import type { StartTurns } from './startTurns.js';
 export interface Services {
   readonly clock: Clock;
   readonly log: Log;
-  /** Redacted, like `log`. */
   readonly serverLog: (server: string) => Log;
   readonly redactor: Redactor;
   /** Records requests, and the starts, ends and edits of servers (H1b). */

@@ -17,10 +17,7 @@ export class StartTurn {
   coming: Promise<void> | undefined = new Promise((resolve) => (this.announce = resolve));
   limit: Disposable | undefined;
 
-  /**
-   * @param hurry has to be called when a caller waits for the start
-   * @param end may be called again
-   */
+  /** @param hurry has to be called when a caller waits for the start */
   constructor(
     readonly hurry: () => void,
     readonly end: () => void,
@@ -36,7 +33,6 @@ export class StartTurns {
   private readonly waiting = new Set<StartTurn>();
   private readonly running = new Set<StartTurn>();
 
-  /** @param most the number of starts at once without a caller */
   constructor(
     private readonly clock: Clock,
     private readonly most: number,

@@ -1,9 +1,6 @@
 /**
- * Starts the instances of one pool: for a conversation, for all of them, for a new list, or ahead for the next
- * conversation (P9).
- *
- * Invariants: there is one start at a time for each conversation; there is one start ahead at most; a start ahead makes
- * no caller wait and evicts no instance; a cancelled start leaves nothing.
+ * Starts the instances of one pool. Invariants: there is one start at a time for each conversation; there is one start
+ * ahead at most; a start ahead makes no caller wait and evicts no instance; a cancelled start leaves nothing.
  */
 import type { CancelSignal } from '../base/cancellation.js';
 import type { Disposable } from '../base/disposables.js';
@@ -37,10 +34,9 @@ interface StartsDeps {
   readonly ends: PendingEnds;
 }
 
-/** The milliseconds before a start ahead, so that it does not slow down the first call of the latest conversation. */
+/** A start ahead waits, so that it does not slow down the first call of the latest conversation. */
 const aheadDelayMs = 100;
 
-/** One start. Until it has connected, it holds the slot. */
 export class Start implements SlotHolder {
   readonly idleSince = undefined;
   readonly waitsSince = undefined;
@@ -51,9 +47,7 @@ export class Start implements SlotHolder {
 
   /**
    * @param purpose becomes another when a conversation takes a start ahead
-   * @param since in epoch milliseconds
    * @param turn absent if a caller waits from the beginning
-   * @param client the client that it starts for, or the expected one
    */
   constructor(
     public purpose: Purpose,
@@ -131,7 +125,6 @@ export class Starts {
     return this.underWay.get(keyOf({ kind: 'leased', conversation, client: undefined }));
   }
 
-  /** Joins the start under way for this purpose, takes the start ahead, or begins one. */
   start(purpose: Purpose, declared: Fields, client?: ServerClient, waiter?: CancelSignal): Promise<StartOutcome> {
     const joined = this.underWay.get(keyOf(purpose));
     const usable = joined?.signal.aborted ? undefined : joined;
@@ -151,7 +144,6 @@ export class Starts {
     });
   }
 
-  /** Begins no start ahead, and ends the one under way. Resolves when nothing of it is left. */
   async endAhead(): Promise<void> {
     this.delay?.dispose();
     this.delay = undefined;
@@ -160,7 +152,6 @@ export class Starts {
     await ahead?.end();
   }
 
-  /** Gives the start ahead to a conversation if it is for a client like this one. */
   private taken(purpose: Purpose): Start | undefined {
     const { ahead } = this;
     if (!ahead || purpose.kind !== 'leased') return undefined;

@@ -15,7 +15,6 @@ export class Subscriptions {
     if (this.byUri.size < mostUris) this.byUri.set(uri, clients);
   }
 
-  /** Returns true if no session is subscribed to the URI now. */
   remove(uri: string, session: object): boolean {
     const clients = this.byUri.get(uri);
     clients?.delete(session);
@@ -24,7 +23,6 @@ export class Subscriptions {
     return true;
   }
 
-  /** Returns the URIs without another subscribed session. */
   forget(session: object): string[] {
     return [...this.byUri].flatMap(([uri, clients]) =>
       clients.has(session) && this.remove(uri, session) ? [uri] : [],

@@ -1,7 +1,6 @@
 /**
- * Checks whether the apps of one server's published tools can be shown (G8). It reads each page once after its
- * publication, from an instance that is live already, and looks at it again whenever a client reads it. It only
- * watches: no caller waits for it, and a page without an answer is no fault.
+ * Checks whether the apps of one server's published tools can be shown (G8). It reads each page once, from an instance that
+ * is live already, and looks at it again whenever a client reads it. A page without an answer is no fault.
  */
 import { appFault } from '../apps/appResource.js';
 import { appOf } from '../apps/toolMeta.js';
@@ -19,7 +18,6 @@ const longestUri = 200;
 const longestError = 300;
 
 interface AppPagesDeps {
-  /** Asks a live instance. Returns undefined if there is none. */
   readonly read: (request: OtherRequest) => Promise<OtherOutcome | PoolFailure> | undefined;
   readonly signal: AbortSignal;
   readonly redact: (text: string) => string;
@@ -27,7 +25,6 @@ interface AppPagesDeps {
 }
 
 export class AppPages {
-  /** The fault of each page, if it has one. */
   private readonly faults = new Map<string, string | undefined>();
   private readonly asked = new Set<string>();
   private tools: readonly PublishedTool[] = [];

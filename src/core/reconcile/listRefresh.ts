@@ -8,7 +8,7 @@ import type { Sliced } from '../base/turns.js';
 import { TokenBucket } from '../base/tokenBucket.js';
 import type { Connection, OfferKind, ToolListing } from '../connections/connection.js';
 
-/** Changes come in bursts. However often an instance reports them, it is asked no more often (R6). */
+/** However often an instance reports changes, it is asked no more often (R6). */
 const burst = 8;
 const perSecond = 2;
 
@@ -18,7 +18,6 @@ interface RefreshDeps {
   readonly signal: AbortSignal;
   readonly timeoutMs: () => number;
   readonly last: () => ToolListing;
-  /** Prepares `onListed` in slices. */
   readonly prepare: (listing: ToolListing) => Sliced<void>;
   readonly onListed: (listing: ToolListing) => void;
   readonly onFailure: (error: unknown) => void;
@@ -28,7 +27,6 @@ export class ListRefresh {
   private readonly kinds = new Set<OfferKind>();
   private readonly flight = new SingleFlight(() => this.runInTurn());
   private readonly bucket: TokenBucket;
-  /** Resolves when the listing under way has ended. */
   listingNow: Promise<void> | undefined;
 
   constructor(private readonly deps: RefreshDeps) {
@@ -81,7 +79,6 @@ export class ListRefresh {
   }
 }
 
-/** Keeps the old list, with the reason, if the new one failed. */
 function unlessFailed<Listing extends { readonly failure?: string }>(
   next: Listing | undefined,
   before: Listing | undefined,

@@ -16,7 +16,6 @@ import type { FilteredToolsReport } from '../tools/problems.js';
 
 export type Curated = Extract<Curation, { kind: 'curated' }>;
 
-/** The offer for one conversation. */
 export interface Offered {
   readonly listing: ToolListing;
   readonly curated: Curated;
@@ -28,7 +27,6 @@ export interface Offered {
 
 let nextOffer = 1;
 
-/** One list of a server, and the part of it that a definition publishes. */
 export class Offer {
   readonly id = nextOffer++;
   private made:
@@ -64,12 +62,10 @@ export class Offers {
   private readonly byInstance = new WeakMap<Instance, Offer>();
   /** Spare instances that nobody has taken. Their first list is not for all yet. */
   private readonly spares = new WeakSet<Instance>();
-  /** The key of the capabilities declared to the instance of the common list. */
   commonDeclared: string;
   /** True if a conversation may see another list than the common one. */
   isVaried = false;
 
-  /** @param declared the capabilities that the server was told about when it listed */
   constructor(
     public common: Offer,
     declared: Instance['declared'],
@@ -77,12 +73,10 @@ export class Offers {
     this.commonDeclared = capabilitiesKey(declared);
   }
 
-  /** Returns the different lists of these instances, the common one first. */
   all(instances: readonly Instance[]): readonly Offer[] {
     return [...new Set([this.common, ...instances.flatMap((instance) => this.byInstance.get(instance) ?? [])])];
   }
 
-  /** The keys of the capabilities declared to the instances with this list, each once. */
   declaredOf(offer: Offer, instances: readonly Instance[]): readonly string[] {
     const own = instances.filter((instance) => this.byInstance.get(instance) === offer);
     const common = offer === this.common ? [this.commonDeclared] : [];
@@ -121,7 +115,6 @@ export class Offers {
     return this.spares.delete(instance) ? this.byInstance.get(instance) : undefined;
   }
 
-  /** Returns the offer of these instances with the same list, or a new one. */
   offerOf(listing: ToolListing, instances: readonly Instance[]): Offer {
     const known = this.all(instances).find((one) => sameJson(one.listing, listing));
     return known ?? Offer.of(listing);

@@ -5,7 +5,6 @@ import { shortList, clipped } from '../base/text.js';
 import type { StartFailure } from '../connections/connection.js';
 import { problem, type At } from '../tools/problems.js';
 
-/** @param changed true if an earlier launch of this server still serves */
 export function approvalPending(at: At, changed: boolean): Problem {
   const message = changed
     ? `The definition of "${at.server}" has changed and waits for your approval. Until then, its previous definition serves.`
@@ -14,10 +13,7 @@ export function approvalPending(at: At, changed: boolean): Problem {
   return problem(at, 'approval-pending', 'information', message, fix);
 }
 
-/**
- * @param why a sentence
- * @param fix the next step, if a person cannot sign in in a browser
- */
+/** @param fix the next step, if a person cannot sign in in a browser */
 export function signInNeeded(
   at: At,
   why: string,
@@ -51,7 +47,6 @@ export function refreshFailed(at: At, detail: string): Problem {
   return problem(at, 'refresh-failed', 'warning', message, 'Read its log, correct the cause, and restart it.');
 }
 
-/** @param fault a phrase */
 export function appUnusable(at: At, uri: string, tools: readonly string[], fault: string): Problem {
   const names = tools.map((tool) => `"${tool}"`);
   const message = `The app ${uri} of "${at.server}" cannot be shown: ${fault}. It belongs to ${shortList(names, 5)}.`;
@@ -59,7 +54,6 @@ export function appUnusable(at: At, uri: string, tools: readonly string[], fault
   return problem(at, 'app-unusable', 'warning', message, fix);
 }
 
-/** Prompts may have names of any length. */
 const longestName = 100;
 
 /** @param changed never empty */

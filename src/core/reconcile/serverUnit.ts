@@ -39,7 +39,6 @@ type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
 
 /** The start under way of one definition. After an abort, its outcome counts for nothing and its connection is closed. */
 interface Attempt {
-  /** A later one of the same launch may replace it during the start. */
   definition: ServerDefinition;
   readonly start: Start;
   /** Resolves after the outcome counted, or after everything started is gone. Never rejects because of a server. */
@@ -51,17 +50,13 @@ interface UnitDeps {
   readonly services: Services;
   readonly policy: UnitPolicy;
   readonly memory: OfferMemory | undefined;
-  /** Called in the same turn in which the published offer changed. */
   readonly onPublish: () => void;
-  /** Called when a view shows something else. */
   readonly onChange: () => void;
 }
 
-/** The settings and decisions of a person for each server. */
 export interface UnitPolicy {
   /** Decides whether a definition may run (S1). `reconsider` has to be called when this changes. */
   readonly judge: Judge;
-  /** True if a server with remembered tools starts only when it is needed. */
   readonly startsOnCall: (definition: ServerDefinition) => boolean;
   readonly filteredTools: () => FilteredToolsReport;
   /** The time for calls in flight after their instance was replaced or removed, in milliseconds (R4). */
@@ -96,14 +91,11 @@ export class ServerUnit {
     return this.current;
   }
 
-  /** The offer for agents: the serving definition, or its stand-in. */
   get published(): Serving | StandIn | undefined {
     return this.current ?? this.standIn;
   }
 
-  /**
-   * Resolves with the serving definition after its start. A request to a stand-in waits here, and finds the real tools.
-   */
+  /** A request to a stand-in waits here for the start, and finds the real tools. */
   async ready(signal: CancelSignal): Promise<Serving | PoolFailure | { readonly kind: 'cancelled' }> {
     for (let asked: StandIn | undefined; !this.current && this.standIn && !signal.aborted;) {
       if (!this.attempt) {
@@ -128,7 +120,6 @@ export class ServerUnit {
     await this.current?.settled();
   }
 
-  /** Has to be called with the entry of the file after each edit. */
   apply(wanted: ConfiguredServer | undefined): void {
     this.recordEdit(wanted);
     this.wanted = wanted;
@@ -197,7 +188,6 @@ export class ServerUnit {
     await this.settled();
   }
 
-  /** Withdraws the tools and ends every instance for a person. Calls in flight fail. */
   async stop(): Promise<void> {
     const definition = enabledDefinition(this.wanted) ?? this.current?.definition;
     if (!definition) return;
@@ -207,10 +197,7 @@ export class ServerUnit {
     await this.ends.settled();
   }
 
-  /**
-   * Ends every instance and starts a new one. The tools stay published. Leases end only for a person. For an agent, an
-   * instance starts if no other is live (L5).
-   */
+  /** The tools stay published. Leases end only for a person. For an agent, one starts if no other is live (L5). */
   async restart(by: 'a person' | 'an agent'): Promise<void> {
     const [serving, definition] = [this.current, this.startable()];
     if (!definition) return this.start();
@@ -241,7 +228,6 @@ export class ServerUnit {
     await this.gone();
   }
 
-  /** Resolves when everything withdrawn, replaced or overtaken has ended. */
   gone(): Promise<void> {
     return this.ends.settled();
   }
@@ -282,10 +268,7 @@ export class ServerUnit {
     if (isAsked || !this.standIn || !this.deps.policy.startsOnCall(definition)) this.launch(definition, isAsked);
   }
 
-  /**
-   * @param isAsked true if a caller waits for it. If no tools are published yet, the start does not wait for its turn
-   * either.
-   */
+  /** @param isAsked true if a caller waits. Without published tools, the start does not wait for its turn either. */
   private launch(definition: ServerDefinition, isAsked: boolean): void {
     const { clock, turns, expectedClient: expected } = this.deps.services;
     const client = expectedClient(expected());
@@ -383,7 +366,6 @@ export class ServerUnit {
     if (refused) this.fail({ kind: 'refused', problems: refused.problems });
   }
 
-  /** Replaces the serving definition in one step. The previous one ends with its last call. */
   private replace(next: Serving | undefined, reason: string): void {
     const before = this.current;
     if (!before && !next) return this.standDown();

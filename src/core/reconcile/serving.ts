@@ -29,9 +29,7 @@ interface ServingDeps {
   readonly services: Services;
   readonly conversations: ServerConversations;
   readonly filteredTools: () => FilteredToolsReport;
-  /** Called in the same turn in which the published offer changed. */
   readonly onPublish: () => void;
-  /** Called when a view shows something else. */
   readonly onChange: () => void;
   /** Called with undefined when an instance has started. */
   readonly onHealth: (failure: FailureCause | undefined) => void;
@@ -51,16 +49,11 @@ export class Serving {
   /** Brings back the shared or the warm instance. A lease comes back with the next call of its conversation. */
   readonly reconnection: Reconnection;
   definition: ServerDefinition;
-  /** The published part of the common list. */
   curated: Curated;
-  /** The instructions of the latest instance. */
   instructions: string | undefined;
   features: ServerFeatures;
-  /** In epoch milliseconds, like `idleSince` and `listedAt`. */
   readonly since: number;
-  /** Why the newest common list was not taken. */
   private commonFailure: string | undefined;
-  /** Why the newest own list of an instance was not taken. */
   private readonly ownFailures = new WeakMap<Instance, string>();
   /** The newest list, if it gives two tools one name. Other transforms may make it right. */
   private rejected: Offer | undefined;
@@ -69,7 +62,6 @@ export class Serving {
   readonly pages: AppPages;
   private readonly offers: Offers;
   private readonly refreshes = new WeakMap<Instance, ListRefresh>();
-  /** Resolves when the last requested start has ended. */
   private starting: Promise<unknown> | undefined;
   private readonly ending = new AbortController();
   private lastCause = '';
@@ -145,7 +137,6 @@ export class Serving {
     return { listing: offer.listing, curated, declared: [declared], ...(offer !== common && { special: offer.id }) };
   }
 
-  /** The conversations with an own list beside the common one. */
   get ownLists(): readonly string[] {
     if (!this.offers.isVaried) return [];
     return this.pool.live.flatMap(({ use, client }) => {
@@ -154,7 +145,6 @@ export class Serving {
     });
   }
 
-  /** Returns every offer, the common one first. */
   everyOffer(): readonly Offered[] {
     return this.offers.all(this.pool.live).flatMap((offer): Offered[] => {
       const { listing, id } = offer;
@@ -165,10 +155,7 @@ export class Serving {
     });
   }
 
-  /**
-   * Takes a definition of the same launch. If two tools would have one name, nothing changes and the problems are
-   * returned.
-   */
+  /** Takes a definition of the same launch. If two tools would have one name, nothing changes. */
   recurate(definition: ServerDefinition): Extract<Curation, { kind: 'refused' }> | undefined {
     const { rejected } = this;
     const ofNewest = rejected?.curate(definition, this.report());
@@ -186,7 +173,6 @@ export class Serving {
     return undefined;
   }
 
-  /** Starts one more instance. Resolves to true if it started. */
   startFresh(): Promise<boolean> {
     const started = this.pool.startWarm().then((outcome) => outcome.kind === 'started');
     this.starting = started;
@@ -205,7 +191,6 @@ export class Serving {
     await Promise.all(this.pool.live.map((instance) => this.refreshes.get(instance)?.listingNow));
   }
 
-  /** Takes no new calls. Ends with the calls in flight, after `limitMs` at the latest (R4). */
   drain(limitMs: number, reason: string): Promise<void> {
     this.end();
     return this.pool.drain(limitMs, reason);
@@ -295,10 +280,7 @@ export class Serving {
     this.pages.follow(curated.tools);
   }
 
-  /**
-   * Has to be called when a client lists. Lists past their lifetime are requested again, and the client is notified of
-   * a change.
-   */
+  /** Lists past their lifetime are requested again, and the client is notified of a change. */
   noteListed(conversation: string | undefined): void {
     const held = conversation === undefined ? undefined : this.pool.holderOf(conversation);
     for (const instance of this.pool.live) {

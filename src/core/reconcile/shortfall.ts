@@ -1,7 +1,4 @@
-/**
- * Reports tools that agents lack although no list, setting or person leaves them out (E3). Every view of servers asks
- * here.
- */
+/** Reports tools that agents lack although no list, setting or person leaves them out (E3), the same in every view. */
 import type { Problem } from '../base/problem.js';
 import { toolsForEditor, type ExclusionReason } from '../tools/catalogue.js';
 import type { ServerStatus } from './status.js';

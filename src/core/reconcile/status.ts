@@ -38,7 +38,6 @@ export type ServerState =
   | { readonly kind: 'disabled' }
   /** The entry has an error, and nothing of it runs. Its problems say why. */
   | { readonly kind: 'invalid' }
-  /** It waits for the approval of its launch (S1). */
   | { readonly kind: 'pending' }
   /** It waits for a sign-in (X7); `why` is a sentence. */
   | { readonly kind: 'signInNeeded'; readonly since: number; readonly why: string }
@@ -53,9 +52,7 @@ export type ServerState =
   /** A person stopped it. It stays so until a person starts it or its entry changes. */
   | { readonly kind: 'stopped'; readonly since: number };
 
-/** Why the serving definition is not the one in the file (R3). */
 interface PreviousDefinition {
-  /** The time in epoch milliseconds when the file replaced the serving definition. */
   readonly since: number;
   readonly reason: string;
 }
@@ -68,7 +65,6 @@ export interface InstanceStatus {
   readonly startedAt: number;
   readonly lastCallAt: number | undefined;
   readonly callsInFlight: number;
-  /** The published name of the tool of the last call. */
   readonly lastTool?: string | undefined;
   readonly use: InstanceUse;
 }
@@ -85,17 +81,14 @@ export interface ServerStatus {
   readonly trulyStateless: boolean | undefined;
   readonly hasSecrets: boolean;
   readonly state: ServerState;
-  /** The approval of the definition in the file, which can be pending while a previous one serves. */
   readonly approval: ApprovalStatus;
   readonly previous: PreviousDefinition | undefined;
-  /** Absent if it has no sign-in and needs none. */
   readonly signIn?: SignInStatus;
   /** The time in epoch milliseconds of its list, if the list is from an earlier window (P8). */
   readonly rememberedAt?: number;
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
   readonly tools: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];
-  /** The offers that changed or came after the approval (S3). */
   readonly changedOffers: readonly ChangedOffer[];
   readonly prompts: readonly PublishedPrompt[];
   readonly resources: PublishedResources;
@@ -108,7 +101,6 @@ export interface ServerStatus {
 }
 
 export interface StatusSnapshot {
-  /** The registry version (R5). */
   readonly version: number;
   /** The source files with a refused reload. Their previous text still counts. */
   readonly refused: readonly { readonly file: string; readonly since: number }[];
@@ -126,11 +118,8 @@ export interface UnitFacts {
   readonly draining: readonly Serving[];
   readonly startingSince: number | undefined;
   readonly stoppedSince: number | undefined;
-  /** The time when the serving definition began to differ from the file. */
   readonly divergedAt: number | undefined;
-  /** Why the definition of the file does not serve. */
   readonly failure: Failure | undefined;
-  /** The fault of the serving definition. */
   readonly servingFailure: Failure | undefined;
   readonly approval: ApprovalStatus;
 }
@@ -158,7 +147,6 @@ function stateOf(facts: UnitFacts): ServerState {
   return { kind: 'invalid' };
 }
 
-/** Returns undefined while the file is served (R3). */
 function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
   if (facts.divergedAt === undefined) return undefined;
   const since = facts.divergedAt;
@@ -171,10 +159,7 @@ function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
   return { since, reason: failure.kind === 'startFailed' ? `Its new definition ${reason}` : reason };
 }
 
-/**
- * Places of an earlier text are wrong in the present one. An error goes to its beginning, and other problems are left
- * out.
- */
+/** Places of an earlier text are wrong in the present one: only errors stay, at its beginning. */
 export function inPresentText(problems: readonly Problem[], refused: StatusSnapshot['refused']): readonly Problem[] {
   const files = new Set(refused.map(({ file }) => file));
   return problems.flatMap((problem) => {

@@ -4,7 +4,6 @@ import { isObject } from '../base/isObject.js';
 import type { KnownConversations } from '../instances/serverConversations.js';
 
 const enough = 2;
-/** The limits. Conversations end without notice, so the latest ones are kept. */
 const [mostServers, mostConversations] = [200, 200];
 /** The loss of a conversation that had an instance at the end of the window. */
 const restarted = 'MCP Toolsets was started again';

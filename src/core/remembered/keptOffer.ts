@@ -14,9 +14,8 @@ const version = 1;
 const latestTime = 8.64e15;
 export const longestKept = 4 * 1024 * 1024;
 
-/** For example of a tool, in characters. To look for secrets in a longer one would hold up the event loop. */
+/** To look for secrets in a longer one would hold up the event loop. */
 const longestPart = 256 * 1024;
-/** The number of characters searched in one turn of the event loop (P10). */
 const ofOneTurn = 128 * 1024;
 
 /** A piece of the text, and its searched JSON. The JSON is empty if the piece has no text of the server. */
@@ -25,7 +24,6 @@ interface Part {
   readonly json: string;
 }
 
-/** Resolves with undefined if the offer is too long or has a secret in it. */
 export async function keptText(offer: RememberedOffer, redact: (text: string) => string): Promise<string | undefined> {
   const pieces: string[] = [];
   let length = 0;

@@ -6,7 +6,6 @@
 import { isObject } from '../base/isObject.js';
 import type { ExpectedClient, Fields } from '../protocol/client.js';
 
-/** What VS Code declares. */
 export const usualOfEditor: Fields = {
   roots: { listChanged: true },
   sampling: {},
@@ -15,7 +14,6 @@ export const usualOfEditor: Fields = {
 };
 
 interface LastClientDeps {
-  /** The last declaration that was kept, or another value with an error. */
   readonly get: () => unknown;
   readonly update: (capabilities: Fields) => PromiseLike<void>;
   readonly roots: ExpectedClient['roots'];
@@ -30,7 +28,6 @@ export class LastClient {
     return { capabilities: this.kept ?? usual, roots };
   };
 
-  /** Keeps the capabilities of a client when it connects. */
   readonly note = (capabilities: Fields): void => {
     if (JSON.stringify(capabilities) === JSON.stringify(this.kept)) return;
     // If they cannot be stored, the next start has the same prediction as this one.

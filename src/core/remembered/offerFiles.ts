@@ -1,7 +1,6 @@
 /**
- * Keeps the last lists of servers in a folder of the workspace's storage, one file for each launch. All files are read
- * when the window opens, so that they are available at once. Invariants: the size of the folder is bounded; a file is
- * whole or absent.
+ * Keeps the last lists of servers in the workspace's storage, one file for each launch. All are read when the window opens,
+ * so that they are available at once. Invariants: the size of the folder is bounded; a file is whole or absent.
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,14 +10,12 @@ import type { RememberedOffer } from '../reconcile/remembered.js';
 import { keptText, longestKept, readKept } from './keptOffer.js';
 
 const mebibyte = 1024 * 1024;
-/** The limits of the folder. The oldest files go. */
 const mostFiles = 200;
 const mostBytes = 32 * mebibyte;
 /** UTF-8 takes up to three bytes for a unit of JavaScript's texts. */
 const largestFile = 3 * longestKept;
 
 interface OfferFilesDeps {
-  /** Need not exist. */
   readonly folder: string;
   readonly onFailure: (error: unknown) => void;
 }
@@ -82,7 +79,6 @@ export class OfferFiles {
     this.write(launch, () => Promise.resolve(undefined));
   }
 
-  /** Resolves when everything is stored. */
   async settled(): Promise<void> {
     await this.writing;
   }

@@ -7,7 +7,6 @@ import type { OfferedTool } from './catalogue.js';
 
 /** Their values are data, except for properties of these names. */
 const valueKeywords = new Set(['default', 'const', 'enum', 'examples']);
-/** Their keys are names, not keywords. */
 const mapKeywords = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 /** No message nests deeper, and the walk must end. */
 const deepest = 256;

@@ -1,7 +1,4 @@
-/**
- * Immutable values: the lists of servers, and the published part for agents. The rules (filters, transforms, names,
- * uniqueness) are pure functions beside this file. No connection is known here.
- */
+/** Immutable values: the lists of servers, and the published part for agents. The rules are functions beside this file. */
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ResourceSelection } from '../config/model.js';
 import type { ServerFeatures } from './features.js';
@@ -13,7 +10,6 @@ export type OfferedPrompt = Readonly<Prompt>;
 export type OfferedResource = Readonly<Resource>;
 export type OfferedTemplate = Readonly<ResourceTemplate>;
 
-/** An unexpected entry of a list. */
 export interface Malformed {
   readonly name: string;
   readonly detail: string;
@@ -21,7 +17,6 @@ export interface Malformed {
 
 interface ExtraListing {
   readonly malformed: readonly Malformed[];
-  /** The reason why the list is incomplete. */
   readonly failure?: string;
 }
 
@@ -46,7 +41,6 @@ export interface ToolListing {
   readonly resources?: ResourceListing | undefined;
 }
 
-/** The part of an override that calls need, for one argument. */
 export interface ArgumentRule {
   readonly name: string;
   readonly fixed?: { readonly value: unknown };
@@ -54,7 +48,6 @@ export interface ArgumentRule {
   readonly allow?: readonly Pattern[];
 }
 
-/** How the server describes the tool, and what the file does to its calls. */
 export interface AppliedOverride {
   readonly offered: OfferedTool;
   readonly rules: readonly ArgumentRule[];
@@ -64,9 +57,7 @@ export interface PublishedTool {
   readonly original: string;
   readonly published: string;
   readonly tool: OfferedTool;
-  /** What the file says about it (O1–O6), if it says anything. */
   readonly override?: AppliedOverride;
-  /** The reason why only the editor does not get the tool (N7). */
   readonly editorRefuses?: EditorRefusal;
 }
 
@@ -83,7 +74,6 @@ export interface PublishedResources {
   readonly templates: readonly OfferedTemplate[];
   /** Also decides about reads of unlisted resources. */
   readonly filter: ResourceSelection;
-  /** The URIs of the apps of published tools (G8). */
   readonly apps?: readonly string[];
 }
 
@@ -100,9 +90,7 @@ export type ExclusionReason =
   | { readonly kind: 'publishedNameInvalid'; readonly published: string }
   | { readonly kind: 'schema'; readonly detail: string }
   | { readonly kind: 'override'; readonly argument: string }
-  /** A person denied it (`mcpToolsets.toolPermissions`, rule S4). */
   | { readonly kind: 'denied'; readonly pattern: string; readonly published: string }
-  /** It changed after the approval of its server (S3). */
   | { readonly kind: 'changed'; readonly parts: readonly string[] }
   | { readonly kind: 'nameTaken'; readonly published: string; readonly holder: string }
   | { readonly kind: 'nameReserved'; readonly published: string }
@@ -140,7 +128,6 @@ export interface ServedTool extends PublishedTool {
   readonly editorId: string;
   /** Agent-host sessions of the editor do not get it, because they would cut or confuse its name (G3a). */
   readonly noAgentHostName?: true;
-  /** A rule of the person wants them to be asked about each call of it (S4). */
   readonly isAsked?: true;
   /** For our release tool: the server of the instance. */
   readonly releases?: string;

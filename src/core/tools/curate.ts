@@ -1,7 +1,4 @@
-/**
- * Passes one server's list through its filters, transforms and name rules (N1–N4, N7). It is pure: the same list and
- * definition give the same result. It does not know the names of other toolsets; `registry` does.
- */
+/** Passes one server's list through its filters, transforms and name rules (N1–N4, N7), as a pure function. */
 import { appOf, isForAppAlone } from '../apps/toolMeta.js';
 import type { Problem } from '../base/problem.js';
 import { clipped } from '../base/text.js';

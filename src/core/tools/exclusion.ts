@@ -44,12 +44,10 @@ const remedies: Readonly<Record<Exclude<ExclusionReason['kind'], 'nameTaken'>, s
   listedTwice: 'Ask the author of the server to give each tool a different name.',
 };
 
-/** Returns a remedy in the imperative. */
 export function exclusionRemedy(reason: ExclusionReason): string {
   return reason.kind === 'nameTaken' ? `Give this server or ${reason.holder} a prefix.` : remedies[reason.kind];
 }
 
-/** Returns the reason why only the editor does not get the tool, or undefined (N7). */
 export function editorRefusalPhrase({ editorRefuses, editorId }: ServedTool): string | undefined {
   switch (editorRefuses?.kind) {
     case undefined:

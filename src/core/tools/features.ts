@@ -9,7 +9,6 @@ export interface ServerFeatures {
   readonly subscribe: boolean;
   readonly completions: boolean;
   readonly logging: boolean;
-  /** The known extensions that a server of 2026-07-28 or later declared. */
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Makes a self-contained schema for the editor's JSON support, because the editor fetches the schemas that another one
- * names.
- */
+/** Makes a self-contained schema for the editor, because it fetches the schemas that another one names. */
 import { isObject } from '../base/isObject.js';
 
 /** A reference within the document. No base can turn it into another address, because bases are removed too. */
@@ -22,16 +19,10 @@ const mayStay: Readonly<Record<string, (value: string) => boolean>> = {
   markdownDescription: () => false,
 };
 
-/**
- * Their values are data, so an `id` there is a value. Other keywords are cleaned there too, because a reference may
- * lead there.
- */
+/** An `id` there is a value. Other keywords are cleaned there too, because a reference may lead there. */
 const valueKeywords = new Set(['default', 'const', 'enum', 'examples']);
 
-/**
- * Returns the same schema without outside references, at any depth. Keywords beside a removed reference stay. A
- * property may have the name of a keyword: a keyword has a text, and a property a schema.
- */
+/** A property may have the name of a keyword: a keyword has a text, and a property a schema. */
 export function withLocalReferences(schema: unknown, isValue = false): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withLocalReferences(part, isValue));
   if (!isObject(schema)) return schema;

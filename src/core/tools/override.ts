@@ -14,7 +14,6 @@ export interface OverrideFault {
   /** `unusable`: the schema cannot show the override, so the tool is left out. */
   readonly kind: 'unknown' | 'unusable' | 'refused';
   readonly argument: string;
-  /** The key of the override at fault; absent for the whole argument. */
   readonly key?: 'fixed' | 'default' | 'allow';
   readonly index?: number;
   /** Completes “The argument …”. */
@@ -29,7 +28,6 @@ export interface Overridden {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** @param tool with a schema that clients can use */
 export function overridden(tool: OfferedTool, { description, arguments: given }: ToolOverride): Overridden {
   const faults: OverrideFault[] = [];
   const rules: ArgumentRule[] = [];
@@ -89,7 +87,6 @@ function appliedFixed(schema: Schema, name: string, value: unknown, report: Repo
   return schema;
 }
 
-/** Returns the schema of an argument for a text or a list of texts that match a pattern. */
 function withAllowed(property: Schema, allow: readonly string[], report: Report): Schema {
   const patterns = allow.map(compilePattern);
   const { type, items } = property;
@@ -162,7 +159,6 @@ export function completed({ rules }: AppliedOverride, given: Arguments | undefin
   return { kind: 'completed', arguments: Object.fromEntries(sent) };
 }
 
-/** True for a text, or a list of texts, that match a pattern. */
 function isAllowed(value: unknown, allow: readonly Pattern[]): boolean {
   const texts = Array.isArray(value) ? (value as unknown[]) : [value];
   if (!texts.every((text) => typeof text === 'string')) return false;

@@ -8,7 +8,6 @@ import type { NameFilter } from '../config/model.js';
 
 export interface Pattern {
   readonly text: string;
-  /** The most steps to compile it and to match names of these lengths. */
   steps(lengths: NameLengths): number;
   /** The length of the longest name to match. A longer one would take too long (S2). */
   readonly longest: number;
@@ -24,9 +23,7 @@ interface NameLengths {
 /** Minimatch takes about 17 ns for a step, so one name takes at most 35 ms. */
 const mostForName = 2_000_000;
 const mostForList = 20_000_000;
-/** The steps for each match, besides those for the characters. */
 const stepsForMatch = 20;
-/** The steps to compile one character, and any pattern. */
 const stepsToCompile = { character: 50, pattern: 300 };
 
 const options = {
@@ -109,17 +106,14 @@ export function judge(filter: CompiledFilter, name: string): FilterVerdict {
   return verdict(filter, rescuer, rescuer ? undefined : matching(filter.blacklist));
 }
 
-/** @param rescuer the matching pattern of the whitelist @param hit the matching pattern of the blacklist */
 function verdict({ whitelist, blacklist }: CompiledFilter, rescuer?: Pattern, hit?: Pattern): FilterVerdict {
   if (rescuer) return { kind: 'in' };
   if (hit) return { kind: 'blacklisted', pattern: hit.text };
   return { kind: whitelist.length > 0 && blacklist.length === 0 ? 'notWhitelisted' : 'in' };
 }
 
-/** A pattern without effect (N2b). */
 export type IdlePattern = { readonly list: 'whitelist' | 'blacklist'; readonly pattern: ListedPattern } & (
   | { readonly kind: 'matchesNothing' }
-  /** The whitelist lets through every match of the blacklist's pattern. */
   | { readonly kind: 'overruled'; readonly matched: readonly string[]; readonly by: readonly ListedPattern[] }
 );
 

@@ -9,7 +9,6 @@
 import { isObject } from '../base/isObject.js';
 import { compilePattern, type Pattern } from './patterns.js';
 
-/** In the order of strictness. */
 export const toolPermissions = ['allow', 'ask', 'deny'] as const;
 
 export type ToolPermission = (typeof toolPermissions)[number];
@@ -63,10 +62,7 @@ function strictness(permission: ToolPermission): number {
   return toolPermissions.indexOf(permission);
 }
 
-/**
- * Returns a person's setting with this permission for a tool. An allowed tool is written under both names, because each
- * is judged. Otherwise the original name is written only if it is needed.
- */
+/** An allowed tool is written under both names, because each is judged, and the original name otherwise only if needed. */
 export function withPermission(
   setting: unknown,
   { original, published }: ToolNames,

@@ -7,7 +7,6 @@ import { longestMatched, nameRule } from './names.js';
 import type { OverrideFault } from './override.js';
 import type { IdlePattern } from './patterns.js';
 
-/** A server, and the places of its entry. */
 export interface At {
   readonly server: string;
   readonly places: ServerPlaces;
@@ -17,7 +16,6 @@ export type FilteredToolsReport = Exclude<Severity, 'error'> | 'off';
 
 type ListKind = 'tools' | 'prompts' | 'resources';
 
-/** The original names or URIs kept out by each list. */
 export type NamesKeptOut = Readonly<Record<'whitelist' | 'blacklist', string[]>>;
 
 /** The most problems with one code for one server. The last one has the number of the rest. */
@@ -206,11 +204,7 @@ export function editorIdTooLong(at: At, tools: readonly UnusableName[]): Problem
   return problem(at, 'editor-id-too-long', 'warning', message, fix, { place: at.places.keyAt(['transform']) });
 }
 
-/**
- * A hint, because most people have no such sessions.
- *
- * @param holder the toolset with the same names, or undefined if the names are too long
- */
+/** A hint, because most people have no such sessions. @param holder undefined if the names are too long */
 export function agentHostNameUnusable(at: At, tools: readonly UnusableName[], holder: string | undefined): Problem {
   const { which, it, them, first } = wordsFor(tools);
   const why =
@@ -276,7 +270,6 @@ export function listIncomplete(at: At, of: ListKind, detail: string): Problem {
   return problem(at, 'list-incomplete', 'warning', message, fix);
 }
 
-/** @param failure completes the name of the server */
 export function toolsNotListed(at: At, { message, fix }: NonNullable<ToolListing['failure']>): Problem {
   const text = `"${at.server}" ${message} Its prompts and resources are published.`;
   return problem(at, 'list-failed', 'error', text, fix);

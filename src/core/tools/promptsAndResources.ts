@@ -50,11 +50,9 @@ export interface CuratedPromptsAndResources {
 interface Context {
   readonly at: At;
   readonly report: FilteredToolsReport;
-  /** Found so far. */
   readonly problems: Problem[];
 }
 
-/** @param apps the URIs of the apps of published tools (G8) */
 export function* curatePromptsAndResources(
   { id: server, places, prompts, resources }: PromptAndResourceRules,
   listed: Pick<ToolListing, 'prompts' | 'resources'>,
@@ -156,7 +154,6 @@ function admitsType({ mimeTypes }: ResourceSelection, type: unknown): boolean {
   return mimeTypes.includes((type.split(';', 1)[0] ?? '').trim().toLowerCase());
 }
 
-/** Returns a sentence with the reason against passing on the contents, if any. */
 export function contentsRefused(
   { filter, apps }: PublishedResources,
   contents: unknown,

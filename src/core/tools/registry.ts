@@ -1,7 +1,4 @@
-/**
- * Decides over all toolsets about published names and the editor's tools (N5, N6, G3a). It is a pure function of the
- * order and the curated tools, so connection times cannot matter.
- */
+/** Decides over all toolsets about published names and the editor's tools (N5, N6, G3a), as a pure function. */
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
 import type {
@@ -72,7 +69,6 @@ export function publish(
   judge: Judge = () => ({ permission: 'allow' }),
 ): Publication {
   const holders = new Map<string, Candidate>();
-  /** The toolsets with names in agent-host sessions. */
   const hosted = new Map<string, string>();
   const problems: Problem[] = [];
   const toolsets = candidates.map((candidate): Toolset => {
@@ -180,14 +176,10 @@ interface Together {
   readonly prompts: readonly OfferedPrompt[];
   readonly resources: readonly OfferedResource[];
   readonly templates: readonly OfferedTemplate[];
-  /** One entry for each pair of toolsets. */
   readonly contested: readonly Contested[];
 }
 
-/**
- * Joins the prompts and resources of all toolsets into one list each (G6). If the name of a prompt or a URI is in several
- * toolsets, the earlier one keeps it, and the later one gets a problem.
- */
+/** Joins the prompts and resources of all toolsets (G6). The earlier toolset keeps a name that is in several. */
 export function joined(toolsets: readonly Part[]): Together {
   const contested = new Map<string, Contested & { names: string[] }>();
   const firsts = <T>(entriesOf: (toolset: Part) => readonly T[], nameOf: (entry: T) => string): T[] => {

@@ -29,7 +29,6 @@ const wholeKeywords = [
   'enum',
 ];
 
-/** Takes the argument out of the schema, because every call has the value. */
 export function withFixed(schema: Schema, name: string, value: unknown): FixedSchema {
   if (isReferredTo(schema, name)) return { kind: 'unusable' };
   const edit = new Fixing(schema, name, value);
@@ -55,7 +54,6 @@ class Fixing {
     private readonly value: unknown,
   ) {}
 
-  /** @param takesAll true if the value counts as valid everywhere */
   of(schema: Schema, takesAll: boolean): Edited {
     const { name, value, root } = this;
     if (wholeKeywords.some((key) => this.isNamedIn(schema[key]))) return 'unusable';
@@ -101,11 +99,7 @@ function withoutRequired(schema: Schema, name: string): Schema {
   return left.length > 0 ? { ...rest, required: left } : rest;
 }
 
-/**
- * Changes the schema of the argument at the top and below `allOf`. Returns undefined if another part names the argument.
- *
- * @param isOptional true if a call may leave it out now
- */
+/** Returns undefined if another part names the argument. @param isOptional true if a call may leave it out now */
 export function withChanged(
   schema: Schema,
   name: string,

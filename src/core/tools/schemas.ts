@@ -12,7 +12,6 @@ import { canonicalTool } from './canonicalTool.js';
 import type { OfferedTool } from './catalogue.js';
 
 const jsonTypes = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
-/** Each of these keywords describes the content of an array. */
 const arrayKeywords = ['items', 'prefixItems', 'contains', '$ref', '$dynamicRef'];
 /** The value of these keywords is a schema. A list or a map of schemas follows below. */
 const schemaKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
@@ -21,7 +20,6 @@ const schemaMapKeywords = ['properties', 'patternProperties', '$defs', 'definiti
 /** A deeper schema is taken as it is, because the walk must end. */
 const deepest = 64;
 
-/** Returns a phrase with the mistake and its place, or undefined for a usable schema. */
 function unusableSchema(tool: OfferedTool): string | undefined {
   const input = unusableTopLevel(tool.inputSchema, 'inputSchema');
   if (input !== undefined) return input;
@@ -29,7 +27,6 @@ function unusableSchema(tool: OfferedTool): string | undefined {
 }
 
 interface Looked {
-  /** The reason why no client can use it. */
   readonly unusable: string | undefined;
   readonly refused: string | undefined;
   /** As strict clients can read it, in the order of N6. */
@@ -88,7 +85,6 @@ function unusableTopLevel(schema: unknown, where: string): string | undefined {
   return undefined;
 }
 
-/** @param mayBeBare true if an array needs no description of its content */
 function refusedPart(schema: unknown, where: string, depth: number, mayBeBare = false): string | undefined {
   if (!isObject(schema) || depth > deepest) return undefined;
   const type = schema['type'];
@@ -105,7 +101,6 @@ function refusedPart(schema: unknown, where: string, depth: number, mayBeBare = 
   return undefined;
 }
 
-/** The values in the places of schemas, one level down. */
 function partsBelow(schema: Readonly<Record<string, unknown>>): (readonly [place: string, part: unknown])[] {
   const listed = schemaListKeywords.flatMap((key) => {
     const list = schema[key];

@@ -13,10 +13,8 @@ import {
   type Pattern,
 } from './patterns.js';
 
-/** A longer URI has no form, and is not published. */
 export const longestUri = 8 * 1024;
 
-/** Returns undefined without a form. No list lets such a URI in. */
 function canonicalUri(uri: string): string | undefined {
   if (uri.length > longestUri || uri !== uri.trim()) return undefined;
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:)?(.*)$/is.exec(uri) ?? [];
@@ -31,7 +29,6 @@ function canonicalUri(uri: string): string | undefined {
   return `${scheme.toLowerCase()}${root}${resolved(inner, root !== '')}${tail}`;
 }
 
-/** The form of a pattern, like the form of a URI, but without resolving the text around a wildcard. */
 function canonicalUriPattern(pattern: string): string {
   if (!pattern.includes('*')) return canonicalUri(pattern) ?? pattern;
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:)?(.*)$/is.exec(pattern) ?? [];
