@@ -14,15 +14,7 @@ import { quoted } from '../base/inert.js';
 import { realPath } from '../base/paths.js';
 import { perObject } from '../base/perObject.js';
 import { mask } from '../base/secrets.js';
-import type {
-  EnvFile,
-  EnvValue,
-  Launch,
-  OAuthSettings,
-  Reference,
-  ReferenceSource,
-  ServerDefinition,
-} from '../config/model.js';
+import type { EnvFile, EnvValue, Launch, OAuthSettings, Reference, ServerDefinition } from '../config/model.js';
 import { folderOf } from '../config/sources.js';
 import { holdsSecret, maskedAddress, maskedArgument, maskedVariable, mayBeExchanged } from './reviewMask.js';
 import { relocated, worktreeOf, type WorktreePlace } from './worktree.js';
@@ -75,7 +67,7 @@ function inWorktree(launch: Launch, server: string, source: string): Pick<Launch
 }
 
 function printOf(launch: Launch, names: readonly string[]): Pick<LaunchDescription, 'parts' | 'fingerprint'> {
-  const parts = partsOf(launch, (label, value) => hash([...names, label, value]));
+  const parts = partsOf(launch, (of) => (value) => hash([...names, of, value]));
   const texts = parts.flatMap(({ label, shown, digest }) => [label, shown, digest ?? '']);
   return { parts, fingerprint: hash([...names, ...texts]) };
 }
@@ -86,14 +78,15 @@ function withRealPaths(launch: Launch): Launch {
   return { ...launch, cwd: realPath(cwd), ...(envFile && { envFile: { ...envFile, file: realPath(envFile.file) } }) };
 }
 
-type Digest = (label: string, value: string) => string;
+/** Returns the function that makes the digest of a value of one part. */
+type Digest = (of: string) => (value: string) => string;
 
 function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
   const plain = (label: LaunchPart['label'], value: string): LaunchPart => {
     const masked = maskedText(label, value);
     return masked === value
       ? { label, shown: written(value) }
-      : { label, shown: written(masked, true), digest: digest(label, value) };
+      : { label, shown: written(masked, true), digest: digest(label)(value) };
   };
   const values = (label: 'environment' | 'header', map: ReadonlyMap<string, EnvValue>): LaunchPart[] =>
     [...map.entries()]
@@ -108,7 +101,7 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
         ...launch.args.map((argument, index) => {
           const reference = launch.argReferences?.get(index);
           return reference
-            ? referencePart('argument', undefined, reference, (text) => digest('argument', text))
+            ? referencePart('argument', undefined, reference, digest('argument'))
             : plain('argument', argument);
         }),
         { label: 'directory', shown: written(launch.cwd) },
@@ -119,12 +112,12 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
       return [
         plain('transport', launch.transport),
         launch.urlReference
-          ? referencePart('address', undefined, launch.urlReference, (text) => digest('address', text))
+          ? referencePart('address', undefined, launch.urlReference, digest('address'))
           : plain('address', launch.url),
         ...values('header', launch.headers),
         ...(launch.sessionId === ''
           ? []
-          : [{ label: 'session id' as const, shown: mask, digest: digest('session id', launch.sessionId) }]),
+          : [{ label: 'session id' as const, shown: mask, digest: digest('session id')(launch.sessionId) }]),
         ...signInParts(launch.oauth, digest),
       ];
     default:
@@ -141,7 +134,7 @@ function envFileParts({ file, values }: EnvFile, digest: Digest): LaunchPart[] {
     ...sorted.map(([name, value]): LaunchPart => {
       const isExchanged = mayBeExchanged(name) && maskedVariable(name, value) === mask;
       if (isExchanged) return { label, shown: `${written(name)} = ${mask}   (may be exchanged)` };
-      return { ...environmentPart(name, value, (text) => digest(`${label} ${name}`, text)), label };
+      return { ...environmentPart(name, value, digest(`${label} ${name}`)), label };
     }),
   ];
 }
@@ -169,24 +162,13 @@ function valuePart(
   value: EnvValue,
   digest: Digest,
 ): LaunchPart {
-  const shownName = written(name);
-  switch (value.kind) {
-    case 'reference':
-      return referencePart(label, name, value, (text) => digest(`prefix of ${label} ${name}`, text));
-    case 'literal':
-      return label === 'environment'
-        ? environmentPart(name, value.value, (text) => digest(`${label} ${name}`, text))
-        : { label, shown: `${shownName} = ${mask}`, digest: digest(`${label} ${name}`, value.value) };
-    default:
-      return assertNever(value);
-  }
+  if (value.kind === 'reference') return referencePart(label, name, value, digest(`prefix of ${label} ${name}`));
+  const digestOf = digest(`${label} ${name}`);
+  if (label === 'environment') return environmentPart(name, value.value, digestOf);
+  return { label, shown: `${written(name)} = ${mask}`, digest: digestOf(value.value) };
 }
 
 const nouns = { env: 'variable', secret: 'secret' } as const;
-
-function argvOf(source: ReferenceSource): readonly string[] {
-  return source.kind === 'command' ? source.argv : [];
-}
 
 /** Shows the source of a value and the text around it, never the value. */
 function referencePart(
@@ -220,7 +202,9 @@ function referencePart(
   const otherwise = fallback === undefined ? '' : `, or ${text(fallback)} if that is not set`;
   const shown = `${name === undefined ? '' : `${written(name)} = `}${value}${otherwise}`;
   const isPlain = suffix === '' && fallback === undefined && source.kind !== 'command';
-  const whole = isPlain ? prefix : JSON.stringify([prefix, suffix, fallback ?? null, ...argvOf(source)]);
+  const whole = isPlain
+    ? prefix
+    : JSON.stringify([prefix, suffix, fallback ?? null, ...(source.kind === 'command' ? source.argv : [])]);
   return isMasked ? { label, shown, digest: digest(whole) } : { label, shown };
 }
 

@@ -14,18 +14,7 @@ const secretWords = new Set(
 );
 
 /** Words at the end of a compound name: `PGPASSWORD`, `OPENAIKEY`. */
-const secretEnds = [
-  'TOKEN',
-  'SECRET',
-  'PASSWORD',
-  'PASSWD',
-  'PASSPHRASE',
-  'PASS',
-  'PWD',
-  'KEY',
-  'COOKIE',
-  'CREDENTIAL',
-];
+const secretEnds = 'TOKEN SECRET PASSWORD PASSWD PASSPHRASE PASS PWD KEY COOKIE CREDENTIAL'.split(' ');
 const harmlessWords = new Set(
   'ASKPASS MONKEY TURKEY DONKEY WHISKEY HOCKEY JOCKEY HOTKEY BYPASS COMPASS ENCOMPASS TRESPASS SURPASS PUBLICKEY'.split(
     ' ',

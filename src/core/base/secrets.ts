@@ -5,7 +5,6 @@ import { findSecrets, type Found } from './secretScan.js';
 export const mask = '•••';
 
 interface Removal {
-  readonly mask?: string;
   /** True for a value to keep, because it is a reference. */
   readonly spare?: (value: string) => boolean;
   /** False to keep the values of an environment (`-e NAME=value`). */
@@ -39,17 +38,8 @@ function hasSecretShape(value: string): boolean {
 const beginning = new RegExp(`^(?:${tokenBeginnings})`);
 const isSure = ({ kind }: Found): boolean => kind === 'secret';
 
-export function withoutArgumentSecrets(
-  args: readonly string[],
-  removal: Removal = {},
-): { readonly args: string[]; readonly held: number[] } {
-  const held: number[] = [];
-  const clean = args.map((arg, index) => {
-    const found = cleanArgument(arg, args[index - 1], removal);
-    if (found !== arg) held.push(index);
-    return found;
-  });
-  return { args: clean, held };
+export function withoutArgumentSecrets(args: readonly string[]): string[] {
+  return args.map((arg, index) => cleanArgument(arg, args[index - 1], {}));
 }
 
 export type SecretSpan = Pick<Found, 'start' | 'end'>;
@@ -98,13 +88,12 @@ function valueOfEnvironment(arg: string, start: number): Found[] {
   return [{ start, end: arg.length, kind: isSecret(name, value) ? 'secret' : 'environment' }];
 }
 
-function replaced(text: string, found: readonly Found[], removal: Removal): string {
-  const { spare, environment = true } = removal;
+function replaced(text: string, found: readonly Found[], { spare, environment = true }: Removal): string {
   let result = '';
   let at = 0;
   for (const { start, end, kind } of found) {
     if (start < at || (kind === 'environment' && !environment) || spare?.(text.slice(start, end))) continue;
-    result += text.slice(at, start) + (removal.mask ?? mask);
+    result += text.slice(at, start) + mask;
     at = end;
   }
   return result + text.slice(at);
@@ -199,7 +188,7 @@ class JsonCleaning {
 
   private cleanValue(value: string, { name, isList, before }: Frame): string {
     const { removal } = this;
-    if (isSecretOf(name, value) && !removal.spare?.(value)) return whole(name, value, removal);
+    if (isSecretOf(name, value) && !removal.spare?.(value)) return whole(name, value);
     if (isList && before.startsWith('-')) return cleanArgument(value, before, removal);
     const clean = cleaned(value, removal, this.depth + 1);
     return clean === value && isList && value.startsWith('-') ? cleanArgument(value, before, removal) : clean;
@@ -214,7 +203,7 @@ class JsonCleaning {
     if (/^[{}[\],:]$/.test(word)) this.isKey = word === '{' || (word === ',' && !frame.isList);
     if (!/^[-\d]/.test(word)) return word;
     const secret = isSecretOf(frame.name, word) || (removal.known?.(word) ?? word) !== word;
-    return secret ? JSON.stringify(removal.mask ?? mask) : word;
+    return secret ? JSON.stringify(mask) : word;
   }
 }
 
@@ -226,7 +215,7 @@ function isSecretOf(name: string, value: string): boolean {
 }
 
 /** The scheme of a header stays: `Bearer •••`. */
-function whole(name: string, value: string, removal: Removal): string {
+function whole(name: string, value: string): string {
   const scheme = /authorization$/i.test(name) ? (/^[A-Za-z]{1,20} (?=\S)/.exec(value)?.[0] ?? '') : '';
-  return scheme + (removal.mask ?? mask);
+  return scheme + mask;
 }
