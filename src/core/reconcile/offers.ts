@@ -4,7 +4,7 @@
  * *common* list. Invariants: equal lists are kept once; nothing is kept for an instance that is gone.
  */
 import type { ServerDefinition } from '../config/model.js';
-import type { ConnectOutcome, ToolListing } from '../connections/connection.js';
+import type { ToolListing } from '../connections/connection.js';
 import type { Instance } from '../instances/instance.js';
 import { capabilitiesKey } from '../protocol/client.js';
 import { reviewedPrompt, reviewedTool } from '../approval/offerPrints.js';
@@ -119,15 +119,4 @@ export class Offers {
     const known = this.all(instances).find((one) => sameJson(one.listing, listing));
     return known ?? Offer.of(listing);
   }
-}
-
-/** Curates the list of a start in slices, charged to its server. Returns the outcome of the start. */
-export async function prepared(
-  outcome: ConnectOutcome,
-  definition: ServerDefinition,
-  report: FilteredToolsReport,
-): Promise<ConnectOutcome> {
-  if (outcome.kind === 'connected')
-    await outcome.connection.share?.run(Offer.of(outcome.listing).prepare(definition, report));
-  return outcome;
 }

@@ -19,7 +19,7 @@ import { Start } from '../instances/starts.js';
 import { expectedClient, type Fields } from '../protocol/client.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
 import { describeFailure, redactedCause, takesDown, type Failure, type FailureCause } from './failure.js';
-import { Offer, prepared } from './offers.js';
+import { Offer } from './offers.js';
 import {
   approvalOf,
   diverges,
@@ -33,7 +33,6 @@ import {
 } from './plan.js';
 import { isSameOffer, type OfferMemory, type RememberedOffer, type StandIn, standInOf } from './remembered.js';
 import { Serving } from './serving.js';
-import type { UnitFacts } from './status.js';
 
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
 
@@ -237,13 +236,14 @@ export class ServerUnit {
     return [this.current, ...this.draining].find((serving) => serving?.pool.tasks.has(task, conversation));
   }
 
-  get facts(): UnitFacts {
+  /** A copy of this moment for the status. Times are in epoch milliseconds. */
+  get facts() {
     return {
       id: this.deps.id,
       wanted: this.wanted,
       serving: this.current,
       standIn: this.standIn,
-      draining: [...this.draining],
+      draining: [...this.draining] as readonly Serving[],
       startingSince: this.attempt?.start.since,
       stoppedSince: this.stopped?.since,
       divergedAt: this.divergedAt,
@@ -285,8 +285,9 @@ export class ServerUnit {
     const { id, services, memory, policy } = this.deps;
     const { filteredTools, startsOnCall } = policy;
     const spoke = memory?.recall(definition)?.protocolVersion;
-    const connected = await start.connect(id, () => attempt.definition, services, spoke);
-    const outcome = await prepared(connected, definition, filteredTools());
+    const outcome = await start.connect(id, () => attempt.definition, services, spoke);
+    if (outcome.kind === 'connected')
+      await outcome.connection.share?.run(Offer.of(outcome.listing).prepare(definition, filteredTools()));
     start.turn?.end();
     if (start.signal.aborted) return outcome.kind === 'connected' ? outcome.connection.close() : undefined;
     this.attempt = undefined;

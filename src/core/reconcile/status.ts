@@ -31,8 +31,7 @@ import {
   signInNeeded,
   startFailed,
 } from './problems.js';
-import type { StandIn } from './remembered.js';
-import type { Serving } from './serving.js';
+import type { ServerUnit } from './serverUnit.js';
 
 export type ServerState =
   | { readonly kind: 'disabled' }
@@ -109,20 +108,7 @@ export interface StatusSnapshot {
   readonly builtIn?: Toolset | undefined;
 }
 
-/** The facts about one server. `ServerUnit` owns and changes them. Times are in epoch milliseconds. */
-export interface UnitFacts {
-  readonly id: string;
-  readonly wanted: ConfiguredServer | undefined;
-  readonly serving: Serving | undefined;
-  readonly standIn: StandIn | undefined;
-  readonly draining: readonly Serving[];
-  readonly startingSince: number | undefined;
-  readonly stoppedSince: number | undefined;
-  readonly divergedAt: number | undefined;
-  readonly failure: Failure | undefined;
-  readonly servingFailure: Failure | undefined;
-  readonly approval: ApprovalStatus;
-}
+type UnitFacts = ServerUnit['facts'];
 
 function stateOf(facts: UnitFacts): ServerState {
   const { wanted, serving, failure, servingFailure } = facts;
@@ -225,17 +211,12 @@ function isForSignIn(failure: Failure): boolean {
   return failure.kind === 'startFailed' && failure.failure.code === 'sign-in-needed';
 }
 
+/** These states say more than the lack of a sign-in. */
+const withoutSignIn: readonly ServerState['kind'][] = ['disabled', 'invalid', 'pending', 'starting'];
+
 function stateWithSignIn(state: ServerState, signIn: SignInStatus): ServerState {
-  if (signIn.kind !== 'needed') return state;
-  switch (state.kind) {
-    case 'disabled':
-    case 'invalid':
-    case 'pending':
-    case 'starting':
-      return state;
-    default:
-      return { kind: 'signInNeeded', since: signIn.since, why: signIn.why };
-  }
+  if (signIn.kind !== 'needed' || withoutSignIn.includes(state.kind)) return state;
+  return { kind: 'signInNeeded', since: signIn.since, why: signIn.why };
 }
 
 export function statusOf(

@@ -91,75 +91,60 @@ export function* curateInSlices(
   if (listed.declaresNone === true && !listed.prompts && !listed.resources) problems.push(nothingDeclared(at));
   if (listed.failure) problems.push(toolsNotListed(at, listed.failure));
   for (const entry of listed.malformed) problems.push(toolMalformed(at, entry.name, entry.detail));
+  const take = (tool: OfferedTool): void => {
+    const original = tool.name;
+    const forAppAlone = isForAppAlone(tool);
+    const leaveOut = (reason: ExclusionReason, problem?: Problem): void => {
+      if (problem) problems.push(problem);
+      // A tool only for apps is in no list for people, so it is not listed as left out either.
+      if (!forAppAlone) excluded.push({ original, reason });
+    };
+    const verdict = verdicts.get(original);
+    if (verdict?.kind === 'blacklisted') {
+      out.blacklist.push(original);
+      return leaveOut({ kind: 'blacklist', pattern: verdict.pattern });
+    }
+    if (verdict?.kind === 'notWhitelisted' && !forAppAlone) {
+      out.whitelist.push(original);
+      return leaveOut({ kind: 'whitelist' });
+    }
+    if (!isValidName(original)) return leaveOut({ kind: 'originalNameInvalid' }, toolNameInvalid(at, original));
+    const published = forAppAlone ? original : transformName(original, rules.transform);
+    if (!isValidName(published))
+      return leaveOut({ kind: 'publishedNameInvalid', published }, publishedNameInvalid(at, original, published));
+    const { unusable: detail, refused, readable } = lookedAt(tool);
+    if (detail !== undefined) return leaveOut({ kind: 'schema', detail }, schemaUnusable(at, original, detail));
+    const earlier = originalOf.get(published);
+    if (earlier !== undefined && !forAppAlone)
+      return void twice.push(nameTwiceInServer(at, published, earlier, original));
+    const override = rules.overrides?.get(original);
+    const found = override && changedBy(readable, override);
+    for (const fault of found?.faults ?? []) problems.push(overrideFault(at, original, fault));
+    const unusable = found?.faults.find(({ kind }) => kind === 'unusable');
+    if (unusable) return leaveOut({ kind: 'override', argument: unusable.argument });
+    if (refused !== undefined) problems.push(editorSchemaRefused(at, original, refused));
+    if (!forAppAlone) originalOf.set(published, original);
+    (forAppAlone ? appTools : tools).push({
+      original,
+      published,
+      tool: found?.tool ?? readable,
+      ...(found && { override: found.applied }),
+      ...(refused !== undefined && { editorRefuses: { kind: 'schema', detail: refused } }),
+    });
+  };
   for (const tool of listed.tools) {
     yield;
     const original = tool.name;
     if (original.length > longestMatched) {
       problems.push(toolNameInvalid(at, original));
       excluded.push({ original: clipped(original, 100), reason: { kind: 'originalNameInvalid' } });
-      continue;
-    }
-    if (seen.has(original)) {
-      if (originalOf.get(transformName(original, rules.transform)) !== original) continue;
+    } else if (!seen.has(original)) {
+      seen.add(original);
+      take(tool);
+    } else if (originalOf.get(transformName(original, rules.transform)) === original) {
       listedTwice.add(original);
       excluded.push({ original, reason: { kind: 'listedTwice' } });
-      continue;
     }
-    seen.add(original);
-    const forAppAlone = isForAppAlone(tool);
-    // A tool only for apps is in no list for people, so it is not listed as left out either.
-    const leaveOut = (reason: ExclusionReason): void => void (forAppAlone || excluded.push({ original, reason }));
-    const verdict = verdicts.get(original);
-    if (verdict?.kind === 'blacklisted') {
-      out.blacklist.push(original);
-      leaveOut({ kind: 'blacklist', pattern: verdict.pattern });
-      continue;
-    }
-    if (verdict?.kind === 'notWhitelisted' && !forAppAlone) {
-      out.whitelist.push(original);
-      leaveOut({ kind: 'whitelist' });
-      continue;
-    }
-    if (!isValidName(original)) {
-      problems.push(toolNameInvalid(at, original));
-      leaveOut({ kind: 'originalNameInvalid' });
-      continue;
-    }
-    const published = forAppAlone ? original : transformName(original, rules.transform);
-    if (!isValidName(published)) {
-      problems.push(publishedNameInvalid(at, original, published));
-      leaveOut({ kind: 'publishedNameInvalid', published });
-      continue;
-    }
-    const { unusable: detail, refused, readable } = lookedAt(tool);
-    if (detail !== undefined) {
-      problems.push(schemaUnusable(at, original, detail));
-      leaveOut({ kind: 'schema', detail });
-      continue;
-    }
-    const earlier = originalOf.get(published);
-    if (earlier !== undefined && !forAppAlone) {
-      twice.push(nameTwiceInServer(at, published, earlier, original));
-      continue;
-    }
-    const override = rules.overrides?.get(original);
-    const found = override && changedBy(readable, override);
-    for (const fault of found?.faults ?? []) problems.push(overrideFault(at, original, fault));
-    const unusable = found?.faults.find(({ kind }) => kind === 'unusable');
-    if (unusable) {
-      leaveOut({ kind: 'override', argument: unusable.argument });
-      continue;
-    }
-    if (refused !== undefined) problems.push(editorSchemaRefused(at, original, refused));
-    const entry: PublishedTool = {
-      original,
-      published,
-      tool: found?.tool ?? readable,
-      ...(found && { override: found.applied }),
-      ...(refused !== undefined && { editorRefuses: { kind: 'schema', detail: refused } }),
-    };
-    if (!forAppAlone) originalOf.set(published, original);
-    (forAppAlone ? appTools : tools).push(entry);
   }
   const isListed = (name: string): boolean => listed.tools.some((tool) => tool.name === name);
   for (const name of rules.overrides?.keys() ?? []) if (!isListed(name)) problems.push(overrideOfNoTool(at, name));

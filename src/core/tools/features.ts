@@ -12,14 +12,7 @@ export interface ServerFeatures {
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
-export const toolsAlone: ServerFeatures = {
-  prompts: false,
-  resources: false,
-  subscribe: false,
-  completions: false,
-  logging: false,
-  extensions: {},
-};
+export const toolsAlone = featuresOf({}, '');
 
 export function featuresOf(capabilities: ServerCapabilities, protocolVersion: string): ServerFeatures {
   const { prompts, resources, completions, logging } = capabilities;

@@ -35,7 +35,7 @@ export function overridden(tool: OfferedTool, { description, arguments: given }:
   for (const [argument, override] of given) {
     const { allow, ...rest } = override;
     rules.push({ name: argument, ...rest, ...(allow && { allow: allow.map(compilePattern) }) });
-    schema = applied(schema, argument, override, (fault) => faults.push({ argument, ...fault }));
+    schema = applied(schema, argument, override, (kind, detail, at) => faults.push({ kind, argument, detail, ...at }));
   }
   const shown = {
     ...tool,
@@ -45,7 +45,7 @@ export function overridden(tool: OfferedTool, { description, arguments: given }:
   return { tool: shown, applied: { offered: tool, rules }, faults };
 }
 
-type Report = (fault: Omit<OverrideFault, 'argument'>) => void;
+type Report = (kind: OverrideFault['kind'], detail: string, at?: Pick<OverrideFault, 'key' | 'index'>) => void;
 
 function applied(schema: Schema, name: string, override: ArgumentOverride, report: Report): Schema {
   if (override.fixed) return appliedFixed(schema, name, override.fixed.value, report);
@@ -59,32 +59,29 @@ function applied(schema: Schema, name: string, override: ArgumentOverride, repor
   };
   const judged = byDefault && withFixed(schema, name, byDefault.value);
   if (byDefault && judged?.kind === 'changed' && judged.isRefused) {
-    report({ kind: 'refused', key: 'default', detail: `does not take the default ${inBrief(byDefault.value)}` });
+    report('refused', `does not take the default ${inBrief(byDefault.value)}`, { key: 'default' });
   }
   const changed = withChanged(schema, name, change, byDefault !== undefined);
   if (byDefault && allow && !isAllowed(byDefault.value, allow.map(compilePattern))) {
-    report({
-      kind: 'refused',
-      key: 'default',
-      detail: `may not have the default ${inBrief(byDefault.value)}, by its \`allow\``,
-    });
+    report('refused', `may not have the default ${inBrief(byDefault.value)}, by its \`allow\``, { key: 'default' });
   }
-  if (changed === undefined) report({ kind: 'unusable', detail: unusable });
-  else if (!isKnown) report({ kind: 'unknown', detail: 'is not in its schema' });
+  if (changed === undefined) report('unusable', unusable);
+  else if (!isKnown) report('unknown', unknown);
   return changed ?? schema;
 }
 
 const unusable = 'is in a part of the schema that no override can change';
+const unknown = 'is not in its schema';
 
 function appliedFixed(schema: Schema, name: string, value: unknown, report: Report): Schema {
   const found = withFixed(schema, name, value);
-  if (found.kind === 'changed') {
-    if (!found.isKnown) report({ kind: 'unknown', detail: 'is not in its schema' });
-    if (found.isRefused) report({ kind: 'refused', key: 'fixed', detail: `does not take the value ${inBrief(value)}` });
-    return found.schema;
+  if (found.kind === 'unusable') {
+    report('unusable', unusable);
+    return schema;
   }
-  report({ kind: 'unusable', detail: unusable });
-  return schema;
+  if (!found.isKnown) report('unknown', unknown);
+  if (found.isRefused) report('refused', `does not take the value ${inBrief(value)}`, { key: 'fixed' });
+  return found.schema;
 }
 
 function withAllowed(property: Schema, allow: readonly string[], report: Report): Schema {
@@ -92,17 +89,13 @@ function withAllowed(property: Schema, allow: readonly string[], report: Report)
   const { type, items } = property;
   const types = Array.isArray(type) ? (type as unknown[]) : type === undefined ? [] : [type];
   if (types.length > 0 && !types.some((one) => one === 'string' || one === 'array')) {
-    report({
-      kind: 'refused',
-      key: 'allow',
-      detail: 'is neither a text nor a list of texts, so `allow` refuses every value',
-    });
+    report('refused', 'is neither a text nor a list of texts, so `allow` refuses every value', { key: 'allow' });
   }
   const isList = types.includes('array') && !types.includes('string');
   const inner: Schema = isList ? (isObject(items) ? items : {}) : property;
   const narrowed = narrowedText(inner, patterns, (index) => {
     const text = quoted(allow[index] ?? '');
-    report({ kind: 'refused', key: 'allow', index, detail: `has no value that the pattern ${text} allows` });
+    report('refused', `has no value that the pattern ${text} allows`, { key: 'allow', index });
   });
   const told = narrowed === inner ? withNote(property, allow) : undefined;
   return told ?? (isList ? { ...property, items: narrowed } : narrowed);

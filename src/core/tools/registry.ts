@@ -2,6 +2,7 @@
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
 import type {
+  ExclusionReason,
   OfferedPrompt,
   OfferedResource,
   OfferedTemplate,
@@ -72,28 +73,28 @@ export function publish(
   const hosted = new Map<string, string>();
   const problems: Problem[] = [];
   const toolsets = candidates.map((candidate): Toolset => {
-    const at = { server: candidate.id, places: candidate.places };
+    const { places, tools: offered, appTools: ofApps = [], ...rest } = candidate;
+    const at = { server: candidate.id, places };
     const excluded = [...candidate.excluded];
     const reservedNames: string[] = [];
     const taken = new Map<Candidate, string[]>();
     const asked = new Set<string>();
-    const claimed = candidate.tools.filter(({ published, original }) => {
-      const { permission, pattern = published } = judge({ original, published });
-      if (permission === 'deny') {
-        excluded.push({ original, reason: { kind: 'denied', pattern, published } });
+    const claimed = offered.filter(({ published, original }) => {
+      const leaveOut = (reason: ExclusionReason): false => {
+        excluded.push({ original, reason });
         return false;
-      }
+      };
+      const { permission, pattern = published } = judge({ original, published });
+      if (permission === 'deny') return leaveOut({ kind: 'denied', pattern, published });
       if (permission === 'ask') asked.add(published);
       const holder = holders.get(published);
       if (reserved.has(published)) {
         reservedNames.push(published);
-        excluded.push({ original, reason: { kind: 'nameReserved', published } });
-        return false;
+        return leaveOut({ kind: 'nameReserved', published });
       }
       if (holder) {
         listed(taken, holder).push(published);
-        excluded.push({ original, reason: { kind: 'nameTaken', published, holder: holder.id } });
-        return false;
+        return leaveOut({ kind: 'nameTaken', published, holder: holder.id });
       }
       holders.set(published, candidate);
       return true;
@@ -103,7 +104,7 @@ export function publish(
     for (const [holder, names] of taken) problems.push(nameTaken(at, names, holder.id, holder.places.key));
     const tooLong: UnusableName[] = [];
     const unhosted = new Map<string | undefined, UnusableName[]>();
-    const all = claimed.length === candidate.tools.length ? candidate.tools : claimed;
+    const all = claimed.length === offered.length ? offered : claimed;
     const tools = servedOf(all, candidate).map((served): ServedTool => {
       const made: ServedTool = asked.has(served.published) ? { ...served, isAsked: true } : served;
       const { published, editorName, editorId: id } = made;
@@ -123,21 +124,10 @@ export function publish(
     });
     if (tooLong.length > 0) problems.push(editorIdTooLong(at, tooLong));
     for (const [holder, unusable] of unhosted) problems.push(agentHostNameUnusable(at, unusable, holder));
-    const appTools = (candidate.appTools ?? [])
+    const appTools = ofApps
       .filter((tool) => judge(tool).permission !== 'deny')
       .map((tool) => ({ ...tool, editorName: tool.original, editorId: editorId(candidate.shortName, tool.original) }));
-    return {
-      id: candidate.id,
-      shortName: candidate.shortName,
-      tools,
-      ...(appTools.length > 0 && { appTools }),
-      excluded,
-      prompts: candidate.prompts,
-      resources: candidate.resources,
-      features: candidate.features,
-      instructions: candidate.instructions,
-      leased: candidate.leased,
-    };
+    return { ...rest, tools, ...(appTools.length > 0 && { appTools }), excluded };
   });
   for (const { id, holder, names } of joined(candidates).contested) {
     const [later, earlier] = [id, holder].map((one) => candidates.find((candidate) => candidate.id === one));
