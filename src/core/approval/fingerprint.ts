@@ -10,6 +10,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { assertNever } from '../base/assertNever.js';
+import { byCodeUnits } from '../base/canonicalJson.js';
 import { quoted } from '../base/inert.js';
 import { realPath } from '../base/paths.js';
 import { perObject } from '../base/perObject.js';
@@ -90,7 +91,7 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
   };
   const values = (label: 'environment' | 'header', map: ReadonlyMap<string, EnvValue>): LaunchPart[] =>
     [...map.entries()]
-      .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+      .sort(([a], [b]) => byCodeUnits(a, b))
       .map(([name, value]) => valuePart(label, name, value, digest));
   switch (launch.transport) {
     case 'stdio':
@@ -128,7 +129,7 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
 /** Variables decide what runs, as those in `env` do. But a person may exchange a secret without a question. */
 function envFileParts({ file, values }: EnvFile, digest: Digest): LaunchPart[] {
   const label = 'env file';
-  const sorted = [...values].sort(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = [...values].sort(([a], [b]) => byCodeUnits(a, b));
   return [
     { label, shown: written(file) },
     ...sorted.map(([name, value]): LaunchPart => {

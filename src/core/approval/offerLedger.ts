@@ -18,7 +18,6 @@ import {
   type OfferChanges,
   type OfferName,
   type OfferPrint,
-  type OfferReview,
   type OfferText,
   type ReviewedKind,
   type ReviewedLaunch,
@@ -67,12 +66,13 @@ type Listed = Readonly<Record<ReviewedKind, Map<string, ReviewedOffer>>>;
 
 const nothing = (): Listed => ({ tool: new Map(), prompt: new Map(), instructions: new Map() });
 
-export class OfferLedger implements OfferReview, Disposable {
+export class OfferLedger implements Disposable {
   private readonly changes = new Emitter<void>();
   private readonly launches = new BoundedMap<string, SeenLaunch>(mostLaunches);
   private storing: Promise<void> | undefined;
   private keeping: Promise<void> = Promise.resolve();
 
+  /** Fires when a change was accepted, when a server was forgotten, and when `holdsBack` changed. */
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly deps: OfferLedgerDeps) {
@@ -81,6 +81,10 @@ export class OfferLedger implements OfferReview, Disposable {
       this.launches.set(seen.fingerprint, seen);
   }
 
+  /**
+   * Notes every present offer of a launch, the common list first. The first one noted is the baseline.
+   * @param redact removes secrets from texts before they are kept
+   */
   note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: (text: string) => string): void {
     const seen = this.seen(launch);
     seen.redact = redact;

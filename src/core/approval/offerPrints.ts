@@ -4,7 +4,6 @@
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
-import type { Event } from '../base/events.js';
 import { perObject } from '../base/perObject.js';
 import { plainOverrides } from '../config/hash.js';
 import type { ToolOverride, ToolOverrides } from '../config/model.js';
@@ -146,16 +145,6 @@ export interface ReviewedOffers {
 /** A launch for clients with the same declared capabilities. Its fingerprint differs from that of the launch for others. */
 export interface ReviewedLaunch extends LaunchDescription {
   readonly declared?: string;
-}
-
-/** Finds changed and new offers. The shell implements it for the core. */
-export interface OfferReview {
-  /** Notes every present offer of a launch, the common list first. The first one noted is the baseline. */
-  note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: (text: string) => string): void;
-  changesOf(launch: ReviewedLaunch, offers: ReviewedOffers): OfferChanges;
-  holdsBack(): boolean;
-  /** Fires when a change was accepted, when a server was forgotten, and when `holdsBack` changed. */
-  readonly onDidChange: Event<void>;
 }
 
 export type OfferChanges = Readonly<Record<ReviewedKind, ReadonlyMap<string, readonly ReviewedPart[]>>>;

@@ -1,11 +1,14 @@
 import { isObject } from './isObject.js';
 
+/** Compares by code units, so the order is the same in every locale. */
+export function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 /** Returns equal JSON for equal values by sorting the keys of objects. It serves hashes and comparisons. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
-    isObject(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
-      : inner,
+    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => byCodeUnits(a, b))) : inner,
   );
 }
 

@@ -81,11 +81,11 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
     const since = due?.since ?? now;
     if (due && now - since >= patience * debounceMs) return;
     due?.timer.dispose();
-    due = { since, timer: clock.after(debounceMs, dueNow) };
-  };
-  const dueNow = (): void => {
-    due = undefined;
-    void reading.request();
+    const timer = clock.after(debounceMs, () => {
+      due = undefined;
+      void reading.request();
+    });
+    due = { since, timer };
   };
   const reading = new SingleFlight(async () => {
     const before = await stampOf(disk, path);
@@ -125,13 +125,13 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
 
   void reading.request();
   lookLater();
-  const end = toDisposable(() => {
-    ended = true;
-    poll?.dispose();
-    due?.timer.dispose();
-    changes.dispose();
-  });
   return {
+    ...toDisposable(() => {
+      ended = true;
+      poll?.dispose();
+      due?.timer.dispose();
+      changes.dispose();
+    }),
     path,
     get content() {
       return content;
@@ -143,7 +143,6 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
       await reading.request();
       isAskedNow = false;
     },
-    dispose: () => end.dispose(),
   };
 }
 

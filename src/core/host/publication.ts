@@ -5,7 +5,8 @@
  * Invariants: the catalogue is replaced in one step and is a function of its input; an unchanged toolset stays the same
  * object; `mcp_admin` is there if any server is configured.
  */
-import type { ChangedOffer, OfferReview } from '../approval/offerPrints.js';
+import type { OfferLedger } from '../approval/offerLedger.js';
+import type { ChangedOffer } from '../approval/offerPrints.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { sameJson } from '../base/canonicalJson.js';
@@ -30,7 +31,7 @@ interface PublicationDeps {
   readonly services: Services;
   readonly permission: Pick<Permission, 'verdictOf'>;
   /** By default nothing is compared. */
-  readonly offerReview?: OfferReview | undefined;
+  readonly offerReview?: OfferLedger | undefined;
   readonly offersAdmin?: (() => boolean) | undefined;
 }
 

@@ -13,7 +13,7 @@ import { logLevelRank } from '../protocol/logLevels.js';
 import type { LeaseNews, ServerOutcome } from '../protocol/request.js';
 import { isFinal, taskChanged, taskIn, unwatchTask, watchTask } from '../protocol/tasks.js';
 import type { SlotHolder } from './limit.js';
-import { Subscriptions } from './subscriptions.js';
+import { Subscriptions } from './serverConversations.js';
 
 export type InstanceUse =
   /** It listed the tools and becomes the lease of the first conversation (L4). */

@@ -126,15 +126,21 @@ export class Serving {
   }
 
   offeredTo(conversation?: string): Offered {
-    const { common } = this.offers;
     const held = conversation === undefined ? undefined : this.pool.holderOf(conversation);
-    const offer = (held && !this.definition.trulyStateless && this.offers.ofInstance(held)) || common;
-    const curated = offer === common ? this.curated : offer.curate(this.definition, this.report());
-    // A list with two tools of one name is offered to no conversation (N5).
-    if (curated.kind === 'refused')
-      return { listing: common.listing, curated: this.curated, declared: [this.offers.commonDeclared] };
-    const declared = offer === common ? this.offers.commonDeclared : capabilitiesKey(held?.declared ?? {});
-    return { listing: offer.listing, curated, declared: [declared], ...(offer !== common && { special: offer.id }) };
+    const own = held && !this.definition.trulyStateless ? this.offers.ofInstance(held) : undefined;
+    const ownOffered = held && own && this.ownOffered(own, [capabilitiesKey(held.declared)]);
+    return ownOffered ?? this.commonOffered([this.offers.commonDeclared]);
+  }
+
+  private commonOffered(declared: readonly string[]): Offered {
+    return { listing: this.listing, curated: this.curated, declared };
+  }
+
+  /** A list with two tools of one name is offered to no conversation (N5). */
+  private ownOffered(offer: Offer, declared: readonly string[]): Offered | undefined {
+    if (offer === this.offers.common) return undefined;
+    const curated = offer.curate(this.definition, this.report());
+    return curated.kind === 'curated' ? { listing: offer.listing, curated, declared, special: offer.id } : undefined;
   }
 
   get ownLists(): readonly string[] {
@@ -146,12 +152,10 @@ export class Serving {
   }
 
   everyOffer(): readonly Offered[] {
-    return this.offers.all(this.pool.live).flatMap((offer): Offered[] => {
-      const { listing, id } = offer;
-      const declared = this.offers.declaredOf(offer, this.pool.live);
-      if (offer === this.offers.common) return [{ listing, curated: this.curated, declared }];
-      const curated = offer.curate(this.definition, this.report());
-      return curated.kind === 'curated' ? [{ listing, curated, declared, special: id }] : [];
+    const { live } = this.pool;
+    return this.offers.all(live).flatMap((offer) => {
+      const declared = this.offers.declaredOf(offer, live);
+      return offer === this.offers.common ? this.commonOffered(declared) : (this.ownOffered(offer, declared) ?? []);
     });
   }
 

@@ -1,5 +1,6 @@
 /** Passes one server's list through its filters, transforms and name rules (N1–N4, N7), as a pure function. */
 import { appOf, isForAppAlone } from '../apps/toolMeta.js';
+import { byCodeUnits } from '../base/canonicalJson.js';
 import type { Problem } from '../base/problem.js';
 import { clipped } from '../base/text.js';
 import { atOnce, type Sliced } from '../base/turns.js';
@@ -35,7 +36,6 @@ import {
   toolNameInvalid,
   toolsNotListed,
 } from './problems.js';
-import { byCodeUnits } from './canonicalTool.js';
 import { overridden, type Overridden } from './override.js';
 import { lookedAt } from './schemas.js';
 

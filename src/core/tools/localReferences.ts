@@ -1,5 +1,6 @@
 /** Makes a self-contained schema for the editor, because it fetches the schemas that another one names. */
 import { isObject } from '../base/isObject.js';
+import { valueKeywords } from './canonicalTool.js';
 
 /** A reference within the document. No base can turn it into another address, because bases are removed too. */
 const isLocal = (value: string): boolean => value.startsWith('#');
@@ -19,10 +20,10 @@ const mayStay: Readonly<Record<string, (value: string) => boolean>> = {
   markdownDescription: () => false,
 };
 
-/** An `id` there is a value. Other keywords are cleaned there too, because a reference may lead there. */
-const valueKeywords = new Set(['default', 'const', 'enum', 'examples']);
-
-/** A property may have the name of a keyword: a keyword has a text, and a property a schema. */
+/**
+ * A property may have the name of a keyword: a keyword has a text, and a property a schema. In a value, an `id` is data;
+ * other keywords are cleaned there too, because a reference may lead there.
+ */
 export function withLocalReferences(schema: unknown, isValue = false): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withLocalReferences(part, isValue));
   if (!isObject(schema)) return schema;

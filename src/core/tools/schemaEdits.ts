@@ -31,55 +31,36 @@ const wholeKeywords = [
 
 export function withFixed(schema: Schema, name: string, value: unknown): FixedSchema {
   if (isReferredTo(schema, name)) return { kind: 'unusable' };
-  const edit = new Fixing(schema, name, value);
-  const strict = edit.of(schema, false);
-  if (strict === 'unusable') return { kind: 'unusable' };
-  const { isKnown } = edit;
-  if (strict !== 'impossible') return { kind: 'changed', schema: strict, isKnown, isRefused: false };
-  // The server will refuse the value. Agents still do not see the argument.
-  const lenient = edit.of(schema, true);
-  return typeof lenient === 'string'
-    ? { kind: 'unusable' }
-    : { kind: 'changed', schema: lenient, isKnown, isRefused: true };
-}
-
-type Edited = Schema | 'impossible' | 'unusable';
-
-class Fixing {
-  isKnown = false;
-
-  constructor(
-    private readonly root: Schema,
-    private readonly name: string,
-    private readonly value: unknown,
-  ) {}
-
-  of(schema: Schema, takesAll: boolean): Edited {
-    const { name, value, root } = this;
-    if (wholeKeywords.some((key) => this.isNamedIn(schema[key]))) return 'unusable';
-    const { properties, additionalProperties, patternProperties } = schema;
+  let isKnown = false;
+  /** @param takesAll true if the value counts as valid everywhere */
+  const edit = (part: Schema, takesAll: boolean): Edited => {
+    if (wholeKeywords.some((key) => isNamed(part[key], name, schema))) return 'unusable';
+    const { properties, additionalProperties, patternProperties } = part;
     const own = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (own !== undefined) this.isKnown = true;
+    if (own !== undefined) isKnown = true;
     if (patternProperties !== undefined && own === undefined && additionalProperties !== undefined) return 'unusable';
     const judge = own ?? additionalProperties;
-    if (!takesAll && judge !== undefined && !accepts(judge, value, root)) return 'impossible';
-    let edited = without(schema, name);
+    if (!takesAll && judge !== undefined && !accepts(judge, value, schema)) return 'impossible';
+    let edited = without(part, name);
     for (const key of ['allOf', 'anyOf', 'oneOf'] as const) {
-      const parts = schema[key];
+      const parts = part[key];
       if (!Array.isArray(parts)) continue;
-      const changed = parts.map((part) => (isObject(part) ? this.of(part, takesAll) : (part as boolean)));
+      const changed = parts.map((one) => (isObject(one) ? edit(one, takesAll) : (one as boolean)));
       if (changed.includes('unusable')) return 'unusable';
-      const kept = changed.filter((part) => part !== 'impossible');
+      const kept = changed.filter((one) => one !== 'impossible');
       if (key === 'allOf' ? kept.length < changed.length : kept.length === 0 && parts.length > 0) return 'impossible';
       edited = { ...edited, [key]: kept };
     }
     return edited;
-  }
-
-  private isNamedIn(part: unknown): boolean {
-    return isNamed(part, this.name, this.root);
-  }
+  };
+  const strict = edit(schema, false);
+  // If the server will refuse the value, agents still do not see the argument.
+  const isRefused = strict === 'impossible';
+  const edited = isRefused ? edit(schema, true) : strict;
+  return typeof edited === 'string' ? { kind: 'unusable' } : { kind: 'changed', schema: edited, isKnown, isRefused };
 }
+
+type Edited = Schema | 'impossible' | 'unusable';
 
 function without(schema: Schema, name: string): Schema {
   const edited: Record<string, unknown> = { ...schema };
