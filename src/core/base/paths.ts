@@ -30,25 +30,21 @@ export function realPath(file: string, hops = 16): string {
 }
 
 function existing(file: string): string | undefined {
-  try {
-    return realpathSync.native(file);
-  } catch {
-    return undefined;
-  }
+  return unlessThrown(() => realpathSync.native(file));
 }
 
 /** Returns the path of an open file, or undefined on systems without that information. */
 export function openedPath(descriptor: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/self/fd/${descriptor}`);
-  } catch {
-    return undefined;
-  }
+  return unlessThrown(() => readlinkSync(`/proc/self/fd/${descriptor}`));
 }
 
 function linkTarget(file: string): string | undefined {
+  return unlessThrown(() => path.resolve(path.dirname(file), readlinkSync(file)));
+}
+
+function unlessThrown<T>(look: () => T): T | undefined {
   try {
-    return path.resolve(path.dirname(file), readlinkSync(file));
+    return look();
   } catch {
     return undefined;
   }

@@ -132,6 +132,9 @@ interface Frame {
   before: string;
 }
 
+/** Texts, words and punctuation of valid JSON. */
+const literals = /"[^"\\]*(?:\\.[^"\\]*)*"|[^\s"{}[\],:]+|[{}[\],:]/g;
+
 /** Goes through valid JSON literal by literal: texts and numbers change, and nothing else. */
 class JsonCleaning {
   private readonly frames: Frame[] = [{ isList: false, name: '', before: '' }];
@@ -144,29 +147,9 @@ class JsonCleaning {
   ) {}
 
   run(): string {
-    const { text } = this;
-    const parts: string[] = [];
-    for (let at = 0; at < text.length;) {
-      const character = text.charAt(at);
-      const end = character === '"' ? this.textEnd(at) : this.wordEnd(at);
-      const literal = text.slice(at, end);
-      parts.push(character === '"' ? this.cleanText(literal) : this.cleanWord(literal));
-      at = end;
-    }
-    return parts.join('');
-  }
-
-  private textEnd(at: number): number {
-    const { text } = this;
-    let end = at + 1;
-    while (text.charCodeAt(end) !== 0x22) end += text.charCodeAt(end) === 0x5c ? 2 : 1;
-    return end + 1;
-  }
-
-  private wordEnd(at: number): number {
-    const word = /[^\s"{}[\],:]+/y;
-    word.lastIndex = at;
-    return word.test(this.text) ? word.lastIndex : at + 1;
+    return this.text.replace(literals, (literal) =>
+      literal.startsWith('"') ? this.cleanText(literal) : this.cleanWord(literal),
+    );
   }
 
   private get frame(): Frame {
@@ -194,7 +177,7 @@ class JsonCleaning {
     return clean === value && isList && value.startsWith('-') ? cleanArgument(value, before, removal) : clean;
   }
 
-  /** Punctuation, white space, numbers, `true`, `false` and `null`. */
+  /** Punctuation, numbers, `true`, `false` and `null`. */
   private cleanWord(word: string): string {
     const { frame, frames, removal } = this;
     if (word === '{') frames.push({ isList: false, name: '', before: '' });

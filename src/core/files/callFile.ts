@@ -9,7 +9,7 @@ import type { Disposable } from '../base/disposables.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import { makePrivateFile } from '../base/privateFile.js';
 import { readAdded, readTextFile, type ReadSoFar } from '../base/textFile.js';
-import { lock } from './fileLock.js';
+import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
 import { tokenFileOf } from './tokenFile.js';
 
@@ -32,13 +32,8 @@ export async function callLines(file: string): Promise<string[]> {
   }
 }
 
-export async function clearCalls(file: string, clock: Clock): Promise<void> {
-  const unlock = await lock(`${file}.lock`, clock);
-  try {
-    await rm(file, { force: true });
-  } finally {
-    await unlock();
-  }
+export function clearCalls(file: string, clock: Clock): Promise<void> {
+  return underLock(file, clock, () => rm(file, { force: true }));
 }
 
 /**
@@ -125,9 +120,8 @@ export class CallFile implements Disposable {
     void this.flush();
   }
 
-  private async write(facts: readonly string[]): Promise<void> {
-    const unlock = await lock(`${this.file}.lock`, this.clock);
-    try {
+  private write(facts: readonly string[]): Promise<void> {
+    return underLock(this.file, this.clock, async () => {
       this.lines ??= (await allLines(this.file).catch(() => [])).length;
       const text = `${facts.join('\n')}\n`;
       if (this.lines === 0 || this.lines + facts.length > 2 * mostFacts) {
@@ -138,8 +132,6 @@ export class CallFile implements Disposable {
         await appendFile(this.file, text, { mode: 0o600 });
         this.lines += facts.length;
       }
-    } finally {
-      await unlock();
-    }
+    });
   }
 }

@@ -8,7 +8,7 @@ import { DisposableStore, type Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import { makePrivateFile } from '../base/privateFile.js';
 import { FileRefused, largestForeignFile, readTextFile } from '../base/textFile.js';
-import { lock } from './fileLock.js';
+import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
 import { readContent, realDisk, watchFile, type Disk, type WatchedFile } from './watchedFile.js';
 
@@ -77,15 +77,12 @@ export class SharedFile implements Disposable {
     this.store.dispose();
   }
 
-  private async replace(edit: (text: string | undefined) => string): Promise<void> {
-    const unlock = await lock(`${this.path}.lock`, this.clock);
-    try {
+  private replace(edit: (text: string | undefined) => string): Promise<void> {
+    return underLock(this.path, this.clock, async () => {
       const content = await readContent(disk, this.path);
       const before = content.kind === 'text' ? content.text : undefined;
       const after = edit(before);
       if (after !== before) await makePrivateFile(this.path, after);
-    } finally {
-      await unlock();
-    }
+    });
   }
 }
