@@ -31,10 +31,6 @@ export class DisposableStore implements Disposable {
     DisposableStore.live.add(this);
   }
 
-  get isDisposed(): boolean {
-    return this.ended;
-  }
-
   add<T extends Disposable>(item: T): T {
     if (this.ended) item.dispose();
     else this.items.add(item);

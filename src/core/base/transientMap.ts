@@ -24,12 +24,6 @@ export class TransientMap<Key, Value> {
     this.map.set(key, value);
   }
 
-  take(key: Key): Value | undefined {
-    const value = this.map.get(key);
-    this.delete(key);
-    return value;
-  }
-
   delete(key: Key): boolean {
     if (!this.map.delete(key)) return false;
     this.removals += 1;

@@ -123,13 +123,12 @@ export class CallFile implements Disposable {
   private write(facts: readonly string[]): Promise<void> {
     return underLock(this.file, this.clock, async () => {
       this.lines ??= (await allLines(this.file).catch(() => [])).length;
-      const text = `${facts.join('\n')}\n`;
       if (this.lines === 0 || this.lines + facts.length > 2 * mostFacts) {
         const kept = [...(await callLines(this.file)), ...facts].slice(-mostFacts);
         await makePrivateFile(this.file, `${kept.join('\n')}\n`);
         this.lines = kept.length;
       } else {
-        await appendFile(this.file, text, { mode: 0o600 });
+        await appendFile(this.file, `${facts.join('\n')}\n`, { mode: 0o600 });
         this.lines += facts.length;
       }
     });

@@ -93,17 +93,12 @@ export class OfferFiles {
   }
 
   private async writeAll(): Promise<void> {
-    for (let next = firstOf(this.toWrite); next; next = firstOf(this.toWrite)) {
-      const [launch, make] = next;
+    // This also reaches entries that are added on the way.
+    for (const [launch, make] of this.toWrite) {
       this.toWrite.delete(launch);
       await make()
         .then((text) => putLaunchFile(this.deps.folder, launch, text))
         .catch(this.deps.onFailure);
     }
   }
-}
-
-function firstOf<Key, Value>(map: ReadonlyMap<Key, Value>): readonly [Key, Value] | undefined {
-  for (const entry of map) return entry;
-  return undefined;
 }
