@@ -1,6 +1,6 @@
 /** Makes a host for one command from the config files, and ends it with everything that it started. */
 import { homedir } from 'node:os';
-import type { OfferReview } from '../core/approval/offerPrints.js';
+import type { OfferLedger } from '../core/approval/offerLedger.js';
 import { systemClock } from '../core/base/clock.js';
 import type { DisposableStore } from '../core/base/disposables.js';
 import type { Log } from '../core/base/log.js';
@@ -67,7 +67,7 @@ interface Guards {
   readonly only?: string | undefined;
   /** The client for the servers to expect; by default that of the run. */
   readonly expects?: (() => ExpectedClient) | undefined;
-  readonly offerReview: OfferReview;
+  readonly offerReview: OfferLedger;
 }
 
 /** The environment of every command. Secrets come from the keyring or from environment variables (C2). */

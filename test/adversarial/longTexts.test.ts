@@ -18,8 +18,7 @@ import { sketch } from '../../src/core/yaml/sketch.js';
 import { outline } from '../../src/core/authoring/outline.js';
 import { curate, type CurationRules } from '../../src/core/tools/curate.js';
 import { canonicalTool } from '../../src/core/tools/canonicalTool.js';
-import { completed } from '../../src/core/tools/override.js';
-import { overridden } from '../../src/core/tools/overrideSchemas.js';
+import { completed, overridden } from '../../src/core/tools/override.js';
 import { compilePattern } from '../../src/core/tools/patterns.js';
 import { admitsResource, contentsRefused } from '../../src/core/tools/promptsAndResources.js';
 import { systemClock } from '../../src/core/base/clock.js';
@@ -238,7 +237,7 @@ const rooms = [
 
 /** Reasons to leave a function with a foreign text out. */
 const notFed: Readonly<Record<string, readonly string[]>> = {
-  'It compares entries that were read before, each once.': ['isSameList'],
+  'It compares entries that were read before, each once.': ['sameJson'],
   'It reads whole messages in slices; longMessages.test.ts sends them.': ['decodedInSlices', 'parseLongMessages'],
   'It is given names that are bounded: they have passed N4, or are clipped.': [
     'judge',

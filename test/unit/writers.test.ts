@@ -38,7 +38,8 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'ftruncateSync mkdirSync openSync writeSync': 'The writer: it looks where links lead, before and after it opens.',
   },
   'core/base/privateFile.ts': {
-    'mkdir rename unlink writeFile': 'It makes a new file beside and renames it, which follows no link at its end.',
+    'mkdir rename rm unlink writeFile':
+      'It makes a new file beside and renames it, which follows no link at its end, or removes it.',
   },
   'core/files/callFile.ts': {
     'appendFile rm': 'It extends and removes a private file in the home folder.',
@@ -54,7 +55,6 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'mkdir open rename rm': 'It writes to the storage of the editor, to new files alone.',
   },
   'core/results/artifactQuota.ts': { rm: 'It removes files in the storage of the editor.' },
-  'core/base/launchFiles.ts': { rm: 'It removes files in the storage of the editor.' },
   'core/approval/offerTexts.ts': { rm: 'It removes files in the storage of the editor.' },
   'core/remembered/offerFiles.ts': { rm: 'It removes files in the storage of the editor.' },
   'core/base/textFile.ts': { 'open openSync': 'It opens files to read them.' },

@@ -1,4 +1,4 @@
-/** The texts that a person reads before they approve a start (S1). Everything is pure and does not import `vscode`. */
+/** The texts that a person reads before they approve a start (S1). */
 import { folded, halfWidth, pageWidth } from '../base/folded.js';
 import { inert, inertLines, oneLine, type Inert } from '../base/inert.js';
 import type { LaunchDescription, LaunchPart } from './fingerprint.js';
@@ -9,13 +9,10 @@ const widest = 'environment'.length;
 
 export interface PendingLaunch {
   readonly launch: LaunchDescription;
-  /** The last approved launch of this server. */
   readonly before: LaunchDescription | undefined;
-  /** True if that launch serves now. */
   readonly isServed?: boolean;
 }
 
-/** Returns the command without its environment, or the address. */
 export function commandLine({ parts }: LaunchDescription): string {
   return parts
     .filter(({ label }) => label === 'command' || label === 'argument' || label === 'address')
@@ -30,7 +27,6 @@ export function approveCommand(server: string, folder?: string): string {
   return oneLine(`mcp-toolsets approve ${server}${word === undefined ? '' : ` -C ${word}`}`);
 }
 
-/** Returns the whole launch, one part on each line. */
 export function launchLines({ parts }: LaunchDescription): string[] {
   return parts.map((part) => [`${part.label}: ${part.shown}`, ...maskNote(part, false)].join('   '));
 }
@@ -40,10 +36,7 @@ function maskNote({ digest }: LaunchPart, isChanged: boolean): string[] {
   return digest === undefined ? [] : [`(masked${isChanged ? ', changed' : ''}, digest ${digest})`];
 }
 
-/**
- * Finds the masked values that changed. The first `--token=•••` is compared with the first of the earlier launch, and
- * so on.
- */
+/** The first `--token=•••` is compared with the first of the earlier launch, and so on. */
 function changedValues(now: LaunchDescription, before: LaunchDescription | undefined): ReadonlySet<LaunchPart> {
   const left = before?.parts.filter(({ digest }) => digest !== undefined) ?? [];
   const changed = now.parts.filter(({ label, shown, digest }) => {
@@ -54,7 +47,6 @@ function changedValues(now: LaunchDescription, before: LaunchDescription | undef
   return new Set(changed);
 }
 
-/** @param fileLabel returns the form of a file for a person */
 export function question(pending: readonly PendingLaunch[], fileLabel: (file: string) => string): Inert {
   const files = [...new Set(pending.map(({ launch }) => fileLabel(launch.source)))].join(', ');
   const names = shortList(
@@ -78,10 +70,7 @@ export function question(pending: readonly PendingLaunch[], fileLabel: (file: st
   return inert`${pending.length} MCP servers of ${files} want to start${what}: ${names}.`;
 }
 
-/**
- * Returns the document of a review, and the last approved launches of the same servers. The editor compares the two
- * line by line.
- */
+/** The editor compares the document with that of the last approved launches line by line. */
 export function reviewTexts(
   pending: readonly PendingLaunch[],
   fileLabel: (file: string) => string,
@@ -117,10 +106,7 @@ export function reviewTexts(
   };
 }
 
-/**
- * Returns the text for a message box. Returns undefined if it is too long, or if a part is gone or new, because only a
- * comparison shows that.
- */
+/** Returns undefined for a long text, and if a part is gone or new, because only a comparison shows that. */
 export function dialogDetail({ launch, before = launch }: PendingLaunch): Inert | undefined {
   const labels = ({ parts }: LaunchDescription): string => parts.map(({ label }) => label).join();
   if (labels(launch) !== labels(before)) return undefined;

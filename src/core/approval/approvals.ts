@@ -12,15 +12,12 @@ export interface Approvals {
 export type ApprovalStatus =
   | { readonly kind: 'notAsked' }
   | { readonly kind: 'approved' }
-  /** `launch` may not start before a person has approved it. */
   | { readonly kind: 'pending'; readonly launch: LaunchDescription };
 
-/** Returns the launch that a person approves; undefined if the entry has an error. */
 export function launchOf(server: ConfiguredServer | undefined): LaunchDescription | undefined {
   return server?.kind === 'valid' ? describeLaunch(server.definition) : undefined;
 }
 
-/** @param approvals absent if every launch may start */
 export function judgeLaunch(definition: ServerDefinition, approvals: Approvals | undefined): ApprovalStatus {
   if (!approvals) return { kind: 'notAsked' };
   const launch = describeLaunch(definition);

@@ -1,13 +1,7 @@
 /**
- * Describes a launch for an approval (S1), so that it can be shown, stored and compared, and gives it a fingerprint.
- * Links in paths are followed. Everything else is pure.
- *
- * A description holds everything that decides what runs, with its connections and its input: the file and the id,
- * transport, command, arguments in their order, working directory, names and literals of `env` and `headers`, the
- * sources of references, the file of `envFile` and its variables, URL, session id. It leaves out the values behind
- * references, because the person changes those and not the workspace. It also leaves out the values of that file that
- * `reviewMask` lets a person exchange, filters, transforms, time limits, `enabled`, `truely-stateless`, the order of
- * maps, and comments.
+ * Describes a launch for an approval (S1), with all that decides what runs, and gives it a fingerprint. It leaves out the
+ * values behind references, because the person changes those and not the workspace, and the values of `envFile` that a
+ * person may exchange. Filters, transforms, time limits, `enabled`, the order of maps and comments do not count.
  *
  * Invariants: two launches with one fingerprint start the same, except for those values; a description has only the
  * digest of a masked value; `reviewMask` decides about masks. Two launches with one fingerprint of their worktrees differ
@@ -16,18 +10,12 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { assertNever } from '../base/assertNever.js';
+import { byCodeUnits } from '../base/canonicalJson.js';
 import { quoted } from '../base/inert.js';
 import { realPath } from '../base/paths.js';
+import { perObject } from '../base/perObject.js';
 import { mask } from '../base/secrets.js';
-import type {
-  EnvFile,
-  EnvValue,
-  Launch,
-  OAuthSettings,
-  Reference,
-  ReferenceSource,
-  ServerDefinition,
-} from '../config/model.js';
+import type { EnvFile, EnvValue, Launch, OAuthSettings, Reference, ServerDefinition } from '../config/model.js';
 import { folderOf } from '../config/sources.js';
 import { holdsSecret, maskedAddress, maskedArgument, maskedVariable, mayBeExchanged } from './reviewMask.js';
 import { relocated, worktreeOf, type WorktreePlace } from './worktree.js';
@@ -46,7 +34,6 @@ export interface LaunchPart {
     | 'sign-in';
   /** One line of printable characters. Two values have the same text only if a part is masked. */
   readonly shown: string;
-  /** The digest of the whole value, if `shown` masks a part of it. */
   readonly digest?: string;
 }
 
@@ -55,28 +42,21 @@ export interface LaunchDescription {
   /** The absolute path of its file in the real folder, so that links to one folder count as the same. */
   readonly source: string;
   readonly parts: readonly LaunchPart[];
-  /** The absolute path of the folder in which a program runs. */
   readonly directory?: string;
   readonly fingerprint: string;
   /** The Git worktree of the source. Its fingerprint is the same in all worktrees, and absent if a path leads out. */
   readonly worktree?: WorktreePlace & { readonly fingerprint?: string };
 }
 
-const described = new WeakMap<ServerDefinition, LaunchDescription>();
-
-export function describeLaunch(definition: ServerDefinition): LaunchDescription {
-  const known = described.get(definition);
-  if (known) return known;
+export const describeLaunch = perObject((definition: ServerDefinition): LaunchDescription => {
   const server = definition.id;
   const { file } = definition.places.key;
   const source = path.join(realPath(folderOf(file)), path.relative(folderOf(file), file));
   const launch = withRealPaths(definition.launch);
   const { parts, fingerprint } = printOf(launch, [server, source]);
   const runsIn = launch.transport === 'stdio' ? { directory: launch.cwd } : {};
-  const description = { server, source, parts, ...runsIn, fingerprint, ...inWorktree(launch, server, source) };
-  described.set(definition, description);
-  return description;
-}
+  return { server, source, parts, ...runsIn, fingerprint, ...inWorktree(launch, server, source) };
+});
 
 function inWorktree(launch: Launch, server: string, source: string): Pick<LaunchDescription, 'worktree'> {
   const found = worktreeOf(source);
@@ -88,7 +68,7 @@ function inWorktree(launch: Launch, server: string, source: string): Pick<Launch
 }
 
 function printOf(launch: Launch, names: readonly string[]): Pick<LaunchDescription, 'parts' | 'fingerprint'> {
-  const parts = partsOf(launch, (label, value) => hash([...names, label, value]));
+  const parts = partsOf(launch, (of) => (value) => hash([...names, of, value]));
   const texts = parts.flatMap(({ label, shown, digest }) => [label, shown, digest ?? '']);
   return { parts, fingerprint: hash([...names, ...texts]) };
 }
@@ -99,18 +79,19 @@ function withRealPaths(launch: Launch): Launch {
   return { ...launch, cwd: realPath(cwd), ...(envFile && { envFile: { ...envFile, file: realPath(envFile.file) } }) };
 }
 
-type Digest = (label: string, value: string) => string;
+/** Returns the function that makes the digest of a value of one part. */
+type Digest = (of: string) => (value: string) => string;
 
 function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
   const plain = (label: LaunchPart['label'], value: string): LaunchPart => {
     const masked = maskedText(label, value);
     return masked === value
       ? { label, shown: written(value) }
-      : { label, shown: written(masked, true), digest: digest(label, value) };
+      : { label, shown: written(masked, true), digest: digest(label)(value) };
   };
   const values = (label: 'environment' | 'header', map: ReadonlyMap<string, EnvValue>): LaunchPart[] =>
     [...map.entries()]
-      .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+      .sort(([a], [b]) => byCodeUnits(a, b))
       .map(([name, value]) => valuePart(label, name, value, digest));
   switch (launch.transport) {
     case 'stdio':
@@ -121,7 +102,7 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
         ...launch.args.map((argument, index) => {
           const reference = launch.argReferences?.get(index);
           return reference
-            ? referencePart('argument', undefined, reference, (text) => digest('argument', text))
+            ? referencePart('argument', undefined, reference, digest('argument'))
             : plain('argument', argument);
         }),
         { label: 'directory', shown: written(launch.cwd) },
@@ -132,12 +113,12 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
       return [
         plain('transport', launch.transport),
         launch.urlReference
-          ? referencePart('address', undefined, launch.urlReference, (text) => digest('address', text))
+          ? referencePart('address', undefined, launch.urlReference, digest('address'))
           : plain('address', launch.url),
         ...values('header', launch.headers),
         ...(launch.sessionId === ''
           ? []
-          : [{ label: 'session id' as const, shown: mask, digest: digest('session id', launch.sessionId) }]),
+          : [{ label: 'session id' as const, shown: mask, digest: digest('session id')(launch.sessionId) }]),
         ...signInParts(launch.oauth, digest),
       ];
     default:
@@ -145,19 +126,16 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
   }
 }
 
-/**
- * The variables of a file decide what runs, as those in `env` do. But a person may exchange a secret in it without a
- * question.
- */
+/** Variables decide what runs, as those in `env` do. But a person may exchange a secret without a question. */
 function envFileParts({ file, values }: EnvFile, digest: Digest): LaunchPart[] {
   const label = 'env file';
-  const sorted = [...values].sort(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = [...values].sort(([a], [b]) => byCodeUnits(a, b));
   return [
     { label, shown: written(file) },
     ...sorted.map(([name, value]): LaunchPart => {
       const isExchanged = mayBeExchanged(name) && maskedVariable(name, value) === mask;
       if (isExchanged) return { label, shown: `${written(name)} = ${mask}   (may be exchanged)` };
-      return { ...environmentPart(name, value, (text) => digest(`${label} ${name}`, text)), label };
+      return { ...environmentPart(name, value, digest(`${label} ${name}`)), label };
     }),
   ];
 }
@@ -185,24 +163,13 @@ function valuePart(
   value: EnvValue,
   digest: Digest,
 ): LaunchPart {
-  const shownName = written(name);
-  switch (value.kind) {
-    case 'reference':
-      return referencePart(label, name, value, (text) => digest(`prefix of ${label} ${name}`, text));
-    case 'literal':
-      return label === 'environment'
-        ? environmentPart(name, value.value, (text) => digest(`${label} ${name}`, text))
-        : { label, shown: `${shownName} = ${mask}`, digest: digest(`${label} ${name}`, value.value) };
-    default:
-      return assertNever(value);
-  }
+  if (value.kind === 'reference') return referencePart(label, name, value, digest(`prefix of ${label} ${name}`));
+  const digestOf = digest(`${label} ${name}`);
+  if (label === 'environment') return environmentPart(name, value.value, digestOf);
+  return { label, shown: `${written(name)} = ${mask}`, digest: digestOf(value.value) };
 }
 
 const nouns = { env: 'variable', secret: 'secret' } as const;
-
-function argvOf(source: ReferenceSource): readonly string[] {
-  return source.kind === 'command' ? source.argv : [];
-}
 
 /** Shows the source of a value and the text around it, never the value. */
 function referencePart(
@@ -236,7 +203,9 @@ function referencePart(
   const otherwise = fallback === undefined ? '' : `, or ${text(fallback)} if that is not set`;
   const shown = `${name === undefined ? '' : `${written(name)} = `}${value}${otherwise}`;
   const isPlain = suffix === '' && fallback === undefined && source.kind !== 'command';
-  const whole = isPlain ? prefix : JSON.stringify([prefix, suffix, fallback ?? null, ...argvOf(source)]);
+  const whole = isPlain
+    ? prefix
+    : JSON.stringify([prefix, suffix, fallback ?? null, ...(source.kind === 'command' ? source.argv : [])]);
   return isMasked ? { label, shown, digest: digest(whole) } : { label, shown };
 }
 

@@ -1,13 +1,11 @@
 /**
- * Keeps the approvals of a person (S1), for the editor and the command line. A person approves a launch and not a
- * server, so that a return to an earlier launch needs no new question. An entry of the store with an error counts as
- * not approved.
- *
- * Invariant: a folder cannot approve itself. If the store lies inside the folder of a config file, only approvals of
- * this process count.
+ * Keeps the approvals of a person (S1). A person approves a launch and not a server, so that a return to an earlier launch
+ * needs no new question. Invariant: a folder cannot approve itself. If the store lies inside the folder of a config file,
+ * only approvals of this process count.
  */
 import { Emitter, type Event } from '../base/events.js';
 import { DisposableStore, type Disposable } from '../base/disposables.js';
+import { isObject } from '../base/isObject.js';
 import { isBelow } from '../base/paths.js';
 import { folderOf } from '../config/sources.js';
 import { storedJson } from '../protocol/json.js';
@@ -15,19 +13,16 @@ import type { Approvals } from './approvals.js';
 import type { LaunchDescription, LaunchPart } from './fingerprint.js';
 import { worktreeOf, type WorktreePlace } from './worktree.js';
 
-/** The storage of a workspace. */
 export interface Storage {
   get(key: string): unknown;
   update(key: string, value: unknown): PromiseLike<void>;
 }
 
-/** A text that other processes read and change too. */
 export interface ApprovalStore {
   readonly path: string;
   readonly text: string | undefined;
   readonly onDidChange: Event<void>;
   open(): Promise<void>;
-  /** Resolves when `edit` has changed the latest text. */
   change(edit: (text: string | undefined) => string): Promise<void>;
 }
 
@@ -35,13 +30,9 @@ interface ApprovalLedgerDeps {
   readonly store: ApprovalStore;
   /** Returns true if a person wants to be asked. `recheck` has to be called when this changes. */
   readonly asks: () => boolean;
-  /** Returns true if a file is the user's own, so that its servers need no approval. By default, no file is. */
   readonly isUsersOwn?: (file: string) => boolean;
-  /** Returns true if a folder belongs to the workspace. By default, none does. */
   readonly isInWorkspace?: (folder: string) => boolean;
-  /**
-   * Forgets the offers of a server after a revocation. Called when it no longer serves, so that none is noted again.
-   */
+  /** Called after a revocation when the server no longer serves, so that none of its offers is noted again. */
   readonly forgetOffers?: (server: ApprovedServer) => void;
 }
 
@@ -54,13 +45,11 @@ export interface ApprovedServer {
 }
 
 interface Approved {
-  /** In the order of approval. */
   readonly launches: readonly LaunchDescription[];
   /** The servers that lost their approval. An older storage must not bring it back. */
   readonly revoked: readonly ApprovedServer[];
 }
 
-/** The earlier place of the approvals of a workspace. */
 const earlierKey = 'mcpToolsets.approvals';
 /** The limits for one server and for all. The oldest launches are dropped first. */
 const mostLaunches = 20;
@@ -85,10 +74,7 @@ export class ApprovalLedger implements Approvals, Disposable {
     );
   }
 
-  /**
-   * Resolves when the approvals are known. Until then there are none.
-   * @param earlier the storage of the workspace; its approvals move into the store
-   */
+  /** Until then there are no approvals. @param earlier the storage of the workspace; its approvals move into the store */
   async load(earlier?: Storage): Promise<void> {
     await this.deps.store.open();
     const kept = earlier?.get(earlierKey);
@@ -103,7 +89,6 @@ export class ApprovalLedger implements Approvals, Disposable {
     await earlier.update(earlierKey, undefined);
   }
 
-  /** Lists each server once, the latest approvals last. */
   get servers(): readonly ApprovedServer[] {
     const all = [...this.stored, ...this.here].map((one) => ({ one, key: keyOf(one) }));
     return [...new Map(all.map(({ one, key }) => [key, one])).values()];
@@ -113,7 +98,6 @@ export class ApprovalLedger implements Approvals, Disposable {
     return this.deps.asks() ? this.judgeAsking(launch) : 'notAsked';
   }
 
-  /** Judges as if the person wants to be asked. */
   judgeAsking(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
     if (this.deps.isUsersOwn?.(launch.source)) return this.judgeUsersOwn(launch);
     const known = this.known(folderOf(launch.source));
@@ -140,7 +124,6 @@ export class ApprovalLedger implements Approvals, Disposable {
     return isApproved ? 'approved' : 'pending';
   }
 
-  /** Returns the last approved launch of the same server of the same file, in any worktree. */
   approvedBefore(launch: ApprovedServer): LaunchDescription | undefined {
     return this.known(folderOf(launch.source))
       .filter((other) => sameServer(other, launch))
@@ -158,7 +141,6 @@ export class ApprovalLedger implements Approvals, Disposable {
     this.changes.fire();
   }
 
-  /** Approves exactly these launches, whatever the servers are now. Resolves when they are stored. */
   async approve(launches: readonly LaunchDescription[]): Promise<void> {
     this.allow(launches);
     const kept = launches.filter(({ source, directory }) =>
@@ -214,7 +196,6 @@ function withApproved({ launches, revoked }: Approved, approved: readonly Launch
   return { launches: next, revoked: revoked.filter((one) => !approved.some((other) => sameServer(one, other))) };
 }
 
-/** Leaves out entries with errors. */
 function approvedIn(text: string | undefined): Approved {
   const { version, approvals, revoked } = asRecord(text === undefined ? undefined : storedJson(text));
   if (version !== 1) return { launches: [], revoked: [] };
@@ -230,6 +211,10 @@ export function sameServer(a: ApprovedServer, b: ApprovedServer): boolean {
 
 function keyOf({ server, source, worktree = worktreeOf(source) }: ApprovedServer): string {
   return JSON.stringify([server, ...(worktree ? [worktree.repository, worktree.within] : [source])]);
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
 }
 
 function isServer(value: unknown): value is ApprovedServer {
@@ -250,8 +235,4 @@ function isDescription(value: unknown): value is LaunchDescription {
 function isPart(value: unknown): value is LaunchPart {
   const { label, shown, digest } = asRecord(value);
   return typeof label === 'string' && typeof shown === 'string' && (digest === undefined || typeof digest === 'string');
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -1,9 +1,7 @@
 /**
  * Keeps the first list of each approved launch, its tools, prompts and instructions, and the changes that a person has
- * accepted (S3). Another launch has another first list. The ledger is in the editor's storage of the workspace. An
- * entry with an error counts as not seen yet.
- *
- * Invariant: a person accepts exactly the `OfferChange` that they saw, whatever the server offers now.
+ * accepted (S3), in the storage of the workspace. An entry with an error counts as not seen yet. Invariant: a person
+ * accepts exactly the `OfferChange` that they saw, whatever the server offers now.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
@@ -20,7 +18,6 @@ import {
   type OfferChanges,
   type OfferName,
   type OfferPrint,
-  type OfferReview,
   type OfferText,
   type ReviewedKind,
   type ReviewedLaunch,
@@ -32,15 +29,12 @@ import type { KeptText, OfferTexts } from './offerTexts.js';
 
 interface OfferLedgerDeps {
   readonly storage: Storage;
-  /** Keeps accepted texts. Without it, only hashes of earlier texts are known. */
   readonly texts?: OfferTexts | undefined;
   /** Returns true if changes are kept from agents. `recheck` has to be called when this changes. */
   readonly holdsBack: () => boolean;
-  /** Called when the ledger could not be stored. */
   readonly onStoreFailure: (error: unknown) => void;
 }
 
-/** A changed offer for a person, with its earlier text. */
 export interface OfferChange extends OfferName, ApprovedServer {
   readonly parts: readonly ReviewedPart[];
   readonly print: OfferPrint;
@@ -55,14 +49,10 @@ interface SeenLaunch extends Reviewed {
   readonly fingerprint: string;
   /** By kind and original name. A kind that was never listed has no baseline yet. */
   readonly prints: Map<ReviewedKind, Map<string, OfferPrint>>;
-  /**
-   * Its present offer to all conversations together. If one name has several forms, one that was not accepted counts.
-   */
+  /** Its present offer to all conversations. If one name has several forms, one that was not accepted counts. */
   listed: Listed;
-  /** True if it was listed in this window. */
   isListed: boolean;
   redact: (text: string) => string;
-  /** The offers of `prints` whose texts are not stored yet. */
   readonly toKeep: Map<string, ReviewedOffer>;
   /** True if the texts of `prints` are stored. It is false for an entry of an earlier version. */
   keepsTexts: boolean;
@@ -76,13 +66,13 @@ type Listed = Readonly<Record<ReviewedKind, Map<string, ReviewedOffer>>>;
 
 const nothing = (): Listed => ({ tool: new Map(), prompt: new Map(), instructions: new Map() });
 
-export class OfferLedger implements OfferReview, Disposable {
+export class OfferLedger implements Disposable {
   private readonly changes = new Emitter<void>();
-  /** Launches by fingerprint, the latest last. */
   private readonly launches = new BoundedMap<string, SeenLaunch>(mostLaunches);
   private storing: Promise<void> | undefined;
   private keeping: Promise<void> = Promise.resolve();
 
+  /** Fires when a change was accepted, when a server was forgotten, and when `holdsBack` changed. */
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly deps: OfferLedgerDeps) {
@@ -91,6 +81,10 @@ export class OfferLedger implements OfferReview, Disposable {
       this.launches.set(seen.fingerprint, seen);
   }
 
+  /**
+   * Notes every present offer of a launch, the common list first. The first one noted is the baseline.
+   * @param redact removes secrets from texts before they are kept
+   */
   note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: (text: string) => string): void {
     const seen = this.seen(launch);
     seen.redact = redact;
@@ -129,7 +123,6 @@ export class OfferLedger implements OfferReview, Disposable {
     return this.deps.holdsBack();
   }
 
-  /** Resolves with the change that a person reads before they accept it; undefined if there is no change. */
   async changeOf({ launch, kind, original }: OfferName): Promise<OfferChange | undefined> {
     const seen = this.launches.get(launch);
     const offer = seen?.listed[kind].get(original);
@@ -147,7 +140,6 @@ export class OfferLedger implements OfferReview, Disposable {
     return { ...change, before: kept && samePrint(kept.print, was) ? kept.text : 'notKept' };
   }
 
-  /** Accepts exactly the shown changes, whatever the servers offer now. */
   accept(changes: readonly OfferChange[]): void {
     for (const { launch, kind, original, print, now } of changes) {
       const seen = this.launches.get(launch);
@@ -179,7 +171,6 @@ export class OfferLedger implements OfferReview, Disposable {
     this.changes.fire();
   }
 
-  /** Resolves when everything is stored. */
   async stored(): Promise<void> {
     await this.storing;
     await this.keeping;
@@ -196,7 +187,6 @@ export class OfferLedger implements OfferReview, Disposable {
     return seen;
   }
 
-  /** Writes all changes of one turn at once. */
   private store(): void {
     this.storing ??= Promise.resolve()
       .then(() => {
@@ -261,7 +251,6 @@ function byName(listed: readonly ReviewedOffer[]): Map<string, ReviewedOffer> {
   return found;
 }
 
-/** A kind has no space in it. */
 function keyOf(kind: ReviewedKind, name: string): string {
   return `${kind} ${name}`;
 }

@@ -1,11 +1,10 @@
 /**
- * The parts of a server's offer on which an approval relies (S3): texts, schemas, hints and visibility of tools, texts
- * and arguments of prompts, and the instructions. Each part is kept as a short hash. The order of keys does not count,
- * and everything else does. Everything is pure; the shell knows the earlier offers (`OfferReview`).
+ * The parts of a server's offer on which an approval relies (S3), each kept as a short hash. The order of keys does not
+ * count, and everything else does.
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
-import type { Event } from '../base/events.js';
+import { perObject } from '../base/perObject.js';
 import { plainOverrides } from '../config/hash.js';
 import type { ToolOverride, ToolOverrides } from '../config/model.js';
 import type { OfferedPrompt, OfferedTool } from '../tools/catalogue.js';
@@ -25,24 +24,19 @@ export const reviewedKinds = Object.keys(partsOf) as readonly ReviewedKind[];
 /** `new` is always the only one: the first list of the server did not contain the offer. */
 export type ReviewedPart = (typeof partsOf)[ReviewedKind][number] | 'new';
 
-/** One hash for each part. */
 export type OfferPrint = readonly string[];
 
 /** The text of an offer for a person, in labelled parts. JSON is laid out in lines. */
 export type OfferText = readonly (readonly [label: string, text: string])[];
 
-/** A tool, a prompt or the instructions in their present form. */
 export interface ReviewedOffer {
   readonly kind: ReviewedKind;
-  /** The original name; empty for instructions. */
+  /** Empty for instructions. */
   readonly name: string;
   readonly print: OfferPrint;
   text(): OfferText;
 }
 
-const known = new WeakMap<object, ReviewedOffer>();
-
-/** @param override what the file says about the tool */
 export function reviewedTool(tool: OfferedTool, override?: ToolOverride): ReviewedOffer {
   return override ? withOverride(reviewedTool(tool), override) : plainTool(tool);
 }
@@ -56,54 +50,44 @@ function withOverride({ print, text, ...rest }: ReviewedOffer, override: ToolOve
   };
 }
 
-function plainTool(tool: OfferedTool): ReviewedOffer {
-  return remembered(tool, () => {
-    const { name, title, description, inputSchema, outputSchema, annotations, _meta: meta } = tool;
-    const { title: shownTitle, ...hints } = annotations ?? {};
-    const ui = meta?.['ui'];
-    return {
-      kind: 'tool',
-      name,
-      print: [
-        hash([title, description, shownTitle]),
-        hash([inputSchema, outputSchema]),
-        hash(hints),
-        hash([ui]),
-        hash([undefined]),
-      ],
-      text: () => [
-        ...said('title', title),
-        ...said('title that is shown', shownTitle),
-        ...said('description', description),
-        ...laidOut('input schema', inputSchema),
-        ...laidOut('output schema', outputSchema),
-        ...laidOut('hints', Object.keys(hints).length > 0 ? hints : undefined),
-        ...laidOut('app and visibility', ui),
-      ],
-    };
-  });
-}
+const plainTool = perObject((tool: OfferedTool): ReviewedOffer => {
+  const { name, title, description, inputSchema, outputSchema, annotations, _meta: meta } = tool;
+  const { title: shownTitle, ...hints } = annotations ?? {};
+  const ui = meta?.['ui'];
+  return {
+    kind: 'tool',
+    name,
+    print: [
+      hash([title, description, shownTitle]),
+      hash([inputSchema, outputSchema]),
+      hash(hints),
+      hash([ui]),
+      hash([undefined]),
+    ],
+    text: () => [
+      ...said('title', title),
+      ...said('title that is shown', shownTitle),
+      ...said('description', description),
+      ...laidOut('input schema', inputSchema),
+      ...laidOut('output schema', outputSchema),
+      ...laidOut('hints', Object.keys(hints).length > 0 ? hints : undefined),
+      ...laidOut('app and visibility', ui),
+    ],
+  };
+});
 
-export function reviewedPrompt(prompt: OfferedPrompt): ReviewedOffer {
-  return remembered(prompt, () => {
-    const { name, title, description, arguments: taken } = prompt;
-    return {
-      kind: 'prompt',
-      name,
-      print: [hash([title, description]), hash([taken])],
-      text: () => [...said('title', title), ...said('description', description), ...laidOut('arguments', taken)],
-    };
-  });
-}
+export const reviewedPrompt = perObject((prompt: OfferedPrompt): ReviewedOffer => {
+  const { name, title, description, arguments: taken } = prompt;
+  return {
+    kind: 'prompt',
+    name,
+    print: [hash([title, description]), hash([taken])],
+    text: () => [...said('title', title), ...said('description', description), ...laidOut('arguments', taken)],
+  };
+});
 
 export function reviewedInstructions(text: string): ReviewedOffer {
   return { kind: 'instructions', name: '', print: [hash([text])], text: () => said('text', text) };
-}
-
-function remembered(from: object, make: () => ReviewedOffer): ReviewedOffer {
-  const offer = known.get(from) ?? make();
-  known.set(from, offer);
-  return offer;
 }
 
 function said(label: string, text: unknown): [string, string][] {
@@ -140,52 +124,27 @@ function hash(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('base64url').slice(0, 16);
 }
 
-/** The key of an offer. */
 export interface OfferName {
-  /** The fingerprint of its launch. */
   readonly launch: string;
   readonly kind: ReviewedKind;
-  /** The original name; empty for instructions. */
   readonly original: string;
 }
 
-/** A tool, a prompt or instructions that changed after the approval of their server (S3). */
 export interface ChangedOffer extends OfferName {
-  /** Never empty. */
   readonly parts: readonly ReviewedPart[];
-  /** True if it is kept from agents until a person accepts it. */
   readonly held: boolean;
 }
 
-/** The reviewed parts of one list. */
 export interface ReviewedOffers {
   readonly tool: readonly OfferedTool[];
   readonly prompt: readonly OfferedPrompt[];
   readonly instructions: string | undefined;
-  /** What the file says about these tools. */
   readonly overrides?: ToolOverrides | undefined;
 }
 
 /** A launch for clients with the same declared capabilities. Its fingerprint differs from that of the launch for others. */
 export interface ReviewedLaunch extends LaunchDescription {
-  /** JSON of the capabilities; absent if there are none. */
   readonly declared?: string;
-}
-
-/** Finds changed and new offers. The shell implements it for the core. */
-export interface OfferReview {
-  /**
-   * Notes every present offer of a launch, the common list first. The first one noted is the baseline.
-   *
-   * @param redact removes secrets from texts before they are kept
-   */
-  note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: (text: string) => string): void;
-  /** Returns the changed parts of one list, by kind and original name. */
-  changesOf(launch: ReviewedLaunch, offers: ReviewedOffers): OfferChanges;
-  /** Returns true if a changed offer is kept from agents until a person has accepted it. */
-  holdsBack(): boolean;
-  /** Fires when a change was accepted, when a server was forgotten, and when `holdsBack` changed. */
-  readonly onDidChange: Event<void>;
 }
 
 export type OfferChanges = Readonly<Record<ReviewedKind, ReadonlyMap<string, readonly ReviewedPart[]>>>;

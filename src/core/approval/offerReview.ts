@@ -1,7 +1,4 @@
-/**
- * The texts that a person reads before they accept changes since the approval (S3). The text leaves out and hides nothing:
- * invisible characters are escaped, long lines are folded, and empty lines are counted. Everything is pure.
- */
+/** The texts that a person reads before they accept changes since the approval (S3). Nothing is left out or hidden. */
 import type { OfferChange } from './offerLedger.js';
 import { changePhrase, type OfferText } from './offerPrints.js';
 import { folded, halfWidth, pageWidth } from '../base/folded.js';
@@ -21,7 +18,6 @@ const head = [
   '',
 ].join('\n');
 
-/** Splits changes into the first document and the rest. */
 export function firstReview(changes: readonly OfferChange[]): {
   readonly shown: readonly OfferChange[];
   readonly later: readonly OfferChange[];
@@ -38,7 +34,6 @@ function sizeOf({ now, before }: OfferChange): number {
   return texts.reduce((sum, [, text]) => sum + text.length, 0);
 }
 
-/** Returns the document of a review, and the accepted texts. The editor compares the two line by line. */
 export function offerReview(
   changes: readonly OfferChange[],
   fileLabel: (file: string) => string,
@@ -71,7 +66,6 @@ function section(
   return [...title, '', ...lines].join('\n');
 }
 
-/** Folds long lines, and writes the number of empty lines it leaves out. */
 function foldedLines(text: string, width: number): string[] {
   const lead = '    ';
   const lines: string[] = [];
@@ -93,7 +87,6 @@ function foldedLines(text: string, width: number): string[] {
   return lines;
 }
 
-/** Asks about exactly the shown changes. */
 export function offerQuestion(changes: readonly OfferChange[], isAgain: boolean): Inert {
   const names = changes.map(({ server, kind, original }) =>
     kind === 'instructions' ? `the instructions of “${server}”` : `“${original}” of “${server}”`,
@@ -104,7 +97,6 @@ export function offerQuestion(changes: readonly OfferChange[], isAgain: boolean)
     : inert`Accept as shown: ${listed}?`;
 }
 
-/** Describes a change in a list for a choice. */
 export function changeLabel({ kind, original }: OfferChange): Inert {
   return kind === 'instructions' ? inert`Instructions` : inert`${original}`;
 }

@@ -1,11 +1,10 @@
 /**
- * Keeps the accepted texts of each launch, so that a person sees the earlier text beside a change (S3). There is one
- * file for each launch, `<folder>/<fingerprint>.json`, in the storage of the workspace. The ledger decides by its
- * hashes, and a text with another hash is not shown.
+ * Keeps the accepted texts of each launch, so that a person sees the earlier text beside a change (S3). The ledger decides
+ * by its hashes, and a text with another hash is not shown.
  */
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { fileOfLaunch, launchOfFile, putLaunchFile } from '../base/launchFiles.js';
+import { fileOfLaunch, launchOfFile, putLaunchFile } from '../base/privateFile.js';
 import { readTextFile } from '../base/textFile.js';
 import { storedJson } from '../protocol/json.js';
 import type { OfferPrint, OfferText } from './offerPrints.js';
@@ -16,10 +15,8 @@ export interface KeptText {
 }
 
 export interface OfferTexts {
-  /** Resolves with the texts of a launch; empty if they cannot be read. */
   read(launch: string): Promise<ReadonlyMap<string, KeptText>>;
   write(launch: string, texts: ReadonlyMap<string, KeptText>): Promise<void>;
-  /** Removes the texts of all other launches. */
   retain(launches: ReadonlySet<string>): Promise<void>;
 }
 
@@ -28,7 +25,6 @@ const mebibyte = 1024 * 1024;
 const mostText = 8 * mebibyte;
 const largestFile = 64 * mebibyte;
 
-/** @param folder need not exist */
 export function offerTextsIn(folder: string): OfferTexts {
   return {
     read: async (launch) => {

@@ -19,10 +19,8 @@ const header =
 const address = /^(?:--?[A-Za-z][\w-]{0,95}=)?(?!data:|javascript:|file:|blob:)[a-z][a-z0-9+.-]*:\/\//i;
 const user = /^[A-Za-z0-9._~%!+:=-]{1,2048}@/;
 
-/** Beginnings of variables that control programs, package managers or runtimes. */
 const deciding =
   /^(?:GIT|SSH|LD|DYLD|NODE|NPM_CONFIG|PNPM|YARN|BUN|DENO|PIP|PIPX|UV|POETRY|CONDA|GEM|BUNDLE|PHP|JAVA|JDK|MAVEN|GRADLE|DOTNET|NUGET|CARGO|RUST|GO|ZSH|DOCKER|PODMAN|KUBE|HELM)_|^(?:PYTHON|PERL|RUBY|BASH)/i;
-/** Endings of names that mark only a secret. */
 const secretEnd = /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|(?:API|ACCESS|SECRET|PRIVATE|SIGNING|ENCRYPTION)_?KEY)$/;
 /** Words in names of variables that may decide what runs or its source. */
 const doubtful =
@@ -39,7 +37,6 @@ export function mayBeExchanged(name: string): boolean {
   return holdsSecret(name) && secretEnd.test(words) && !deciding.test(name) && !doubtful.test(words);
 }
 
-/** Returns the value of a variable for a review. */
 export function maskedVariable(name: string, value: string): string {
   const isWord = value !== '' && !script.test(value) && !/[/\\]/.test(value);
   return isWord && holdsSecret(name) ? mask : maskedValue(value);

@@ -14,11 +14,9 @@ import { folderOf } from '../config/sources.js';
 export interface WorktreePlace {
   /** The real path of the folder that all worktrees of the repository share. */
   readonly repository: string;
-  /** The path of the source from the root of its worktree. */
   readonly within: string;
 }
 
-/** Git writes one path. */
 const longest = 8192;
 
 /** Returns undefined if no worktree has the source. The result is that of the disk at this moment. */

@@ -3,7 +3,6 @@
  * processor time in Node 20, a tenth of the gateway's time for a call (P3).
  */
 
-/** An `AbortSignal` is one too. */
 export interface CancelSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -13,18 +12,14 @@ export interface CancelSignal {
 
 export class Cancellation implements CancelSignal {
   private readonly listeners: (() => void)[] = [];
-  private cancelled = false;
-
-  get aborted(): boolean {
-    return this.cancelled;
-  }
+  aborted = false;
 
   get reason(): unknown {
-    return this.cancelled ? new DOMException('This operation was aborted', 'AbortError') : undefined;
+    return this.aborted ? new DOMException('This operation was aborted', 'AbortError') : undefined;
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    if (!this.cancelled) this.listeners.push(listener);
+    if (!this.aborted) this.listeners.push(listener);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
@@ -33,7 +28,7 @@ export class Cancellation implements CancelSignal {
   }
 
   abort(): void {
-    this.cancelled = true;
+    this.aborted = true;
     for (const listener of this.listeners.splice(0)) listener();
   }
 }

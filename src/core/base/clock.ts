@@ -1,14 +1,12 @@
 /** Time is a dependency: waiting and dating use a clock, so tests own the time. */
 import type { CancelSignal } from './cancellation.js';
 import { type Disposable, toDisposable } from './disposables.js';
+import { unlessAborted } from './events.js';
 
 export interface Clock {
   /** Returns milliseconds since the epoch. */
   now(): number;
-  /**
-   * Calls `run` once after `ms` milliseconds, or after 24 days if that is sooner. A timer never keeps the process
-   * alive.
-   */
+  /** Calls `run` once after `ms` milliseconds, at most 24 days. A timer never keeps the process alive. */
   after(ms: number, run: () => void): Disposable;
 }
 
@@ -26,27 +24,12 @@ export const systemClock: Clock = {
 
 /** Resolves after `ms` milliseconds, or rejects with the signal's reason. */
 export function delay(clock: Clock, ms: number, signal?: CancelSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(signal.reason as Error);
-      return;
-    }
-    const aborted = (): void => {
-      timer.dispose();
-      reject(signal?.reason as Error);
-    };
-    const timer = clock.after(ms, () => {
-      signal?.removeEventListener('abort', aborted);
-      resolve();
-    });
-    signal?.addEventListener('abort', aborted, { once: true });
-  });
+  let timer: Disposable | undefined;
+  const passed = new Promise<void>((resolve) => (timer = clock.after(ms, resolve)));
+  return signal ? unlessAborted(passed, signal).finally(() => timer?.dispose()) : passed;
 }
 
-/**
- * Runs something under a signal. The signal aborts with `outer`, or after `ms` milliseconds; a rejection has its
- * reason.
- */
+/** The signal aborts with `outer`, or after `ms` milliseconds; a rejection has its reason. */
 export async function limited<T>(
   clock: Clock,
   ms: number,

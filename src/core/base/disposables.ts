@@ -20,7 +20,6 @@ export function toDisposable(end: () => void): Disposable {
 export class DisposableStore implements Disposable {
   private static readonly live = new Set<DisposableStore>();
 
-  /** Returns the names of live stores. Test suites end by asserting an empty list. */
   static liveNames(): string[] {
     return [...DisposableStore.live].map((store) => store.name);
   }
@@ -32,17 +31,12 @@ export class DisposableStore implements Disposable {
     DisposableStore.live.add(this);
   }
 
-  get isDisposed(): boolean {
-    return this.ended;
-  }
-
   add<T extends Disposable>(item: T): T {
     if (this.ended) item.dispose();
     else this.items.add(item);
     return item;
   }
 
-  /** Ends one item before the store ends. */
   release(item: Disposable): void {
     this.items.delete(item);
     item.dispose();

@@ -39,7 +39,6 @@ export class Emitter<T> implements Disposable {
   }
 }
 
-/** Resolves when the signal is aborted. */
 export function untilAborted(signal: CancelSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -59,21 +58,9 @@ export function unlessAborted<T>(outcome: Promise<T>, signal: CancelSignal): Pro
 
 /** Resolves with the first accepted value, or rejects with the signal's reason. */
 export function nextEvent<T>(event: Event<T>, accept: (value: T) => boolean, signal?: CancelSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(signal.reason as Error);
-      return;
-    }
-    const subscription = event((value) => {
-      if (!accept(value)) return;
-      subscription.dispose();
-      signal?.removeEventListener('abort', aborted);
-      resolve(value);
-    });
-    const aborted = (): void => {
-      subscription.dispose();
-      reject(signal?.reason as Error);
-    };
-    signal?.addEventListener('abort', aborted, { once: true });
+  let subscription: Disposable | undefined;
+  const next = new Promise<T>((resolve) => {
+    subscription = event((value) => accept(value) && resolve(value));
   });
+  return (signal ? unlessAborted(next, signal) : next).finally(() => subscription?.dispose());
 }

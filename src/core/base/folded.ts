@@ -10,11 +10,7 @@ export const pageWidth = 64;
 /** Only a continued line begins so: every other line of a folded text begins with a lead of ours. */
 const continued = '  … ';
 
-/**
- * Breaks one line into lines of at most `width` columns.
- * @param lead goes in front of the line
- * @param mark goes in front of each continuation
- */
+/** @param lead goes in front of the line @param mark goes in front of each continuation */
 export function folded(line: string, width: number, lead = '', mark = continued): string[] {
   const lines: string[] = [];
   let text = lead;

@@ -11,10 +11,8 @@ import { folded, pageWidth } from './folded.js';
 
 declare const mark: unique symbol;
 
-/** A text without links, foreign icons and invisible characters. */
 export type Inert = string & { readonly [mark]: true };
 
-/** An icon of the editor, for the beginning of a label. */
 export class Icon {
   constructor(readonly id: string) {}
 }
@@ -33,9 +31,7 @@ const own = Symbol('own');
 
 type Plain = string | number;
 
-/**
- * The longest value in UTF-16 code units. A longer one is cut in its middle, so it cannot push our words out of sight.
- */
+/** In UTF-16 code units. A longer value is cut in its middle, so it cannot push our words out of sight. */
 const longestValue = 500;
 
 /** Writes one line for messages, labels, titles and tooltips without Markdown. */
@@ -55,7 +51,6 @@ export function inert(words: TemplateStringsArray, ...values: (Plain | Icon)[]):
   return text as Inert;
 }
 
-/** Makes a whole text inert and keeps its lines. */
 export function inertLines(text: string): Inert {
   return unlinked(visible(text)) as Inert;
 }
@@ -81,13 +76,11 @@ export function formatted(words: TemplateStringsArray, ...values: (Plain | Markd
 
 export const noMarkdown = formatted``;
 
-/** Joins the non-empty parts. */
 export function markdownList(parts: readonly Markdown[], separator: string): Markdown {
   const texts = parts.map(({ value }) => value).filter((value) => value !== '');
   return new Markdown(texts.join(separator), own);
 }
 
-/** Shows a text as code within a line. */
 export function code(text: string): Markdown {
   const line = oneLine(text);
   const ticks = '`'.repeat(longestRun(line) + 1);
@@ -95,12 +88,10 @@ export function code(text: string): Markdown {
   return new Markdown(ticks + padded + ticks, own);
 }
 
-/** Shows a text as code in a cell of a table. */
 export function codeCell(text: string): Markdown {
   return new Markdown(code(text).value.replaceAll('|', '\\|'), own);
 }
 
-/** Writes the address of our own link, escaped to its end. */
 export function linkTarget(uri: string): Markdown {
   return new Markdown(replacedEach(uri, /[\s()<>\\]+/g, percentEncoded), own);
 }
@@ -145,7 +136,6 @@ export function quoted(text: string): string {
   );
 }
 
-/** Writes text for a terminal without control of it. Lines and columns stay. */
 export function forTerminal(text: string): string {
   return withoutHidden(text);
 }
@@ -155,12 +145,10 @@ export function forLog(text: string): string {
   return withoutHidden(text).replaceAll('\n', '\n    ');
 }
 
-/** Writes equal JSON with every character visible. */
 export function visibleJson(json: string): string {
   return replacedEach(json, hiddenCharacters, escapedInJson, (one) => one === '\n');
 }
 
-/** Puts a visible text on one line. */
 export function oneLine(text: string): string {
   const lines = text.split(/[\r\n\u2028\u2029]/);
   // A pattern for the blanks around an end of line would look at each run of blanks again and again.
@@ -171,10 +159,7 @@ export function oneLine(text: string): string {
   return visible(trimmed.filter((line) => line !== '').join(' ')).trim();
 }
 
-/**
- * Replaces each character of the runs found by the pattern. A text may consist of such characters, so the replacement
- * of each character is made once.
- */
+/** A text may consist of such characters, so the replacement of each is made once. */
 function replacedEach(text: string, runs: RegExp, made: (one: string) => string, isKept?: Kept): string {
   const known = new Map<string, string>();
   return text.replace(runs, (run: string, at: number) => {
@@ -190,10 +175,8 @@ function replacedEach(text: string, runs: RegExp, made: (one: string) => string,
   });
 }
 
-/** True if the character at an offset stays as it is. */
 type Kept = (one: string, at: number) => boolean;
 
-/** Writes a character as its number. */
 function numbered(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
@@ -207,10 +190,7 @@ function escapedInJson(character: string): string {
   return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
 }
 
-/**
- * Invisible characters. Besides Unicode's ignorable ones, Hangul fillers and the empty Braille pattern look like
- * blanks.
- */
+/** Besides Unicode's ignorable ones, Hangul fillers and the empty Braille pattern look like blanks. */
 const hiddenCharacters =
   /(?:[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{115f}\u{1160}\u{3164}\u{ffa0}]|(?! )\p{Zs})+/gu;
 
@@ -235,7 +215,6 @@ function shortened(text: string): string {
   return `${text.slice(0, half).replace(/[\uD800-\uDBFF]$/, '')}…${text.slice(-half).replace(/^[\uDC00-\uDFFF]/, '')}`;
 }
 
-/** Breaks links and icons of the editor. */
 function unlinked(text: string): string {
   return text.replace(/\]\(/g, '] (').replace(/\$\(/g, '$ (');
 }

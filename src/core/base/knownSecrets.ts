@@ -1,7 +1,4 @@
-/**
- * Finds many values in a text in one linear pass (the automaton of Aho and Corasick). It also finds a value cut short
- * by a mark.
- */
+/** Finds many values in a text in one linear pass (Aho and Corasick), also a value cut short by a mark. */
 
 /** A longer value is found by its beginning, and the rest is compared. */
 const longestIndexed = 1024;

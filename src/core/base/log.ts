@@ -1,7 +1,5 @@
-/**
- * Logging is a dependency. Every message is redacted and made inert before it is written (E4, S1a). Registered secrets
- * must not reach logs, problems, status or diagnostics. `secrets.ts` recognises other secrets by name and shape.
- */
+/** Every message is redacted and made inert before it is written (E4, S1a). */
+import { type Disposable, toDisposable } from './disposables.js';
 import { forLog } from './inert.js';
 import { KnownSecrets } from './knownSecrets.js';
 import { isTrivial } from './secretNames.js';
@@ -27,23 +25,18 @@ export class Redactor {
   private known: KnownSecrets | undefined;
 
   /** Registers values until the result is disposed of. Several owners may register the same value. */
-  register(values: Iterable<string>): { dispose(): void } {
+  register(values: Iterable<string>): Disposable {
     const own = [...new Set([...values].flatMap(partsOf))].filter((value) => value.length >= shortestSecret);
     for (const value of own) this.secrets.set(value, (this.secrets.get(value) ?? 0) + 1);
     this.known = undefined;
-    let ended = false;
-    return {
-      dispose: () => {
-        if (ended) return;
-        ended = true;
-        for (const value of own) {
-          const count = (this.secrets.get(value) ?? 1) - 1;
-          if (count > 0) this.secrets.set(value, count);
-          else this.secrets.delete(value);
-        }
-        this.known = undefined;
-      },
-    };
+    return toDisposable(() => {
+      for (const value of own) {
+        const count = (this.secrets.get(value) ?? 1) - 1;
+        if (count > 0) this.secrets.set(value, count);
+        else this.secrets.delete(value);
+      }
+      this.known = undefined;
+    });
   }
 
   redact(text: string, limit = longestText): string {
@@ -53,7 +46,6 @@ export class Redactor {
     return `${this.redactWhole(`${head.slice(0, end)}…`)} (${text.length - end} more characters)`;
   }
 
-  /** Removes registered values, but no values by name or shape. */
   withoutRegistered(text: string): string {
     if (this.secrets.size === 0) return text;
     this.known ??= new KnownSecrets([...this.secrets.keys()].flatMap(spellings), shortestSecret);
@@ -66,10 +58,7 @@ export class Redactor {
   }
 }
 
-/**
- * Returns the value, its lines, the values in its JSON, and the recognisable secrets in it, because each may be quoted
- * separately.
- */
+/** Each part of a value may be quoted separately. */
 function partsOf(value: string): string[] {
   return [
     value,
@@ -84,7 +73,6 @@ function linesOf(value: string): string[] {
   return lines.length > 1 ? lines.filter((line) => !line.startsWith('-----')) : [];
 }
 
-/** Returns the texts and numbers in a JSON text, such as the key of a service account. */
 function leavesOf(value: string): string[] {
   if (!/^\s*["[{]/.test(value)) return [];
   const found: string[] = [];
@@ -100,7 +88,6 @@ function leavesOf(value: string): string[] {
   return found;
 }
 
-/** Returns the spellings of a secret: plain, and with the escapes of JSON and URLs. */
 function spellings(value: string): string[] {
   return [...new Set([value, JSON.stringify(value).slice(1, -1), inAddress(value)])];
 }

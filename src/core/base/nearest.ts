@@ -1,6 +1,4 @@
-/** Finds the intended name for a misspelt one. */
-
-/** Returns the closest candidate to `found`, or undefined if none is close. */
+/** Returns the closest candidate to a misspelt name, or undefined if none is close. */
 export function nearest(found: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let fewest = Infinity;

@@ -2,7 +2,6 @@
 import { TransientMap } from './transientMap.js';
 
 export class OneByOne {
-  /** The last step of each subject. */
   private readonly last = new TransientMap<string, Promise<unknown>>();
 
   /** Settles like `step`. The step begins after all earlier ones. */

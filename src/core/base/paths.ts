@@ -30,25 +30,21 @@ export function realPath(file: string, hops = 16): string {
 }
 
 function existing(file: string): string | undefined {
-  try {
-    return realpathSync.native(file);
-  } catch {
-    return undefined;
-  }
+  return unlessThrown(() => realpathSync.native(file));
 }
 
 /** Returns the path of an open file, or undefined on systems without that information. */
 export function openedPath(descriptor: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/self/fd/${descriptor}`);
-  } catch {
-    return undefined;
-  }
+  return unlessThrown(() => readlinkSync(`/proc/self/fd/${descriptor}`));
 }
 
 function linkTarget(file: string): string | undefined {
+  return unlessThrown(() => path.resolve(path.dirname(file), readlinkSync(file)));
+}
+
+function unlessThrown<T>(look: () => T): T | undefined {
   try {
-    return path.resolve(path.dirname(file), readlinkSync(file));
+    return look();
   } catch {
     return undefined;
   }
@@ -58,7 +54,6 @@ export function samePath(a: string, b: string): boolean {
   return a === b || comparable(a) === comparable(b);
 }
 
-/** Returns a function to compare paths with `file`. Each spelling is looked up on the disk once. */
 export function sameAs(file: string): (other: string) => boolean {
   const known = new Map<string, boolean>();
   return (other) => {
@@ -68,7 +63,6 @@ export function sameAs(file: string): (other: string) => boolean {
   };
 }
 
-/** True if `file` is below `folder` at any depth. */
 export function isBelow(file: string, folder: string): boolean {
   const relative = path.relative(comparable(folder), comparable(file));
   return relative !== '' && relative.split(path.sep, 1)[0] !== '..' && !path.isAbsolute(relative);

@@ -4,7 +4,6 @@ import { asText } from './text.js';
 export class PendingEnds {
   private readonly pending = new Set<Promise<void>>();
 
-  /** @param onFailure receives the reason of a failed end */
   constructor(private readonly onFailure: (why: string) => void) {}
 
   add(end: Promise<unknown>): void {
@@ -17,7 +16,6 @@ export class PendingEnds {
     this.pending.add(kept);
   }
 
-  /** Resolves after all ends, with later added ones. */
   async settled(): Promise<void> {
     while (this.pending.size > 0) await Promise.all([...this.pending]);
   }

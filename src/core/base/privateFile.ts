@@ -1,14 +1,9 @@
-/** Writes files readable only by their owner, in the user's home or at an option's path. */
+/** Writes files readable only by their owner: in the user's home, at an option's path, or in the editor's storage. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, rename, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/**
- * Creates a new file and never writes into an existing one, because it may be a link or open to others. Rejects as
- * `node:fs/promises` does.
- *
- * @param place puts the finished file in its place
- */
+/** Never writes into an existing file, because it may be a link or open to others. @param place puts it in its place */
 export async function makePrivateFile(
   file: string,
   text: string,
@@ -22,4 +17,23 @@ export async function makePrivateFile(
   } finally {
     await unlink(made).catch(() => undefined);
   }
+}
+
+/** A folder of the editor's storage has one file for each launch, `<fingerprint>.json`. */
+const fileName = /^([0-9a-f]{64})\.json$/;
+
+export function launchOfFile(name: string): string | undefined {
+  return fileName.exec(name)?.[1];
+}
+
+export function fileOfLaunch(folder: string, launch: string): string {
+  return path.join(folder, `${launch}.json`);
+}
+
+/** Replaces the file of a launch, or removes it without a text. Other names have no file. */
+export async function putLaunchFile(folder: string, launch: string, text: string | undefined): Promise<void> {
+  const file = fileOfLaunch(folder, launch);
+  if (launchOfFile(path.basename(file)) !== launch) return;
+  if (text === undefined) return await rm(file, { force: true });
+  await makePrivateFile(file, text);
 }

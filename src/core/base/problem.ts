@@ -3,9 +3,8 @@
  * rooms make problems; the codes are listed here, so each has its documentation.
  */
 export interface Position {
-  /** Counted from zero. */
   readonly line: number;
-  /** Counted from zero, in UTF-16 code units. */
+  /** Counted from zero like lines, in UTF-16 code units. */
   readonly character: number;
 }
 
@@ -16,7 +15,6 @@ export interface Range {
 }
 
 export interface Place {
-  /** The absolute path. */
   readonly file: string;
   readonly range: Range;
 }
@@ -31,12 +29,10 @@ export function needsAttention({ severity }: Pick<Problem, 'severity'>): boolean
 export interface Problem {
   readonly code: ProblemCode;
   readonly severity: Severity;
-  /** One or more sentences about the mistake. */
   readonly message: string;
   /** The next step, in the imperative. */
   readonly fix: string;
   readonly place: Place;
-  /** The id of the server it belongs to, if it belongs to one. */
   readonly server?: string;
   /** The original name of the tool left out, or to leave out as a solution. */
   readonly tool?: string;

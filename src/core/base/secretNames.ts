@@ -14,18 +14,7 @@ const secretWords = new Set(
 );
 
 /** Words at the end of a compound name: `PGPASSWORD`, `OPENAIKEY`. */
-const secretEnds = [
-  'TOKEN',
-  'SECRET',
-  'PASSWORD',
-  'PASSWD',
-  'PASSPHRASE',
-  'PASS',
-  'PWD',
-  'KEY',
-  'COOKIE',
-  'CREDENTIAL',
-];
+const secretEnds = 'TOKEN SECRET PASSWORD PASSWD PASSPHRASE PASS PWD KEY COOKIE CREDENTIAL'.split(' ');
 const harmlessWords = new Set(
   'ASKPASS MONKEY TURKEY DONKEY WHISKEY HOCKEY JOCKEY HOTKEY BYPASS COMPASS ENCOMPASS TRESPASS SURPASS PUBLICKEY'.split(
     ' ',
@@ -97,7 +86,6 @@ function singular(word: string): string {
   return word.endsWith('S') && !word.endsWith('SS') ? word.slice(0, -1) : word;
 }
 
-/** True for a name of several values: `TOKENS`, `apiKeys`. */
 export function isPlural(name: string): boolean {
   return /[^sS][sS]$/.test(name);
 }
@@ -126,14 +114,12 @@ export function isNoValue(text: string): boolean {
   return readsVariable.test(text) || (/^[A-Za-z][A-Za-z ,.:'()-]{0,200}$/.test(text) && reasonWords.test(text));
 }
 
-/** Services' own beginnings of their tokens. */
 export const tokenBeginnings =
   'gh[opsur]_|github_pat_|glpat-|sk[-_]|[pr]k_(?:live|test)_|xox[abeprs]-|xapp-|AKIA|ASIA|AIza|ya29\\.|eyJ|npm_|hf_|' +
   'ntn_|lin_api_|figd_|gsk_|pplx-|tvly-|dop_v1_|ph[cx]_|r8_|shpat_|BSA|secret_';
 
 const certainBeginnings = /^(?:gh[opsur]_|github_pat_|glpat-|xox|xapp-)/;
 
-/** @param word with the beginning of a token */
 export function isToken(word: string): boolean {
   const head = word.slice(0, 200);
   if (certainBeginnings.test(head)) return word.length >= 8;

@@ -1,7 +1,5 @@
 /**
- * Finds secrets in a text by the names beside them and by their shape: values of secret names, credentials and
- * parameters of addresses, addresses of webhooks, options of command lines, bearer tokens, tokens of known services,
- * private keys. `secretNames.ts` recognises names and words.
+ * Finds secrets in a text by the names beside them and by their shape. `secretNames.ts` recognises names and words.
  *
  * The scan is linear by construction (S2): it goes from anchor to anchor, looks back a bounded number of characters,
  * and skips earlier stretches on its way forward.
@@ -41,7 +39,6 @@ const tokenWord = /[\w.~+/=-]+/y;
 const plainWord = /^[A-Za-z]{1,15}[.,;:!?]?$/;
 const longestLookBack = 96;
 const mostNames = 256;
-/** Words behind an option in a sentence about it. */
 const prose =
   /^(?:a|an|and|are|argument|be|before|can|flag|for|from|has|if|in|is|it|missing|must|needs?|not|of|on|option|or|required|set|should|the|to|value|was|when|with)[.,;:!?]?$/i;
 
@@ -85,7 +82,6 @@ class Scan {
     return end;
   }
 
-  /** Finds the lines of a private key. */
   private privateKey(after: number): number {
     const end = this.text.indexOf('-----END', after);
     return this.add(after, end < 0 ? this.text.length : end);
@@ -133,7 +129,7 @@ class Scan {
     if (quoted) nameEnd--;
     if (quoted && text.charAt(nameEnd - 1) === '\\') nameEnd--;
     let nameStart = nameEnd;
-    while (nameStart > 0 && nameEnd - nameStart < longestLookBack && isNameCode(text.charCodeAt(nameStart - 1))) {
+    while (nameStart > 0 && nameEnd - nameStart < longestLookBack && nameCodes.has(text.charCodeAt(nameStart - 1))) {
       nameStart--;
     }
     if (nameStart === nameEnd) return after;
@@ -183,7 +179,6 @@ class Scan {
     return strength;
   }
 
-  /** Finds the texts of a list of secrets. */
   private list(from: number, weak: boolean): number {
     const { text } = this;
     for (let at = from; ;) {
@@ -202,7 +197,7 @@ class Scan {
    */
   private address(at: number, after: number): number {
     const { text } = this;
-    if (!isNameCode(text.charCodeAt(at - 1))) return after;
+    if (!nameCodes.has(text.charCodeAt(at - 1))) return after;
     if (after > this.wordEnd) {
       this.wordEnd = this.endOf(/[^\s"'<>`\\…]*/y, after);
       this.lastAt = text.slice(after, this.wordEnd).lastIndexOf('@') + after;
@@ -253,7 +248,6 @@ class Scan {
     }
   }
 
-  /** @param quote the closing quotation mark, if any */
   private valueEnd(start: number, quote: string, inAddress = false, most = this.text.length): number {
     const { text } = this;
     const last = Math.min(most, text.length);
@@ -272,7 +266,7 @@ class Scan {
       if (code === backslash) {
         if (isQuote(text.charCodeAt(at + 1))) return at;
         at++;
-      } else if (isEndCode(code) || (inAddress && code === hash)) break;
+      } else if (code <= 0x20 || endCodes.has(code) || (inAddress && code === hash)) break;
       else if (code === comma && /\s|[\w.-]=|^$/.test(text.slice(at + 1, at + 3))) break;
     }
     at = Math.min(at, last);
@@ -299,31 +293,10 @@ function quoteBefore(text: string, start: number): string {
   return isQuote(text.charCodeAt(start - 1)) ? text.charAt(start - 1) : '';
 }
 
-/** White space, quotes (also the closing one of our messages), `;`, `&`, `<`, `>`, `|`. */
-function isEndCode(code: number): boolean {
-  return (
-    code <= 0x20 ||
-    code === 0x22 ||
-    code === 0x27 ||
-    code === 0x60 ||
-    code === 0x201d ||
-    code === 0x3b ||
-    code === 0x26 ||
-    code === 0x3c ||
-    code === 0x3e ||
-    code === 0x7c
-  );
+function codesOf(characters: string): ReadonlySet<number> {
+  return new Set([...characters].map((one) => one.charCodeAt(0)));
 }
 
-/** Letters, digits, `_`, `-`, `.`, `+`. */
-function isNameCode(code: number): boolean {
-  return (
-    (code >= 0x61 && code <= 0x7a) ||
-    (code >= 0x41 && code <= 0x5a) ||
-    (code >= 0x30 && code <= 0x39) ||
-    code === 0x5f ||
-    code === 0x2d ||
-    code === 0x2e ||
-    code === 0x2b
-  );
-}
+/** Quotes (also the closing one of our messages) and separators. White space ends a value too. */
+const endCodes = codesOf('"\'`”;&<>|');
+const nameCodes = codesOf('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+');

@@ -1,22 +1,14 @@
-/**
- * Removes secrets from texts and command lines. Only this module decides about secrets (E4). Logs, problems, the review
- * of a launch, import and diagnostics use it.
- *
- * Invariant: valid JSON stays valid JSON.
- */
+/** Only this module decides about secrets in texts and command lines (E4). Invariant: valid JSON stays valid JSON. */
 import { isNoValue, isPlural, isRandom, isToken, isTrivial, nameStrength, tokenBeginnings } from './secretNames.js';
 import { findSecrets, type Found } from './secretScan.js';
 
 export const mask = '•••';
 
 interface Removal {
-  /** The mark in place of a secret. */
-  readonly mask?: string;
   /** True for a value to keep, because it is a reference. */
   readonly spare?: (value: string) => boolean;
-  /** True to remove every value of an environment (`-e NAME=value`). This is the default. */
+  /** False to keep the values of an environment (`-e NAME=value`). */
   readonly environment?: boolean;
-  /** Removes further secrets by their value. */
   readonly known?: (text: string) => string;
 }
 
@@ -27,17 +19,14 @@ export function withoutSecrets(text: string, removal: Removal = {}): string {
   return cleaned(text, removal, 0);
 }
 
-/** Returns the recognisable secrets in a text. */
 export function secretsIn(text: string): string[] {
   return findSecrets(text).map(({ start, end }) => text.slice(start, end));
 }
 
-/** True if the value of a key with this name is a secret. */
 export function isSecret(name: string, value: string): boolean {
   return !isTrivial(value, name) && (isSecretName(name) || hasSecretShape(value));
 }
 
-/** True if a key with this name holds a secret. */
 export function isSecretName(name: string): boolean {
   return nameStrength(name) !== 'none';
 }
@@ -49,21 +38,10 @@ function hasSecretShape(value: string): boolean {
 const beginning = new RegExp(`^(?:${tokenBeginnings})`);
 const isSure = ({ kind }: Found): boolean => kind === 'secret';
 
-/** Returns the arguments of a command without their secrets, and the indexes of the changed ones. */
-export function withoutArgumentSecrets(
-  args: readonly string[],
-  removal: Removal = {},
-): { readonly args: string[]; readonly held: number[] } {
-  const held: number[] = [];
-  const clean = args.map((arg, index) => {
-    const found = cleanArgument(arg, args[index - 1], removal);
-    if (found !== arg) held.push(index);
-    return found;
-  });
-  return { args: clean, held };
+export function withoutArgumentSecrets(args: readonly string[]): string[] {
+  return args.map((arg, index) => cleanArgument(arg, args[index - 1], {}));
 }
 
-/** A stretch of a text. */
 export type SecretSpan = Pick<Found, 'start' | 'end'>;
 
 /** Returns the spans of the secrets of a text. @param before the argument in front of it, if the text is an argument */
@@ -71,7 +49,6 @@ export function secretSpansOf(text: string, before?: string): SecretSpan[] {
   return (before === undefined ? findSecrets(text) : inArgument(text, before)).filter(isSure);
 }
 
-/** Returns the secrets in the arguments of a command. */
 export function secretsOfArguments(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => inArgument(arg, args[index - 1]).map(({ start, end }) => arg.slice(start, end)));
 }
@@ -82,7 +59,6 @@ function cleanArgument(arg: string, before: string | undefined, removal: Removal
   return cleaned(arg, removal, 0);
 }
 
-/** @param before the argument in front of it; it may be its option */
 function inArgument(arg: string, before = ''): Found[] {
   const whole = (from = 0): Found[] => (arg.length > from ? [{ start: from, end: arg.length, kind: 'secret' }] : []);
   const found = findSecrets(arg);
@@ -112,13 +88,12 @@ function valueOfEnvironment(arg: string, start: number): Found[] {
   return [{ start, end: arg.length, kind: isSecret(name, value) ? 'secret' : 'environment' }];
 }
 
-function replaced(text: string, found: readonly Found[], removal: Removal): string {
-  const { spare, environment = true } = removal;
+function replaced(text: string, found: readonly Found[], { spare, environment = true }: Removal): string {
   let result = '';
   let at = 0;
   for (const { start, end, kind } of found) {
     if (start < at || (kind === 'environment' && !environment) || spare?.(text.slice(start, end))) continue;
-    result += text.slice(at, start) + (removal.mask ?? mask);
+    result += text.slice(at, start) + mask;
     at = end;
   }
   return result + text.slice(at);
@@ -152,11 +127,13 @@ function beginningOfJson(text: string): number {
 
 interface Frame {
   readonly isList: boolean;
-  /** The key of the current value or list. */
   name: string;
   /** The text before it in a list; it may be an option. */
   before: string;
 }
+
+/** Texts, words and punctuation of valid JSON. */
+const literals = /"[^"\\]*(?:\\.[^"\\]*)*"|[^\s"{}[\],:]+|[{}[\],:]/g;
 
 /** Goes through valid JSON literal by literal: texts and numbers change, and nothing else. */
 class JsonCleaning {
@@ -170,29 +147,9 @@ class JsonCleaning {
   ) {}
 
   run(): string {
-    const { text } = this;
-    const parts: string[] = [];
-    for (let at = 0; at < text.length;) {
-      const character = text.charAt(at);
-      const end = character === '"' ? this.textEnd(at) : this.wordEnd(at);
-      const literal = text.slice(at, end);
-      parts.push(character === '"' ? this.cleanText(literal) : this.cleanWord(literal));
-      at = end;
-    }
-    return parts.join('');
-  }
-
-  private textEnd(at: number): number {
-    const { text } = this;
-    let end = at + 1;
-    while (text.charCodeAt(end) !== 0x22) end += text.charCodeAt(end) === 0x5c ? 2 : 1;
-    return end + 1;
-  }
-
-  private wordEnd(at: number): number {
-    const word = /[^\s"{}[\],:]+/y;
-    word.lastIndex = at;
-    return word.test(this.text) ? word.lastIndex : at + 1;
+    return this.text.replace(literals, (literal) =>
+      literal.startsWith('"') ? this.cleanText(literal) : this.cleanWord(literal),
+    );
   }
 
   private get frame(): Frame {
@@ -214,39 +171,22 @@ class JsonCleaning {
 
   private cleanValue(value: string, { name, isList, before }: Frame): string {
     const { removal } = this;
-    if (isSecretOf(name, value) && !removal.spare?.(value)) return whole(name, value, removal);
+    if (isSecretOf(name, value) && !removal.spare?.(value)) return whole(name, value);
     if (isList && before.startsWith('-')) return cleanArgument(value, before, removal);
     const clean = cleaned(value, removal, this.depth + 1);
     return clean === value && isList && value.startsWith('-') ? cleanArgument(value, before, removal) : clean;
   }
 
-  /** Punctuation, white space, numbers, `true`, `false` and `null`. */
+  /** Punctuation, numbers, `true`, `false` and `null`. */
   private cleanWord(word: string): string {
     const { frame, frames, removal } = this;
-    switch (word) {
-      case '{':
-        frames.push({ isList: false, name: '', before: '' });
-        this.isKey = true;
-        return word;
-      case '[':
-        frames.push({ isList: true, name: isPlural(frame.name) ? frame.name : '', before: '' });
-        this.isKey = false;
-        return word;
-      case '}':
-      case ']':
-        frames.pop();
-        this.isKey = false;
-        return word;
-      case ',':
-        this.isKey = !frame.isList;
-        return word;
-      case ':':
-        this.isKey = false;
-        return word;
-    }
+    if (word === '{') frames.push({ isList: false, name: '', before: '' });
+    else if (word === '[') frames.push({ isList: true, name: isPlural(frame.name) ? frame.name : '', before: '' });
+    else if (word === '}' || word === ']') frames.pop();
+    if (/^[{}[\],:]$/.test(word)) this.isKey = word === '{' || (word === ',' && !frame.isList);
     if (!/^[-\d]/.test(word)) return word;
     const secret = isSecretOf(frame.name, word) || (removal.known?.(word) ?? word) !== word;
-    return secret ? JSON.stringify(removal.mask ?? mask) : word;
+    return secret ? JSON.stringify(mask) : word;
   }
 }
 
@@ -258,7 +198,7 @@ function isSecretOf(name: string, value: string): boolean {
 }
 
 /** The scheme of a header stays: `Bearer •••`. */
-function whole(name: string, value: string, removal: Removal): string {
+function whole(name: string, value: string): string {
   const scheme = /authorization$/i.test(name) ? (/^[A-Za-z]{1,20} (?=\S)/.exec(value)?.[0] ?? '') : '';
-  return scheme + (removal.mask ?? mask);
+  return scheme + mask;
 }

@@ -1,7 +1,4 @@
-/**
- * Carries out one run at a time. A request during a run queues exactly one more. `settled()` waits for the known runs
- * and their successors.
- */
+/** Carries out one run at a time. A request during a run queues exactly one more. */
 export class SingleFlight {
   private running: Promise<void> | undefined;
   private again = false;

@@ -16,7 +16,6 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : asText(error);
 }
 
-/** Returns a pattern for exactly this text. */
 export function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

@@ -1,14 +1,10 @@
-/**
- * Reads files of others: only regular files, and only up to a limit (S2). A path may lead to a pipe or a device, and
- * such a read may never end.
- */
+/** Reads only regular files, and only up to a limit (S2), because a pipe or a device may never end. */
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 
 const mebibyte = 1024 * 1024;
 
-/** More text than any config file has, and as much as may be parsed at a time. */
 export const largestConfigFile = mebibyte;
 /** Some programs keep their history in the file of their servers. */
 export const largestForeignFile = 64 * mebibyte;
@@ -16,7 +12,6 @@ export const largestForeignFile = 64 * mebibyte;
 export class FileRefused extends Error {
   override readonly name = 'FileRefused';
 
-  /** @param reason a phrase such as `it is a folder` */
   constructor(
     path: string,
     readonly reason: string,
@@ -29,7 +24,6 @@ export class FileRefused extends Error {
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const pieceSize = 256 * 1024;
 
-/** Returns undefined if the bytes have another encoding. */
 export type Decode = (bytes: Buffer) => string | undefined;
 
 const utf8: Decode = (bytes) => bytes.toString('utf8');
@@ -42,28 +36,27 @@ export async function readTextFile(path: string, most: number, decode: Decode = 
   const handle = await open(path, flags);
   try {
     refuse(path, await handle.stat(), most);
-    const pieces = new Pieces(path, most);
+    const pieces: Buffer[] = [];
     for (;;) {
       const piece = Buffer.allocUnsafe(pieceSize);
       const { bytesRead } = await handle.read(piece, 0, pieceSize, null);
       if (bytesRead === 0) return decoded(path, pieces, decode);
-      pieces.add(piece.subarray(0, bytesRead));
+      pieces.push(piece.subarray(0, bytesRead));
+      refuseLonger(path, pieces, most);
     }
   } finally {
     await handle.close();
   }
 }
 
-/** How far a growing file was read. */
 export interface ReadSoFar {
   readonly inode: number;
   readonly position: number;
 }
 
 /**
- * Reads the whole lines that were added to a file since an earlier read. Rejects as `readTextFile` does.
+ * Reads the whole lines that were added to a file since an earlier read, at most `most` bytes at its end.
  *
- * @param most at most so many bytes at the end of the file
  * @returns `isWhole` is true if the lines are not behind those of the earlier read, because the file is another one
  */
 export async function readAdded(
@@ -93,20 +86,21 @@ export function readTextFileSync(path: string, most: number, decode: Decode = ut
   const file = openSync(path, flags);
   try {
     refuse(path, fstatSync(file), most);
-    const pieces = new Pieces(path, most);
+    const pieces: Buffer[] = [];
     for (;;) {
       const piece = Buffer.allocUnsafe(pieceSize);
       const bytesRead = readSync(file, piece, 0, pieceSize, null);
       if (bytesRead === 0) return decoded(path, pieces, decode);
-      pieces.add(piece.subarray(0, bytesRead));
+      pieces.push(piece.subarray(0, bytesRead));
+      refuseLonger(path, pieces, most);
     }
   } finally {
     closeSync(file);
   }
 }
 
-function decoded(path: string, pieces: Pieces, decode: Decode): string {
-  const text = decode(pieces.bytes());
+function decoded(path: string, pieces: readonly Buffer[], decode: Decode): string {
+  const text = decode(Buffer.concat(pieces));
   if (text === undefined) throw new FileRefused(path, 'it is not written in UTF-8');
   return text;
 }
@@ -117,30 +111,12 @@ function refuse(path: string, stats: Stats, most: number): void {
   if (stats.size > most) throw tooLarge(path, most);
 }
 
-function tooLarge(path: string, most: number): FileRefused {
-  return new FileRefused(
-    path,
-    `it is larger than ${most < mebibyte ? `${most / 1024} KiB` : `${most / mebibyte} MiB`}`,
-  );
+/** A file may grow during the read, and some report a size of 0. */
+function refuseLonger(path: string, pieces: readonly Buffer[], most: number): void {
+  if (pieces.reduce((sum, { length }) => sum + length, 0) > most) throw tooLarge(path, most);
 }
 
-/** A file may grow during the read, and some report a size of 0. */
-class Pieces {
-  private readonly pieces: Buffer[] = [];
-  private size = 0;
-
-  constructor(
-    private readonly path: string,
-    private readonly most: number,
-  ) {}
-
-  add(piece: Buffer): void {
-    this.size += piece.length;
-    if (this.size > this.most) throw tooLarge(this.path, this.most);
-    this.pieces.push(piece);
-  }
-
-  bytes(): Buffer {
-    return Buffer.concat(this.pieces);
-  }
+function tooLarge(path: string, most: number): FileRefused {
+  const limit = most < mebibyte ? `${most / 1024} KiB` : `${most / mebibyte} MiB`;
+  return new FileRefused(path, `it is larger than ${limit}`);
 }

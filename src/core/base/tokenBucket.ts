@@ -14,7 +14,6 @@ export class TokenBucket {
     this.since = clock.now();
   }
 
-  /** Takes one token if there is a whole one. */
   tryTake(): boolean {
     this.refill();
     if (this.left < 1) return false;

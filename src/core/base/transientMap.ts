@@ -24,13 +24,6 @@ export class TransientMap<Key, Value> {
     this.map.set(key, value);
   }
 
-  /** Removes the key and returns its value. */
-  take(key: Key): Value | undefined {
-    const value = this.map.get(key);
-    this.delete(key);
-    return value;
-  }
-
   delete(key: Key): boolean {
     if (!this.map.delete(key)) return false;
     this.removals += 1;
@@ -43,12 +36,11 @@ export class TransientMap<Key, Value> {
     this.removals = 0;
   }
 
-  /** Returns a copy of the keys in their order of arrival. */
+  /** A copy, in the order of arrival, like `values`. */
   keys(): Key[] {
     return [...this.map.keys()];
   }
 
-  /** Returns a copy of the values in their order of arrival. */
   values(): Value[] {
     return [...this.map.values()];
   }

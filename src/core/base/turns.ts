@@ -10,10 +10,7 @@ export type Sliced<Result> = Generator<void, Result, void>;
 
 type Meter = Pick<Clock, 'now'>;
 
-/**
- * Processor time with garbage collection. Waiting for other programs does not count. Windows counts it in steps of 15
- * ms.
- */
+/** Processor time with garbage collection. Waiting for other programs does not count. */
 const processorTime: Meter =
   process.platform === 'win32'
     ? performance
@@ -47,7 +44,6 @@ export class LoopShare {
   private long = 0;
   private readonly waiting = new Set<() => void>();
 
-  /** Returns the share to charge for long work on a server's value. */
   static of(value: object): LoopShare | undefined {
     return owners.get(value);
   }
@@ -68,17 +64,14 @@ export class LoopShare {
     this.bucket = new TokenBucket(clock, burstMs, share * 1000);
   }
 
-  /** Returns the time of the work meter. */
   now(): number {
     return this.meter.now();
   }
 
-  /** @param ms the used milliseconds of the loop */
   spend(ms: number): void {
     this.bucket.take(ms);
   }
 
-  /** Runs something and charges its time until it returns. */
   charge<Result>(work: () => Result): Result {
     const since = this.meter.now();
     try {
@@ -88,7 +81,6 @@ export class LoopShare {
     }
   }
 
-  /** The milliseconds until the next permitted read. */
   get waitMs(): number {
     const waitMs = this.bucket.take(0);
     return waitMs > 0 ? Math.max(leastPause, waitMs) : 0;
@@ -100,10 +92,7 @@ export class LoopShare {
     if (waitMs > 0) await delay(this.clock, waitMs, signal).catch(() => undefined);
   }
 
-  /**
-   * Resolves when there is room for a long message, or at the signal. The reader disposes of the result after the
-   * delivery.
-   */
+  /** Resolves when there is room for a long message, or at the signal. The reader disposes of the result. */
   async placeForLong(signal: AbortSignal): Promise<Disposable> {
     while (this.long >= mostLong && !signal.aborted) {
       await new Promise<void>((resolve) => {
@@ -120,7 +109,6 @@ export class LoopShare {
     });
   }
 
-  /** Runs work in slices, with pauses if the share is used up. */
   async run<Result>(work: Sliced<Result>): Promise<Result> {
     for (;;) {
       const step = this.charge(() => sliceOf(work, this.wall));
@@ -143,7 +131,6 @@ export class LoopShare {
   }
 }
 
-/** Runs work in slices, perhaps charged to a server. */
 export async function inTurns<Result>(work: Sliced<Result>, share?: LoopShare): Promise<Result> {
   if (share) return share.run(work);
   for (;;) {
@@ -153,7 +140,6 @@ export async function inTurns<Result>(work: Sliced<Result>, share?: LoopShare): 
   }
 }
 
-/** Does all of it now. */
 export function atOnce<Result>(work: Sliced<Result>): Result {
   for (;;) {
     const step = work.next();

@@ -242,7 +242,7 @@ function details(what: string, { launch, remains }: StdioFacts, cause = ''): str
 
 /** Returns the command in one line; secrets in its arguments are masked (E4). */
 export function commandLine(launch: Pick<StdioLaunch, 'command' | 'args' | 'argReferences'>): string {
-  const args = withoutArgumentSecrets(launch.args).args.map((arg, index) => {
+  const args = withoutArgumentSecrets(launch.args).map((arg, index) => {
     const reference = launch.argReferences?.get(index);
     return reference ? `${reference.prefix}${mask}${reference.suffix}` : arg;
   });

@@ -1,7 +1,7 @@
 /**
- * Writes and reads the addresses of a folder's gateways, in files beside its token file, for clients without port and token
- * (G6). An editor and `serve` share one file. An engine has one for its version, so no other version joins it (G6d). A file
- * names the process too, so the token never goes to another program with the same port.
+ * Keeps the addresses of a folder's gateways beside its token file, for clients without port and token (G6). An editor and
+ * `serve` share one file. An engine has one for its version, so no other version joins it (G6d). A file names the process
+ * too, so the token never goes to another program with the same port.
  */
 import { readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,10 +15,8 @@ import { watchFile } from './watchedFile.js';
 
 const kinds = ['editor', 'serve', 'engine'] as const;
 
-/** What serves a folder. */
 export interface Program {
   readonly kind: (typeof kinds)[number];
-  /** The version of this software. */
   readonly version: string;
 }
 
@@ -26,7 +24,6 @@ export interface NotedAddress {
   readonly port: number;
   readonly pid: number;
   readonly program: Program;
-  /** In milliseconds since the epoch. */
   readonly since: number;
 }
 
@@ -35,7 +32,6 @@ export function addressFileOf(tokenFile: string, { kind, version }: Program): st
   return path.join(dir, `${name}${kind === 'engine' ? `.engine-${version}` : ''}.address`);
 }
 
-/** Notes this process as the listener at the port. */
 export async function noteAddress(tokenFile: string, noted: Omit<NotedAddress, 'pid'>): Promise<void> {
   const text = `${JSON.stringify({ ...noted, pid: process.pid })}\n`;
   await makePrivateFile(addressFileOf(tokenFile, noted.program), text);
@@ -58,12 +54,10 @@ export async function forgetAddress(tokenFile: string, program: Program): Promis
   if (noted?.pid === process.pid) await unlink(file).catch(() => undefined);
 }
 
-/** Returns the noted address of a live process. */
 export async function notedAddress(tokenFile: string, program: Program): Promise<NotedAddress | undefined> {
   return await live(addressFileOf(tokenFile, program));
 }
 
-/** Returns the noted addresses of all live processes, the editor or `serve` first. */
 export async function notedAddresses(tokenFile: string): Promise<NotedAddress[]> {
   const { dir, name } = path.parse(tokenFile);
   const names = await readdir(dir).catch(() => []);

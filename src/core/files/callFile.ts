@@ -1,8 +1,6 @@
 /**
- * The facts of the last calls of a folder, as JSON Lines in the user's home. Several processes add to it. Lines wait for up to a
- * second, so no call waits for the disk; a crash loses no more.
- *
- * Invariants: mode 0600; at most twice `mostFacts` lines.
+ * The facts of the last calls of a folder, as JSON Lines in the user's home. Several processes add to it. Lines wait for
+ * up to a second, so no call waits for the disk; a crash loses no more. Invariant: at most twice `mostFacts` lines.
  */
 import { appendFile, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,16 +9,14 @@ import type { Disposable } from '../base/disposables.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import { makePrivateFile } from '../base/privateFile.js';
 import { readAdded, readTextFile, type ReadSoFar } from '../base/textFile.js';
-import { lock } from './fileLock.js';
+import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
 import { tokenFileOf } from './tokenFile.js';
 
 export const mostFacts = 10_000;
 const flushMs = 1_000;
-/** A longer file was not written here, in bytes. */
 const largestFile = 32 << 20;
 
-/** @param folder absolute */
 export function callFileOf(folder: string, home: string): string {
   const { name } = path.parse(tokenFileOf(folder, home));
   return path.join(home, '.minds', 'calls', `${name}.jsonl`);
@@ -36,14 +32,8 @@ export async function callLines(file: string): Promise<string[]> {
   }
 }
 
-/** Removes what every program has recorded so far. */
-export async function clearCalls(file: string, clock: Clock): Promise<void> {
-  const unlock = await lock(`${file}.lock`, clock);
-  try {
-    await rm(file, { force: true });
-  } finally {
-    await unlock();
-  }
+export function clearCalls(file: string, clock: Clock): Promise<void> {
+  return underLock(file, clock, () => rm(file, { force: true }));
 }
 
 /**
@@ -95,7 +85,6 @@ export class CallFile implements Disposable {
   private waiting: string[] = [];
   private timer: Disposable | undefined;
   private writing: Promise<void> = Promise.resolve();
-  /** The number of lines in the file, as far as this process knows. */
   private lines: number | undefined;
 
   /** @param onFailure called with the reason, once */
@@ -105,7 +94,6 @@ export class CallFile implements Disposable {
     private onFailure: ((error: unknown) => void) | undefined,
   ) {}
 
-  /** @param fact one line */
   note(fact: string): void {
     this.waiting.push(fact);
     this.timer ??= this.clock.after(flushMs, () => void this.flush());
@@ -132,21 +120,17 @@ export class CallFile implements Disposable {
     void this.flush();
   }
 
-  private async write(facts: readonly string[]): Promise<void> {
-    const unlock = await lock(`${this.file}.lock`, this.clock);
-    try {
+  private write(facts: readonly string[]): Promise<void> {
+    return underLock(this.file, this.clock, async () => {
       this.lines ??= (await allLines(this.file).catch(() => [])).length;
-      const text = `${facts.join('\n')}\n`;
       if (this.lines === 0 || this.lines + facts.length > 2 * mostFacts) {
         const kept = [...(await callLines(this.file)), ...facts].slice(-mostFacts);
         await makePrivateFile(this.file, `${kept.join('\n')}\n`);
         this.lines = kept.length;
       } else {
-        await appendFile(this.file, text, { mode: 0o600 });
+        await appendFile(this.file, `${facts.join('\n')}\n`, { mode: 0o600 });
         this.lines += facts.length;
       }
-    } finally {
-      await unlock();
-    }
+    });
   }
 }

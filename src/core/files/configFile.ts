@@ -4,36 +4,23 @@ import { largestConfigFile, readTextFile, wholeUtf8 } from '../base/textFile.js'
 import { mindsPath } from '../config/sources.js';
 import { leadsOutside, writeInside, type Change } from './realFiles.js';
 
-/** The file for new servers. */
-export interface ConfigFileAccess {
-  readonly file: string;
-  readonly folder: string;
-  /** Resolves to undefined without a file. Rejects as `readTextFile` does. */
-  read(): Promise<string | undefined>;
-  /** Throws as `writeInside` does. */
-  write(change: Change): void;
-  /** Returns a sentence if links lead out of the folder. Such a file is never written. */
-  outside(): string | undefined;
-  /** Returns a sentence with the reason not to write it now, if any. */
-  blocked(): string | undefined;
-}
+export type ConfigFileAccess = ReturnType<typeof configFileOf>;
 
-/** @param folder absolute */
-export function configFileOf(
-  folder: string,
-  blocked: (file: string) => string | undefined = () => undefined,
-): ConfigFileAccess {
+export function configFileOf(folder: string, blocked: (file: string) => string | undefined = () => undefined) {
   const file = path.join(folder, mindsPath);
   return {
     file,
     folder,
-    read: () =>
+    /** Resolves to undefined without a file. Rejects as `readTextFile` does. */
+    read: (): Promise<string | undefined> =>
       readTextFile(file, largestConfigFile, wholeUtf8).catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
         throw error;
       }),
-    outside: () => leadsOutside(folder, file),
-    write: (change) => writeInside(folder, file, change),
-    blocked: () => blocked(file),
+    /** Returns a sentence if links lead out of the folder. Such a file is never written. */
+    outside: (): string | undefined => leadsOutside(folder, file),
+    write: (change: Change): void => writeInside(folder, file, change),
+    /** Returns a sentence with the reason not to write it now, if any. */
+    blocked: (): string | undefined => blocked(file),
   };
 }

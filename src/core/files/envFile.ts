@@ -1,7 +1,4 @@
-/**
- * Reads the file of `envFile` (C2). A workspace's config file may come from anyone, so the file has to be in the folder
- * of that config file, links followed (S1a).
- */
+/** Reads the file of `envFile` (C2). A config file may come from anyone, so the file has to be in its folder (S1a). */
 import { isBelow, realPath } from '../base/paths.js';
 import { readTextFileSync } from '../base/textFile.js';
 import type { EnvFileReading } from '../config/model.js';

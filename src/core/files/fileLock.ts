@@ -28,6 +28,15 @@ export async function lock(file: string, clock: Clock): Promise<() => Promise<vo
   }
 }
 
+export async function underLock<T>(file: string, clock: Clock, work: () => Promise<T>): Promise<T> {
+  const unlock = await lock(`${file}.lock`, clock);
+  try {
+    return await work();
+  } finally {
+    await unlock();
+  }
+}
+
 /** Another process may have broken it and taken the lock in between. That lock is put back. */
 async function breakStale(file: string, clock: Clock): Promise<void> {
   const found = await lstat(file).catch(() => undefined);

@@ -1,7 +1,6 @@
 /**
- * Watches the folder of a file by the system, so that a change is seen at once. A missing folder is waited for at the
- * nearest folder above it. A system that cannot watch, or misses an event, leaves the change to the look in intervals
- * (R1).
+ * Watches the folder of a file, so that a change is seen at once. A missing folder is waited for at the nearest one above.
+ * If the system cannot watch, or misses an event, the look in intervals finds the change (R1).
  */
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * Keeps `~/.minds/bin/mcp-toolsets.js`, which starts the command line for the entries of other agents (G6). It has the same
- * path on every machine and outlives updates of the extension.
- */
+/** Keeps `~/.minds/bin/mcp-toolsets.js` for the entries of other agents (G6). Its path outlives updates of the extension. */
 import path from 'node:path';
 import { makePrivateFile } from '../base/privateFile.js';
 import { largestConfigFile, readTextFile } from '../base/textFile.js';

@@ -5,7 +5,6 @@ import { systemClock, type Clock } from '../base/clock.js';
 import { asText } from '../base/text.js';
 
 const proofLimitMs = 5_000;
-/** A proof is shorter than this, in characters. */
 const longestAnswer = 1024;
 
 /** The port is part of the proof, so no other listener can reuse it. */
@@ -16,7 +15,6 @@ export function proofOf(token: string, port: number, challenge: string): string 
 /** The challenge is as long as a key, so it never repeats. */
 export const proofPath = /^\/proof\?challenge=([\w-]{43})$/;
 
-/** Resolves to true if the listener at the port knows the secret. Never rejects. */
 export async function knowsToken(port: number, token: string, clock: Clock = systemClock): Promise<boolean> {
   const challenge = randomBytes(32).toString('base64url');
   try {

@@ -89,7 +89,6 @@ function overwrite(opened: number, text: string): void {
   ftruncateSync(opened, bytes.length);
 }
 
-/** Throws the sentence of `leadsOutside`. */
 export function refuseOutside(folder: string, file: string): void {
   const why = leadsOutside(folder, file);
   if (why !== undefined) throw new Error(why);

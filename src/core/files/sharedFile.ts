@@ -1,8 +1,6 @@
 /**
- * A text in the user's home. Several processes follow and change it. A change reads the file again under a lock and
- * replaces it in one step, so two changes at once lose nothing.
- *
- * Invariants: a reader finds the whole old or new text. Texts writable by others, and links, are never read.
+ * A text in the user's home that several processes follow and change. A change reads it again under a lock, so two at once
+ * lose nothing. Invariants: a reader finds the whole old or new text. Texts writable by others, and links, are never read.
  */
 import { lstat } from 'node:fs/promises';
 import type { Clock } from '../base/clock.js';
@@ -10,7 +8,7 @@ import { DisposableStore, type Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import { makePrivateFile } from '../base/privateFile.js';
 import { FileRefused, largestForeignFile, readTextFile } from '../base/textFile.js';
-import { lock } from './fileLock.js';
+import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
 import { readContent, realDisk, watchFile, type Disk, type WatchedFile } from './watchedFile.js';
 
@@ -34,7 +32,6 @@ export class SharedFile implements Disposable {
   private watched: WatchedFile | undefined;
   private changing: Promise<unknown> = Promise.resolve();
 
-  /** Fires when `text` has changed. */
   readonly onDidChange = this.changes.event;
 
   constructor(
@@ -49,13 +46,11 @@ export class SharedFile implements Disposable {
     return content?.kind === 'text' ? content.text : undefined;
   }
 
-  /** Returns a phrase with the reason against reading an existing file. */
   get refused(): string | undefined {
     const { content } = this.watched ?? {};
     return content?.kind === 'unreadable' ? content.reason : undefined;
   }
 
-  /** Begins to follow the file. Resolves when it was read. */
   async open(): Promise<void> {
     if (!this.watched) {
       const watched = this.store.add(
@@ -82,15 +77,12 @@ export class SharedFile implements Disposable {
     this.store.dispose();
   }
 
-  private async replace(edit: (text: string | undefined) => string): Promise<void> {
-    const unlock = await lock(`${this.path}.lock`, this.clock);
-    try {
+  private replace(edit: (text: string | undefined) => string): Promise<void> {
+    return underLock(this.path, this.clock, async () => {
       const content = await readContent(disk, this.path);
       const before = content.kind === 'text' ? content.text : undefined;
       const after = edit(before);
       if (after !== before) await makePrivateFile(this.path, after);
-    } finally {
-      await unlock();
-    }
+    });
   }
 }

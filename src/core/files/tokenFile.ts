@@ -1,9 +1,7 @@
 /**
- * Keeps the secret of agents outside the editor (G6), in a file readable only by its owner. Each workspace folder has
- * one in the user's home, not in the folder, so it cannot be committed and a folder cannot bring one.
- *
- * It stays the same until someone removes the file or writes another secret into it. Invariants: a short secret, or one
- * in a file open to others, is replaced and never used. A file without a token belongs to someone else and stays.
+ * Keeps the secret of agents outside the editor (G6), in the user's home, so that it cannot be committed and a folder cannot
+ * bring one. Invariants: a short secret, or one in a file open to others, is replaced and never used. A file without a
+ * token belongs to someone else and stays.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { link, lstat, rename } from 'node:fs/promises';
@@ -23,7 +21,6 @@ export function tokenFileOf(folder: string, home: string): string {
   return path.join(home, '.minds', 'endpoints', `${name || 'root'}-${tag}.token`);
 }
 
-/** Returns a secret of 256 bits. */
 export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }

@@ -1,12 +1,9 @@
 /**
- * Follows the text of one path. After any change to the file, its folder or the links on the way, the content is the
- * one of the last save (R1).
+ * Follows the text of one path: after any change, the content is the one of the last save (R1). It checks the file in
+ * intervals, and at once after a `nudge`. Watchers miss events, do not follow links, and cannot watch missing folders.
  *
- * It checks the file in intervals, and at once after a `nudge` by a watcher. Watchers of editors and systems miss
- * events, do not follow links, and cannot watch missing folders. Bursts are one reading.
- *
- * It does not interpret the text, and never throws for errors of a file system. Invariants: one reading at a time. A
- * change during a reading is read again. Listeners receive only changed content.
+ * Invariants: one reading at a time. A change during a reading is read again. Listeners receive only changed content. An
+ * error of a file system is content too.
  */
 import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -25,11 +22,8 @@ export type FileContent =
 
 export interface WatchedFile extends Disposable {
   readonly path: string;
-  /** It is undefined until the first reading. */
   readonly content: FileContent | undefined;
-  /** Fires after `content` was replaced; the first time for the first reading. */
   readonly onDidChange: Event<FileContent>;
-  /** The file may have changed. */
   nudge(): void;
   /** Reads it before it comes to rest. Resolves after listeners received its present content. */
   readNow(): Promise<void>;
@@ -64,7 +58,6 @@ export const realDisk: Disk = {
 /** For files to write again: invalid UTF-8 is a read error, because a write would lose it. */
 export const diskToEdit: Disk = { ...realDisk, read: (path) => readTextFile(path, largestConfigFile, wholeUtf8) };
 
-/** The attempts to find a file at rest, before it is read as it is. */
 const patience = 5;
 
 /** A half-typed text counts if it stays the same for this time, in milliseconds. */
@@ -74,7 +67,6 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
   const { clock, pollMs = 2000, debounceMs = 200, disk = realDisk } = deps;
   const changes = new Emitter<FileContent>();
   let content: FileContent | undefined;
-  /** The file's stamp when `content` was read. */
   let stamp: string | undefined;
   let ended = false;
   let poll: Disposable | undefined;
@@ -89,11 +81,11 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
     const since = due?.since ?? now;
     if (due && now - since >= patience * debounceMs) return;
     due?.timer.dispose();
-    due = { since, timer: clock.after(debounceMs, dueNow) };
-  };
-  const dueNow = (): void => {
-    due = undefined;
-    void reading.request();
+    const timer = clock.after(debounceMs, () => {
+      due = undefined;
+      void reading.request();
+    });
+    due = { since, timer };
   };
   const reading = new SingleFlight(async () => {
     const before = await stampOf(disk, path);
@@ -133,13 +125,13 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
 
   void reading.request();
   lookLater();
-  const end = toDisposable(() => {
-    ended = true;
-    poll?.dispose();
-    due?.timer.dispose();
-    changes.dispose();
-  });
   return {
+    ...toDisposable(() => {
+      ended = true;
+      poll?.dispose();
+      due?.timer.dispose();
+      changes.dispose();
+    }),
     path,
     get content() {
       return content;
@@ -151,7 +143,6 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
       await reading.request();
       isAskedNow = false;
     },
-    dispose: () => end.dispose(),
   };
 }
 
@@ -163,7 +154,6 @@ async function stampOf(disk: Disk, path: string): Promise<string> {
   }
 }
 
-/** Never rejects. */
 export async function readContent(disk: Disk, path: string): Promise<FileContent> {
   try {
     return { kind: 'text', text: await disk.read(path) };
@@ -173,7 +163,6 @@ export async function readContent(disk: Disk, path: string): Promise<FileContent
   }
 }
 
-/** Returns a phrase with the reason of a failed read, or undefined without one. */
 export function reasonOf(error: unknown): string | undefined {
   if (error instanceof FileRefused) return error.reason;
   const code = codeOf(error);

@@ -1,7 +1,7 @@
 /** The contract between the core and its shells. */
 import type { Approvals } from '../approval/approvals.js';
 import type { LaunchDescription } from '../approval/fingerprint.js';
-import type { OfferReview } from '../approval/offerPrints.js';
+import type { OfferLedger } from '../approval/offerLedger.js';
 import type { Clock } from '../base/clock.js';
 import type { Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
@@ -70,7 +70,7 @@ export interface Consent {
   /** Decides which tools agents may call (S4). By default they may call all. */
   readonly toolPermissions?: PermissionDeps;
   /** Compares the offers of servers with those at their approval (S3). By default nothing is compared. */
-  readonly offerReview?: OfferReview;
+  readonly offerReview?: OfferLedger;
 }
 
 /** The memory beyond this window. By default there is none. */

@@ -4,10 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import { describeLaunch } from '../approval/fingerprint.js';
+import type { OfferLedger } from '../approval/offerLedger.js';
 import type {
   ChangedOffer,
   OfferChanges,
-  OfferReview,
   ReviewedKind,
   ReviewedLaunch,
   ReviewedOffers,
@@ -18,7 +18,8 @@ import type { ToolListing } from '../connections/connection.js';
 import { capabilitiesKey } from '../protocol/client.js';
 import type { OfferMemory, RememberedOffer } from '../reconcile/remembered.js';
 import type { KeptOffers } from './hostContract.js';
-import type { Offered, Serving } from '../reconcile/serving.js';
+import type { Offered } from '../reconcile/offers.js';
+import type { Serving } from '../reconcile/serving.js';
 import type { Candidate } from '../tools/registry.js';
 
 export interface ServingFacts extends Pick<
@@ -46,7 +47,7 @@ export function placesOf(server: ConfiguredServer): ServerPlaces {
 export function candidateOf(
   { server, facts, offered }: Offering,
   shortName: string,
-  review: OfferReview | undefined,
+  review: OfferLedger | undefined,
 ): Candidate {
   const { definition, instructions: said, features } = facts;
   const { tools, appTools, excluded, prompts, resources } = offered.curated;
@@ -83,7 +84,7 @@ export function candidateOf(
 /** Returns the changes behind the filters, in the server's order. */
 export function changedOffers(
   facts: ServingFacts,
-  review: OfferReview,
+  review: OfferLedger,
   redact: (text: string) => string,
 ): readonly ChangedOffer[] {
   const all = facts.everyOffer().map((offered) => ({ offered, offers: offersOf(facts, offered) }));
@@ -124,7 +125,7 @@ function launchFor(definition: ServerDefinition, declared: string): ReviewedLaun
 const nothingDeclared = capabilitiesKey({});
 
 /** Keeps lists by the fingerprint of the approved launch. A list with held changes is not recalled (S3). */
-export function offerMemory(kept: KeptOffers, review: OfferReview | undefined, redactor: Redactor): OfferMemory {
+export function offerMemory(kept: KeptOffers, review: OfferLedger | undefined, redactor: Redactor): OfferMemory {
   const isHeld = (definition: ServerDefinition, { listing, instructions, declared }: RememberedOffer): boolean => {
     if (review?.holdsBack() !== true) return false;
     const changes = review.changesOf(launchFor(definition, declared), reviewedOf(listing, instructions, definition));

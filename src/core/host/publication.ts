@@ -5,9 +5,11 @@
  * Invariants: the catalogue is replaced in one step and is a function of its input; an unchanged toolset stays the same
  * object; `mcp_admin` is there if any server is configured.
  */
-import type { ChangedOffer, OfferReview } from '../approval/offerPrints.js';
+import type { OfferLedger } from '../approval/offerLedger.js';
+import type { ChangedOffer } from '../approval/offerPrints.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
+import { sameJson } from '../base/canonicalJson.js';
 import { Emitter } from '../base/events.js';
 import type { Problem } from '../base/problem.js';
 import type { ConfiguredServer } from '../config/model.js';
@@ -18,7 +20,7 @@ import type { ToolsetCall } from '../protocol/request.js';
 import { offersChanged } from '../reconcile/problems.js';
 import type { Catalogue, ExcludedTool, ServedTool, Toolset } from '../tools/catalogue.js';
 import { ShortNames } from '../tools/editorNames.js';
-import { publish, sameToolset } from '../tools/registry.js';
+import { publish } from '../tools/registry.js';
 import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
 import { toolForApp } from './appTools.js';
 import { toolNamed } from './clientTools.js';
@@ -29,7 +31,7 @@ interface PublicationDeps {
   readonly services: Services;
   readonly permission: Pick<Permission, 'verdictOf'>;
   /** By default nothing is compared. */
-  readonly offerReview?: OfferReview | undefined;
+  readonly offerReview?: OfferLedger | undefined;
   readonly offersAdmin?: (() => boolean) | undefined;
 }
 
@@ -146,7 +148,7 @@ export class Publication implements Disposable {
     return offerings.flatMap(({ server, facts }) => {
       const changed = changedOffers(facts, offerReview, redact);
       this.changedOffers.set(server.id, changed);
-      return changed.length > 0 ? [offersChanged(server.id, placesOf(server), changed)] : [];
+      return changed.length > 0 ? [offersChanged({ server: server.id, places: placesOf(server) }, changed)] : [];
     });
   }
 
@@ -163,7 +165,7 @@ export class Publication implements Disposable {
     const before = this.catalogue_.toolsets;
     const next = toolsets
       .map((toolset) => this.withRelease(toolset))
-      .map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
+      .map((toolset) => before.find((earlier) => sameJson(earlier, toolset)) ?? toolset);
     return { toolsets: this.servers.length > 0 ? [...next, ...admin] : next, problems };
   }
 
@@ -200,7 +202,7 @@ export class Publication implements Disposable {
       return permission === 'deny' ? [] : [permission === 'ask' ? { ...tool, isAsked: true } : tool];
     });
     const next = { ...adminToolset, tools, excluded };
-    if (!sameToolset(this.admin, next)) this.admin = next;
+    if (!sameJson(this.admin, next)) this.admin = next;
     return this.admin;
   }
 }

@@ -11,7 +11,7 @@ import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
 import { agentHostName, longestEditorId } from '../tools/editorNames.js';
 import { type ServerFeatures, toolsAlone } from '../tools/features.js';
 import { admitsResource } from '../tools/promptsAndResources.js';
-import { joined } from '../tools/together.js';
+import { joined } from '../tools/registry.js';
 import { isMadeFrom } from '../tools/uris.js';
 import type { ServerStatus } from '../reconcile/status.js';
 import { adminId, releaseNameFor, whyNothing } from './admin.js';

@@ -1,6 +1,6 @@
 /**
  * One live MCP connection and the calls on it. Invariants: it ends once; the idle limit never ends it during a call;
- * `gone` resolves only after its process tree is gone; a lost call returns after the pool knows the death.
+ * `end` resolves only after its process tree is gone; a lost call returns after the pool knows the death.
  */
 import { assertNever } from '../base/assertNever.js';
 import type { Clock } from '../base/clock.js';
@@ -13,7 +13,7 @@ import { logLevelRank } from '../protocol/logLevels.js';
 import type { LeaseNews, ServerOutcome } from '../protocol/request.js';
 import { isFinal, taskChanged, taskIn, unwatchTask, watchTask } from '../protocol/tasks.js';
 import type { SlotHolder } from './limit.js';
-import { Subscriptions } from './subscriptions.js';
+import { Subscriptions } from './serverConversations.js';
 
 export type InstanceUse =
   /** It listed the tools and becomes the lease of the first conversation (L4). */
@@ -33,7 +33,6 @@ interface InstanceDeps {
   readonly declared: Fields;
   /** Returns the limit without a call in milliseconds. Read at the beginning of each wait, and by `reviewIdle`. */
   readonly idleLimit: () => number;
-  /** Called when the last call or task has ended. */
   readonly onRest: () => void;
   readonly onOfferChanged: (instance: Instance, offer: OfferKind) => void;
   /** Called when it begins to end. @param isDeath true if its connection ended first */
@@ -42,8 +41,7 @@ interface InstanceDeps {
 
 type State =
   | { readonly kind: 'live' }
-  /** `closed` settles as the end of its connection. */
-  | { readonly kind: 'ending' | 'gone'; readonly reason: string; readonly closed: Promise<void> };
+  | { readonly kind: 'ended'; readonly reason: string; readonly closed: Promise<void> };
 
 /** The limit of requests without a caller, in milliseconds. */
 const asideLimitMs = 10_000;
@@ -53,30 +51,23 @@ export class Instance implements SlotHolder {
   readonly connection: Connection;
   readonly startedAt: number;
   readonly declared: Fields;
-  /** The client of its last request, if it is a lease. */
   client: ServerClient | undefined;
   /** The conversation that leases it, or leased it before it drains. */
   lessee: string | undefined;
   lastCallAt: number | undefined;
-  /** The published name of the tool of the last call. */
   lastTool: string | undefined;
   use: InstanceUse = { kind: 'warm' };
-  /** The news for the next result of its conversation. */
   news: LeaseNews | undefined;
 
   private state: State = { kind: 'live' };
   private announceEnded: () => void = () => {};
   /** Resolves when it begins to end, for any cause, and the pool knows. */
   readonly ended = new Promise<void>((resolve) => (this.announceEnded = resolve));
-  private announceGone: () => void = () => {};
-  /** Resolves when its connection is gone, for any cause. */
-  readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
   private readonly listeners: Disposable[];
   /** The clients of the calls in flight; each call is its key. */
   private readonly inFlight = new TransientMap<object, ServerClient | undefined>();
   private readonly tasks = new Set<string>();
   private subscriptions = new Subscriptions();
-  /** The clients of watched tasks. */
   private readonly watched = new Subscriptions();
   private logLevel: string | undefined;
   private idleTimer: Disposable | undefined;
@@ -157,28 +148,25 @@ export class Instance implements SlotHolder {
   async request(request: TimedRequest): Promise<ServerOutcome<Fields>> {
     const { method, params, client } = request;
     const { uri, taskId } = params as { uri?: unknown; taskId?: unknown };
-    const watches = method === watchTask && typeof taskId === 'string' && client !== undefined;
-    if (watches) this.watched.add(taskId, client);
-    const subscribes = method === 'resources/subscribe' && typeof uri === 'string' && client !== undefined;
-    // An update may come with the answer.
-    if (subscribes) this.subscriptions.add(uri, client);
     if (method === 'resources/unsubscribe' && typeof uri === 'string' && client) {
-      // Other sessions are still subscribed.
       if (!this.subscriptions.remove(uri, client.session)) return { kind: 'result', result: {} };
     }
-    const outcome = await this.whileInUse(client, () => this.connection.request(request));
-    if (subscribes && outcome.kind !== 'result') this.subscriptions.remove(uri, client.session);
-    if (watches && outcome.kind !== 'result') this.watched.remove(taskId, client.session);
+    const isWatched = method === watchTask;
+    const followed = isWatched ? taskId : method === 'resources/subscribe' ? uri : undefined;
+    const send = (): Promise<ServerOutcome<Fields>> => this.whileInUse(client, () => this.connection.request(request));
+    if (typeof followed !== 'string' || !client) return send();
+    // An update may come with the answer.
+    (isWatched ? this.watched : this.subscriptions).add(followed, client);
+    const outcome = await send();
+    if (outcome.kind !== 'result') (isWatched ? this.watched : this.subscriptions).remove(followed, client.session);
     return outcome;
   }
 
-  /** Makes it the instance of all conversations. */
   share(subscriptions: Subscriptions): void {
     this.use = { kind: 'shared' };
     this.follow(subscriptions);
   }
 
-  /** Takes over the subscriptions of the previous instance of its conversations. */
   follow(subscriptions: Subscriptions): void {
     this.subscriptions = subscriptions;
     this.renewSubscriptions();
@@ -194,6 +182,7 @@ export class Instance implements SlotHolder {
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {
+    const isLastClient = this.state.kind === 'live' && this.client?.session === client.session;
     switch (change) {
       case 'gone':
         for (const uri of this.subscriptions.forget(client.session)) {
@@ -202,10 +191,10 @@ export class Instance implements SlotHolder {
         for (const taskId of this.watched.forget(client.session)) void this.requestAside(unwatchTask, { taskId });
         return;
       case 'logLevel':
-        if (this.isOf(client)) this.setLogLevel(client);
+        if (isLastClient) this.setLogLevel(client);
         return;
       case 'roots':
-        if (this.isOf(client)) this.connection.notify('notifications/roots/list_changed');
+        if (isLastClient) this.connection.notify('notifications/roots/list_changed');
         return;
       default:
         assertNever(change);
@@ -225,14 +214,9 @@ export class Instance implements SlotHolder {
     this.letGo(taskId);
   }
 
-  /** Resolves with undefined if the server no longer knows the task. */
   private async askForTask(taskId: string): Promise<Fields | undefined> {
     const outcome = await this.requestAside('tasks/get', { taskId }, this.client);
     return outcome.kind === 'result' && outcome.result['status'] !== undefined ? outcome.result : undefined;
-  }
-
-  private isOf(client: ServerClient): boolean {
-    return this.state.kind === 'live' && this.client?.session === client.session;
   }
 
   /** Counts the request as in flight from this moment, before anything is awaited. */
@@ -305,33 +289,24 @@ export class Instance implements SlotHolder {
     this.idleTimer?.dispose();
     if (!this.isBusy) return this.end(reason);
     const limit = this.deps.clock.after(limitMs, () => void this.end(`${reason}, and the drain limit has passed`));
-    try {
-      await this.gone;
-    } finally {
-      limit.dispose();
-    }
+    await this.ended;
+    limit.dispose();
+    return this.end(reason);
   }
 
-  /**
-   * Ends it and the calls in flight. It may be called again. Resolves when it is gone.
-   * @param reason completes "the server … ended because" for the calls in flight
-   */
+  /** May be called again. @param reason completes "the server … ended because" for the calls in flight */
   end(reason: string, isDeath = false): Promise<void> {
     if (this.state.kind !== 'live') return this.state.closed;
     for (const listener of this.listeners) listener.dispose();
     for (const taskId of this.watched.uris()) for (const client of this.watched.take(taskId)) client.end?.();
     this.idleTimer?.dispose();
-    const closed = this.connection.close().finally(() => {
-      this.state = { kind: 'gone', reason, closed };
-      this.announceGone();
-    });
-    this.state = { kind: 'ending', reason, closed };
+    const closed = this.connection.close();
+    this.state = { kind: 'ended', reason, closed };
     this.deps.onEnd(this, reason, isDeath);
     this.announceEnded();
     return closed;
   }
 
-  /** Has to be called when the idle limit may have changed. */
   reviewIdle(): void {
     if (!this.isBusy && this.use.kind !== 'draining') this.awaitIdle(this.idleFrom);
   }

@@ -13,7 +13,6 @@ import type { Log } from '../base/log.js';
 /** The user of a slot: a start or an instance. Times are in epoch milliseconds. */
 export interface SlotHolder {
   readonly phase: 'starting' | 'live' | 'ending';
-  /** The time since when the instance is idle; undefined if it is not. */
   readonly idleSince: number | undefined;
   /** The time since when all calls in flight wait for clients, if they have waited long enough to make room. */
   readonly waitsSince: number | undefined;
@@ -25,26 +24,14 @@ export interface SlotHolder {
 
 export type NotStarted = Exclude<ConnectOutcome, { readonly kind: 'connected' }>;
 
-export interface Slots extends Connector {
-  /** @param holder uses the slot until an instance does; by default a start without an eviction */
-  connect(request: ConnectRequest, holder?: SlotHolder): Promise<ConnectOutcome>;
-  /** Gives the slot of a connection to its instance. */
-  hold(connection: Connection, holder: SlotHolder): void;
-  /** Has to be called when a holder becomes idle. */
-  noteIdle(): void;
-  /** True if a start would find a slot without an eviction. */
-  hasRoom(): boolean;
-}
-
 interface Slot {
   holder: SlotHolder;
 }
 
-export class LimitedConnector implements Slots {
+export class LimitedConnector {
   private readonly slots = new Set<Slot>();
   private readonly slotOf = new WeakMap<Connection, Slot>();
   private readonly changes = new Emitter<void>();
-  /** The number of starts without a slot. */
   private waiting = 0;
 
   /** @param most is read at each start, because the setting may change while instances live */
@@ -54,7 +41,7 @@ export class LimitedConnector implements Slots {
     private readonly most: () => number,
   ) {}
 
-  async connect(request: ConnectRequest, holder = startFor(request.signal)): Promise<ConnectOutcome> {
+  async connect(request: ConnectRequest, holder: SlotHolder): Promise<ConnectOutcome> {
     const slot = await this.takeSlot(request.signal, holder);
     if ('kind' in slot) return slot;
     const outcome = await this.attempt(request);
@@ -86,22 +73,25 @@ export class LimitedConnector implements Slots {
     return this.slots.size < this.most();
   }
 
-  dispose(): Promise<void> {
-    return this.connector.dispose();
-  }
-
   private async takeSlot(signal: AbortSignal, holder: SlotHolder): Promise<Slot | NotStarted> {
     this.waiting++;
     try {
       while (!this.hasRoom()) {
         if (signal.aborted) return { kind: 'cancelled' };
-        const idle = this.isEnoughEnding() ? undefined : (this.spare() ?? this.longest('idleSince'));
-        const waiting = this.longest('waitsSince');
+        const holders = [...this.slots].map((slot) => slot.holder);
+        const ending = holders.filter(({ phase }) => phase === 'ending').length;
+        // Every waiting start will have a slot when the ending holders are gone.
+        const isEnoughEnding = holders.length - ending + this.waiting <= this.most();
+        const idle = isEnoughEnding
+          ? undefined
+          : (holders.find(({ isSpare }) => isSpare) ?? longest(holders, 'idleSince'));
+        const waiting = longest(holders, 'waitsSince');
         if (idle) await idle.end('it was idle the longest, and another instance needed the room');
         // A start will be idle or gone before long, and an instance that ends frees its slot.
-        else if (this.isAnyInPassing()) await this.nextChange(signal);
+        else if (holders.some(({ phase }) => phase !== 'live'))
+          await nextEvent(this.changes.event, () => true, signal).catch(() => undefined);
         else if (waiting) await waiting.end(noAnswer);
-        else return { kind: 'failed', failure: this.full() };
+        else return { kind: 'failed', failure: full(this.most()) };
       }
       const slot: Slot = { holder };
       this.slots.add(slot);
@@ -111,49 +101,7 @@ export class LimitedConnector implements Slots {
     }
   }
 
-  /** True if every waiting start will have a slot when the ending holders are gone. */
-  private isEnoughEnding(): boolean {
-    const ending = this.holders().filter(({ phase }) => phase === 'ending');
-    return this.slots.size - ending.length + this.waiting <= this.most();
-  }
-
-  private isAnyInPassing(): boolean {
-    return this.holders().some(({ phase }) => phase !== 'live');
-  }
-
-  private async nextChange(signal: AbortSignal): Promise<void> {
-    // The waiting loop sees an abort.
-    await nextEvent(this.changes.event, () => true, signal).catch(() => undefined);
-  }
-
-  private spare(): SlotHolder | undefined {
-    return this.holders().find(({ isSpare }) => isSpare);
-  }
-
-  private longest(what: 'idleSince' | 'waitsSince'): SlotHolder | undefined {
-    const since = (holder: SlotHolder): number => holder[what] ?? Infinity;
-    const [first] = this.holders().sort((a, b) => since(a) - since(b));
-    return first && since(first) < Infinity ? first : undefined;
-  }
-
-  private holders(): SlotHolder[] {
-    return [...this.slots].map(({ holder }) => holder);
-  }
-
-  private full(): StartFailure {
-    const most = this.most();
-    return {
-      code: 'too-many-instances',
-      message: `did not start: the limit of ${most} instances is reached, and none of them is idle.`,
-      fix: 'Release an instance that you do not need, wait for a call to end, or raise mcpToolsets.maxInstances.',
-      path: [],
-    };
-  }
-
-  /**
-   * A connector never rejects because of a server, so a rejection is an error of this product. It costs one start (S2),
-   * and the person reads of a defect.
-   */
+  /** A connector never rejects because of a server, so a rejection is our own error. It costs one start (S2). */
   private async attempt(request: ConnectRequest): Promise<ConnectOutcome> {
     try {
       return await this.connector.connect(request);
@@ -176,14 +124,17 @@ export class LimitedConnector implements Slots {
 const noAnswer =
   'its client left a question of the server open for a minute or longer, and another conversation needed the room';
 
-function startFor(signal: AbortSignal): SlotHolder {
+function longest(holders: readonly SlotHolder[], what: 'idleSince' | 'waitsSince'): SlotHolder | undefined {
+  const since = (holder: SlotHolder): number => holder[what] ?? Infinity;
+  const [first] = [...holders].sort((a, b) => since(a) - since(b));
+  return first && since(first) < Infinity ? first : undefined;
+}
+
+function full(most: number): StartFailure {
   return {
-    get phase() {
-      return signal.aborted ? 'ending' : 'starting';
-    },
-    idleSince: undefined,
-    waitsSince: undefined,
-    isSpare: false,
-    end: () => Promise.resolve(),
+    code: 'too-many-instances',
+    message: `did not start: the limit of ${most} instances is reached, and none of them is idle.`,
+    fix: 'Release an instance that you do not need, wait for a call to end, or raise mcpToolsets.maxInstances.',
+    path: [],
   };
 }

@@ -35,18 +35,13 @@ import type { Services } from './services.js';
 import { type Purpose, type Start, type StartOutcome, Starts } from './starts.js';
 import { longestTaskMs, Tasks } from './tasks.js';
 
-/** The time for calls on a replaced instance, in milliseconds. */
 const replacedLimitMs = 30_000;
-/** The time for calls in flight after their session has ended, in milliseconds. */
 const abandonedLimitMs = 30_000;
 
 export type PoolEvent =
-  /** A conversation has taken an instance. */
   | { readonly kind: 'taken'; readonly instance: Instance }
-  /** A view shows something else now. */
   | { readonly kind: 'changed' }
   | { readonly kind: 'offerChanged'; readonly instance: Instance; readonly offer: OfferKind }
-  /** An instance ended unexpectedly. */
   | { readonly kind: 'died'; readonly cause: string; readonly use: InstanceUse }
   | { readonly kind: 'started'; readonly instance: Instance; readonly listing: ToolListing }
   | { readonly kind: 'startFailed'; readonly failure: StartFailure };
@@ -67,7 +62,6 @@ interface CalledTool {
   readonly asTask: boolean;
 }
 
-/** The outcome of a request without an answer from its server. */
 export type PoolFailure =
   | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
@@ -78,20 +72,13 @@ export type PoolFailure =
 
 type PoolOutcome<Answered> = Answered | PoolFailure;
 
-/** The key of the shared instance. No conversation has this id. */
-const everyConversation = '';
 let nextInstance = 1;
 
 export class InstancePool {
   private readonly instances = new Set<Instance>();
-  private readonly holders = new Map<string, Instance>();
   private readonly ends: PendingEnds;
   readonly tasks: Tasks;
   private readonly starts: Starts;
-  /** The free instances, without a conversation yet. */
-  private warm: Instance | undefined;
-  private spare: Instance | undefined;
-  /** The capabilities of all clients of a shared instance together. */
   private wanted: Fields;
   private phase: 'open' | 'draining' | 'closed' = 'open';
   private readonly isShared: boolean;
@@ -120,22 +107,18 @@ export class InstancePool {
     return [...this.instances];
   }
 
-  /** An instance for new calls, whoever holds it. */
   get open(): Instance | undefined {
     return this.live.find(({ isOpen }) => isOpen);
   }
 
-  /** The time in epoch milliseconds since when an instance is starting. */
   get startingSince(): number | undefined {
     return this.starts.since;
   }
 
-  /** Returns the lease of this conversation. */
   holderOf(conversation: string): Instance | undefined {
-    return this.holders.get(conversation);
+    return this.find(({ use }) => use.kind === 'leased' && use.conversation === conversation);
   }
 
-  /** Takes over the connection of the first list. */
   adopt(connection: Connection, declared: Fields): Instance {
     const instance = this.make(connection, declared);
     this.give(instance, { kind: this.isShared ? 'shared' : 'warm' });
@@ -190,7 +173,7 @@ export class InstancePool {
   async release(conversation: string, reason: string): Promise<boolean> {
     const starting = this.starts.of(conversation);
     void starting?.end();
-    const held = this.isShared ? undefined : this.holders.get(conversation);
+    const held = this.holderOf(conversation);
     if (held?.hasTasks) void this.retire(held, longestTaskMs, reason);
     else if (held) await this.retire(held, 0, reason);
     return held !== undefined || starting !== undefined;
@@ -211,7 +194,7 @@ export class InstancePool {
 
   /** Ends the free instances and their starts. The instances and starts of conversations go on. */
   async endUnheld(reason: string): Promise<void> {
-    const { warm } = this;
+    const warm = this.only('warm');
     void this.starts.warm?.end();
     await Promise.all([this.endSpare(reason), warm && this.retire(warm, 0, reason)]);
   }
@@ -234,7 +217,6 @@ export class InstancePool {
     await this.ends.settled();
   }
 
-  /** Has to be called after an edit without a restart. */
   review(): void {
     for (const instance of this.instances) instance.reviewIdle();
     if (!this.wantsSpare()) this.ends.add(this.endSpare('spare instances are no longer kept'));
@@ -256,7 +238,6 @@ export class InstancePool {
     return held.isOpen ? send(held) : held.ended.then(() => this.use(conversation, terms, send));
   }
 
-  /** Starts the instance for the request. */
   private async useAnother<Used>(
     conversation: string,
     { client, signal, instance }: RequestTerms,
@@ -270,7 +251,7 @@ export class InstancePool {
       if (signal.aborted) return { kind: 'cancelled' };
       if (started.kind === 'started') return { outcome: send(started.instance) };
       // The instance with more capabilities did not start, so the present shared one serves as far as it can.
-      const shared = this.holders.get(everyConversation);
+      const shared = this.only('shared');
       return shared ? { outcome: send(shared) } : started;
     });
     const first = await Promise.race([begun, untilAborted(signal).then((): NotStarted => ({ kind: 'cancelled' }))]);
@@ -287,8 +268,8 @@ export class InstancePool {
 
   /** Returns the instance for a request, if no start is needed. Gives a free one to the conversation. */
   private instanceFor(conversation: string, { client, instance }: RequestTerms): Instance | undefined {
-    if (this.isShared) return instance === undefined ? this.sharedFor(client) : this.holders.get(everyConversation);
-    const held = this.holders.get(conversation);
+    if (this.isShared) return instance === undefined ? this.sharedFor(client) : this.only('shared');
+    const held = this.holderOf(conversation);
     if (held || instance === 'held') return held;
     if (instance === 'any') return this.open;
     return this.starts.of(conversation) ? undefined : this.takeFree(conversation, client);
@@ -296,7 +277,7 @@ export class InstancePool {
 
   /** Returns undefined if the client can do more than the shared instance knows, and another one can start. */
   private sharedFor(client: ServerClient | undefined): Instance | undefined {
-    const shared = this.holders.get(everyConversation);
+    const shared = this.only('shared');
     const fits = !client || (shared && covers(shared.declared, client.capabilities));
     if (!fits) this.wanted = union(this.wanted, client.capabilities);
     return fits || this.phase !== 'open' ? shared : undefined;
@@ -305,7 +286,7 @@ export class InstancePool {
   /** A server must learn exactly the capabilities of its client (G4). */
   private takeFree(conversation: string, client: ServerClient | undefined): Instance | undefined {
     const own = client && capabilitiesKey(client.capabilities);
-    const fitting = [this.warm, this.spare].find(
+    const fitting = [this.only('warm'), this.only('spare')].find(
       (one) => one?.isOpen && (own === undefined || capabilitiesKey(one.declared) === own),
     );
     if (fitting) this.hold(fitting, conversation, client);
@@ -325,42 +306,53 @@ export class InstancePool {
   private give(instance: Instance, purpose: Purpose): void {
     switch (purpose.kind) {
       case 'shared':
-        return this.hold(instance, everyConversation);
+        this.replace(this.only('shared'), 'a client needed more capabilities');
+        instance.share(this.deps.conversations.shared);
+        return this.changed();
       case 'leased':
         return this.hold(instance, purpose.conversation, purpose.client);
       case 'warm':
-        if (this.warm) void this.retire(this.warm, replacedLimitMs, 'another one took its place');
-        this.warm = instance;
+        // A new instance is warm until it has another use.
+        this.replace(
+          this.find((one) => one !== instance && one.use.kind === 'warm'),
+          'another one took its place',
+        );
         return;
       case 'spare':
         instance.use = { kind: 'spare' };
-        this.spare = instance;
         return;
       default:
         assertNever(purpose);
     }
   }
 
-  private hold(instance: Instance, conversation: string, client?: ServerClient): void {
+  private hold(instance: Instance, conversation: string, client: ServerClient | undefined): void {
     const { conversations, services } = this.deps;
-    const before = this.holders.get(conversation);
-    if (before && before !== instance) void this.retire(before, replacedLimitMs, 'a client needed more capabilities');
-    this.forget(instance);
-    this.holders.set(conversation, instance);
-    if (conversation === everyConversation) {
-      instance.share(conversations.shared);
-    } else {
-      instance.use = { kind: 'leased', conversation, since: services.clock.now() };
-      instance.lessee = conversation;
-      instance.client = client;
-      instance.follow(conversations.subscriptionsOf(conversation));
-      // This comes before `takes`: only earlier conversations count.
-      const { capabilities } = client ?? services.expectedClient();
-      this.starts.startAhead(capabilities, () => this.wantsSpare() && !this.spare && !this.starts.ahead);
-      instance.news = conversations.takes(conversation, client);
-      this.deps.onEvent({ kind: 'taken', instance });
-    }
+    this.replace(this.holderOf(conversation), 'a client needed more capabilities');
+    instance.use = { kind: 'leased', conversation, since: services.clock.now() };
+    instance.lessee = conversation;
+    instance.client = client;
+    instance.follow(conversations.subscriptionsOf(conversation));
+    // This comes before `takes`: only earlier conversations count.
+    const { capabilities } = client ?? services.expectedClient();
+    this.starts.startAhead(capabilities, () => this.wantsSpare() && !this.only('spare') && !this.starts.ahead);
+    instance.news = conversations.takes(conversation, client);
+    this.deps.onEvent({ kind: 'taken', instance });
     this.changed();
+  }
+
+  private replace(before: Instance | undefined, reason: string): void {
+    if (before) void this.retire(before, replacedLimitMs, reason);
+  }
+
+  /** At most one instance has one of these uses. */
+  private only(kind: 'warm' | 'spare' | 'shared'): Instance | undefined {
+    return this.find(({ use }) => use.kind === kind);
+  }
+
+  private find(isMeant: (instance: Instance) => boolean): Instance | undefined {
+    for (const instance of this.instances) if (instance.phase === 'live' && isMeant(instance)) return instance;
+    return undefined;
   }
 
   private wantsSpare(): boolean {
@@ -391,22 +383,21 @@ export class InstancePool {
     this.deps.services.connector.hold(instance.connection, instance);
   }
 
-  /** Ends the lease of an ended conversation. Its calls in flight may still finish (R4). */
   private leave(conversation: string): void {
     this.deps.conversations.forgetSubscriptions(conversation);
     void this.starts.of(conversation)?.end();
-    const held = this.isShared ? undefined : this.holders.get(conversation);
+    const held = this.holderOf(conversation);
     if (held) void this.retire(held, abandonedLimitMs, 'the session of its conversation has ended');
   }
 
   private async endSpare(reason: string): Promise<void> {
-    const { spare } = this;
+    const spare = this.only('spare');
     await Promise.all([this.starts.endAhead(), spare && this.retire(spare, 0, reason)]);
   }
 
   /** Lets no new call reach the instance, and ends it within the limit. A limit of 0 ends it now. */
   private retire(instance: Instance, limitMs: number, reason: string): Promise<void> {
-    this.forget(instance, reason);
+    if (limitMs > 0) this.noteLoss(instance, reason);
     const ended = limitMs > 0 ? instance.drain(limitMs, reason) : instance.end(reason);
     this.ends.add(ended);
     return ended;
@@ -420,7 +411,7 @@ export class InstancePool {
       this.tasks.forget(instance);
       this.instances.delete(instance);
     };
-    this.forget(instance, reason);
+    this.noteLoss(instance, reason);
     if (isDeath) drop();
     this.ends.add(
       instance.end(reason).finally(() => {
@@ -445,14 +436,9 @@ export class InstancePool {
     });
   }
 
-  /** Takes the instance from its holder. @param cause the reason for its conversation (X4) */
-  private forget(instance: Instance, cause?: string): void {
-    if (this.warm === instance) this.warm = undefined;
-    if (this.spare === instance) this.spare = undefined;
-    for (const [conversation, held] of this.holders) {
-      const isLost = held === instance && this.holders.delete(conversation) && conversation !== everyConversation;
-      if (isLost && cause !== undefined) this.deps.conversations.loses(conversation, cause);
-    }
+  /** Notes why its conversation has no instance now (X4). */
+  private noteLoss({ use }: Instance, cause: string): void {
+    if (use.kind === 'leased') this.deps.conversations.loses(use.conversation, cause);
   }
 
   private changed(): void {

@@ -8,7 +8,6 @@ import type { Disposable } from '../base/disposables.js';
 
 interface ReconnectionDeps {
   readonly clock: Clock;
-  /** Returns a number in [0, 1) for the jitter. */
   readonly random: () => number;
   /** Resolves to true if it started. `well` is called before that. */
   readonly start: () => Promise<boolean>;
@@ -29,22 +28,17 @@ export class Reconnection implements Disposable {
   private starting = false;
   private diedMeanwhile = false;
   private ended = false;
-  private next: { readonly attempt: number; readonly at: number } | undefined;
+  /** The next attempt or the one under way; `at` is in epoch milliseconds. */
+  pending: { readonly attempt: number; readonly at: number } | undefined;
 
   constructor(private readonly deps: ReconnectionDeps) {
     this.wellSince = deps.clock.now();
   }
 
-  /** The next attempt or the one under way; `at` is in epoch milliseconds. */
-  get pending(): { readonly attempt: number; readonly at: number } | undefined {
-    return this.next;
-  }
-
-  /** Has to be called when its instance has died. */
   died(): void {
     // A new instance may die before its start is known to have succeeded.
     if (this.starting) this.diedMeanwhile = true;
-    else if (!this.ended && !this.next) this.scheduleAfterDeath();
+    else if (!this.ended && !this.pending) this.scheduleAfterDeath();
   }
 
   /** Has to be called when another start makes the wait needless. */
@@ -53,18 +47,17 @@ export class Reconnection implements Disposable {
     this.well();
   }
 
-  /** Has to be called when the instance is well, whoever started it. */
   well(): void {
     this.wellSince = this.deps.clock.now();
     if (this.starting) return;
     this.timer?.dispose();
-    this.next = undefined;
+    this.pending = undefined;
   }
 
   dispose(): void {
     this.ended = true;
     this.timer?.dispose();
-    this.next = undefined;
+    this.pending = undefined;
   }
 
   private scheduleAfterDeath(): void {
@@ -76,13 +69,13 @@ export class Reconnection implements Disposable {
     const { clock, random, onGiveUp, onChange } = this.deps;
     const delay = delays[this.attempts];
     if (delay === undefined) {
-      this.next = undefined;
+      this.pending = undefined;
       onGiveUp();
       return;
     }
     this.attempts++;
     const ms = Math.round(delay * (1 - jitter + 2 * jitter * random()));
-    this.next = { attempt: this.attempts, at: clock.now() + ms };
+    this.pending = { attempt: this.attempts, at: clock.now() + ms };
     this.timer = clock.after(ms, () => void this.attempt());
     onChange();
   }
@@ -93,7 +86,7 @@ export class Reconnection implements Disposable {
     const started = await this.deps.start().catch(() => false);
     this.starting = false;
     if (this.ended) return;
-    this.next = undefined;
+    this.pending = undefined;
     if (this.diedMeanwhile) this.scheduleAfterDeath();
     else if (!started) this.schedule();
     this.deps.onChange();

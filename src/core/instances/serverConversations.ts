@@ -3,11 +3,9 @@
  * conversation lost its last instance (L3, X4).
  */
 import { BoundedMap } from '../base/boundedMap.js';
-import type { ServerClient } from '../protocol/client.js';
+import type { Fields, ServerClient } from '../protocol/client.js';
 import type { LeaseNews } from '../protocol/request.js';
-import { Subscriptions } from './subscriptions.js';
 
-/** Conversations end without notice. The oldest are forgotten. */
 const mostConversations = 1_000;
 
 /** Why each conversation lost its instance of one server. The cause is empty while it has an instance. */
@@ -18,13 +16,11 @@ interface Losses {
 
 /** The conversations with an instance of a server, in earlier windows too (P9, X4). */
 export interface KnownConversations {
-  /** True if the server is likely to get one more conversation. */
   expectsMore(server: string): boolean;
   of(server: string): Losses;
 }
 
 export class ServerConversations {
-  /** The subscriptions at the shared instance. */
   readonly shared = new Subscriptions();
   private readonly subscriptions = new BoundedMap<string, Subscriptions>(mostConversations);
 
@@ -49,8 +45,68 @@ export class ServerConversations {
     return { kind: known === undefined && client?.mayHaveLost ? 'newHere' : 'new' };
   }
 
-  /** Notes that the instance of a conversation has ended. */
   loses(conversation: string, cause: string): void {
     this.losses.set(conversation, cause);
+  }
+}
+
+const mostUris = 10_000;
+
+/** The subscriptions of sessions to resources or tasks. A new instance takes them over, because clients know none. */
+export class Subscriptions {
+  private readonly byUri = new Map<string, Map<object, ServerClient>>();
+
+  add(uri: string, client: ServerClient): void {
+    const clients = this.byUri.get(uri) ?? new Map<object, ServerClient>();
+    clients.set(client.session, client);
+    if (this.byUri.size < mostUris) this.byUri.set(uri, clients);
+  }
+
+  remove(uri: string, session: object): boolean {
+    const clients = this.byUri.get(uri);
+    clients?.delete(session);
+    if (clients && clients.size > 0) return false;
+    this.byUri.delete(uri);
+    return true;
+  }
+
+  forget(session: object): string[] {
+    return [...this.byUri].flatMap(([uri, clients]) =>
+      clients.has(session) && this.remove(uri, session) ? [uri] : [],
+    );
+  }
+
+  /** Leaves out sessions that ended while no instance was there to notify. */
+  uris(): string[] {
+    for (const [uri, clients] of this.byUri) {
+      for (const { session, isGone } of clients.values()) if (isGone === true) this.remove(uri, session);
+    }
+    return [...this.byUri.keys()];
+  }
+
+  tell(key: string, method: string, params: Fields): void {
+    for (const client of [...(this.byUri.get(key)?.values() ?? [])]) client.tell(method, params);
+  }
+
+  take(key: string): readonly ServerClient[] {
+    const clients = [...(this.byUri.get(key)?.values() ?? [])];
+    this.byUri.delete(key);
+    return clients;
+  }
+
+  updated(params: Fields): void {
+    const { uri } = params as { uri?: unknown };
+    if (typeof uri !== 'string') return;
+    for (const client of this.clientsOf(uri)) client.tell('notifications/resources/updated', params);
+  }
+
+  /** MCP lets a server report an update for a part of the subscribed resource. */
+  private clientsOf(uri: string): Iterable<ServerClient> {
+    const found = new Map(this.byUri.get(uri));
+    if (found.size > 0) return found.values();
+    for (const [subscribed, clients] of this.byUri) {
+      if (uri.startsWith(subscribed)) for (const [session, client] of clients) found.set(session, client);
+    }
+    return found.values();
   }
 }

@@ -11,21 +11,13 @@ import type { Disposable } from '../base/disposables.js';
 /** The milliseconds after which a start no longer keeps others waiting. */
 const longestTurnMs = 5_000;
 
-/** One start. Its owner ends it. */
-export interface StartTurn {
-  /** Undefined if it has come already. Resolves when it comes, or ends. */
-  readonly coming: Promise<void> | undefined;
-  /** Has to be called when a caller waits for the start. */
-  hurry(): void;
-  /** May be called again. */
-  end(): void;
-}
-
-class Turn implements StartTurn {
+export class StartTurn {
   private announce: () => void = () => {};
+  /** Undefined if it has come already. Resolves when it comes, or ends. */
   coming: Promise<void> | undefined = new Promise((resolve) => (this.announce = resolve));
   limit: Disposable | undefined;
 
+  /** @param hurry has to be called when a caller waits for the start */
   constructor(
     readonly hurry: () => void,
     readonly end: () => void,
@@ -38,18 +30,16 @@ class Turn implements StartTurn {
 }
 
 export class StartTurns {
-  private readonly waiting = new Set<Turn>();
-  private readonly running = new Set<Turn>();
+  private readonly waiting = new Set<StartTurn>();
+  private readonly running = new Set<StartTurn>();
 
-  /** @param most the number of starts at once without a caller */
   constructor(
     private readonly clock: Clock,
     private readonly most: number,
   ) {}
 
-  /** @param isAwaited true if a caller waits for the start */
   take(isAwaited: boolean): StartTurn {
-    const turn: Turn = new Turn(
+    const turn: StartTurn = new StartTurn(
       () => {
         if (this.waiting.delete(turn)) this.begin(turn);
       },
@@ -62,13 +52,13 @@ export class StartTurns {
     return turn;
   }
 
-  private begin(turn: Turn): void {
+  private begin(turn: StartTurn): void {
     this.running.add(turn);
     turn.limit = this.clock.after(longestTurnMs, () => this.end(turn));
     turn.come();
   }
 
-  private end(turn: Turn): void {
+  private end(turn: StartTurn): void {
     turn.limit?.dispose();
     if (this.waiting.delete(turn)) turn.come();
     this.running.delete(turn);

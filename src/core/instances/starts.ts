@@ -1,23 +1,19 @@
 /**
- * Starts the instances of one pool: for a conversation, for all of them, for a new list, or ahead for the next
- * conversation (P9). A conversation can still take a start ahead.
- *
- * Invariants: there is one start at a time for each conversation; there is one start ahead at most; a start ahead makes
- * no caller wait and evicts no instance; a cancelled start leaves nothing.
+ * Starts the instances of one pool. Invariants: there is one start at a time for each conversation; there is one start
+ * ahead at most; a start ahead makes no caller wait and evicts no instance; a cancelled start leaves nothing.
  */
 import type { CancelSignal } from '../base/cancellation.js';
 import type { Disposable } from '../base/disposables.js';
 import { untilAborted } from '../base/events.js';
 import type { PendingEnds } from '../base/pendingEnds.js';
 import type { ServerDefinition } from '../config/model.js';
-import type { Connection, StartFailure, ToolListing } from '../connections/connection.js';
+import type { Connection, ConnectOutcome, StartFailure, ToolListing } from '../connections/connection.js';
 import { capabilitiesKey, expectedClient, type Fields, type ServerClient } from '../protocol/client.js';
 import type { Instance } from './instance.js';
 import type { NotStarted, SlotHolder } from './limit.js';
 import type { Services } from './services.js';
 import type { StartTurn } from './startTurns.js';
 
-/** The use of the new instance. */
 export type Purpose =
   | { readonly kind: 'shared' }
   | { readonly kind: 'warm' }
@@ -32,18 +28,15 @@ interface StartsDeps {
   readonly definition: () => ServerDefinition;
   /** `draining`: it starts nothing new. `closed`: a new connection is closed. */
   readonly phase: () => 'open' | 'draining' | 'closed';
-  /** Makes the instance and gives it to its users, in one step. */
   readonly onConnected: (connection: Connection, start: Start, listing: ToolListing) => Instance;
   readonly onFailed: (failure: StartFailure) => void;
   readonly onChange: () => void;
-  /** Takes the ends of starts without a caller. */
   readonly ends: PendingEnds;
 }
 
-/** The milliseconds before a start ahead, so that it does not slow down the first call of the latest conversation. */
+/** A start ahead waits, so that it does not slow down the first call of the latest conversation. */
 const aheadDelayMs = 100;
 
-/** One start. Until it has connected, it holds the slot. */
 export class Start implements SlotHolder {
   readonly idleSince = undefined;
   readonly waitsSince = undefined;
@@ -54,10 +47,7 @@ export class Start implements SlotHolder {
 
   /**
    * @param purpose becomes another when a conversation takes a start ahead
-   * @param since in epoch milliseconds
-   * @param declared the capabilities of clients for the server
    * @param turn absent if a caller waits from the beginning
-   * @param client the client that it starts for, or the expected one
    */
   constructor(
     public purpose: Purpose,
@@ -79,10 +69,30 @@ export class Start implements SlotHolder {
     return this.purpose.kind === 'spare' && !this.signal.aborted;
   }
 
-  /** Resolves when nothing of the start is left. */
-  async end(): Promise<void> {
+  cancel(): void {
     this.controller.abort();
+  }
+
+  async end(): Promise<void> {
+    this.cancel();
     await this.outcome.catch(() => undefined);
+  }
+
+  /** Waits for its turn, and connects. @param spoke the protocol version of the server in an earlier window */
+  async connect(
+    server: string,
+    definition: () => Pick<ServerDefinition, 'launch' | 'timeouts'>,
+    { connector, serverLog }: Services,
+    spoke?: string,
+  ): Promise<ConnectOutcome> {
+    const { signal, declared: capabilities, turn, client } = this;
+    if (turn?.coming) await Promise.race([turn.coming, untilAborted(signal)]);
+    // A start ahead makes no room for itself.
+    if (signal.aborted || (this.isSpare && !connector.hasRoom())) return { kind: 'cancelled' };
+    const { launch, timeouts } = definition();
+    const log = serverLog(server);
+    const request = { server, launch, log, signal, capabilities, client, timeoutMs: timeouts.connect, spoke };
+    return connector.connect(request, this);
   }
 }
 
@@ -92,7 +102,6 @@ export class Starts {
 
   constructor(private readonly deps: StartsDeps) {}
 
-  /** Every start under way, except replaced ones. */
   get all(): readonly Start[] {
     return [...this.underWay.values()];
   }
@@ -107,7 +116,6 @@ export class Starts {
     return this.underWay.get('warm');
   }
 
-  /** The start ahead, if a conversation can take it. */
   get ahead(): Start | undefined {
     const ahead = this.underWay.get('spare');
     return ahead?.isSpare ? ahead : undefined;
@@ -117,10 +125,6 @@ export class Starts {
     return this.underWay.get(keyOf({ kind: 'leased', conversation, client: undefined }));
   }
 
-  /**
-   * Joins the start under way for this purpose, takes the start ahead, or begins one.
-   * @param waiter aborts when the caller no longer waits
-   */
   start(purpose: Purpose, declared: Fields, client?: ServerClient, waiter?: CancelSignal): Promise<StartOutcome> {
     const joined = this.underWay.get(keyOf(purpose));
     const usable = joined?.signal.aborted ? undefined : joined;
@@ -140,7 +144,6 @@ export class Starts {
     });
   }
 
-  /** Begins no start ahead, and ends the one under way. Resolves when nothing of it is left. */
   async endAhead(): Promise<void> {
     this.delay?.dispose();
     this.delay = undefined;
@@ -149,7 +152,6 @@ export class Starts {
     await ahead?.end();
   }
 
-  /** Gives the start ahead to a conversation if it is for a client like this one. */
   private taken(purpose: Purpose): Start | undefined {
     const { ahead } = this;
     if (!ahead || purpose.kind !== 'leased') return undefined;
@@ -186,22 +188,14 @@ export class Starts {
 
   private async run(start: Start): Promise<StartOutcome> {
     const { services, server, definition, phase } = this.deps;
-    const { signal, declared: capabilities, turn, client } = start;
-    if (turn) {
-      await Promise.race([turn.coming, untilAborted(signal)]);
-      // It makes no room for itself.
-      if (signal.aborted || (start.isSpare && !services.connector.hasRoom())) return { kind: 'cancelled' };
-    }
-    const { launch, timeouts } = definition();
-    const log = services.serverLog(server);
-    const request = { server, launch, log, signal, capabilities, client, timeoutMs: timeouts.connect };
-    const outcome = await services.connector.connect(request, start);
+    const outcome = await start.connect(server, definition, services);
     if (outcome.kind === 'failed') {
-      if (start.purpose.kind === 'spare') log.write('info', `No spare instance: ${outcome.failure.message}`);
+      if (start.purpose.kind === 'spare')
+        services.serverLog(server).write('info', `No spare instance: ${outcome.failure.message}`);
       else if (phase() === 'open') this.deps.onFailed(outcome.failure);
     }
     if (outcome.kind !== 'connected') return outcome;
-    if (phase() === 'closed' || signal.aborted) {
+    if (phase() === 'closed' || start.signal.aborted) {
       await outcome.connection.close();
       return { kind: 'cancelled' };
     }

@@ -1,7 +1,6 @@
 /**
- * Knows the tasks of one server: the instance that works on each, and the conversation it is for. Other conversations
- * never learn of a task. An instance with a task neither idles nor makes room. After a release it ends with its last
- * task (L2). Invariant: the number of tasks is bounded, and so is the time that each holds an instance.
+ * Knows the tasks of one server. Other conversations never learn of a task. An instance with a task neither idles nor makes
+ * room, and after a release it ends with its last task (L2). Invariant: the number of tasks and their time are bounded.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Clock } from '../base/clock.js';
@@ -14,9 +13,7 @@ import type { OtherOutcome, ServerOutcome } from '../protocol/request.js';
 import { isFinal, taskIn } from '../protocol/tasks.js';
 import type { Instance } from './instance.js';
 
-/** The oldest is forgotten. */
 const mostTasks = 10_000;
-/** The time in milliseconds after which a task no longer holds its instance. */
 export const longestTaskMs = 24 * 3_600_000;
 
 const none = { kind: 'error', code: errorCodes.invalidParams, message: 'There is no such task here.' } as const;
@@ -25,7 +22,6 @@ interface Task {
   readonly id: string;
   readonly instance: Instance;
   readonly conversation: string;
-  /** The published name of its tool. */
   readonly tool: string;
   limit: Disposable | undefined;
 }
@@ -39,7 +35,6 @@ export class Tasks {
     private readonly areShared: boolean,
   ) {}
 
-  /** Notes the task, if the result of the call is one. */
   begin(result: object, instance: Instance, conversation: string, tool: string): void {
     const id = taskIn(result);
     if (id === undefined) return;
@@ -53,10 +48,7 @@ export class Tasks {
     return this.of(id, conversation) !== undefined;
   }
 
-  /**
-   * Asks the instance of the task, also one that takes no new calls.
-   * @param otherwise asks if no instance is known to work on it
-   */
+  /** @param otherwise asks if no instance is known to work on it */
   async request<Otherwise>(
     request: TimedRequest,
     conversation: string,

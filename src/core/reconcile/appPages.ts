@@ -1,35 +1,30 @@
 /**
- * Checks whether the apps of one server's published tools can be shown (G8). It reads each page once after its
- * publication, from an instance that is live already, and looks at it again whenever a client reads it. It only
- * watches: no caller waits for it, and a page without an answer is no fault.
+ * Checks whether the apps of one server's published tools can be shown (G8). It reads each page once, from an instance that
+ * is live already, and looks at it again whenever a client reads it. A page without an answer is no fault.
  */
 import { appFault } from '../apps/appResource.js';
 import { appOf } from '../apps/toolMeta.js';
 import type { Problem } from '../base/problem.js';
 import { clipped } from '../base/text.js';
-import type { ServerPlaces } from '../config/model.js';
 import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, OtherRequest } from '../protocol/request.js';
 import type { PublishedTool } from '../tools/catalogue.js';
+import type { At } from '../tools/problems.js';
 import { appUnusable } from './problems.js';
 
-/** The limit of pages of one server. */
 const mostPages = 32;
 const longestUri = 200;
 const longestError = 300;
 
 interface AppPagesDeps {
-  /** Asks a live instance. Returns undefined if there is none. */
   readonly read: (request: OtherRequest) => Promise<OtherOutcome | PoolFailure> | undefined;
-  /** Aborts when the server no longer serves. */
   readonly signal: AbortSignal;
   readonly redact: (text: string) => string;
   readonly onChange: () => void;
 }
 
 export class AppPages {
-  /** The fault of each page, if it has one. */
   private readonly faults = new Map<string, string | undefined>();
   private readonly asked = new Set<string>();
   private tools: readonly PublishedTool[] = [];
@@ -37,7 +32,6 @@ export class AppPages {
 
   constructor(private readonly deps: AppPagesDeps) {}
 
-  /** Has to be called when other tools are published. */
   follow(tools: readonly PublishedTool[]): void {
     this.tools = tools;
     for (const uri of new Set(tools.flatMap(({ tool }) => appOf(tool) ?? []))) {
@@ -56,12 +50,10 @@ export class AppPages {
     if (isNew) this.deps.onChange();
   }
 
-  problems(server: string, places: ServerPlaces): Problem[] {
+  problems(at: At): Problem[] {
     return [...this.faults].flatMap(([uri, fault]) => {
       const names = this.tools.flatMap(({ original, tool }) => (appOf(tool) === uri ? [original] : []));
-      return fault === undefined || names.length === 0
-        ? []
-        : [appUnusable(server, places, clipped(uri, longestUri), names, fault)];
+      return fault === undefined || names.length === 0 ? [] : [appUnusable(at, clipped(uri, longestUri), names, fault)];
     });
   }
 

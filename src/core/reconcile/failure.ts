@@ -10,32 +10,17 @@ export type FailureCause =
   /** `final`: reconnecting has given up (X4). */
   | { readonly kind: 'lost'; readonly cause: string; readonly final: boolean };
 
-/** `since` is in epoch milliseconds. */
 export type Failure = FailureCause & { readonly since: number };
 
 /** Servers quote their input, so their texts are redacted before anyone reads them (E4). */
 export function redactedCause(cause: FailureCause, redact: (text: string) => string): FailureCause {
-  switch (cause.kind) {
-    case 'startFailed': {
-      const { failure } = cause;
-      return {
-        kind: 'startFailed',
-        failure: { ...failure, message: redact(failure.message), fix: redact(failure.fix) },
-      };
-    }
-    case 'lost':
-      return { ...cause, cause: redact(cause.cause) };
-    case 'refused':
-      return cause;
-    default:
-      return assertNever(cause);
-  }
+  if (cause.kind === 'lost') return { ...cause, cause: redact(cause.cause) };
+  if (cause.kind === 'refused') return cause;
+  const { kind, failure } = cause;
+  return { kind, failure: { ...failure, message: redact(failure.message), fix: redact(failure.fix) } };
 }
 
-/**
- * Returns true if the server is down because of it. A dead lease takes nothing down, because the next call of its
- * conversation starts another.
- */
+/** A dead lease takes nothing down, because the next call of its conversation starts another. */
 export function takesDown(failure: Failure): boolean {
   return failure.kind !== 'lost' || failure.final;
 }

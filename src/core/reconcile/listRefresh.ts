@@ -8,22 +8,16 @@ import type { Sliced } from '../base/turns.js';
 import { TokenBucket } from '../base/tokenBucket.js';
 import type { Connection, OfferKind, ToolListing } from '../connections/connection.js';
 
-/**
- * Changes come in bursts. An instance is asked several times at once, and then twice a second, however often it reports
- * (R6).
- */
+/** However often an instance reports changes, it is asked no more often (R6). */
 const burst = 8;
 const perSecond = 2;
 
 interface RefreshDeps {
   readonly clock: Clock;
   readonly connection: Connection;
-  /** Aborting it ends all requests. */
   readonly signal: AbortSignal;
   readonly timeoutMs: () => number;
-  /** Returns the last list of the instance. */
   readonly last: () => ToolListing;
-  /** Prepares `onListed` in slices. */
   readonly prepare: (listing: ToolListing) => Sliced<void>;
   readonly onListed: (listing: ToolListing) => void;
   readonly onFailure: (error: unknown) => void;
@@ -33,7 +27,6 @@ export class ListRefresh {
   private readonly kinds = new Set<OfferKind>();
   private readonly flight = new SingleFlight(() => this.runInTurn());
   private readonly bucket: TokenBucket;
-  /** Resolves when the listing under way has ended. */
   listingNow: Promise<void> | undefined;
 
   constructor(private readonly deps: RefreshDeps) {
@@ -86,7 +79,6 @@ export class ListRefresh {
   }
 }
 
-/** Keeps the old list, with the reason, if the new one failed. */
 function unlessFailed<Listing extends { readonly failure?: string }>(
   next: Listing | undefined,
   before: Listing | undefined,

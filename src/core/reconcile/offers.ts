@@ -4,34 +4,38 @@
  * *common* list. Invariants: equal lists are kept once; nothing is kept for an instance that is gone.
  */
 import type { ServerDefinition } from '../config/model.js';
-import type { ConnectOutcome, ToolListing } from '../connections/connection.js';
+import type { ToolListing } from '../connections/connection.js';
 import type { Instance } from '../instances/instance.js';
 import { capabilitiesKey } from '../protocol/client.js';
 import { reviewedPrompt, reviewedTool } from '../approval/offerPrints.js';
+import { sameJson } from '../base/canonicalJson.js';
+import { perObject } from '../base/perObject.js';
 import type { Sliced } from '../base/turns.js';
 import { curate, curateInSlices, type Curation } from '../tools/curate.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
-import { isSameList } from '../tools/registry.js';
 
 export type Curated = Extract<Curation, { kind: 'curated' }>;
 
-let nextOffer = 1;
-const offers = new WeakMap<ToolListing, Offer>();
+export interface Offered {
+  readonly listing: ToolListing;
+  readonly curated: Curated;
+  /** The keys of the declared capabilities of its instances (see `capabilitiesKey`). */
+  readonly declared: readonly string[];
+  /** Set if the list is not the common one. Equal lists have equal numbers. */
+  readonly special?: number;
+}
 
-/** One list of a server, and the part of it that a definition publishes. */
+let nextOffer = 1;
+
 export class Offer {
   readonly id = nextOffer++;
   private made:
     | { readonly definition: ServerDefinition; readonly report: FilteredToolsReport; readonly curation: Curation }
     | undefined;
 
-  constructor(readonly listing: ToolListing) {
-    offers.set(listing, this);
-  }
+  static readonly of = perObject((listing: ToolListing) => new Offer(listing));
 
-  static of(listing: ToolListing): Offer {
-    return offers.get(listing) ?? new Offer(listing);
-  }
+  private constructor(readonly listing: ToolListing) {}
 
   /** Does the work of `curate` ahead, in slices (P10). */
   *prepare(definition: ServerDefinition, report: FilteredToolsReport): Sliced<void> {
@@ -58,12 +62,10 @@ export class Offers {
   private readonly byInstance = new WeakMap<Instance, Offer>();
   /** Spare instances that nobody has taken. Their first list is not for all yet. */
   private readonly spares = new WeakSet<Instance>();
-  /** The key of the capabilities declared to the instance of the common list. */
   commonDeclared: string;
   /** True if a conversation may see another list than the common one. */
   isVaried = false;
 
-  /** @param declared the capabilities that the server was told about when it listed */
   constructor(
     public common: Offer,
     declared: Instance['declared'],
@@ -71,19 +73,16 @@ export class Offers {
     this.commonDeclared = capabilitiesKey(declared);
   }
 
-  /** Returns the different lists of these instances, the common one first. */
   all(instances: readonly Instance[]): readonly Offer[] {
     return [...new Set([this.common, ...instances.flatMap((instance) => this.byInstance.get(instance) ?? [])])];
   }
 
-  /** Returns the keys of the capabilities declared to the instances with this list, each once. */
   declaredOf(offer: Offer, instances: readonly Instance[]): readonly string[] {
     const own = instances.filter((instance) => this.byInstance.get(instance) === offer);
     const common = offer === this.common ? [this.commonDeclared] : [];
     return [...new Set([...common, ...own.map(({ declared }) => capabilitiesKey(declared))])];
   }
 
-  /** Returns the newest list of this instance. */
   ofInstance(instance: Instance): Offer | undefined {
     return this.byInstance.get(instance);
   }
@@ -116,35 +115,8 @@ export class Offers {
     return this.spares.delete(instance) ? this.byInstance.get(instance) : undefined;
   }
 
-  /** Returns the offer of these instances with the same list, or a new one. */
   offerOf(listing: ToolListing, instances: readonly Instance[]): Offer {
-    const known = this.all(instances).find((one) => isSameListing(one.listing, listing));
+    const known = this.all(instances).find((one) => sameJson(one.listing, listing));
     return known ?? Offer.of(listing);
   }
-}
-
-function isSameListing(a: ToolListing, b: ToolListing): boolean {
-  const rest = ({ tools: _, prompts, resources, ...more }: ToolListing): unknown => [
-    more,
-    { ...prompts, prompts: undefined },
-    { ...resources, resources: undefined, templates: undefined },
-  ];
-  return (
-    isSameList(a.tools, b.tools) &&
-    isSameList(a.prompts?.prompts, b.prompts?.prompts) &&
-    isSameList(a.resources?.resources, b.resources?.resources) &&
-    isSameList(a.resources?.templates, b.resources?.templates) &&
-    JSON.stringify(rest(a)) === JSON.stringify(rest(b))
-  );
-}
-
-/** Curates the list of a start in slices, charged to its server. Returns the outcome of the start. */
-export async function prepared(
-  outcome: ConnectOutcome,
-  definition: ServerDefinition,
-  report: FilteredToolsReport,
-): Promise<ConnectOutcome> {
-  if (outcome.kind === 'connected')
-    await outcome.connection.share?.run(Offer.of(outcome.listing).prepare(definition, report));
-  return outcome;
 }

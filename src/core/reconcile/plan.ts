@@ -1,23 +1,15 @@
-/**
- * The next step for one server after an edit, as data (R2, R3), and the decision what may run (S1). Everything is pure
- * except `Judge`, which reads the approvals. `ServerUnit` carries the step out.
- */
+/** The next step for one server after an edit, as data (R2, R3), and the decision what may run (S1). */
 import type { ApprovalStatus } from '../approval/approvals.js';
 import { isEnabled, type ConfiguredServer, type ServerDefinition } from '../config/model.js';
 
 export interface Running {
-  /** The definition of the published tools. */
   readonly serving: Pick<ServerDefinition, 'launchHash' | 'viewHash'> | undefined;
   readonly starting: Pick<ServerDefinition, 'launchHash'> | undefined;
-  /** The definition that a person stopped. */
   readonly stopped: Pick<ServerDefinition, 'launchHash' | 'viewHash'> | undefined;
 }
 
-/** What may run (S1). */
 export interface Permits {
-  /** True if the definition of the file may run. */
   readonly wanted: boolean;
-  /** True if the serving definition may go on. It does not matter if nothing serves. */
   readonly serving: boolean;
 }
 
@@ -64,7 +56,6 @@ export function editOf(before: ConfiguredServer, after: ConfiguredServer | undef
   return viewHash === next.viewHash ? undefined : 'its tools or limits were changed';
 }
 
-/** True if the serving definition is not the one in the file (R3). */
 export function diverges(wanted: ConfiguredServer | undefined, serving: Running['serving']): boolean {
   if (!wanted || !serving) return false;
   if (wanted.kind === 'invalid') return true;
@@ -88,10 +79,7 @@ export function permitsOf(
   return { wanted: may(enabledDefinition(wanted)), serving: may(serving) };
 }
 
-/**
- * Returns the definition that starts when a person starts the server: that in the file, or the serving one if the file
- * waits for approval or has an error.
- */
+/** Without a valid and approved definition in the file, a person starts the serving one. */
 export function startableDefinition(
   judge: Judge,
   wanted: ConfiguredServer | undefined,
@@ -101,7 +89,7 @@ export function startableDefinition(
   return permitsOf(judge, wanted, serving).wanted ? enabledDefinition(wanted) : serving;
 }
 
-/** @param stopped true if a person stopped it, so that no question about it is needed */
+/** A server that a person stopped needs no question. */
 export function approvalOf(
   judge: Judge,
   wanted: ConfiguredServer | undefined,

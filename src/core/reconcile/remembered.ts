@@ -1,15 +1,20 @@
-/** The data about a server that is kept for the next window. */
+/**
+ * The data about a server that is kept for the next window, and the stand-in that publishes it until the server has
+ * listed now (P8). A stand-in has no instance, so its calls wait for the start. Invariants: it is only for the launch that
+ * listed it; it never replaces a serving definition.
+ */
 import type { ServerDefinition } from '../config/model.js';
 import type { Connection, ToolListing } from '../connections/connection.js';
+import { featuresOf } from '../tools/features.js';
+import type { FilteredToolsReport } from '../tools/problems.js';
+import { Offer, type Offered } from './offers.js';
 
-/** A server's description of itself at its connection. */
 export type Spoken = Pick<Connection, 'serverInfo' | 'capabilities' | 'protocolVersion'>;
 
 export function spokenBy({ serverInfo, capabilities, protocolVersion }: Connection): Spoken {
   return { serverInfo, capabilities, protocolVersion };
 }
 
-/** The offer of a server as it is kept for the next window. */
 export interface RememberedOffer extends Spoken, Pick<Connection, 'instructions'> {
   /** The time of the list in epoch milliseconds. */
   readonly at: number;
@@ -22,11 +27,33 @@ export interface RememberedOffer extends Spoken, Pick<Connection, 'instructions'
 export interface OfferMemory {
   recall(definition: ServerDefinition): RememberedOffer | undefined;
   remember(definition: ServerDefinition, offer: RememberedOffer): void;
-  /** Forgets the list of a launch, because the launch waits for approval. */
   forget(definition: ServerDefinition): void;
 }
 
-/** True if two offers differ only in their times. */
 export function isSameOffer({ at: _, ...offer }: RememberedOffer, { at: __, ...other }: RememberedOffer): boolean {
   return (Object.keys(offer) as (keyof typeof offer)[]).every((key) => offer[key] === other[key]);
+}
+
+export type StandIn = NonNullable<ReturnType<typeof standInOf>>;
+
+/** Returns undefined if two remembered tools would have one name. The server itself has to decide. */
+export function standInOf(definition: ServerDefinition, remembered: RememberedOffer, report: FilteredToolsReport) {
+  const { listing, instructions, serverInfo, capabilities, protocolVersion, declared, at: rememberedAt } = remembered;
+  const curated = Offer.of(listing).curate(definition, report);
+  if (curated.kind === 'refused') return undefined;
+  // Another list needs an instance, so there is only one here.
+  const offered: Offered = { listing, curated, declared: [declared] };
+  return {
+    definition,
+    remembered,
+    rememberedAt,
+    curated,
+    listing,
+    instructions,
+    serverInfo,
+    features: featuresOf(capabilities, protocolVersion),
+    ownLists: [],
+    offeredTo: () => offered,
+    everyOffer: () => [offered],
+  };
 }

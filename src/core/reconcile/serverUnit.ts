@@ -11,15 +11,15 @@ import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { ServerEvent } from '../calls/fact.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
-import type { ConnectOutcome, ConnectRequest } from '../connections/connection.js';
+import type { ConnectOutcome } from '../connections/connection.js';
 import type { PoolFailure } from '../instances/pool.js';
 import { ServerConversations } from '../instances/serverConversations.js';
 import type { Services } from '../instances/services.js';
-import type { StartTurn } from '../instances/startTurns.js';
+import { Start } from '../instances/starts.js';
 import { expectedClient, type Fields } from '../protocol/client.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
 import { describeFailure, redactedCause, takesDown, type Failure, type FailureCause } from './failure.js';
-import { Offer, prepared } from './offers.js';
+import { Offer } from './offers.js';
 import {
   approvalOf,
   diverges,
@@ -31,20 +31,15 @@ import {
   planStep,
   startableDefinition,
 } from './plan.js';
-import { isSameOffer, type OfferMemory, type RememberedOffer } from './remembered.js';
+import { isSameOffer, type OfferMemory, type RememberedOffer, type StandIn, standInOf } from './remembered.js';
 import { Serving } from './serving.js';
-import { type StandIn, standInOf } from './standIn.js';
-import type { UnitFacts } from './status.js';
 
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
 
 /** The start under way of one definition. After an abort, its outcome counts for nothing and its connection is closed. */
 interface Attempt {
-  /** A later one of the same launch may replace it during the start. */
   definition: ServerDefinition;
-  readonly since: number;
-  readonly turn: StartTurn;
-  readonly controller: AbortController;
+  readonly start: Start;
   /** Resolves after the outcome counted, or after everything started is gone. Never rejects because of a server. */
   done: Promise<void>;
 }
@@ -53,19 +48,14 @@ interface UnitDeps {
   readonly id: string;
   readonly services: Services;
   readonly policy: UnitPolicy;
-  /** Keeps lists for the next window. By default nothing is kept. */
   readonly memory: OfferMemory | undefined;
-  /** Called in the same turn in which the published offer changed. */
   readonly onPublish: () => void;
-  /** Called when a view shows something else. */
   readonly onChange: () => void;
 }
 
-/** The settings and decisions of a person for each server. */
 export interface UnitPolicy {
   /** Decides whether a definition may run (S1). `reconsider` has to be called when this changes. */
   readonly judge: Judge;
-  /** True if a server with remembered tools starts only when it is needed. */
   readonly startsOnCall: (definition: ServerDefinition) => boolean;
   readonly filteredTools: () => FilteredToolsReport;
   /** The time for calls in flight after their instance was replaced or removed, in milliseconds (R4). */
@@ -77,22 +67,17 @@ const revoked = 'its approval was revoked';
 export class ServerUnit {
   private wanted: ConfiguredServer | undefined;
   private current: Serving | undefined;
-  /** Published until the start under way has listed. */
   private standIn: StandIn | undefined;
-  /** The last remembered offer, so that it is not written twice. */
   private remembered: RememberedOffer | undefined;
   private attempt: Attempt | undefined;
   private stopped: { readonly definition: ServerDefinition; readonly since: number } | undefined;
-  /** Why the definition of the file does not serve. */
+  /** Why the definition of the file does not serve. The serving one may have a fault at the same time. */
   private failure: Failure | undefined;
-  /** The fault of the serving definition. It is independent of `failure`. */
   private servingFailure: Failure | undefined;
   private divergedAt: number | undefined;
   private heldBack = false;
   private readonly ends: PendingEnds;
-  /** The replaced or withdrawn definitions with calls in flight (R4). */
   private readonly draining = new Set<Serving>();
-
   private readonly conversations: ServerConversations;
 
   constructor(private readonly deps: UnitDeps) {
@@ -105,14 +90,11 @@ export class ServerUnit {
     return this.current;
   }
 
-  /** The offer for agents: the serving definition, or its stand-in. */
   get published(): Serving | StandIn | undefined {
     return this.current ?? this.standIn;
   }
 
-  /**
-   * Resolves with the serving definition after its start. A request to a stand-in waits here, and finds the real tools.
-   */
+  /** A request to a stand-in waits here for the start, and finds the real tools. */
   async ready(signal: CancelSignal): Promise<Serving | PoolFailure | { readonly kind: 'cancelled' }> {
     for (let asked: StandIn | undefined; !this.current && this.standIn && !signal.aborted;) {
       if (!this.attempt) {
@@ -121,7 +103,7 @@ export class ServerUnit {
         this.launch(this.standIn.definition, true);
         this.changed();
       }
-      this.attempt?.turn.hurry();
+      this.attempt?.start.turn?.hurry();
       await Promise.race([this.attempt?.done, untilAborted(signal)]);
     }
     if (this.current) return this.current;
@@ -132,13 +114,11 @@ export class ServerUnit {
       : { kind: 'notSent', cause: 'the server was stopped or changed' };
   }
 
-  /** Resolves when no start and no refresh of this unit is under way. */
   async settled(): Promise<void> {
     while (this.attempt) await this.attempt.done;
     await this.current?.settled();
   }
 
-  /** Has to be called with the entry of the file after each edit. */
   apply(wanted: ConfiguredServer | undefined): void {
     this.recordEdit(wanted);
     this.wanted = wanted;
@@ -173,7 +153,7 @@ export class ServerUnit {
       case 'redirect':
         if (this.attempt) this.attempt.definition = step.definition;
         this.stand(step.definition);
-        if (!this.standIn) this.attempt?.turn.hurry();
+        if (!this.standIn) this.attempt?.start.turn?.hurry();
         break;
       case 'start':
         this.stopped = undefined;
@@ -185,7 +165,6 @@ export class ServerUnit {
     this.changed();
   }
 
-  /** Has to be called after an approval or a revocation. */
   reconsider(): void {
     const { wanted, serving } = this.permits();
     this.endDraining(revoked, ({ definition }) => this.deps.policy.judge(definition).kind === 'pending');
@@ -193,14 +172,13 @@ export class ServerUnit {
     else this.changed();
   }
 
-  /** Starts a stopped, failed or idle server for a person. */
   async start(): Promise<void> {
     this.stopped = undefined;
     const serving = this.current;
     const definition = this.startable();
     if (!definition) this.apply(this.wanted);
     else if (serving?.definition.launchHash !== definition.launchHash) {
-      if (this.attempt) this.attempt.turn.hurry();
+      if (this.attempt) this.attempt.start.turn?.hurry();
       else this.begin(definition, true);
     } else if (serving.pool.live.length === 0) {
       await serving.startAgain();
@@ -209,7 +187,6 @@ export class ServerUnit {
     await this.settled();
   }
 
-  /** Withdraws the tools and ends every instance for a person. Calls in flight fail. */
   async stop(): Promise<void> {
     const definition = enabledDefinition(this.wanted) ?? this.current?.definition;
     if (!definition) return;
@@ -219,10 +196,7 @@ export class ServerUnit {
     await this.ends.settled();
   }
 
-  /**
-   * Ends every instance and starts a new one. The tools stay published. Leases end only for a person. For an agent, an
-   * instance starts if no other is live (L5).
-   */
+  /** The tools stay published. Leases end only for a person. For an agent, one starts if no other is live (L5). */
   async restart(by: 'a person' | 'an agent'): Promise<void> {
     const [serving, definition] = [this.current, this.startable()];
     if (!definition) return this.start();
@@ -253,7 +227,6 @@ export class ServerUnit {
     await this.gone();
   }
 
-  /** Resolves when everything withdrawn, replaced or overtaken has ended. */
   gone(): Promise<void> {
     return this.ends.settled();
   }
@@ -263,14 +236,15 @@ export class ServerUnit {
     return [this.current, ...this.draining].find((serving) => serving?.pool.tasks.has(task, conversation));
   }
 
-  get facts(): UnitFacts {
+  /** A copy of this moment for the status. Times are in epoch milliseconds. */
+  get facts() {
     return {
       id: this.deps.id,
       wanted: this.wanted,
       serving: this.current,
       standIn: this.standIn,
-      draining: [...this.draining],
-      startingSince: this.attempt?.since,
+      draining: [...this.draining] as readonly Serving[],
+      startingSince: this.attempt?.start.since,
       stoppedSince: this.stopped?.since,
       divergedAt: this.divergedAt,
       failure: this.failure,
@@ -294,45 +268,30 @@ export class ServerUnit {
     if (isAsked || !this.standIn || !this.deps.policy.startsOnCall(definition)) this.launch(definition, isAsked);
   }
 
-  /**
-   * @param isAsked true if a caller waits for it. If no tools are published yet, the start does not wait for its turn
-   * either.
-   */
+  /** @param isAsked true if a caller waits. Without published tools, the start does not wait for its turn either. */
   private launch(definition: ServerDefinition, isAsked: boolean): void {
-    const { id: server, services, memory } = this.deps;
-    const { clock, turns } = services;
-    const { launch, timeouts } = definition;
-    const expected = services.expectedClient();
-    const controller = new AbortController();
-    const turn = turns.take(isAsked || !this.standIn || launch.transport !== 'stdio');
-    const attempt: Attempt = { definition, since: clock.now(), turn, controller, done: Promise.resolve() };
-    const request: ConnectRequest = {
-      server,
-      launch,
-      timeoutMs: timeouts.connect,
-      log: services.serverLog(server),
-      signal: controller.signal,
-      spoke: memory?.recall(definition)?.protocolVersion,
-      capabilities: expected.capabilities,
-      client: expectedClient(expected),
-    };
+    const { clock, turns, expectedClient: expected } = this.deps.services;
+    const client = expectedClient(expected());
+    const turn = turns.take(isAsked || !this.standIn || definition.launch.transport !== 'stdio');
+    const start = new Start({ kind: 'warm' }, clock.now(), client.capabilities, turn, client);
+    const attempt: Attempt = { definition, start, done: Promise.resolve() };
     this.attempt = attempt;
-    attempt.done = this.run(attempt, request).finally(() => turn.end());
+    attempt.done = this.run(attempt).finally(() => turn.end());
     this.ends.add(attempt.done);
   }
 
-  private async run(attempt: Attempt, request: ConnectRequest): Promise<void> {
-    const { turn, definition } = attempt;
-    const { signal, capabilities = {} } = request;
-    const { connector } = this.deps.services;
-    const { filteredTools, startsOnCall } = this.deps.policy;
-    if (turn.coming) await Promise.race([turn.coming, untilAborted(signal)]);
-    if (signal.aborted) return;
-    const outcome = await prepared(await connector.connect(request), definition, filteredTools());
-    turn.end();
-    if (signal.aborted) return outcome.kind === 'connected' ? outcome.connection.close() : undefined;
+  private async run(attempt: Attempt): Promise<void> {
+    const { start, definition } = attempt;
+    const { id, services, memory, policy } = this.deps;
+    const { filteredTools, startsOnCall } = policy;
+    const spoke = memory?.recall(definition)?.protocolVersion;
+    const outcome = await start.connect(id, () => attempt.definition, services, spoke);
+    if (outcome.kind === 'connected')
+      await outcome.connection.share?.run(Offer.of(outcome.listing).prepare(definition, filteredTools()));
+    start.turn?.end();
+    if (start.signal.aborted) return outcome.kind === 'connected' ? outcome.connection.close() : undefined;
     this.attempt = undefined;
-    if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, capabilities);
+    if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, start.declared);
     if (outcome.kind === 'failed') this.fail({ kind: 'startFailed', failure: outcome.failure });
     // With `start: call`, the next call tries again.
     if (!startsOnCall(attempt.definition) || this.failure?.kind === 'refused') this.standDown();
@@ -408,7 +367,6 @@ export class ServerUnit {
     if (refused) this.fail({ kind: 'refused', problems: refused.problems });
   }
 
-  /** Replaces the serving definition in one step. The previous one ends with its last call. */
   private replace(next: Serving | undefined, reason: string): void {
     const before = this.current;
     if (!before && !next) return this.standDown();
@@ -477,7 +435,7 @@ export class ServerUnit {
   }
 
   private overtake(): void {
-    this.attempt?.controller.abort();
+    this.attempt?.start.cancel();
     this.attempt = undefined;
   }
 }

@@ -21,38 +21,24 @@ import type { FilteredToolsReport } from '../tools/problems.js';
 import { AppPages } from './appPages.js';
 import type { FailureCause } from './failure.js';
 import { ListRefresh } from './listRefresh.js';
-import { type Offer, Offers, type Curated } from './offers.js';
+import { type Offer, type Offered, Offers, type Curated } from './offers.js';
 import { spokenBy, type RememberedOffer, type Spoken } from './remembered.js';
-
-/** The offer for one conversation. */
-export interface Offered {
-  readonly listing: ToolListing;
-  readonly curated: Curated;
-  /** The keys of the declared capabilities of its instances (see `capabilitiesKey`). */
-  readonly declared: readonly string[];
-  /** Set if the list is not the common one. Equal lists have equal numbers. */
-  readonly special?: number;
-}
 
 interface ServingDeps {
   readonly id: string;
   readonly services: Services;
   readonly conversations: ServerConversations;
   readonly filteredTools: () => FilteredToolsReport;
-  /** Called in the same turn in which the published offer changed. */
   readonly onPublish: () => void;
-  /** Called when a view shows something else. */
   readonly onChange: () => void;
   /** Called with undefined when an instance has started. */
   readonly onHealth: (failure: FailureCause | undefined) => void;
 }
 
-/** A definition that has started and listed its tools. */
 interface Started {
   readonly definition: ServerDefinition;
   /** It becomes the warm or the shared instance (L4). */
   readonly connection: Connection;
-  /** The capabilities of clients that the server received. */
   readonly declared: Fields;
   readonly offer: Offer;
   readonly curated: Curated;
@@ -63,16 +49,11 @@ export class Serving {
   /** Brings back the shared or the warm instance. A lease comes back with the next call of its conversation. */
   readonly reconnection: Reconnection;
   definition: ServerDefinition;
-  /** The published part of the common list. */
   curated: Curated;
-  /** The instructions of the latest instance. */
   instructions: string | undefined;
   features: ServerFeatures;
-  /** The time in epoch milliseconds since when it serves. */
   readonly since: number;
-  /** Why the newest common list was not taken. */
   private commonFailure: string | undefined;
-  /** Why the newest own list of an instance was not taken. */
   private readonly ownFailures = new WeakMap<Instance, string>();
   /** The newest list, if it gives two tools one name. Other transforms may make it right. */
   private rejected: Offer | undefined;
@@ -81,13 +62,11 @@ export class Serving {
   readonly pages: AppPages;
   private readonly offers: Offers;
   private readonly refreshes = new WeakMap<Instance, ListRefresh>();
-  /** Resolves when the last requested start has ended. */
   private starting: Promise<unknown> | undefined;
   private readonly ending = new AbortController();
   private lastCause = '';
   /** The server's description of itself at the common list. A later instance may be another version of the server. */
   private spoken: Spoken;
-  /** The time in epoch milliseconds of the common list. */
   private listedAt: number;
 
   constructor(
@@ -115,7 +94,7 @@ export class Serving {
       random: services.random,
       start: () => this.startFresh(),
       onChange: deps.onChange,
-      onGiveUp: () => this.noteHealth({ kind: 'lost', cause: this.lastCause, final: true }),
+      onGiveUp: () => this.deps.onHealth({ kind: 'lost', cause: this.lastCause, final: true }),
     });
     this.offers.note(this.pool.adopt(connection, declared), offer, true);
     this.pages = new AppPages({
@@ -137,7 +116,6 @@ export class Serving {
     return this.offers.common.listing;
   }
 
-  /** The offer that another window may publish before its own start. */
   get toRemember(): RememberedOffer {
     const { listing, instructions } = this;
     return { at: this.listedAt, listing, instructions, declared: this.offers.commonDeclared, ...this.spoken };
@@ -147,20 +125,24 @@ export class Serving {
     return this.spoken.serverInfo;
   }
 
-  /** Returns the list of the conversation's instance, or the common one. */
   offeredTo(conversation?: string): Offered {
-    const { common } = this.offers;
     const held = conversation === undefined ? undefined : this.pool.holderOf(conversation);
-    const offer = (held && !this.definition.trulyStateless && this.offers.ofInstance(held)) || common;
-    const curated = offer === common ? this.curated : offer.curate(this.definition, this.report());
-    // A list with two tools of one name is offered to no conversation (N5).
-    if (curated.kind === 'refused')
-      return { listing: common.listing, curated: this.curated, declared: [this.offers.commonDeclared] };
-    const declared = offer === common ? this.offers.commonDeclared : capabilitiesKey(held?.declared ?? {});
-    return { listing: offer.listing, curated, declared: [declared], ...(offer !== common && { special: offer.id }) };
+    const own = held && !this.definition.trulyStateless ? this.offers.ofInstance(held) : undefined;
+    const ownOffered = held && own && this.ownOffered(own, [capabilitiesKey(held.declared)]);
+    return ownOffered ?? this.commonOffered([this.offers.commonDeclared]);
   }
 
-  /** The conversations with an own list beside the common one. */
+  private commonOffered(declared: readonly string[]): Offered {
+    return { listing: this.listing, curated: this.curated, declared };
+  }
+
+  /** A list with two tools of one name is offered to no conversation (N5). */
+  private ownOffered(offer: Offer, declared: readonly string[]): Offered | undefined {
+    if (offer === this.offers.common) return undefined;
+    const curated = offer.curate(this.definition, this.report());
+    return curated.kind === 'curated' ? { listing: offer.listing, curated, declared, special: offer.id } : undefined;
+  }
+
   get ownLists(): readonly string[] {
     if (!this.offers.isVaried) return [];
     return this.pool.live.flatMap(({ use, client }) => {
@@ -169,21 +151,15 @@ export class Serving {
     });
   }
 
-  /** Returns every offer, the common one first. */
   everyOffer(): readonly Offered[] {
-    return this.offers.all(this.pool.live).flatMap((offer): Offered[] => {
-      const { listing, id } = offer;
-      const declared = this.offers.declaredOf(offer, this.pool.live);
-      if (offer === this.offers.common) return [{ listing, curated: this.curated, declared }];
-      const curated = offer.curate(this.definition, this.report());
-      return curated.kind === 'curated' ? [{ listing, curated, declared, special: id }] : [];
+    const { live } = this.pool;
+    return this.offers.all(live).flatMap((offer) => {
+      const declared = this.offers.declaredOf(offer, live);
+      return offer === this.offers.common ? this.commonOffered(declared) : (this.ownOffered(offer, declared) ?? []);
     });
   }
 
-  /**
-   * Takes a definition of the same launch. If two tools would have one name, nothing changes and the problems are
-   * returned.
-   */
+  /** Takes a definition of the same launch. If two tools would have one name, nothing changes. */
   recurate(definition: ServerDefinition): Extract<Curation, { kind: 'refused' }> | undefined {
     const { rejected } = this;
     const ofNewest = rejected?.curate(definition, this.report());
@@ -201,7 +177,6 @@ export class Serving {
     return undefined;
   }
 
-  /** Starts one more instance. Resolves to true if it started. */
   startFresh(): Promise<boolean> {
     const started = this.pool.startWarm().then((outcome) => outcome.kind === 'started');
     this.starting = started;
@@ -220,7 +195,6 @@ export class Serving {
     await Promise.all(this.pool.live.map((instance) => this.refreshes.get(instance)?.listingNow));
   }
 
-  /** Takes no new calls. Ends with the calls in flight, after `limitMs` at the latest (R4). */
   drain(limitMs: number, reason: string): Promise<void> {
     this.end();
     return this.pool.drain(limitMs, reason);
@@ -257,9 +231,9 @@ export class Serving {
         // Its conversation keeps the common list, because the server may still answer calls.
         if (!event.listing.failure) this.note(event.instance, event.listing, true);
         this.reconnection.well();
-        return this.noteHealth(undefined);
+        return this.deps.onHealth(undefined);
       case 'startFailed':
-        return this.noteHealth({ kind: 'startFailed', failure: event.failure });
+        return this.deps.onHealth({ kind: 'startFailed', failure: event.failure });
       default:
         assertNever(event);
     }
@@ -267,13 +241,9 @@ export class Serving {
 
   private noteDeath(cause: string, { kind }: InstanceUse): void {
     if (kind === 'spare') return;
-    this.noteHealth({ kind: 'lost', cause, final: false });
+    this.deps.onHealth({ kind: 'lost', cause, final: false });
     this.lastCause = cause;
     if (kind === 'warm' || kind === 'shared') this.reconnection.died();
-  }
-
-  private noteHealth(failure: FailureCause | undefined): void {
-    if (!this.ended) this.deps.onHealth(failure);
   }
 
   private report(): FilteredToolsReport {
@@ -314,10 +284,7 @@ export class Serving {
     this.pages.follow(curated.tools);
   }
 
-  /**
-   * Has to be called when a client lists. Lists past their lifetime are requested again, and the client is notified of
-   * a change.
-   */
+  /** Lists past their lifetime are requested again, and the client is notified of a change. */
   noteListed(conversation: string | undefined): void {
     const held = conversation === undefined ? undefined : this.pool.holderOf(conversation);
     for (const instance of this.pool.live) {

@@ -1,12 +1,8 @@
-/**
- * Reports tools that agents lack although no list, setting or person leaves them out (E3). Every view of servers asks
- * here. Everything is pure.
- */
+/** Reports tools that agents lack although no list, setting or person leaves them out (E3), the same in every view. */
 import type { Problem } from '../base/problem.js';
 import { toolsForEditor, type ExclusionReason } from '../tools/catalogue.js';
 import type { ServerStatus } from './status.js';
 
-/** Returns true if agents can use the tools of a server now. */
 export function serves(server: ServerStatus): boolean {
   return ['running', 'idle', 'remembered'].includes(server.state.kind);
 }
@@ -38,7 +34,6 @@ export function shortfallsOf(server: ServerStatus, problems: readonly Problem[])
   ];
 }
 
-/** Returns the number of changes that wait for a person (S3). */
 export function heldChanges({ changedOffers }: ServerStatus): number {
   return changedOffers.filter(({ held }) => held).length;
 }

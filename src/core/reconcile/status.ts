@@ -9,14 +9,7 @@ import { assertNever } from '../base/assertNever.js';
 import { isLoopback } from '../base/loopback.js';
 import type { Place, Problem } from '../base/problem.js';
 import { usesSecrets } from '../config/read/launchReferences.js';
-import {
-  isEnabled,
-  startOfFile,
-  type ConfiguredServer,
-  type Launch,
-  type ServerPlaces,
-  type SourceOrigin,
-} from '../config/model.js';
+import { isEnabled, startOfFile, type ConfiguredServer, type Launch, type SourceOrigin } from '../config/model.js';
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import {
   type ExcludedTool,
@@ -26,6 +19,7 @@ import {
   type ServedTool,
   type Toolset,
 } from '../tools/catalogue.js';
+import type { At } from '../tools/problems.js';
 import { savedTokens } from '../tools/tokens.js';
 import type { InstanceUse } from '../instances/instance.js';
 import { describeFailure, takesDown, type Failure } from './failure.js';
@@ -37,19 +31,16 @@ import {
   signInNeeded,
   startFailed,
 } from './problems.js';
-import type { Serving } from './serving.js';
-import type { StandIn } from './standIn.js';
+import type { ServerUnit } from './serverUnit.js';
 
 export type ServerState =
   | { readonly kind: 'disabled' }
   /** The entry has an error, and nothing of it runs. Its problems say why. */
   | { readonly kind: 'invalid' }
-  /** It waits for the approval of its launch (S1). */
   | { readonly kind: 'pending' }
   /** It waits for a sign-in (X7); `why` is a sentence. */
   | { readonly kind: 'signInNeeded'; readonly since: number; readonly why: string }
   | { readonly kind: 'starting'; readonly since: number }
-  /** At least one instance is live. */
   | { readonly kind: 'running'; readonly since: number }
   /** It has not started in this window. Its tools are from an earlier one, and a call starts it. */
   | { readonly kind: 'remembered'; readonly since: number }
@@ -60,9 +51,7 @@ export type ServerState =
   /** A person stopped it. It stays so until a person starts it or its entry changes. */
   | { readonly kind: 'stopped'; readonly since: number };
 
-/** Why the serving definition is not the one in the file (R3). */
 interface PreviousDefinition {
-  /** The time in epoch milliseconds when the file replaced the serving definition. */
   readonly since: number;
   readonly reason: string;
 }
@@ -75,7 +64,6 @@ export interface InstanceStatus {
   readonly startedAt: number;
   readonly lastCallAt: number | undefined;
   readonly callsInFlight: number;
-  /** The published name of the tool of the last call. */
   readonly lastTool?: string | undefined;
   readonly use: InstanceUse;
 }
@@ -88,29 +76,23 @@ export interface ServerStatus {
   /** The places of the same id in lower sources, which have no effect (C5). */
   readonly shadows: readonly Place[];
   readonly transport: 'stdio' | 'streamable_http' | undefined;
-  /** True if it runs on this machine, as a process or behind a local address. */
   readonly isOfThisMachine: boolean;
   readonly trulyStateless: boolean | undefined;
-  /** True if its launch has a secret that a person enters. */
   readonly hasSecrets: boolean;
   readonly state: ServerState;
-  /** The approval of the definition in the file, which can be pending while a previous one serves. */
   readonly approval: ApprovalStatus;
   readonly previous: PreviousDefinition | undefined;
-  /** Absent if it has no sign-in and needs none. */
   readonly signIn?: SignInStatus;
   /** The time in epoch milliseconds of its list, if the list is from an earlier window (P8). */
   readonly rememberedAt?: number;
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
   readonly tools: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];
-  /** The offers that changed or came after the approval (S3). */
   readonly changedOffers: readonly ChangedOffer[];
   readonly prompts: readonly PublishedPrompt[];
   readonly resources: PublishedResources;
   /** The number of tools before the filters. */
   readonly offered: number;
-  /** The estimated tokens that filters and overrides save in each request. */
   readonly savedTokens: number;
   /** The original names, in the server's order. */
   readonly listed: readonly string[];
@@ -118,35 +100,15 @@ export interface ServerStatus {
 }
 
 export interface StatusSnapshot {
-  /** The registry version (R5). */
   readonly version: number;
   /** The source files with a refused reload. Their previous text still counts. */
   readonly refused: readonly { readonly file: string; readonly since: number }[];
-  /** In file order. */
   readonly servers: readonly ServerStatus[];
   readonly problems: readonly Problem[];
-  /** The built-in toolset `mcp_admin` (L5), if agents see it. */
   readonly builtIn?: Toolset | undefined;
 }
 
-/** The facts about one server. `ServerUnit` owns and changes them. Times are in epoch milliseconds. */
-export interface UnitFacts {
-  readonly id: string;
-  readonly wanted: ConfiguredServer | undefined;
-  readonly serving: Serving | undefined;
-  /** Published from an earlier window while nothing serves. */
-  readonly standIn: StandIn | undefined;
-  readonly draining: readonly Serving[];
-  readonly startingSince: number | undefined;
-  readonly stoppedSince: number | undefined;
-  /** The time when the serving definition began to differ from the file. */
-  readonly divergedAt: number | undefined;
-  /** Why the definition of the file does not serve. */
-  readonly failure: Failure | undefined;
-  /** The fault of the serving definition. */
-  readonly servingFailure: Failure | undefined;
-  readonly approval: ApprovalStatus;
-}
+type UnitFacts = ServerUnit['facts'];
 
 function stateOf(facts: UnitFacts): ServerState {
   const { wanted, serving, failure, servingFailure } = facts;
@@ -171,7 +133,6 @@ function stateOf(facts: UnitFacts): ServerState {
   return { kind: 'invalid' };
 }
 
-/** Returns undefined while the file is served (R3). */
 function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
   if (facts.divergedAt === undefined) return undefined;
   const since = facts.divergedAt;
@@ -184,10 +145,7 @@ function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
   return { since, reason: failure.kind === 'startFailed' ? `Its new definition ${reason}` : reason };
 }
 
-/**
- * Places of an earlier text are wrong in the present one. An error goes to its beginning, and other problems are left
- * out.
- */
+/** Places of an earlier text are wrong in the present one: only errors stay, at its beginning. */
 export function inPresentText(problems: readonly Problem[], refused: StatusSnapshot['refused']): readonly Problem[] {
   const files = new Set(refused.map(({ file }) => file));
   return problems.flatMap((problem) => {
@@ -204,26 +162,27 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
   const problems = [...(inFile?.curated.problems ?? []), ...(facts.standIn?.curated.problems ?? [])];
   const places = wanted?.kind === 'valid' ? wanted.definition.places : wanted?.places;
   if (!places) return problems;
-  if (facts.approval.kind === 'pending') problems.push(approvalPending(id, places, serving !== undefined));
-  for (const problem of inFile?.pages.problems(id, places) ?? []) problems.push(problem);
-  if (serving?.refreshFailure !== undefined) problems.push(refreshFailed(id, places, serving.refreshFailure));
-  if (signIn.kind === 'needed') problems.push(signInNeeded(id, places, signIn.why, signIn.fix));
-  if (signIn.kind === 'signedIn' && signIn.lacks !== undefined) problems.push(rightsLacking(id, places, signIn.lacks));
+  const at = { server: id, places };
+  if (facts.approval.kind === 'pending') problems.push(approvalPending(at, serving !== undefined));
+  for (const problem of inFile?.pages.problems(at) ?? []) problems.push(problem);
+  if (serving?.refreshFailure !== undefined) problems.push(refreshFailed(at, serving.refreshFailure));
+  if (signIn.kind === 'needed') problems.push(signInNeeded(at, signIn.why, signIn.fix));
+  if (signIn.kind === 'signedIn' && signIn.lacks !== undefined) problems.push(rightsLacking(at, signIn.lacks));
   for (const failure of [facts.failure, facts.servingFailure]) {
     if (!failure || isForSignIn(failure)) continue;
-    for (const problem of problemsOfFailure(id, places, failure)) problems.push(problem);
+    for (const problem of problemsOfFailure(at, failure)) problems.push(problem);
   }
   return problems;
 }
 
-function problemsOfFailure(id: string, places: ServerPlaces, failure: Failure): readonly Problem[] {
+function problemsOfFailure(at: At, failure: Failure): readonly Problem[] {
   switch (failure.kind) {
     case 'startFailed':
-      return [startFailed(id, places, failure.failure)];
+      return [startFailed(at, failure.failure)];
     case 'refused':
       return failure.problems;
     case 'lost':
-      return [connectionLost(id, places, failure.cause)];
+      return [connectionLost(at, failure.cause)];
     default:
       return assertNever(failure);
   }
@@ -252,21 +211,14 @@ function isForSignIn(failure: Failure): boolean {
   return failure.kind === 'startFailed' && failure.failure.code === 'sign-in-needed';
 }
 
-/** Nothing of a server works without its sign-in. */
+/** These states say more than the lack of a sign-in. */
+const withoutSignIn: readonly ServerState['kind'][] = ['disabled', 'invalid', 'pending', 'starting'];
+
 function stateWithSignIn(state: ServerState, signIn: SignInStatus): ServerState {
-  if (signIn.kind !== 'needed') return state;
-  switch (state.kind) {
-    case 'disabled':
-    case 'invalid':
-    case 'pending':
-    case 'starting':
-      return state;
-    default:
-      return { kind: 'signInNeeded', since: signIn.since, why: signIn.why };
-  }
+  if (signIn.kind !== 'needed' || withoutSignIn.includes(state.kind)) return state;
+  return { kind: 'signInNeeded', since: signIn.since, why: signIn.why };
 }
 
-/** @param toolset its published part, if it has one */
 export function statusOf(
   server: ConfiguredServer,
   facts: UnitFacts,

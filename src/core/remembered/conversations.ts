@@ -3,9 +3,7 @@ import { BoundedMap } from '../base/boundedMap.js';
 import { isObject } from '../base/isObject.js';
 import type { KnownConversations } from '../instances/serverConversations.js';
 
-/** With this many conversations, a server is likely to get another one. */
 const enough = 2;
-/** The limits. Conversations end without notice, so the latest ones are kept. */
 const [mostServers, mostConversations] = [200, 200];
 /** The loss of a conversation that had an instance at the end of the window. */
 const restarted = 'MCP Toolsets was started again';

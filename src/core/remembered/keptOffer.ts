@@ -10,17 +10,12 @@ import { storedJson } from '../protocol/json.js';
 import type { RememberedOffer } from '../reconcile/remembered.js';
 
 const version = 1;
-/** No date is later, in epoch milliseconds. */
+/** The end of time for `Date`. */
 const latestTime = 8.64e15;
-/** The limit of a text, in characters. */
 export const longestKept = 4 * 1024 * 1024;
 
-/**
- * The limit of one part, for example a tool. To look for secrets in a longer one would hold up the event loop, so
- * nothing is kept.
- */
+/** To look for secrets in a longer one would hold up the event loop. */
 const longestPart = 256 * 1024;
-/** The number of characters searched in one turn of the event loop (P10). */
 const ofOneTurn = 128 * 1024;
 
 /** A piece of the text, and its searched JSON. The JSON is empty if the piece has no text of the server. */
@@ -29,7 +24,6 @@ interface Part {
   readonly json: string;
 }
 
-/** Resolves with undefined if the offer is too long or has a secret in it. */
 export async function keptText(offer: RememberedOffer, redact: (text: string) => string): Promise<string | undefined> {
   const pieces: string[] = [];
   let length = 0;
@@ -55,7 +49,6 @@ function* partsOf({ listing, ...facts }: RememberedOffer): Generator<Part> {
   yield { text: '}', json: '' };
 }
 
-/** Each entry of a list is a part. */
 function* listed(value: object): Generator<Part> {
   const isList = Array.isArray(value);
   let before = isList ? '[' : '{';

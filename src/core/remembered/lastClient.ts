@@ -1,13 +1,11 @@
 /**
  * Predicts the capabilities that the next client will declare. A server receives the capabilities of its client when it
- * starts, and the first servers start before a client connects to the gateway (G4, L4). The prediction is the last
- * declaration, or at first the usual one. After a wrong prediction, the server of a conversation starts once more with
- * the real capabilities.
+ * starts, and the first servers start before a client connects to the gateway (G4, L4). After a wrong prediction, the
+ * server of a conversation starts once more with the real capabilities.
  */
 import { isObject } from '../base/isObject.js';
 import type { ExpectedClient, Fields } from '../protocol/client.js';
 
-/** What VS Code declares. */
 export const usualOfEditor: Fields = {
   roots: { listChanged: true },
   sampling: {},
@@ -16,7 +14,6 @@ export const usualOfEditor: Fields = {
 };
 
 interface LastClientDeps {
-  /** The last declaration that was kept, or another value with an error. */
   readonly get: () => unknown;
   readonly update: (capabilities: Fields) => PromiseLike<void>;
   readonly roots: ExpectedClient['roots'];
@@ -31,7 +28,6 @@ export class LastClient {
     return { capabilities: this.kept ?? usual, roots };
   };
 
-  /** Keeps the capabilities of a client when it connects. */
   readonly note = (capabilities: Fields): void => {
     if (JSON.stringify(capabilities) === JSON.stringify(this.kept)) return;
     // If they cannot be stored, the next start has the same prediction as this one.

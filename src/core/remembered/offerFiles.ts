@@ -1,26 +1,22 @@
 /**
- * Keeps the last lists of servers in a folder of the workspace's storage, one file for each launch. All files are read
- * when the window opens, so that they are available at once. Invariants: the size of the folder is bounded; a file is
- * whole or absent.
+ * Keeps the last lists of servers in the workspace's storage, one file for each launch. All are read when the window opens,
+ * so that they are available at once. Invariants: the size of the folder is bounded; a file is whole or absent.
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { launchOfFile, putLaunchFile } from '../base/launchFiles.js';
+import { launchOfFile, putLaunchFile } from '../base/privateFile.js';
 import { readTextFile } from '../base/textFile.js';
 import type { RememberedOffer } from '../reconcile/remembered.js';
 import { keptText, longestKept, readKept } from './keptOffer.js';
 
 const mebibyte = 1024 * 1024;
-/** The limits of the folder. The oldest files go. */
 const mostFiles = 200;
 const mostBytes = 32 * mebibyte;
 /** UTF-8 takes up to three bytes for a unit of JavaScript's texts. */
 const largestFile = 3 * longestKept;
 
 interface OfferFilesDeps {
-  /** Need not exist. */
   readonly folder: string;
-  /** Called when a file could not be stored. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -62,7 +58,6 @@ export class OfferFiles {
     return new OfferFiles(deps, texts);
   }
 
-  /** @param launch the fingerprint of a launch */
   recall(launch: string): RememberedOffer | undefined {
     const text = this.texts.get(launch);
     if (text !== undefined) {
@@ -84,7 +79,6 @@ export class OfferFiles {
     this.write(launch, () => Promise.resolve(undefined));
   }
 
-  /** Resolves when everything is stored. */
   async settled(): Promise<void> {
     await this.writing;
   }
@@ -99,17 +93,12 @@ export class OfferFiles {
   }
 
   private async writeAll(): Promise<void> {
-    for (let next = firstOf(this.toWrite); next; next = firstOf(this.toWrite)) {
-      const [launch, make] = next;
+    // This also reaches entries that are added on the way.
+    for (const [launch, make] of this.toWrite) {
       this.toWrite.delete(launch);
       await make()
         .then((text) => putLaunchFile(this.deps.folder, launch, text))
         .catch(this.deps.onFailure);
     }
   }
-}
-
-function firstOf<Key, Value>(map: ReadonlyMap<Key, Value>): readonly [Key, Value] | undefined {
-  for (const entry of map) return entry;
-  return undefined;
 }

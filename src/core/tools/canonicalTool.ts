@@ -2,12 +2,12 @@
  * Gives equal tools equal bytes (N6), because agents pay for every change of a list: keys in one order, and the names in
  * `required` of schemas. Every other list keeps its order, and values within schemas keep their meaning.
  */
+import { byCodeUnits } from '../base/canonicalJson.js';
 import { isObject } from '../base/isObject.js';
 import type { OfferedTool } from './catalogue.js';
 
 /** Their values are data, except for properties of these names. */
-const valueKeywords = new Set(['default', 'const', 'enum', 'examples']);
-/** Their keys are names, not keywords. */
+export const valueKeywords = new Set(['default', 'const', 'enum', 'examples']);
 const mapKeywords = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 /** No message nests deeper, and the walk must end. */
 const deepest = 256;
@@ -20,11 +20,6 @@ export function canonicalTool(tool: OfferedTool): OfferedTool {
     return [key, ordered(value, kind, 0)];
   });
   return Object.fromEntries(entries) as OfferedTool;
-}
-
-/** Compares by code units, so the order is the same in every locale. */
-export function byCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function ordered(value: unknown, kind: Kind, depth: number): unknown {

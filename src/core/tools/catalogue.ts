@@ -1,43 +1,32 @@
-/**
- * Immutable values: the lists of servers, and the published part for agents. The rules (filters, transforms, names,
- * uniqueness) are pure functions beside this file. No connection is known here.
- */
+/** Immutable values: the lists of servers, and the published part for agents. The rules are functions beside this file. */
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ResourceSelection } from '../config/model.js';
 import type { ServerFeatures } from './features.js';
 import type { Pattern } from './patterns.js';
 
-/** A tool as its server gave it: every field passes through, known to the protocol or not (N7). */
+/** As its server gave it: every field passes through, known to the protocol or not (N7). */
 export type OfferedTool = Readonly<Tool>;
-
-/** These too pass through with every field. */
 export type OfferedPrompt = Readonly<Prompt>;
 export type OfferedResource = Readonly<Resource>;
 export type OfferedTemplate = Readonly<ResourceTemplate>;
 
-/** An unexpected entry of a list. It is named, so it is not lost in silence. */
 export interface Malformed {
   readonly name: string;
   readonly detail: string;
 }
 
-export interface PromptListing {
-  readonly prompts: readonly OfferedPrompt[];
+interface ExtraListing {
   readonly malformed: readonly Malformed[];
-  /** The reason why the list is incomplete. */
   readonly failure?: string;
 }
 
-export interface ResourceListing {
+export interface PromptListing extends ExtraListing {
+  readonly prompts: readonly OfferedPrompt[];
+}
+
+export interface ResourceListing extends ExtraListing {
   readonly resources: readonly OfferedResource[];
   readonly templates: readonly OfferedTemplate[];
-  readonly malformed: readonly Malformed[];
-  readonly failure?: string;
-}
-
-interface Explanation {
-  readonly message: string;
-  readonly fix: string;
 }
 
 export interface ToolListing {
@@ -46,14 +35,12 @@ export interface ToolListing {
   /** True if the server's capabilities have no tools, so it was not asked for them. */
   readonly declaresNone?: boolean;
   /** Why the tools are missing, if the server listed only prompts or resources. The message completes its name. */
-  readonly failure?: Explanation;
-  /** It is undefined if the server has no prompts. */
+  readonly failure?: { readonly message: string; readonly fix: string };
+  /** Undefined if the server has none, as are `resources`. */
   readonly prompts?: PromptListing | undefined;
-  /** It is undefined if the server has no resources. */
   readonly resources?: ResourceListing | undefined;
 }
 
-/** The part of an override that calls need, for one argument. */
 export interface ArgumentRule {
   readonly name: string;
   readonly fixed?: { readonly value: unknown };
@@ -61,7 +48,6 @@ export interface ArgumentRule {
   readonly allow?: readonly Pattern[];
 }
 
-/** How the server describes the tool, and what the file does to its calls. */
 export interface AppliedOverride {
   readonly offered: OfferedTool;
   readonly rules: readonly ArgumentRule[];
@@ -70,11 +56,8 @@ export interface AppliedOverride {
 export interface PublishedTool {
   readonly original: string;
   readonly published: string;
-  /** As agents see it. */
   readonly tool: OfferedTool;
-  /** What the file says about it (O1–O6), if it says anything. */
   readonly override?: AppliedOverride;
-  /** The reason why only the editor does not get the tool (N7). */
   readonly editorRefuses?: EditorRefusal;
 }
 
@@ -91,7 +74,6 @@ export interface PublishedResources {
   readonly templates: readonly OfferedTemplate[];
   /** Also decides about reads of unlisted resources. */
   readonly filter: ResourceSelection;
-  /** The URIs of the apps of published tools (G8). */
   readonly apps?: readonly string[];
 }
 
@@ -107,11 +89,8 @@ export type ExclusionReason =
   | { readonly kind: 'originalNameInvalid' }
   | { readonly kind: 'publishedNameInvalid'; readonly published: string }
   | { readonly kind: 'schema'; readonly detail: string }
-  /** Its override cannot be shown in its schema (O6). */
   | { readonly kind: 'override'; readonly argument: string }
-  /** A person denied it (`mcpToolsets.toolPermissions`, rule S4). */
   | { readonly kind: 'denied'; readonly pattern: string; readonly published: string }
-  /** It changed after the approval of its server (S3). */
   | { readonly kind: 'changed'; readonly parts: readonly string[] }
   | { readonly kind: 'nameTaken'; readonly published: string; readonly holder: string }
   | { readonly kind: 'nameReserved'; readonly published: string }
@@ -124,7 +103,6 @@ export interface ExcludedTool {
 }
 
 export interface Toolset {
-  /** The server's id. */
   readonly id: string;
   /** Is `serverInfo.name` for the editor: unique, and at most 13 of `[a-z0-9-]` (G3a). */
   readonly shortName: string;
@@ -150,7 +128,6 @@ export interface ServedTool extends PublishedTool {
   readonly editorId: string;
   /** Agent-host sessions of the editor do not get it, because they would cut or confuse its name (G3a). */
   readonly noAgentHostName?: true;
-  /** A rule of the person wants them to be asked about each call of it (S4). */
   readonly isAsked?: true;
   /** For our release tool: the server of the instance. */
   readonly releases?: string;
@@ -161,7 +138,6 @@ export function toolsForEditor({ tools }: Pick<Toolset, 'tools'>): readonly Serv
   return tools.filter(({ editorRefuses }) => editorRefuses === undefined);
 }
 
-/** Returns the tools of the editor's agent-host sessions. */
 export function toolsForAgentHost(toolset: Pick<Toolset, 'tools'>): readonly ServedTool[] {
   return toolsForEditor(toolset).filter(({ noAgentHostName }) => !noAgentHostName);
 }

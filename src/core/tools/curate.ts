@@ -1,8 +1,6 @@
-/**
- * Passes one server's list through its filters, transforms and name rules (N1–N4, N7). It is pure: the same list and
- * definition give the same result. It does not know the names of other toolsets; `registry` does.
- */
+/** Passes one server's list through its filters, transforms and name rules (N1–N4, N7), as a pure function. */
 import { appOf, isForAppAlone } from '../apps/toolMeta.js';
+import { byCodeUnits } from '../base/canonicalJson.js';
 import type { Problem } from '../base/problem.js';
 import { clipped } from '../base/text.js';
 import { atOnce, type Sliced } from '../base/turns.js';
@@ -38,8 +36,7 @@ import {
   toolNameInvalid,
   toolsNotListed,
 } from './problems.js';
-import { byCodeUnits } from './canonicalTool.js';
-import { overridden, type Overridden } from './overrideSchemas.js';
+import { overridden, type Overridden } from './override.js';
 import { lookedAt } from './schemas.js';
 
 export interface CurationRules extends PromptAndResourceRules {
@@ -52,10 +49,7 @@ export type Curation =
   | {
       readonly kind: 'curated';
       readonly tools: readonly PublishedTool[];
-      /**
-       * Separate, because models and counts do not include them. Each keeps its name, because its app calls it by that
-       * name (G8).
-       */
+      /** Models and counts do not include them. Each keeps its name, because its app calls it by that name (G8). */
       readonly appTools: readonly PublishedTool[];
       readonly excluded: readonly ExcludedTool[];
       readonly prompts: readonly PublishedPrompt[];
@@ -65,8 +59,6 @@ export type Curation =
   /** The transforms give two tools one name: the server's update is refused as a whole (N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] };
 
-/** The kept part of an overlong name. */
-const longestShown = 100;
 const noLists: NameFilter = { whitelist: [], blacklist: [] };
 
 export function curate(rules: CurationRules, listed: ToolListing, report: FilteredToolsReport): Curation {
@@ -99,75 +91,60 @@ export function* curateInSlices(
   if (listed.declaresNone === true && !listed.prompts && !listed.resources) problems.push(nothingDeclared(at));
   if (listed.failure) problems.push(toolsNotListed(at, listed.failure));
   for (const entry of listed.malformed) problems.push(toolMalformed(at, entry.name, entry.detail));
+  const take = (tool: OfferedTool): void => {
+    const original = tool.name;
+    const forAppAlone = isForAppAlone(tool);
+    const leaveOut = (reason: ExclusionReason, problem?: Problem): void => {
+      if (problem) problems.push(problem);
+      // A tool only for apps is in no list for people, so it is not listed as left out either.
+      if (!forAppAlone) excluded.push({ original, reason });
+    };
+    const verdict = verdicts.get(original);
+    if (verdict?.kind === 'blacklisted') {
+      out.blacklist.push(original);
+      return leaveOut({ kind: 'blacklist', pattern: verdict.pattern });
+    }
+    if (verdict?.kind === 'notWhitelisted' && !forAppAlone) {
+      out.whitelist.push(original);
+      return leaveOut({ kind: 'whitelist' });
+    }
+    if (!isValidName(original)) return leaveOut({ kind: 'originalNameInvalid' }, toolNameInvalid(at, original));
+    const published = forAppAlone ? original : transformName(original, rules.transform);
+    if (!isValidName(published))
+      return leaveOut({ kind: 'publishedNameInvalid', published }, publishedNameInvalid(at, original, published));
+    const { unusable: detail, refused, readable } = lookedAt(tool);
+    if (detail !== undefined) return leaveOut({ kind: 'schema', detail }, schemaUnusable(at, original, detail));
+    const earlier = originalOf.get(published);
+    if (earlier !== undefined && !forAppAlone)
+      return void twice.push(nameTwiceInServer(at, published, earlier, original));
+    const override = rules.overrides?.get(original);
+    const found = override && changedBy(readable, override);
+    for (const fault of found?.faults ?? []) problems.push(overrideFault(at, original, fault));
+    const unusable = found?.faults.find(({ kind }) => kind === 'unusable');
+    if (unusable) return leaveOut({ kind: 'override', argument: unusable.argument });
+    if (refused !== undefined) problems.push(editorSchemaRefused(at, original, refused));
+    if (!forAppAlone) originalOf.set(published, original);
+    (forAppAlone ? appTools : tools).push({
+      original,
+      published,
+      tool: found?.tool ?? readable,
+      ...(found && { override: found.applied }),
+      ...(refused !== undefined && { editorRefuses: { kind: 'schema', detail: refused } }),
+    });
+  };
   for (const tool of listed.tools) {
     yield;
     const original = tool.name;
     if (original.length > longestMatched) {
       problems.push(toolNameInvalid(at, original));
-      excluded.push({ original: clipped(original, longestShown), reason: { kind: 'originalNameInvalid' } });
-      continue;
-    }
-    if (seen.has(original)) {
-      if (originalOf.get(transformName(original, rules.transform)) !== original) continue;
+      excluded.push({ original: clipped(original, 100), reason: { kind: 'originalNameInvalid' } });
+    } else if (!seen.has(original)) {
+      seen.add(original);
+      take(tool);
+    } else if (originalOf.get(transformName(original, rules.transform)) === original) {
       listedTwice.add(original);
       excluded.push({ original, reason: { kind: 'listedTwice' } });
-      continue;
     }
-    seen.add(original);
-    const forAppAlone = isForAppAlone(tool);
-    // A tool only for apps is in no list for people, so it is not listed as left out either.
-    const leaveOut = (reason: ExclusionReason): void => void (forAppAlone || excluded.push({ original, reason }));
-    const verdict = verdicts.get(original);
-    if (verdict?.kind === 'blacklisted') {
-      out.blacklist.push(original);
-      leaveOut({ kind: 'blacklist', pattern: verdict.pattern });
-      continue;
-    }
-    if (verdict?.kind === 'notWhitelisted' && !forAppAlone) {
-      out.whitelist.push(original);
-      leaveOut({ kind: 'whitelist' });
-      continue;
-    }
-    if (!isValidName(original)) {
-      problems.push(toolNameInvalid(at, original));
-      leaveOut({ kind: 'originalNameInvalid' });
-      continue;
-    }
-    const published = forAppAlone ? original : transformName(original, rules.transform);
-    if (!isValidName(published)) {
-      problems.push(publishedNameInvalid(at, original, published));
-      leaveOut({ kind: 'publishedNameInvalid', published });
-      continue;
-    }
-    const { unusable: detail, refused, readable } = lookedAt(tool);
-    if (detail !== undefined) {
-      problems.push(schemaUnusable(at, original, detail));
-      leaveOut({ kind: 'schema', detail });
-      continue;
-    }
-    const earlier = originalOf.get(published);
-    if (earlier !== undefined && !forAppAlone) {
-      twice.push(nameTwiceInServer(at, published, [earlier, original]));
-      continue;
-    }
-    const override = rules.overrides?.get(original);
-    const { tool: shown, applied, faults } = override ? changedBy(readable, override) : unchanged(readable);
-    for (const fault of faults) problems.push(overrideFault(at, original, fault));
-    const unusable = faults.find(({ kind }) => kind === 'unusable');
-    if (unusable) {
-      leaveOut({ kind: 'override', argument: unusable.argument });
-      continue;
-    }
-    if (refused !== undefined) problems.push(editorSchemaRefused(at, original, refused));
-    const plain = { original, published, tool: shown, ...(applied && { override: applied }) };
-    const entry: PublishedTool =
-      refused === undefined ? plain : { ...plain, editorRefuses: { kind: 'schema', detail: refused } };
-    if (forAppAlone) {
-      appTools.push(entry);
-      continue;
-    }
-    originalOf.set(published, original);
-    tools.push(entry);
   }
   const isListed = (name: string): boolean => listed.tools.some((tool) => tool.name === name);
   for (const name of rules.overrides?.keys() ?? []) if (!isListed(name)) problems.push(overrideOfNoTool(at, name));
@@ -199,8 +176,3 @@ function changedBy(tool: OfferedTool, override: ToolOverride): Overridden {
   changed.set(tool, { override, found });
   return found;
 }
-
-const unchanged = (tool: OfferedTool): Partial<Overridden> & Pick<Overridden, 'tool' | 'faults'> => ({
-  tool,
-  faults: [],
-});

@@ -5,24 +5,19 @@
 import { createHash } from 'node:crypto';
 
 const longestShortName = 13;
-/** Both the editor and its agent host cut longer ids. */
 export const longestEditorId = 64;
 
-/** The built-in toolset, `mcp_admin`, is `admin` in the editor. */
 export const adminShortName = 'admin';
 
-/** The most names kept for ids outside the configuration. */
 const mostGiven = 1000;
 
 /**
  * Gives each toolset id a short, unique name of at most 13 of `[a-z0-9-]`. A given name stays with its id, because
- * clients know it. Names given at once depend only on the set of ids, never on their order or on connection times, so
- * they are the same at every start. An id of that form is its own name.
+ * clients know it. Names given at once depend only on the set of ids, so they are the same at every start.
  */
 export class ShortNames {
   private readonly given = new Map<string, string>();
 
-  /** Returns the names of all these ids, and of no others. */
   of(ids: Iterable<string>): ReadonlyMap<string, string> {
     const wanted = new Set(ids);
     if (this.given.size > mostGiven) for (const id of this.given.keys()) if (!wanted.has(id)) this.given.delete(id);
@@ -51,10 +46,7 @@ function plain(id: string): string {
   return id.toLowerCase().replace(/[^a-z0-9-]/g, '-');
 }
 
-/**
- * Returns the names for the editor. If every published name begins with `<toolset id>_` and continues, the editor gets
- * the rest, because its own prefix already names the toolset.
- */
+/** Takes `<toolset id>_` off if every name has it, because the editor's own prefix already names the toolset. */
 export function editorNames(toolset: string, published: readonly string[]): string[] {
   const prefix = `${toolset}_`;
   const strip = published.every((name) => name.startsWith(prefix) && name.length > prefix.length);

@@ -31,37 +31,23 @@ export function exclusionPhrase(reason: ExclusionReason): string {
   }
 }
 
-/** Returns a remedy in the imperative. */
+const remedies: Readonly<Record<Exclude<ExclusionReason['kind'], 'nameTaken'>, string>> = {
+  blacklist: 'To publish it, name it in the whitelist, or change the pattern.',
+  whitelist: 'To publish it, add it to the whitelist.',
+  originalNameInvalid: 'Ask the author of the server to name it with letters, digits, - and _, at most 64 of them.',
+  publishedNameInvalid: 'Shorten or correct the transforms.',
+  schema: 'Ask the author of the server to correct the schema.',
+  override: 'Remove the override of this argument, or keep the tool out.',
+  nameReserved: 'Give this server a prefix.',
+  denied: 'To publish it, change the setting mcpToolsets.toolPermissions.',
+  changed: 'To publish it, accept it as it is now.',
+  listedTwice: 'Ask the author of the server to give each tool a different name.',
+};
+
 export function exclusionRemedy(reason: ExclusionReason): string {
-  switch (reason.kind) {
-    case 'blacklist':
-      return 'To publish it, name it in the whitelist, or change the pattern.';
-    case 'whitelist':
-      return 'To publish it, add it to the whitelist.';
-    case 'originalNameInvalid':
-      return 'Ask the author of the server to name it with letters, digits, - and _, at most 64 of them.';
-    case 'publishedNameInvalid':
-      return 'Shorten or correct the transforms.';
-    case 'schema':
-      return 'Ask the author of the server to correct the schema.';
-    case 'override':
-      return 'Remove the override of this argument, or keep the tool out.';
-    case 'nameTaken':
-      return `Give this server or ${reason.holder} a prefix.`;
-    case 'nameReserved':
-      return 'Give this server a prefix.';
-    case 'denied':
-      return 'To publish it, change the setting mcpToolsets.toolPermissions.';
-    case 'changed':
-      return 'To publish it, accept it as it is now.';
-    case 'listedTwice':
-      return 'Ask the author of the server to give each tool a different name.';
-    default:
-      return assertNever(reason);
-  }
+  return reason.kind === 'nameTaken' ? `Give this server or ${reason.holder} a prefix.` : remedies[reason.kind];
 }
 
-/** Returns the reason why only the editor does not get the tool, or undefined (N7). */
 export function editorRefusalPhrase({ editorRefuses, editorId }: ServedTool): string | undefined {
   switch (editorRefuses?.kind) {
     case undefined:

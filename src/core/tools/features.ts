@@ -6,24 +6,14 @@ import { knownExtensions } from '../protocol/client.js';
 export interface ServerFeatures {
   readonly prompts: boolean;
   readonly resources: boolean;
-  /** True if clients can subscribe to resources. */
   readonly subscribe: boolean;
   readonly completions: boolean;
   readonly logging: boolean;
-  /** The known extensions that a server of 2026-07-28 or later declared. */
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
-export const toolsAlone: ServerFeatures = {
-  prompts: false,
-  resources: false,
-  subscribe: false,
-  completions: false,
-  logging: false,
-  extensions: {},
-};
+export const toolsAlone = featuresOf({}, '');
 
-/** @param protocolVersion the server's version */
 export function featuresOf(capabilities: ServerCapabilities, protocolVersion: string): ServerFeatures {
   const { prompts, resources, completions, logging } = capabilities;
   // The first version of the protocol had no capability for completions.

@@ -1,8 +1,6 @@
-/**
- * Makes a self-contained schema for the editor's JSON support, because the editor fetches the schemas that another one
- * names. Everything here is pure.
- */
+/** Makes a self-contained schema for the editor, because it fetches the schemas that another one names. */
 import { isObject } from '../base/isObject.js';
+import { valueKeywords } from './canonicalTool.js';
 
 /** A reference within the document. No base can turn it into another address, because bases are removed too. */
 const isLocal = (value: string): boolean => value.startsWith('#');
@@ -11,9 +9,7 @@ const isLocal = (value: string): boolean => value.startsWith('#');
 const isKnownDraft = (value: string): boolean =>
   /^https?:\/\/json-schema\.org\/(draft-0[47]|draft\/20(19-09|20-12))\/schema#?$/.test(value);
 
-/**
- * The permitted values by keyword. Markdown of the editor's own keywords could hold active pictures and links (S1a).
- */
+/** The permitted values by keyword. Markdown of the editor's keywords could hold active pictures and links (S1a). */
 const mayStay: Readonly<Record<string, (value: string) => boolean>> = {
   $ref: isLocal,
   $dynamicRef: isLocal,
@@ -25,14 +21,8 @@ const mayStay: Readonly<Record<string, (value: string) => boolean>> = {
 };
 
 /**
- * Their values are data, so an `id` there is a value. Other keywords are cleaned there too, because a reference may
- * lead there.
- */
-const valueKeywords = new Set(['default', 'const', 'enum', 'examples']);
-
-/**
- * Returns the same schema without outside references, at any depth. Keywords beside a removed reference stay. A
- * property may have the name of a keyword: a keyword has a text, and a property a schema.
+ * A property may have the name of a keyword: a keyword has a text, and a property a schema. In a value, an `id` is data;
+ * other keywords are cleaned there too, because a reference may lead there.
  */
 export function withLocalReferences(schema: unknown, isValue = false): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withLocalReferences(part, isValue));

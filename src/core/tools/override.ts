@@ -1,11 +1,132 @@
 /**
- * Completes and checks the arguments of calls by the overrides of the file (O2, O3). Every road to a server passes here, so all
- * send the same. Everything is pure.
+ * Shows the overrides of the file in the tools for agents (O1–O3, O6), and finds the overrides that do not fit. Completes
+ * and checks the arguments of calls by them. Every road to a server passes here, so all send the same.
  */
+import { isObject } from '../base/isObject.js';
 import { quoted } from '../base/inert.js';
-import { shortList } from '../base/text.js';
-import type { AppliedOverride } from './catalogue.js';
-import { isTooMuchToMatch, type Pattern } from './patterns.js';
+import { clipped, shortList } from '../base/text.js';
+import type { ArgumentOverride, ToolOverride } from '../config/model.js';
+import type { AppliedOverride, ArgumentRule, OfferedTool } from './catalogue.js';
+import { compilePattern, isTooMuchToMatch, type Pattern } from './patterns.js';
+import { withChanged, withFixed } from './schemaEdits.js';
+
+export interface OverrideFault {
+  /** `unusable`: the schema cannot show the override, so the tool is left out. */
+  readonly kind: 'unknown' | 'unusable' | 'refused';
+  readonly argument: string;
+  readonly key?: 'fixed' | 'default' | 'allow';
+  readonly index?: number;
+  /** Completes “The argument …”. */
+  readonly detail: string;
+}
+
+export interface Overridden {
+  readonly tool: OfferedTool;
+  readonly applied: AppliedOverride;
+  readonly faults: readonly OverrideFault[];
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+export function overridden(tool: OfferedTool, { description, arguments: given }: ToolOverride): Overridden {
+  const faults: OverrideFault[] = [];
+  const rules: ArgumentRule[] = [];
+  let schema = tool.inputSchema as Schema;
+  for (const [argument, override] of given) {
+    const { allow, ...rest } = override;
+    rules.push({ name: argument, ...rest, ...(allow && { allow: allow.map(compilePattern) }) });
+    schema = applied(schema, argument, override, (kind, detail, at) => faults.push({ kind, argument, detail, ...at }));
+  }
+  const shown = {
+    ...tool,
+    ...(description !== undefined && { description }),
+    inputSchema: schema as OfferedTool['inputSchema'],
+  };
+  return { tool: shown, applied: { offered: tool, rules }, faults };
+}
+
+type Report = (kind: OverrideFault['kind'], detail: string, at?: Pick<OverrideFault, 'key' | 'index'>) => void;
+
+function applied(schema: Schema, name: string, override: ArgumentOverride, report: Report): Schema {
+  if (override.fixed) return appliedFixed(schema, name, override.fixed.value, report);
+  const { default: byDefault, allow } = override;
+  let isKnown = false;
+  const change = (property: unknown): unknown => {
+    isKnown = true;
+    const asObject = isObject(property) ? property : {};
+    const narrowed = allow ? withAllowed(asObject, allow, report) : asObject;
+    return byDefault ? { ...narrowed, default: byDefault.value } : narrowed;
+  };
+  const judged = byDefault && withFixed(schema, name, byDefault.value);
+  if (byDefault && judged?.kind === 'changed' && judged.isRefused) {
+    report('refused', `does not take the default ${inBrief(byDefault.value)}`, { key: 'default' });
+  }
+  const changed = withChanged(schema, name, change, byDefault !== undefined);
+  if (byDefault && allow && !isAllowed(byDefault.value, allow.map(compilePattern))) {
+    report('refused', `may not have the default ${inBrief(byDefault.value)}, by its \`allow\``, { key: 'default' });
+  }
+  if (changed === undefined) report('unusable', unusable);
+  else if (!isKnown) report('unknown', unknown);
+  return changed ?? schema;
+}
+
+const unusable = 'is in a part of the schema that no override can change';
+const unknown = 'is not in its schema';
+
+function appliedFixed(schema: Schema, name: string, value: unknown, report: Report): Schema {
+  const found = withFixed(schema, name, value);
+  if (found.kind === 'unusable') {
+    report('unusable', unusable);
+    return schema;
+  }
+  if (!found.isKnown) report('unknown', unknown);
+  if (found.isRefused) report('refused', `does not take the value ${inBrief(value)}`, { key: 'fixed' });
+  return found.schema;
+}
+
+function withAllowed(property: Schema, allow: readonly string[], report: Report): Schema {
+  const patterns = allow.map(compilePattern);
+  const { type, items } = property;
+  const types = Array.isArray(type) ? (type as unknown[]) : type === undefined ? [] : [type];
+  if (types.length > 0 && !types.some((one) => one === 'string' || one === 'array')) {
+    report('refused', 'is neither a text nor a list of texts, so `allow` refuses every value', { key: 'allow' });
+  }
+  const isList = types.includes('array') && !types.includes('string');
+  const inner: Schema = isList ? (isObject(items) ? items : {}) : property;
+  const narrowed = narrowedText(inner, patterns, (index) => {
+    const text = quoted(allow[index] ?? '');
+    report('refused', `has no value that the pattern ${text} allows`, { key: 'allow', index });
+  });
+  const told = narrowed === inner ? withNote(property, allow) : undefined;
+  return told ?? (isList ? { ...property, items: narrowed } : narrowed);
+}
+
+function narrowedText(schema: Schema, patterns: readonly Pattern[], idle: (index: number) => void): Schema {
+  const { enum: values, const: only, type } = schema;
+  const known = Array.isArray(values) ? (values as unknown[]) : typeof only === 'string' ? [only] : undefined;
+  if (known) {
+    const texts = known.filter((value) => typeof value === 'string');
+    for (const [index, pattern] of patterns.entries()) if (!texts.some((text) => pattern.matches(text))) idle(index);
+    const kept = texts.filter((text) => patterns.some((pattern) => pattern.matches(text)));
+    return Array.isArray(values) && kept.length > 0 ? { ...schema, enum: kept } : schema;
+  }
+  const literal = patterns.every(({ text }) => !text.includes('*'));
+  return literal && type === 'string' ? { ...schema, enum: patterns.map(({ text }) => text) } : schema;
+}
+
+function sentence(text: string): string {
+  return /[.!?]\s*$/.test(text) ? text.trimEnd() : `${text.trimEnd()}.`;
+}
+
+/** Models read descriptions, and not every one of them reads `pattern`. */
+function withNote(property: Schema, allow: readonly string[]): Schema {
+  const { description } = property;
+  const note = `Allowed: ${allow.map(quoted).join(', ')}.`;
+  return {
+    ...property,
+    description: typeof description === 'string' && description !== '' ? `${sentence(description)} ${note}` : note,
+  };
+}
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -14,7 +135,6 @@ export type Completed =
   /** `message` is a sentence with the argument, its value and what is allowed. */
   | { readonly kind: 'refused'; readonly message: string };
 
-/** Returns the arguments to send for the arguments of an agent. */
 export function completed({ rules }: AppliedOverride, given: Arguments | undefined): Completed {
   if (rules.length === 0) return { kind: 'completed', arguments: given };
   const sent = new Map(Object.entries(given ?? {}));
@@ -32,18 +152,13 @@ export function completed({ rules }: AppliedOverride, given: Arguments | undefin
   return { kind: 'completed', arguments: Object.fromEntries(sent) };
 }
 
-/** True for a text, or a list of texts, that match a pattern. */
-export function isAllowed(value: unknown, allow: readonly Pattern[]): boolean {
+function isAllowed(value: unknown, allow: readonly Pattern[]): boolean {
   const texts = Array.isArray(value) ? (value as unknown[]) : [value];
   if (!texts.every((text) => typeof text === 'string')) return false;
   if (isTooMuchToMatch(allow, texts)) return false;
   return texts.every((text) => allow.some((pattern) => pattern.matches(text)));
 }
 
-/** In characters. */
-const longestShown = 100;
-
-export function inBrief(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+function inBrief(value: unknown): string {
+  return clipped(JSON.stringify(value), 100);
 }

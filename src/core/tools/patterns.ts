@@ -8,9 +8,8 @@ import type { NameFilter } from '../config/model.js';
 
 export interface Pattern {
   readonly text: string;
-  /** Returns the most steps to compile the pattern and to match names of these lengths. */
   steps(lengths: NameLengths): number;
-  /** The length of the longest name to match, because a longer one would take too long (S2). */
+  /** The length of the longest name to match. A longer one would take too long (S2). */
   readonly longest: number;
   matches(name: string): boolean;
 }
@@ -23,11 +22,8 @@ interface NameLengths {
 
 /** Minimatch takes about 17 ns for a step, so one name takes at most 35 ms. */
 const mostForName = 2_000_000;
-/** Lists are matched in slices. */
 const mostForList = 20_000_000;
-/** The steps for each match, besides those for the characters. */
 const stepsForMatch = 20;
-/** The steps to compile one character, and any pattern. */
 const stepsToCompile = { character: 50, pattern: 300 };
 
 const options = {
@@ -66,7 +62,6 @@ export function compilePattern(text: string): Pattern {
   return { text, steps, longest: mostLength, matches };
 }
 
-/** A pattern of a list, and its index there. */
 export interface ListedPattern extends Pattern {
   readonly index: number;
 }
@@ -111,17 +106,14 @@ export function judge(filter: CompiledFilter, name: string): FilterVerdict {
   return verdict(filter, rescuer, rescuer ? undefined : matching(filter.blacklist));
 }
 
-/** @param rescuer the matching pattern of the whitelist @param hit the matching pattern of the blacklist */
 function verdict({ whitelist, blacklist }: CompiledFilter, rescuer?: Pattern, hit?: Pattern): FilterVerdict {
   if (rescuer) return { kind: 'in' };
   if (hit) return { kind: 'blacklisted', pattern: hit.text };
   return { kind: whitelist.length > 0 && blacklist.length === 0 ? 'notWhitelisted' : 'in' };
 }
 
-/** A pattern without effect (N2b). */
 export type IdlePattern = { readonly list: 'whitelist' | 'blacklist'; readonly pattern: ListedPattern } & (
   | { readonly kind: 'matchesNothing' }
-  /** The whitelist lets through every match of the blacklist's pattern. */
   | { readonly kind: 'overruled'; readonly matched: readonly string[]; readonly by: readonly ListedPattern[] }
 );
 

@@ -1,7 +1,6 @@
 /**
  * Decides about agents' calls of tools, by patterns of their names (S4). The original and the published name are judged
- * separately, and the stricter verdict counts, so no rename gets around a rule. The setting
- * `mcpToolsets.toolPermissions` is not trusted. Everything here is pure.
+ * separately, and the stricter verdict counts, so no rename gets around a rule.
  *
  * Among the matching patterns, the one with the most literal characters decides, so `*` can be the rule and a name the
  * exception. Among equals, the stricter one does. Each of several settings (the person's, the workspace's) decides
@@ -10,14 +9,12 @@
 import { isObject } from '../base/isObject.js';
 import { compilePattern, type Pattern } from './patterns.js';
 
-/** In the order of strictness. */
 export const toolPermissions = ['allow', 'ask', 'deny'] as const;
 
 export type ToolPermission = (typeof toolPermissions)[number];
 
 export interface PermissionVerdict {
   readonly permission: ToolPermission;
-  /** The deciding pattern, if one matches. */
   readonly pattern?: string;
 }
 
@@ -27,19 +24,21 @@ interface Rule {
   readonly permission: ToolPermission;
 }
 
+/** The rules of each setting. The first match decides. */
 export type PermissionRules = readonly (readonly Rule[])[];
 
 /** @param settings values of the editor. An unknown value counts as `ask`, because it was meant to restrict. */
 export function compilePermissions(settings: readonly unknown[]): PermissionRules {
   return settings.map((setting) =>
-    Object.entries(isObject(setting) ? setting : {}).map(([text, value]): Rule => {
-      const permission = toolPermissions.find((one) => one === value) ?? 'ask';
-      return { pattern: compilePattern(text), literals: text.replaceAll('*', '').length, permission };
-    }),
+    Object.entries(isObject(setting) ? setting : {})
+      .map(([text, value]): Rule => {
+        const permission = toolPermissions.find((one) => one === value) ?? 'ask';
+        return { pattern: compilePattern(text), literals: text.replaceAll('*', '').length, permission };
+      })
+      .sort((a, b) => b.literals - a.literals || strictness(b.permission) - strictness(a.permission)),
   );
 }
 
-/** The names of a tool; both are judged. */
 export interface ToolNames {
   readonly original: string;
   readonly published: string;
@@ -50,7 +49,7 @@ export function permissionOf({ original, published }: ToolNames, rules: Permissi
   let verdict: PermissionVerdict = { permission: 'allow' };
   for (const name of published === original ? [published] : [published, original]) {
     for (const layer of rules) {
-      const decided = ofLayer(name, layer);
+      const decided = layer.find(({ pattern }) => pattern.matches(name));
       if (decided && strictness(decided.permission) > strictness(verdict.permission)) {
         verdict = { permission: decided.permission, pattern: decided.pattern.text };
       }
@@ -59,25 +58,11 @@ export function permissionOf({ original, published }: ToolNames, rules: Permissi
   return verdict;
 }
 
-function ofLayer(name: string, layer: readonly Rule[]): Rule | undefined {
-  let best: Rule | undefined;
-  for (const rule of layer) {
-    if (!rule.pattern.matches(name)) continue;
-    const closer = !best || rule.literals > best.literals;
-    const stricter = best?.literals === rule.literals && strictness(rule.permission) > strictness(best.permission);
-    if (closer || stricter) best = rule;
-  }
-  return best;
-}
-
 function strictness(permission: ToolPermission): number {
   return toolPermissions.indexOf(permission);
 }
 
-/**
- * Returns a person's setting with this permission for a tool. An allowed tool is written under both names, because each
- * is judged. Otherwise the original name is written only if it is needed.
- */
+/** An allowed tool is written under both names, because each is judged, and the original name otherwise only if needed. */
 export function withPermission(
   setting: unknown,
   { original, published }: ToolNames,

@@ -1,32 +1,27 @@
 /** Makes the problems of filtering and naming (N1–N7, G3a). */
 import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
-import { shortList } from '../base/text.js';
+import { clipped, shortList } from '../base/text.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { ToolListing } from './catalogue.js';
 import { longestMatched, nameRule } from './names.js';
-import type { OverrideFault } from './overrideSchemas.js';
+import type { OverrideFault } from './override.js';
 import type { IdlePattern } from './patterns.js';
 
-interface At {
+export interface At {
   readonly server: string;
   readonly places: ServerPlaces;
 }
 
-/** The severity of reports about filtered tools, or none (`mcpToolsets.problems.filteredTools`). */
 export type FilteredToolsReport = Exclude<Severity, 'error'> | 'off';
 
-/** The names of lists in entries and messages. */
 type ListKind = 'tools' | 'prompts' | 'resources';
 
-/** The original names or URIs kept out by each list. */
 export type NamesKeptOut = Readonly<Record<'whitelist' | 'blacklist', string[]>>;
-
-const lists = ['whitelist', 'blacklist'] as const;
 
 /** The most problems with one code for one server. The last one has the number of the rest. */
 const mostOfEach = 500;
 
-function problem(
+export function problem(
   at: At,
   code: ProblemCode,
   severity: Severity,
@@ -55,51 +50,32 @@ export function fewOfEach(problems: readonly Problem[]): readonly Problem[] {
   return kept;
 }
 
-/** @param idle see N2b */
 export function patternWithoutEffect(at: At, of: ListKind, idle: IdlePattern): Problem {
-  return idle.kind === 'overruled' ? patternOverruled(at, of, idle) : patternMatchesNothing(at, of, idle);
-}
-
-export function keptOut(at: At, of: ListKind, names: NamesKeptOut, report: FilteredToolsReport): Problem[] {
-  if (report === 'off') return [];
-  return lists.flatMap((list) => (names[list].length > 0 ? [filteredTools(at, of, list, names[list], report)] : []));
-}
-
-function patternMatchesNothing(at: At, of: ListKind, { list, pattern: { index, text } }: IdlePattern): Problem {
+  const { list, pattern } = idle;
+  const { index, text } = pattern;
+  const more = { place: at.places.value([of, list, index]), pattern: text };
+  if (idle.kind === 'overruled') {
+    const by = [...new Set(idle.by.map((each) => `"${each.text}"`))];
+    const message = `The blacklist pattern "${text}" keeps nothing out. The whitelist (${shortList(by, 5)}) lets through all ${of} of "${at.server}" that it matches: ${shortList(idle.matched, 12)}.`;
+    const fix = 'If both lists match, the whitelist wins. Narrow the whitelist, or remove the pattern.';
+    return problem(at, 'pattern-overruled', 'warning', message, fix, more);
+  }
   const against = of === 'resources' ? 'URIs' : 'original names';
   const message = `The pattern "${text}" matches none of the ${of} of "${at.server}".`;
   const fix = `Correct the pattern (it is matched against the ${against}; only * is a wildcard) or remove it.`;
-  return problem(at, 'pattern-matches-nothing', 'warning', message, fix, {
-    place: at.places.value([of, list, index]),
-    pattern: text,
-  });
+  return problem(at, 'pattern-matches-nothing', 'warning', message, fix, more);
 }
 
-function patternOverruled(
-  at: At,
-  of: ListKind,
-  { pattern: { index, text }, matched, by: rescuers }: Extract<IdlePattern, { kind: 'overruled' }>,
-): Problem {
-  const by = [...new Set(rescuers.map((each) => `"${each.text}"`))];
-  const message = `The blacklist pattern "${text}" keeps nothing out. The whitelist (${shortList(by, 5)}) lets through all ${of} of "${at.server}" that it matches: ${shortList(matched, 12)}.`;
-  const fix = 'If both lists match, the whitelist wins. Narrow the whitelist, or remove the pattern.';
-  return problem(at, 'pattern-overruled', 'warning', message, fix, {
-    place: at.places.value([of, 'blacklist', index]),
-    pattern: text,
+export function keptOut(at: At, of: ListKind, out: NamesKeptOut, report: FilteredToolsReport): Problem[] {
+  if (report === 'off') return [];
+  return (['whitelist', 'blacklist'] as const).flatMap((list) => {
+    const names = out[list];
+    if (names.length === 0) return [];
+    const count = names.length === 1 ? `1 ${of.slice(0, -1)}` : `${names.length} ${of}`;
+    const message = `The ${list} keeps out ${count} of "${at.server}": ${shortList(names, 12)}.`;
+    const fix = `No action needed if you left these out on purpose; otherwise change the ${list}.`;
+    return [problem(at, 'filtered-tools', report, message, fix, { place: at.places.keyAt([of, list]) })];
   });
-}
-
-function filteredTools(
-  at: At,
-  of: ListKind,
-  list: 'whitelist' | 'blacklist',
-  names: readonly string[],
-  severity: Severity,
-): Problem {
-  const count = names.length === 1 ? `1 ${of.slice(0, -1)}` : `${names.length} ${of}`;
-  const message = `The ${list} keeps out ${count} of "${at.server}": ${shortList(names, 12)}.`;
-  const fix = `No action needed if you left these out on purpose; otherwise change the ${list}.`;
-  return problem(at, 'filtered-tools', severity, message, fix, { place: at.places.keyAt([of, list]) });
 }
 
 function ruleBroken(name: string): string {
@@ -113,7 +89,7 @@ function ruleBroken(name: string): string {
 }
 
 function shown(name: string): string {
-  return name.length > 100 ? `${name.slice(0, 100)}…` : name;
+  return clipped(name, 100);
 }
 
 export function toolNameInvalid(at: At, name: string): Problem {
@@ -133,8 +109,7 @@ export function publishedNameInvalid(at: At, original: string, published: string
   });
 }
 
-export function nameTwiceInServer(at: At, published: string, originals: readonly [string, string]): Problem {
-  const [first, second] = originals;
+export function nameTwiceInServer(at: At, published: string, first: string, second: string): Problem {
   const message = `The tools "${first}" and "${second}" of "${at.server}" would both be published as "${published}". Its update is refused.`;
   const fix = 'Change the transforms, or blacklist one of the two.';
   return problem(at, 'name-twice-in-server', 'error', message, fix, {
@@ -149,7 +124,6 @@ export function toolListedTwice(at: At, name: string): Problem {
   return problem(at, 'tool-listed-twice', 'warning', message, fix);
 }
 
-/** Names tools, for a message with `tools` as the first word. */
 function named(names: readonly string[], most = 12): string {
   const list = shortList(
     names.map((name) => `"${name}"`),
@@ -158,7 +132,6 @@ function named(names: readonly string[], most = 12): string {
   return names.length === 1 ? `tool ${list}` : `tools ${list}`;
 }
 
-/** @param names the published names of both servers */
 export function nameTaken(at: At, names: readonly string[], holder: string, holderPlace: Place): Problem {
   const [tools, has] = names.length === 1 ? ['the tool', 'a tool of that name'] : ['the tools', 'tools of these names'];
   const message = `"${at.server}" does not publish the ${named(names)}, because "${holder}", which comes first, already publishes ${has}.`;
@@ -175,16 +148,16 @@ export function nameReserved(at: At, names: readonly string[]): Problem {
   return problem(at, 'name-reserved', 'warning', message, fix);
 }
 
+const schemaFix = 'Blacklist the tool, or ask the author of the server to correct the schema.';
+
 export function schemaUnusable(at: At, name: string, detail: string): Problem {
   const message = `The tool "${name}" of "${at.server}" is left out: ${detail}. One such schema makes clients refuse the whole list.`;
-  const fix = 'Blacklist the tool, or ask the author of the server to correct the schema.';
-  return problem(at, 'schema-unusable', 'warning', message, fix, { tool: name });
+  return problem(at, 'schema-unusable', 'warning', message, schemaFix, { tool: name });
 }
 
 export function editorSchemaRefused(at: At, name: string, detail: string): Problem {
   const message = `The editor does not get the tool "${name}" of "${at.server}", because it or its chat would refuse the schema: ${detail}. All other clients get it.`;
-  const fix = 'Blacklist the tool, or ask the author of the server to correct the schema.';
-  return problem(at, 'editor-schema-refused', 'warning', message, fix, { tool: name });
+  return problem(at, 'editor-schema-refused', 'warning', message, schemaFix, { tool: name });
 }
 
 export function overrideOfNoTool(at: At, name: string): Problem {
@@ -219,14 +192,11 @@ export function toolMalformed(at: At, name: string, detail: string): Problem {
   return problem(at, 'tool-malformed', 'warning', message, fix);
 }
 
-/** A tool with an unusable name in some clients. */
 export interface UnusableName {
   readonly published: string;
-  /** The clients' name. */
   readonly name: string;
 }
 
-/** @param tools never empty */
 export function editorIdTooLong(at: At, tools: readonly UnusableName[]): Problem {
   const { which, it, them, first } = wordsFor(tools);
   const message = `The editor does not get the ${which} of "${at.server}": it would call ${it} "${first}", which has ${first.length} characters. The editor cuts ids at 64 and loses tools if two cut ids are equal. All other clients get ${them}.`;
@@ -234,12 +204,7 @@ export function editorIdTooLong(at: At, tools: readonly UnusableName[]): Problem
   return problem(at, 'editor-id-too-long', 'warning', message, fix, { place: at.places.keyAt(['transform']) });
 }
 
-/**
- * A hint, because most people have no such sessions.
- *
- * @param tools never empty
- * @param holder the toolset with the same names, or undefined if the names are too long
- */
+/** A hint, because most people have no such sessions. @param holder undefined if the names are too long */
 export function agentHostNameUnusable(at: At, tools: readonly UnusableName[], holder: string | undefined): Problem {
   const { which, it, them, first } = wordsFor(tools);
   const why =
@@ -263,8 +228,7 @@ export function tooManyTools(at: At, total: number, limit: number): Problem {
   return problem(at, 'too-many-tools', 'warning', message, fix);
 }
 
-export function promptTwice(at: At, published: string, originals: readonly [string, string]): Problem {
-  const [first, second] = originals;
+export function promptTwice(at: At, published: string, first: string, second: string): Problem {
   const same = first === second;
   const message = same
     ? `The server "${at.server}" lists the prompt "${first}" twice; the second is left out.`
@@ -306,7 +270,6 @@ export function listIncomplete(at: At, of: ListKind, detail: string): Problem {
   return problem(at, 'list-incomplete', 'warning', message, fix);
 }
 
-/** @param failure completes the name of the server */
 export function toolsNotListed(at: At, { message, fix }: NonNullable<ToolListing['failure']>): Problem {
   const text = `"${at.server}" ${message} Its prompts and resources are published.`;
   return problem(at, 'list-failed', 'error', text, fix);

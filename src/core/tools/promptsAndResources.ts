@@ -1,8 +1,7 @@
 /**
  * Passes one server's prompts and resources through their filters and transforms (C1, G4, N1–N3), as `curate` does with
  * tools. Names of prompts may break the rule for tools, because no model provider sees them. The second of two prompts
- * with one name is left out. Resources are matched by the canonical form of their URI, and keep the URI. Everything
- * here is pure.
+ * with one name is left out. Resources are matched by the canonical form of their URI, and keep the URI.
  */
 import { appTooLarge, bytesIn } from '../apps/appResource.js';
 import { isObject } from '../base/isObject.js';
@@ -11,6 +10,7 @@ import { asText } from '../base/text.js';
 import type { Sliced } from '../base/turns.js';
 import type { PromptSelection, ResourceSelection, ServerPlaces } from '../config/model.js';
 import type {
+  OfferedPrompt,
   OfferedResource,
   OfferedTemplate,
   PublishedPrompt,
@@ -23,6 +23,7 @@ import { longestMatched, transformName } from './names.js';
 import { type CompiledFilter, compileFilter, isTooMuchToMatch, judge, patternsOf, sift } from './patterns.js';
 import { compileUriFilter, isMadeFrom, longestUri } from './uris.js';
 import {
+  type At,
   entryMalformed,
   type FilteredToolsReport,
   keptOut,
@@ -46,47 +47,39 @@ export interface CuratedPromptsAndResources {
   readonly problems: readonly Problem[];
 }
 
-/** @param apps the URIs of the apps of published tools (G8) */
+interface Context {
+  readonly at: At;
+  readonly report: FilteredToolsReport;
+  readonly problems: Problem[];
+}
+
 export function* curatePromptsAndResources(
-  rules: PromptAndResourceRules,
+  { id: server, places, prompts, resources }: PromptAndResourceRules,
   listed: Pick<ToolListing, 'prompts' | 'resources'>,
   report: FilteredToolsReport,
   apps: ReadonlySet<string> = new Set(),
 ): Sliced<CuratedPromptsAndResources> {
-  const problems: Problem[] = [];
+  const context: Context = { at: { server, places }, report, problems: [] };
   return {
-    prompts: yield* publishPrompts(rules, listed.prompts, report, problems),
-    resources: yield* publishResources(rules, listed.resources, apps, report, problems),
-    problems,
+    prompts: listed.prompts ? yield* publishPrompts(context, prompts, listed.prompts) : [],
+    resources: yield* publishResources(context, resources, listed.resources, apps),
+    problems: context.problems,
   };
 }
 
 function* publishPrompts(
-  rules: PromptAndResourceRules,
-  listed: PromptListing | undefined,
-  report: FilteredToolsReport,
-  problems: Problem[],
+  context: Context,
+  { filter, transform }: PromptSelection,
+  listed: PromptListing,
 ): Sliced<PublishedPrompt[]> {
-  if (!listed) return [];
-  const at = { server: rules.id, places: rules.places };
-  const kept = yield* keptEntries(
-    rules,
-    'prompts',
-    compileFilter(rules.prompts.filter),
-    listed.prompts,
-    ({ name }) => name,
-    new Set(),
-    listed,
-    report,
-    problems,
-  );
+  const nameOf = ({ name }: OfferedPrompt): string => name;
   const published: PublishedPrompt[] = [];
   const originalOf = new Map<string, string>();
-  for (const prompt of kept) {
-    const name = transformName(prompt.name, rules.prompts.transform);
+  for (const prompt of yield* keptEntries(context, 'prompts', compileFilter(filter), listed.prompts, nameOf, listed)) {
+    const name = transformName(prompt.name, transform);
     const earlier = originalOf.get(name);
     if (earlier !== undefined) {
-      problems.push(promptTwice(at, name, [earlier, prompt.name]));
+      context.problems.push(promptTwice(context.at, name, earlier, prompt.name));
       continue;
     }
     originalOf.set(name, prompt.name);
@@ -96,20 +89,17 @@ function* publishPrompts(
 }
 
 function* publishResources(
-  rules: PromptAndResourceRules,
+  context: Context,
+  filter: ResourceSelection,
   listed: ResourceListing | undefined,
   apps: ReadonlySet<string>,
-  report: FilteredToolsReport,
-  problems: Problem[],
 ): Sliced<PublishedResources> {
-  const filter = rules.resources;
   const withApps = apps.size > 0 ? { apps: [...apps] } : {};
   if (!listed) return { resources: [], templates: [], filter, ...withApps };
   const uriOf = (entry: OfferedResource | OfferedTemplate): string =>
     'uri' in entry ? String(entry.uri) : entry.uriTemplate;
   const all: (OfferedResource | OfferedTemplate)[] = [...listed.resources, ...listed.templates];
-  const lists = compileUriFilter(filter);
-  const kept = new Set(yield* keptEntries(rules, 'resources', lists, all, uriOf, apps, listed, report, problems));
+  const kept = new Set(yield* keptEntries(context, 'resources', compileUriFilter(filter), all, uriOf, listed, apps));
   return {
     resources: listed.resources.filter(
       (entry) => kept.has(entry) && (apps.has(String(entry.uri)) || admitsType(filter, entry.mimeType)),
@@ -122,17 +112,14 @@ function* publishResources(
 
 /** @param spared entries outside the reach of a whitelist */
 function* keptEntries<Entry>(
-  { id, places }: PromptAndResourceRules,
+  { at, report, problems }: Context,
   of: 'prompts' | 'resources',
   filter: CompiledFilter,
   all: readonly Entry[],
   nameOf: (entry: Entry) => string,
-  spared: ReadonlySet<string>,
   listed: Pick<PromptListing, 'malformed' | 'failure'>,
-  report: FilteredToolsReport,
-  problems: Problem[],
+  spared?: ReadonlySet<string>,
 ): Sliced<Entry[]> {
-  const at = { server: id, places };
   const { malformed, failure } = listed;
   if (failure !== undefined) problems.push(listIncomplete(at, of, failure));
   for (const { name, detail } of malformed) problems.push(entryMalformed(at, of, name, detail));
@@ -154,7 +141,7 @@ function* keptEntries<Entry>(
   const kept = entries.filter((entry) => {
     const name = nameOf(entry);
     const kind = verdicts.get(name)?.kind;
-    if (kind === 'notWhitelisted' && spared.has(name)) return true;
+    if (kind === 'notWhitelisted' && spared?.has(name)) return true;
     if (kind !== 'in') out[kind === 'blacklisted' ? 'blacklist' : 'whitelist'].push(name);
     return kind === 'in';
   });
@@ -162,13 +149,11 @@ function* keptEntries<Entry>(
   return kept;
 }
 
-/** True if a media type may be published. Without a type, the resource may be published until it is read. */
 function admitsType({ mimeTypes }: ResourceSelection, type: unknown): boolean {
   if (!mimeTypes || typeof type !== 'string') return true;
   return mimeTypes.includes((type.split(';', 1)[0] ?? '').trim().toLowerCase());
 }
 
-/** Returns a sentence with the reason against passing on the contents, if any. */
 export function contentsRefused(
   { filter, apps }: PublishedResources,
   contents: unknown,

@@ -1,10 +1,15 @@
-/**
- * Decides over all toolsets about published names and the editor's tools (N5, N6, G3a). It is a pure function of the
- * order and the curated tools, so connection times cannot matter.
- */
+/** Decides over all toolsets about published names and the editor's tools (N5, N6, G3a), as a pure function. */
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
-import type { PublishedTool, ServedTool, Toolset } from './catalogue.js';
+import type {
+  ExclusionReason,
+  OfferedPrompt,
+  OfferedResource,
+  OfferedTemplate,
+  PublishedTool,
+  ServedTool,
+  Toolset,
+} from './catalogue.js';
 import type { PermissionVerdict, ToolNames } from './permissions.js';
 import { editorId, editorNames, longestEditorId, agentHostName } from './editorNames.js';
 import {
@@ -17,7 +22,6 @@ import {
   tooManyTools,
   type UnusableName,
 } from './problems.js';
-import { joined } from './together.js';
 
 /** The limit of the editor and of providers in one request, for models without a search among tools. */
 const mostTools = 128;
@@ -28,7 +32,6 @@ export interface Candidate extends Omit<Toolset, 'tools' | 'appTools' | 'release
   readonly places: ServerPlaces;
 }
 
-/** Returns the verdict of a person about a tool (S4). */
 type Judge = (tool: ToolNames) => PermissionVerdict;
 
 interface Publication {
@@ -67,32 +70,31 @@ export function publish(
   judge: Judge = () => ({ permission: 'allow' }),
 ): Publication {
   const holders = new Map<string, Candidate>();
-  /** The toolsets with names in agent-host sessions. */
   const hosted = new Map<string, string>();
   const problems: Problem[] = [];
   const toolsets = candidates.map((candidate): Toolset => {
-    const at = { server: candidate.id, places: candidate.places };
+    const { places, tools: offered, appTools: ofApps = [], ...rest } = candidate;
+    const at = { server: candidate.id, places };
     const excluded = [...candidate.excluded];
     const reservedNames: string[] = [];
     const taken = new Map<Candidate, string[]>();
     const asked = new Set<string>();
-    const claimed = candidate.tools.filter(({ published, original }) => {
-      const { permission, pattern = published } = judge({ original, published });
-      if (permission === 'deny') {
-        excluded.push({ original, reason: { kind: 'denied', pattern, published } });
+    const claimed = offered.filter(({ published, original }) => {
+      const leaveOut = (reason: ExclusionReason): false => {
+        excluded.push({ original, reason });
         return false;
-      }
+      };
+      const { permission, pattern = published } = judge({ original, published });
+      if (permission === 'deny') return leaveOut({ kind: 'denied', pattern, published });
       if (permission === 'ask') asked.add(published);
       const holder = holders.get(published);
       if (reserved.has(published)) {
         reservedNames.push(published);
-        excluded.push({ original, reason: { kind: 'nameReserved', published } });
-        return false;
+        return leaveOut({ kind: 'nameReserved', published });
       }
       if (holder) {
         listed(taken, holder).push(published);
-        excluded.push({ original, reason: { kind: 'nameTaken', published, holder: holder.id } });
-        return false;
+        return leaveOut({ kind: 'nameTaken', published, holder: holder.id });
       }
       holders.set(published, candidate);
       return true;
@@ -102,7 +104,7 @@ export function publish(
     for (const [holder, names] of taken) problems.push(nameTaken(at, names, holder.id, holder.places.key));
     const tooLong: UnusableName[] = [];
     const unhosted = new Map<string | undefined, UnusableName[]>();
-    const all = claimed.length === candidate.tools.length ? candidate.tools : claimed;
+    const all = claimed.length === offered.length ? offered : claimed;
     const tools = servedOf(all, candidate).map((served): ServedTool => {
       const made: ServedTool = asked.has(served.published) ? { ...served, isAsked: true } : served;
       const { published, editorName, editorId: id } = made;
@@ -122,21 +124,10 @@ export function publish(
     });
     if (tooLong.length > 0) problems.push(editorIdTooLong(at, tooLong));
     for (const [holder, unusable] of unhosted) problems.push(agentHostNameUnusable(at, unusable, holder));
-    const appTools = (candidate.appTools ?? [])
+    const appTools = ofApps
       .filter((tool) => judge(tool).permission !== 'deny')
       .map((tool) => ({ ...tool, editorName: tool.original, editorId: editorId(candidate.shortName, tool.original) }));
-    return {
-      id: candidate.id,
-      shortName: candidate.shortName,
-      tools,
-      ...(appTools.length > 0 && { appTools }),
-      excluded,
-      prompts: candidate.prompts,
-      resources: candidate.resources,
-      features: candidate.features,
-      instructions: candidate.instructions,
-      leased: candidate.leased,
-    };
+    return { ...rest, tools, ...(appTools.length > 0 && { appTools }), excluded };
   });
   for (const { id, holder, names } of joined(candidates).contested) {
     const [later, earlier] = [id, holder].map((one) => candidates.find((candidate) => candidate.id === one));
@@ -146,7 +137,6 @@ export function publish(
   return { toolsets, problems: [...fewOfEach(problems), ...crowd(candidates, toolsets, reserved.size)] };
 }
 
-/** Returns the list of a key, or adds one. */
 function listed<Key, Item>(lists: Map<Key, Item[]>, key: Key): Item[] {
   const list = lists.get(key) ?? [];
   lists.set(key, list);
@@ -163,54 +153,53 @@ function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], b
   return candidate ? [tooManyTools({ server: candidate.id, places: candidate.places }, total, mostTools)] : [];
 }
 
-/** True if both look the same to clients and views. */
-export function sameToolset(a: Toolset, b: Toolset): boolean {
-  return (
-    a.id === b.id &&
-    a.shortName === b.shortName &&
-    a.instructions === b.instructions &&
-    a.leased === b.leased &&
-    a.release?.published === b.release?.published &&
-    a.tools.length === b.tools.length &&
-    a.tools.every((tool, index) => {
-      const other = b.tools[index];
-      if (tool === other) return true;
-      if (!other || tool.published !== other.published || tool.editorName !== other.editorName) return false;
-      if (tool.noAgentHostName !== other.noAgentHostName || tool.isAsked !== other.isAsked) return false;
-      if (!isSame(tool.editorRefuses, other.editorRefuses) || !isSame(tool.override, other.override)) return false;
-      return tool.tool === other.tool || JSON.stringify(tool.tool) === JSON.stringify(other.tool);
-    }) &&
-    isSameList(a.appTools, b.appTools) &&
-    isSame(a.excluded, b.excluded) &&
-    isSamePrompts(a.prompts, b.prompts) &&
-    isSameResources(a.resources, b.resources) &&
-    isSame(a.features, b.features)
+type Part = Pick<Toolset, 'id' | 'prompts' | 'resources'>;
+
+/** Names missing from the toolset `id` in the joined lists, because `holder` has them. */
+interface Contested {
+  readonly id: string;
+  readonly holder: string;
+  readonly names: readonly string[];
+}
+
+interface Together {
+  readonly prompts: readonly OfferedPrompt[];
+  readonly resources: readonly OfferedResource[];
+  readonly templates: readonly OfferedTemplate[];
+  readonly contested: readonly Contested[];
+}
+
+/** Joins the prompts and resources of all toolsets (G6). The earlier toolset keeps a name that is in several. */
+export function joined(toolsets: readonly Part[]): Together {
+  const contested = new Map<string, Contested & { names: string[] }>();
+  const firsts = <T>(entriesOf: (toolset: Part) => readonly T[], nameOf: (entry: T) => string): T[] => {
+    const held = new Map<string, { readonly id: string; readonly entry: T }>();
+    for (const toolset of toolsets) {
+      for (const entry of entriesOf(toolset)) {
+        const name = nameOf(entry);
+        const holder = held.get(name);
+        if (!holder) held.set(name, { id: toolset.id, entry });
+        else if (holder.id !== toolset.id) {
+          const pair = JSON.stringify([toolset.id, holder.id]);
+          const known = contested.get(pair) ?? { id: toolset.id, holder: holder.id, names: [] };
+          known.names.push(name);
+          contested.set(pair, known);
+        }
+      }
+    }
+    return [...held.values()].map(({ entry }) => entry);
+  };
+  const prompts = firsts(
+    (toolset) => toolset.prompts.map(({ prompt, published }) => ({ ...prompt, name: published })),
+    ({ name }) => name,
   );
-}
-
-/** Entries are the same objects as a rule, as long as their server lists them as they were. */
-export function isSameList(a: readonly unknown[] | undefined, b: readonly unknown[] | undefined): boolean {
-  if (a === b) return true;
-  return a?.length === b?.length && a?.every((entry, index) => isSame(entry, b?.[index])) === true;
-}
-
-function isSamePrompts(a: Toolset['prompts'], b: Toolset['prompts']): boolean {
-  const isSameName = ({ original, published }: Toolset['prompts'][number], index: number): boolean =>
-    original === b[index]?.original && published === b[index]?.published;
-  return a.every(isSameName) && isSameList(promptsOf(a), promptsOf(b));
-}
-
-function promptsOf(prompts: Toolset['prompts']): readonly unknown[] {
-  return prompts.map(({ prompt }) => prompt);
-}
-
-function isSameResources(
-  { resources: resourcesOfA, templates: templatesOfA, ...restOfA }: Toolset['resources'],
-  { resources, templates, ...rest }: Toolset['resources'],
-): boolean {
-  return isSameList(resourcesOfA, resources) && isSameList(templatesOfA, templates) && isSame(restOfA, rest);
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
+  const resources = firsts(
+    (toolset) => toolset.resources.resources,
+    ({ uri }) => uri,
+  );
+  const templates = firsts(
+    (toolset) => toolset.resources.templates,
+    ({ uriTemplate }) => uriTemplate,
+  );
+  return { prompts, resources, templates, contested: [...contested.values()] };
 }

@@ -1,6 +1,6 @@
 /**
  * Changes one top-level argument of a schema (O6), for draft-07 and 2020-12. The result takes a call without the argument
- * exactly if the schema takes the call with it. Parts that do not name the argument stay as they are. Everything is pure.
+ * exactly if the schema takes the call with it. Parts that do not name the argument stay as they are.
  */
 import { Validator, type Schema as JsonSchema } from '@cfworker/json-schema';
 import { isObject } from '../base/isObject.js';
@@ -29,61 +29,39 @@ const wholeKeywords = [
   'enum',
 ];
 
-/** Takes the argument out of the schema, because every call has the value. */
 export function withFixed(schema: Schema, name: string, value: unknown): FixedSchema {
   if (isReferredTo(schema, name)) return { kind: 'unusable' };
-  const edit = new Fixing(schema, name, value);
-  const strict = edit.of(schema, false);
-  if (strict === 'unusable') return { kind: 'unusable' };
-  const { isKnown } = edit;
-  if (strict !== 'impossible') return { kind: 'changed', schema: strict, isKnown, isRefused: false };
-  // The server will refuse the value. Agents still do not see the argument.
-  const lenient = edit.of(schema, true);
-  return typeof lenient === 'string'
-    ? { kind: 'unusable' }
-    : { kind: 'changed', schema: lenient, isKnown, isRefused: true };
-}
-
-type Edited = Schema | 'impossible' | 'unusable';
-
-class Fixing {
-  isKnown = false;
-
-  constructor(
-    private readonly root: Schema,
-    private readonly name: string,
-    private readonly value: unknown,
-  ) {}
-
+  let isKnown = false;
   /** @param takesAll true if the value counts as valid everywhere */
-  of(schema: Schema, takesAll: boolean): Edited {
-    const { name, value, root } = this;
-    if (wholeKeywords.some((key) => this.isNamedIn(schema[key]))) return 'unusable';
-    const { properties, additionalProperties, patternProperties } = schema;
+  const edit = (part: Schema, takesAll: boolean): Edited => {
+    if (wholeKeywords.some((key) => isNamed(part[key], name, schema))) return 'unusable';
+    const { properties, additionalProperties, patternProperties } = part;
     const own = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (own !== undefined) this.isKnown = true;
+    if (own !== undefined) isKnown = true;
     if (patternProperties !== undefined && own === undefined && additionalProperties !== undefined) return 'unusable';
     const judge = own ?? additionalProperties;
-    if (!takesAll && judge !== undefined && !accepts(judge, value, root)) return 'impossible';
-    let edited = without(schema, name);
+    if (!takesAll && judge !== undefined && !accepts(judge, value, schema)) return 'impossible';
+    let edited = without(part, name);
     for (const key of ['allOf', 'anyOf', 'oneOf'] as const) {
-      const parts = schema[key];
+      const parts = part[key];
       if (!Array.isArray(parts)) continue;
-      const changed = parts.map((part) => (isObject(part) ? this.of(part, takesAll) : (part as boolean)));
+      const changed = parts.map((one) => (isObject(one) ? edit(one, takesAll) : (one as boolean)));
       if (changed.includes('unusable')) return 'unusable';
-      const kept = changed.filter((part) => part !== 'impossible');
+      const kept = changed.filter((one) => one !== 'impossible');
       if (key === 'allOf' ? kept.length < changed.length : kept.length === 0 && parts.length > 0) return 'impossible';
       edited = { ...edited, [key]: kept };
     }
     return edited;
-  }
-
-  private isNamedIn(part: unknown): boolean {
-    return isNamed(part, this.name, this.root);
-  }
+  };
+  const strict = edit(schema, false);
+  // If the server will refuse the value, agents still do not see the argument.
+  const isRefused = strict === 'impossible';
+  const edited = isRefused ? edit(schema, true) : strict;
+  return typeof edited === 'string' ? { kind: 'unusable' } : { kind: 'changed', schema: edited, isKnown, isRefused };
 }
 
-/** Removes the property, its place in `required` and its share in the number of properties. */
+type Edited = Schema | 'impossible' | 'unusable';
+
 function without(schema: Schema, name: string): Schema {
   const edited: Record<string, unknown> = { ...schema };
   const { properties, minProperties, maxProperties } = schema;
@@ -102,12 +80,7 @@ function withoutRequired(schema: Schema, name: string): Schema {
   return left.length > 0 ? { ...rest, required: left } : rest;
 }
 
-/**
- * Changes the schema of the argument at the top and below `allOf`. Returns undefined if another part names the argument.
- * Calls `change` never for an unknown argument.
- *
- * @param isOptional true if a call may leave it out now
- */
+/** Returns undefined if another part names the argument. @param isOptional true if a call may leave it out now */
 export function withChanged(
   schema: Schema,
   name: string,
@@ -144,7 +117,6 @@ export function withChanged(
   return isElsewhere && !isChanged ? undefined : changed;
 }
 
-/** These concern arguments without naming them. */
 const ofAllNames = new Set([
   'additionalProperties',
   'unevaluatedProperties',
@@ -216,11 +188,7 @@ function isReferredTo(schema: Schema, name: string): boolean {
 /** A longer schema or value is not judged, in characters of JSON. */
 const longest = 20_000;
 
-/**
- * True if the value is valid, or if that cannot be found out. Patterns of servers are not run, because some take forever.
- *
- * @param root the schema around it, for its definitions
- */
+/** True if the value is valid, or if that cannot be found out. Patterns of servers are not run: some take forever. */
 function accepts(schema: unknown, value: unknown, root: Readonly<Record<string, unknown>>): boolean {
   if (typeof schema === 'boolean') return schema;
   if (!isObject(schema)) return true;

@@ -5,12 +5,13 @@
  * undescribed content.
  */
 import { isObject } from '../base/isObject.js';
+import { clipped } from '../base/text.js';
+import { perObject } from '../base/perObject.js';
 import { mirroredParams, withoutMirroring } from '../protocol/mirroredParams.js';
 import { canonicalTool } from './canonicalTool.js';
 import type { OfferedTool } from './catalogue.js';
 
 const jsonTypes = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
-/** Each of these keywords describes the content of an array. */
 const arrayKeywords = ['items', 'prefixItems', 'contains', '$ref', '$dynamicRef'];
 /** The value of these keywords is a schema. A list or a map of schemas follows below. */
 const schemaKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
@@ -19,41 +20,27 @@ const schemaMapKeywords = ['properties', 'patternProperties', '$defs', 'definiti
 /** A deeper schema is taken as it is, because the walk must end. */
 const deepest = 64;
 
-/** Returns a phrase with the mistake and its place, or undefined for a usable schema. */
 function unusableSchema(tool: OfferedTool): string | undefined {
   const input = unusableTopLevel(tool.inputSchema, 'inputSchema');
   if (input !== undefined) return input;
   return tool.outputSchema === undefined ? undefined : unusableTopLevel(tool.outputSchema, 'outputSchema');
 }
 
-/** The same for the editor's own rules. The editor gets no output schemas. */
-function schemaRefusedByEditor(tool: OfferedTool): string | undefined {
-  return refusedPart(tool.inputSchema, 'inputSchema', 0);
-}
-
 interface Looked {
-  /** The reason why no client can use it. */
   readonly unusable: string | undefined;
-  /** The same of the editor. */
   readonly refused: string | undefined;
   /** As strict clients can read it, in the order of N6. */
   readonly readable: OfferedTool;
 }
 
-/** Each edit, and each list of a server, curates the same tools again. */
-const known = new WeakMap<OfferedTool, Looked>();
-
-/** Checks a tool's schemas once and keeps the result. */
-export function lookedAt(tool: OfferedTool): Looked {
-  const before = known.get(tool);
-  if (before) return before;
+/** Checks a tool's schemas. Each edit, and each list of a server, curates the same tools again. */
+export const lookedAt = perObject((tool: OfferedTool): Looked => {
   const unusable = unusableSchema(tool);
-  const isUsable = unusable === undefined;
-  const refused = isUsable ? schemaRefusedByEditor(tool) : undefined;
-  const looked = { unusable, refused, readable: isUsable ? canonicalTool(withReadableSchemas(tool)) : tool };
-  known.set(tool, looked);
-  return looked;
-}
+  if (unusable !== undefined) return { unusable, refused: undefined, readable: tool };
+  // The editor gets no output schemas.
+  const refused = refusedPart(tool.inputSchema, 'inputSchema', 0);
+  return { unusable, refused, readable: canonicalTool(withReadableSchemas(tool)) };
+});
 
 /**
  * Returns the tool for strict clients. `true` and `false` are JSON Schema, but the protocol's type wants properties as
@@ -98,7 +85,6 @@ function unusableTopLevel(schema: unknown, where: string): string | undefined {
   return undefined;
 }
 
-/** @param mayBeBare true if an array needs no description of its content */
 function refusedPart(schema: unknown, where: string, depth: number, mayBeBare = false): string | undefined {
   if (!isObject(schema) || depth > deepest) return undefined;
   const type = schema['type'];
@@ -108,31 +94,25 @@ function refusedPart(schema: unknown, where: string, depth: number, mayBeBare = 
   if (type === 'array' && !mayBeBare && arrayKeywords.every((key) => schema[key] === undefined)) {
     return `${where} is an array without "items"`;
   }
-  for (const key of schemaKeywords) {
-    const reason = refusedPart(schema[key], `${where}.${key}`, depth + 1, key === 'additionalProperties');
+  for (const [place, part] of partsBelow(schema)) {
+    const reason = refusedPart(part, `${where}.${place}`, depth + 1, place === 'additionalProperties');
     if (reason !== undefined) return reason;
-  }
-  for (const key of schemaListKeywords) {
-    const list = schema[key];
-    if (!Array.isArray(list)) continue;
-    for (const [index, item] of (list as unknown[]).entries()) {
-      const reason = refusedPart(item, `${where}.${key}[${index}]`, depth + 1);
-      if (reason !== undefined) return reason;
-    }
-  }
-  for (const key of schemaMapKeywords) {
-    const map = schema[key];
-    if (!isObject(map)) continue;
-    for (const [name, item] of Object.entries(map)) {
-      const reason = refusedPart(item, `${where}.${key}.${name}`, depth + 1);
-      if (reason !== undefined) return reason;
-    }
   }
   return undefined;
 }
 
+function partsBelow(schema: Readonly<Record<string, unknown>>): (readonly [place: string, part: unknown])[] {
+  const listed = schemaListKeywords.flatMap((key) => {
+    const list = schema[key];
+    return Array.isArray(list) ? (list as unknown[]).map((part, index) => [`${key}[${index}]`, part] as const) : [];
+  });
+  const mapped = schemaMapKeywords.flatMap((key) => {
+    const map = schema[key];
+    return isObject(map) ? Object.entries(map).map(([name, part]) => [`${key}.${name}`, part] as const) : [];
+  });
+  return [...schemaKeywords.map((key) => [key, schema[key]] as const), ...listed, ...mapped];
+}
+
 function describe(value: unknown): string {
-  if (value === undefined) return 'missing';
-  const text = JSON.stringify(value);
-  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+  return value === undefined ? 'missing' : clipped(JSON.stringify(value), 40);
 }

@@ -1,8 +1,4 @@
-/**
- * Finds the lists for agents to see exactly the ticked tools (N2). Everything here is pure.
- *
- * Invariants: no other listed tool changes. Lists continue to keep out, or let in, future tools.
- */
+/** Finds the lists for agents to see exactly the ticked tools (N2). They continue to keep out, or let in, future tools. */
 import type { NameFilter } from '../config/model.js';
 import { isValidName } from './names.js';
 import { compileFilter, compilePattern, judge } from './patterns.js';

@@ -4,21 +4,18 @@
  * and to choose tools to keep out.
  */
 import { isForAppAlone } from '../apps/toolMeta.js';
+import { perObject } from '../base/perObject.js';
 import type { OfferedTool, ServedTool } from './catalogue.js';
 
 const bytesPerToken = 4;
 
 /** A server's tool stays the same object in every snapshot until the next list. */
-const known = new WeakMap<OfferedTool, number>();
+const bytesOf = perObject(({ description = '', inputSchema: parameters }: OfferedTool) =>
+  Buffer.byteLength(JSON.stringify({ name: '', description, parameters })),
+);
 
 export function estimatedTokens({ editorId, tool }: Pick<ServedTool, 'editorId' | 'tool'>): number {
-  let bytes = known.get(tool);
-  if (bytes === undefined) {
-    const { description = '', inputSchema: parameters } = tool;
-    bytes = Buffer.byteLength(JSON.stringify({ name: '', description, parameters }));
-    known.set(tool, bytes);
-  }
-  return Math.ceil((bytes + editorId.length) / bytesPerToken);
+  return Math.ceil((bytesOf(tool) + editorId.length) / bytesPerToken);
 }
 
 /** Returns what filters and overrides save: the tokens of all listed tools, less those of the published ones. */
@@ -32,7 +29,6 @@ export function savedTokens(listed: readonly OfferedTool[], published: readonly 
   return published.reduce((sum, tool) => sum + offeredTokens(tool) - estimatedTokens(tool), ofKeptOut);
 }
 
-/** The tokens of the tool as its server describes it. */
 export function offeredTokens({ editorId, tool, override }: ServedTool): number {
   return estimatedTokens({ editorId, tool: override?.offered ?? tool });
 }

@@ -1,8 +1,7 @@
 /**
  * The normal form of a URI for patterns (N2a), so a resource has no second spelling unknown to a list: percent-encoding
  * is decoded, `.` and `..` are resolved, each run of slashes is one, and none is at the end. Servers read URIs
- * liberally, so the form follows the most liberal reading of a path. An ambiguous URI has no form. Everything here is
- * pure.
+ * liberally, so the form follows the most liberal reading of a path. An ambiguous URI has no form.
  */
 import type { NameFilter } from '../config/model.js';
 import {
@@ -14,10 +13,8 @@ import {
   type Pattern,
 } from './patterns.js';
 
-/** A longer URI has no form, and is not published. */
 export const longestUri = 8 * 1024;
 
-/** Returns undefined without a form. No list lets such a URI in. */
 function canonicalUri(uri: string): string | undefined {
   if (uri.length > longestUri || uri !== uri.trim()) return undefined;
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:)?(.*)$/is.exec(uri) ?? [];
@@ -32,7 +29,6 @@ function canonicalUri(uri: string): string | undefined {
   return `${scheme.toLowerCase()}${root}${resolved(inner, root !== '')}${tail}`;
 }
 
-/** The form of a pattern, like the form of a URI, but without resolving the text around a wildcard. */
 function canonicalUriPattern(pattern: string): string {
   if (!pattern.includes('*')) return canonicalUri(pattern) ?? pattern;
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:)?(.*)$/is.exec(pattern) ?? [];

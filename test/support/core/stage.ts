@@ -12,7 +12,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Approvals } from '../../../src/core/approval/approvals.js';
-import type { OfferReview } from '../../../src/core/approval/offerPrints.js';
+import type { OfferLedger } from '../../../src/core/approval/offerLedger.js';
 import { adminId } from '../../../src/core/host/admin.js';
 import { systemClock, type Clock } from '../../../src/core/base/clock.js';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
@@ -60,7 +60,7 @@ export interface StageOptions {
   /** Permissions of agents for tools (S4). Absent: everything. */
   readonly toolPermissions?: PermissionDeps;
   /** Reviews offers changed since their approval (S3). Absent: no review. */
-  readonly offerReview?: OfferReview;
+  readonly offerReview?: OfferLedger;
   /** Number of conversations of each server in this workspace (P9). Absent: no count. */
   readonly conversations?: Readonly<Record<string, number>>;
   /** Keeps the lists of servers in `listed`, and `nextWindow` finds them there. */

@@ -74,8 +74,9 @@ describe('secrets', () => {
   };
   for (const [where, list] of Object.entries(args)) {
     it(`a secret is found in arguments: ${where}`, () => {
-      const { args: shown, held } = withoutArgumentSecrets(list);
-      assert.deepEqual(held, [list.length - 1]);
+      const shown = withoutArgumentSecrets(list);
+      assert.deepEqual(shown.slice(0, -1), list.slice(0, -1));
+      assert.notEqual(shown.at(-1), list.at(-1));
       assert.doesNotMatch(shown.join(' '), /k4n4ry|x$|c4f3/);
     });
   }
@@ -99,7 +100,7 @@ describe('secrets', () => {
       assert.equal(withoutSecrets(text), text);
     }
     const list = ['-y', '-p', '@scope/name', '-p', '8080:80', '--key-file', '/run/key', '--token', '${TOKEN}'];
-    assert.deepEqual(withoutArgumentSecrets(list).args, list);
+    assert.deepEqual(withoutArgumentSecrets(list), list);
     assert.equal(isSecret('MODE', 'ci'), false);
     assert.equal(isSecret('TOKEN', ''), false);
   });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Instance } from '../../../src/core/instances/instance.js';
 import type { ServerClient } from '../../../src/core/protocol/client.js';
-import { Subscriptions } from '../../../src/core/instances/subscriptions.js';
+import { Subscriptions } from '../../../src/core/instances/serverConversations.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeConnection, listing } from '../../support/fakes/fakeConnector.js';
 

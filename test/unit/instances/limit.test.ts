@@ -24,7 +24,17 @@ describe('slots of instances (L2)', () => {
     end: () => Promise.resolve(),
   };
 
-  const connect = (signal = new AbortController().signal, holder?: SlotHolder): Promise<ConnectOutcome> =>
+  const startUnder = (signal: AbortSignal): SlotHolder => ({
+    ...busyHolder,
+    get phase() {
+      return signal.aborted ? ('ending' as const) : ('starting' as const);
+    },
+  });
+
+  const connect = (
+    signal = new AbortController().signal,
+    holder: SlotHolder = startUnder(signal),
+  ): Promise<ConnectOutcome> =>
     limited.connect(
       {
         server: 'a',

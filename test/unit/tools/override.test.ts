@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { Validator } from '@cfworker/json-schema';
 import type { ArgumentOverride } from '../../../src/core/config/model.js';
 import type { OfferedTool } from '../../../src/core/tools/catalogue.js';
-import { completed } from '../../../src/core/tools/override.js';
-import { overridden, type OverrideFault } from '../../../src/core/tools/overrideSchemas.js';
+import { completed, overridden, type OverrideFault } from '../../../src/core/tools/override.js';
 
 type Schema = Record<string, unknown>;
 

@@ -79,7 +79,7 @@ function address(url: string): string {
 /** Masks secrets and parts of addresses. */
 function argumentList(items: readonly ValueNode[]): unknown[] {
   const texts = items.map((item) => (item.kind === 'scalar' ? String(item.value) : ''));
-  const { args } = withoutArgumentSecrets(texts);
+  const args = withoutArgumentSecrets(texts);
   return items.map((item, index) => {
     if (item.kind !== 'scalar') return variableOf(item);
     const text = args[index] ?? mask;
