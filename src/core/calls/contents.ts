@@ -38,15 +38,33 @@ interface Listener {
   endedAt: number | undefined;
 }
 
+/** Calls of one server that hear its log, and some that are over. */
+interface Listeners {
+  all: Listener[];
+  /** At this length, those that are over go. */
+  most: number;
+}
+
+const fewestListeners = 64;
+
+/** Calls of about the same age, which go together: removing single ones would cost every call. */
+interface Generation {
+  readonly calls: Map<string, RecordedCall>;
+  size: number;
+}
+
+const generations = 16;
+
 export class CallContents {
-  private readonly kept = new Map<string, RecordedCall & { readonly size: number }>();
-  private readonly listening = new Map<string, Listener[]>();
+  /** Newest last. */
+  private kept: Generation[] = [];
+  private readonly listening = new Map<string, Listeners>();
   private size = 0;
 
   constructor(private readonly most = mostSize) {}
 
   get(id: string): RecordedCall | undefined {
-    return this.kept.get(id);
+    return this.kept.find(({ calls }) => calls.has(id))?.calls.get(id);
   }
 
   begin(server: string, at: number, given: unknown): { readonly content: CallContent; end(at: number): void } {
@@ -59,40 +77,42 @@ export class CallContents {
       log: [],
     };
     const listener: Listener = { content, endedAt: undefined };
-    this.listening.set(server, [...this.listenersOf(server, at), listener]);
+    const listeners = this.listening.get(server);
+    if (!listeners) this.listening.set(server, { all: [listener], most: fewestListeners });
+    else if (listeners.all.push(listener) > listeners.most) {
+      listeners.all = listeners.all.filter((one) => isHearing(one, at));
+      listeners.most = Math.max(fewestListeners, 2 * listeners.all.length);
+    }
     return { content, end: (endedAt) => (listener.endedAt = endedAt) };
   }
 
   /** Keeps an ended call. The oldest calls make room. @param size in characters; infinite for a value that is too large */
   keep(fact: CallFact, content: CallContent, size: number): void {
     if (size > this.most) return;
-    this.kept.set(fact.id, { fact, content, size });
+    let newest = this.kept.at(-1);
+    if (!newest || newest.size >= this.most / generations) this.kept.push((newest = { calls: new Map(), size: 0 }));
+    newest.calls.set(fact.id, { fact, content });
+    newest.size += size;
     this.size += size;
-    for (const [oldest, { size: freed }] of this.kept) {
-      if (this.size <= this.most) return;
-      this.kept.delete(oldest);
-      this.size -= freed;
-    }
+    while (this.size > this.most) this.size -= this.kept.shift()?.size ?? 0;
   }
 
   /** Has to be called with each line of a server's log. */
   hear(server: string, at: number, line: string): void {
-    if (!this.listening.has(server)) return;
-    const listeners = this.listenersOf(server, at);
-    if (listeners.length > 0) this.listening.set(server, listeners);
-    else this.listening.delete(server);
-    for (const { content } of listeners) if (content.log.length < mostLines) content.log.push(line);
-  }
-
-  private listenersOf(server: string, at: number): Listener[] {
-    const known = this.listening.get(server) ?? [];
-    return known.filter(({ endedAt }) => endedAt === undefined || at - endedAt <= logLasts);
+    for (const listener of this.listening.get(server)?.all ?? []) {
+      const { log } = listener.content;
+      if (isHearing(listener, at) && log.length < mostLines) log.push(line);
+    }
   }
 
   clear(): void {
-    this.kept.clear();
+    this.kept = [];
     this.size = 0;
   }
+}
+
+function isHearing({ endedAt }: Listener, at: number): boolean {
+  return endedAt === undefined || at - endedAt <= logLasts;
 }
 
 export function noteProgress({ progress }: CallContent, one: Progress): void {

@@ -32,6 +32,9 @@ interface RecorderDeps {
   readonly isWanted: () => boolean;
 }
 
+/** What a call without any text takes in memory, in bytes. */
+const ownSize = 2_000;
+
 type Recorded = ToolOutcome | OtherOutcome;
 
 export class Recorder {
@@ -145,7 +148,7 @@ export class Recorder {
       ...(reason !== undefined && { reason }),
     });
     // The agent may get the result in another form.
-    const size = sent.isWhole && result.isWhole ? sent.size + 2 * result.size : Infinity;
+    const size = sent.isWhole && result.isWhole ? ownSize + sent.size + 2 * result.size : Infinity;
     this.contents.keep(fact, content, size);
     this.facts.fire(fact);
     if (outcome.kind !== 'result') return outcome;
