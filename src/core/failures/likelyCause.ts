@@ -4,7 +4,7 @@
  * write anything.
  */
 
-interface LikelyCause {
+export interface LikelyCause {
   /** A sentence. */
   readonly cause: string;
   readonly fix: string;
