@@ -188,6 +188,7 @@ function agentOptions(maxSockets: number): AgentOptions {
 
 /** The receiver of both HTTP channels. */
 export interface HttpChannelDeps {
+  readonly endpoint: HttpEndpoint;
   readonly log: Log;
   readonly clock: Clock;
   /** The account charged for everything the server says. */

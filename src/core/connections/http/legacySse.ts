@@ -4,7 +4,7 @@
  * resumed.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { logStrayEvent, readEvents, statusFailure } from './answer.js';
+import { readEvents, statusFailure } from './answer.js';
 import {
   cancelledRequest,
   OpenRequest,
@@ -12,16 +12,11 @@ import {
   sharedController,
   type HttpChannel,
   type HttpChannelDeps,
-  type HttpEndpoint,
 } from './endpoint.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { broken, discard, isWithinOrigin, shown, type HttpReply } from './exchange.js';
 import { shortened } from '../../protocol/inBrief.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
-
-interface LegacySseChannelDeps extends HttpChannelDeps {
-  readonly endpoint: HttpEndpoint;
-}
 
 const endpointLimitMs = 10_000;
 
@@ -33,7 +28,7 @@ export class LegacySseChannel implements HttpChannel {
   /** The ids of requests without an answer, as texts, because some servers answer with the number as a text. */
   private readonly asked = new TransientMap<string, true>();
 
-  constructor(private readonly deps: LegacySseChannelDeps) {}
+  constructor(private readonly deps: HttpChannelDeps) {}
 
   /**
    * Resolves to undefined when the server has named the address for posts, or to the reason why it does not speak HTTP+SSE.
@@ -111,7 +106,7 @@ export class LegacySseChannel implements HttpChannel {
         onOther: (event, data) => {
           if (event === 'endpoint') opened(this.aim(data, reply.url));
         },
-        onStray: (text) => logStrayEvent(this.deps.log, text),
+        log: this.deps.log,
         deliver: (message) => this.deps.deliver(message),
       });
     } catch (error) {

@@ -6,32 +6,23 @@
  */
 import { Readable } from 'node:stream';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { limited, type Clock } from '../../base/clock.js';
-import { Emitter, unlessAborted } from '../../base/events.js';
-import type { Log } from '../../base/log.js';
-import { inTurns, type LoopShare } from '../../base/turns.js';
+import { limited } from '../../base/clock.js';
+import { unlessAborted } from '../../base/events.js';
+import { inTurns } from '../../base/turns.js';
 import { isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
 import { messageOf } from '../../base/text.js';
 import { discard, inShort, shown, type HttpReply } from './exchange.js';
-import { answerIn, answers, readRefusalText } from './answer.js';
-import { requestId, type HttpEndpoint, type PostOptions } from './endpoint.js';
-import { readWholeAnswer } from './resumption.js';
+import { answerIn, answers, readRefusalText, readWholeAnswer } from './answer.js';
+import { requestId, type HttpChannelDeps, type PostOptions } from './endpoint.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
 
-interface HttpSessionDeps {
-  readonly endpoint: HttpEndpoint;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly share: LoopShare;
+export interface HttpSessionDeps extends HttpChannelDeps {
   /** The limit for beginning a new session, in milliseconds. All messages wait for it. */
   readonly timeoutMs: number;
-  /** Receives messages other than the answer to the repeated `initialize`. */
-  readonly deliver: (message: JSONRPCMessage) => void;
-  /** Called when the server gave no new session, even if no request waits for it. */
-  readonly onLost: (failure: TransportFailure) => void;
-  readonly signal: AbortSignal;
+  /** Called when the server forgot the session and gave another. The state of the old one is gone. */
+  readonly onRenewed: () => void;
 }
 
 /** Many servers say in words, with any status, that they no longer know the session. */
@@ -60,9 +51,6 @@ export function deniesSession(message: JSONRPCMessage): boolean {
 }
 
 export class HttpSession {
-  private readonly renewed = new Emitter<void>();
-  /** Called when the server forgot the session and gave another. The state of the old one is gone. */
-  readonly onDidRenew = this.renewed.event;
   /** The connection's initialize, for a repetition. */
   private first: JSONRPCMessage | undefined;
   private renewing: Promise<void> | undefined;
@@ -75,7 +63,12 @@ export class HttpSession {
   /** The sessions in a row that were refused right after they began. */
   private earlyLosses = 0;
 
-  constructor(private readonly deps: HttpSessionDeps) {
+  /** @param onLost called when the server gave no new session, even if no request waits for it */
+  constructor(
+    private readonly deps: HttpSessionDeps,
+    private readonly onLost: (failure: TransportFailure) => void,
+    private readonly signal: AbortSignal,
+  ) {
     this.since = deps.clock.now();
   }
 
@@ -142,14 +135,14 @@ export class HttpSession {
   }
 
   private async begin(): Promise<void> {
-    const { endpoint, log, clock, timeoutMs, signal } = this.deps;
+    const { endpoint, log, clock, timeoutMs } = this.deps;
     const { first } = this;
     const isEarly = clock.now() - this.since < earlyMs && this.accepted < fewRequests;
     this.earlyLosses = isEarly ? this.earlyLosses + 1 : 0;
     if (this.earlyLosses >= mostEarlyLosses) {
       const detail = 'gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.';
       const failure = this.lost(detail);
-      this.deps.onLost(failure);
+      this.onLost(failure);
       throw failure;
     }
     if (!first) throw new Error('A session was refused before initialize');
@@ -157,16 +150,16 @@ export class HttpSession {
     endpoint.sessionId = undefined;
     endpoint.protocolVersion = undefined;
     try {
-      await limited(clock, timeoutMs, signal, (limit) => this.initializeAgain(first, limit));
+      await limited(clock, timeoutMs, this.signal, (limit) => this.initializeAgain(first, limit));
     } catch (error) {
       const saysWhy = error instanceof TransportFailure && ['unreachable', 'sessionLost'].includes(error.reason.kind);
       const failure = saysWhy ? error : this.lost(`came to nothing: ${messageOf(error)}`);
-      this.deps.onLost(failure);
+      this.onLost(failure);
       throw failure;
     }
     this.since = clock.now();
     this.accepted = 0;
-    this.renewed.fire();
+    this.deps.onRenewed();
   }
 
   private lost(detail: string): TransportFailure {

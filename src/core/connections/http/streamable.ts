@@ -6,7 +6,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { finished } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { delay, limited } from '../../base/clock.js';
-import { answers, statusFailure } from './answer.js';
+import { answers, readEvents, readWholeAnswer, statusFailure } from './answer.js';
 import {
   cancelledRequest,
   OpenRequest,
@@ -14,26 +14,16 @@ import {
   sharedController,
   type HttpChannel,
   type HttpChannelDeps,
-  type HttpEndpoint,
 } from './endpoint.js';
-import { discard, type HttpReply } from './exchange.js';
-import { Liveness } from './liveness.js';
+import { broken, discard, isForNow, type HttpReply } from './exchange.js';
+import { largestUnasked } from '../unasked.js';
+import { inNextTurn } from '../../base/turns.js';
 import { unlessAborted } from '../../base/events.js';
 import { TransientMap } from '../../base/transientMap.js';
-import { readWholeAnswer } from './resumption.js';
-import { ServerStream } from './serverStream.js';
-import { deniesSession, HttpSession } from './session.js';
+import { deniesSession, HttpSession, type HttpSessionDeps } from './session.js';
 import { modernVersion } from '../../protocol/versions.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
 import type { ServerSendOptions } from '../../peer/transport.js';
-
-interface StreamableChannelDeps extends HttpChannelDeps {
-  readonly endpoint: HttpEndpoint;
-  /** The limit for beginning a new session, in milliseconds. */
-  readonly timeoutMs: number;
-  /** Called when the server forgot the session and gave another. The state of the old one is gone. */
-  readonly onRenewed: () => void;
-}
 
 const handBackLimitMs = 50;
 const removeLimitMs = 500;
@@ -45,13 +35,15 @@ export class StreamableChannel implements HttpChannel {
   private readonly session: HttpSession;
   private readonly stream: ServerStream;
 
-  constructor(private readonly deps: StreamableChannelDeps) {
+  constructor(private readonly deps: HttpSessionDeps) {
     const { signal } = this.closing;
-    this.liveness = new Liveness({ ...deps, signal });
-    const onLost = (failure: TransportFailure): void => this.liveness.judge(failure);
-    this.session = new HttpSession({ ...deps, onLost, signal });
-    this.stream = new ServerStream({ ...deps, session: this.session, liveness: this.liveness, signal });
-    this.session.onDidRenew(deps.onRenewed);
+    const onRenewed = (): void => {
+      this.stream.restart();
+      deps.onRenewed();
+    };
+    this.liveness = new Liveness(deps, signal);
+    this.session = new HttpSession({ ...deps, onRenewed }, (failure) => this.liveness.judge(failure), signal);
+    this.stream = new ServerStream(deps, this.session, this.liveness, signal);
   }
 
   async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
@@ -156,5 +148,151 @@ export class StreamableChannel implements HttpChannel {
     await Promise.race([read, delay(this.deps.clock, handBackLimitMs, limit.signal).catch(() => undefined)]);
     limit.abort();
     await nextTurn();
+  }
+}
+
+const firstDelayMs = 1000;
+const longestDelayMs = 30_000;
+
+/**
+ * The stream for unrequested messages. It is opened by GET, and again when it ends (X2). A server may have none.
+ * Invariants: there is at most one stream at a time; the server's delay is respected, within the bounds of
+ * `readEvents`; a lost session is believed only of a stream that existed.
+ */
+class ServerStream {
+  private current: AbortController | undefined;
+  private retryMs: number | undefined;
+  private lastEventId: string | undefined;
+  /** The session of the last stream. */
+  private streamedIn: string | undefined;
+
+  constructor(
+    private readonly deps: HttpChannelDeps,
+    private readonly session: HttpSession,
+    private readonly liveness: Liveness,
+    private readonly closing: AbortSignal,
+  ) {}
+
+  /** Opens the stream of the present session. */
+  restart(): void {
+    this.current?.abort();
+    this.lastEventId = undefined;
+    if (this.closing.aborted) return;
+    this.current = new AbortController();
+    void this.listen(AbortSignal.any([this.closing, this.current.signal]));
+  }
+
+  private async listen(signal: AbortSignal): Promise<void> {
+    const { clock } = this.deps;
+    for (let failures = 0; !signal.aborted;) {
+      const outcome = await this.listenOnce(signal);
+      if (signal.aborted || outcome === 'none') return;
+      failures = outcome === 'ended' ? 0 : failures + 1;
+      const growing = Math.min(firstDelayMs * 2 ** Math.max(0, failures - 1), longestDelayMs);
+      // The server's delay is for an ended stream. A refusing server must not be asked ten times a second.
+      const wait = outcome === 'refused' ? Math.max(growing, this.retryMs ?? 0) : (this.retryMs ?? growing);
+      await delay(clock, wait, signal).catch(() => undefined);
+    }
+  }
+
+  private async listenOnce(signal: AbortSignal): Promise<'none' | 'ended' | 'broke' | 'refused'> {
+    const { endpoint, log } = this.deps;
+    const session = endpoint.sessionId;
+    try {
+      const reply = await endpoint.get(this.lastEventId, 'other', signal);
+      if (reply.status === 200 && reply.contentType === 'text/event-stream') {
+        this.streamedIn = session;
+        await readEvents(reply, {
+          share: this.deps.share,
+          most: largestUnasked,
+          isAsked: () => false,
+          onRetry: (ms) => (this.retryMs = ms),
+          onId: (id) => (this.lastEventId = id),
+          log,
+          deliver: (message) => this.deps.deliver(message),
+        });
+        return 'ended';
+      }
+      reply.body.destroy();
+      // Otherwise the server has no such address, and the next message shows a lost session.
+      if (reply.status === 404 && session !== undefined && this.streamedIn === session) {
+        await this.session.renew(session); // That opens the stream of the new session.
+        return 'none';
+      }
+      if (isForNow(reply)) return 'refused';
+      if (this.lastEventId !== undefined && reply.status !== 405) {
+        // The server may have forgotten the event. Later messages are lost either way.
+        this.lastEventId = undefined;
+        return 'refused';
+      }
+      if (reply.status !== 405)
+        log.write('debug', `[http] no stream for messages of the server (HTTP ${reply.status})`);
+      return 'none';
+    } catch (error) {
+      if (signal.aborted) return 'none';
+      this.liveness.judge(broken(error, endpoint.url));
+      return 'broke';
+    }
+  }
+}
+
+const probeLimitMs = 2000;
+const mostAttempts = 3;
+
+/**
+ * Finds out if anything still listens after an exchange broke off (X4). Invariants: one probe at a time; silence
+ * within the limit does not prove death; an unreachable server is dead at once.
+ */
+class Liveness {
+  private probing: Promise<void> | undefined;
+  private probes = 0;
+
+  constructor(
+    private readonly deps: Pick<HttpChannelDeps, 'endpoint' | 'clock' | 'die'>,
+    private readonly closing: AbortSignal,
+  ) {}
+
+  /**
+   * Considers the meaning of a failed exchange for the connection. Requests with the same cause of failure report
+   * first, because the end of the connection makes the results of the others unknown.
+   */
+  judge({ reason, message }: TransportFailure): void {
+    const { closing } = this;
+    const { clock, die } = this.deps;
+    if (closing.aborted) return;
+    if (reason.kind === 'unreachable' || reason.kind === 'sessionLost')
+      inNextTurn(() => closing.aborted || die(message));
+    else if (reason.kind === 'broken')
+      this.probing ??= limited(clock, probeLimitMs, closing, (limit) => this.probe(limit)).finally(
+        () => (this.probing = undefined),
+      );
+  }
+
+  /** Resolves to true if the server answers a ping in the present session. */
+  async answersPing(): Promise<boolean> {
+    const reply = await this.deps.endpoint.post(this.ping(), 'other', this.closing).catch(() => undefined);
+    if (reply) discard(reply.body);
+    return reply !== undefined && reply.status >= 200 && reply.status <= 299;
+  }
+
+  private async probe(signal: AbortSignal): Promise<void> {
+    const { endpoint, clock, die } = this.deps;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const reply = await endpoint.post(this.ping(), 'other', signal);
+        reply.body.destroy();
+        return;
+      } catch (error) {
+        const { reason, message } = broken(error, endpoint.url);
+        // A server lives if it wants a sign-in or redirects.
+        if (signal.aborted || (reason.kind !== 'unreachable' && reason.kind !== 'broken')) return;
+        if (reason.kind === 'unreachable' || attempt === mostAttempts) return die(message);
+        await delay(clock, 20 * attempt, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  private ping(): string {
+    return JSON.stringify({ jsonrpc: '2.0', id: `probe-${++this.probes}`, method: 'ping' });
   }
 }

@@ -83,6 +83,7 @@ export class HttpTransport implements ServerTransport {
     const { launch, clientVersion, access, agents } = deps;
     this.endpoint = new HttpEndpoint(launch, clientVersion, access, agents);
     this.channelDeps = {
+      endpoint: this.endpoint,
       log: deps.log,
       clock: deps.clock,
       share: deps.share ?? new LoopShare(deps.clock),
@@ -175,10 +176,8 @@ export class HttpTransport implements ServerTransport {
   }
 
   private openStreamable(): StreamableChannel {
-    const { channelDeps, endpoint } = this;
     const { timeoutMs } = this.deps;
-    const onRenewed = (): void => this.onrenewed?.();
-    const channel = new StreamableChannel({ ...channelDeps, endpoint, timeoutMs, onRenewed });
+    const channel = new StreamableChannel({ ...this.channelDeps, timeoutMs, onRenewed: () => this.onrenewed?.() });
     this.state = { kind: 'open', channel };
     return channel;
   }
@@ -211,7 +210,7 @@ export class HttpTransport implements ServerTransport {
   /** @param why completes "… answers a posted initialize with" */
   private async fallBack(streamable: HttpChannel, message: JSONRPCMessage, why: string): Promise<boolean> {
     await streamable.close();
-    const legacy = new LegacySseChannel({ ...this.channelDeps, endpoint: this.endpoint });
+    const legacy = new LegacySseChannel(this.channelDeps);
     if (this.hasEnded()) return false;
     this.state = { kind: 'open', channel: legacy };
     const timer = this.deps.clock.after(fallBackMs, () => void legacy.close());
