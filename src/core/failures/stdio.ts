@@ -9,7 +9,7 @@ import type { PathSearch } from '../processes/commandSearch.js';
 import type { ProcessExit } from '../processes/processTree.js';
 import { shortened } from '../protocol/inBrief.js';
 import { baseName, clueIn, likelyCause, type LikelyCause } from './likelyCause.js';
-import type { Unstartable } from '../processes/posixCommand.js';
+import type { Unstartable } from '../processes/program.js';
 import type { StartFailure } from './startFailure.js';
 
 /** The cause of a transport's end; `closed` means by `close()`. */

@@ -73,8 +73,6 @@ export class Guardian implements TreeKeeper {
     return this.child?.pid;
   }
 
-  prepare(): void {}
-
   admit(pid: number, mark: string): TreeMembers {
     this.add(pid);
     return new LivingTree({ groups: [pid], mark, since: startedAt(pid) });

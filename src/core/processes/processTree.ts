@@ -10,8 +10,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { markVariable } from './livingTree.js';
 import type { TreeKeeper, TreeMembers } from './treeMembers.js';
-import { posixProgram } from './posixCommand.js';
-import { windowsProgram } from './windowsCommand.js';
+import { posixProgram, windowsProgram } from './program.js';
 
 export interface ProcessStart {
   readonly command: string;
@@ -48,7 +47,7 @@ const graces = {
 
 /** The process comes into being before this returns its promise. */
 export async function startProcess(start: ProcessStart): Promise<StartedProcess> {
-  start.keeper.prepare();
+  start.keeper.prepare?.();
   let child: ChildProcess;
   try {
     const { command, args } = start;
@@ -132,7 +131,7 @@ export class ProcessTree {
       const termDeadline = performance.now() + graces.term;
       if (!(await this.members.goneBefore(() => termDeadline))) await this.kill();
     }
-    this.closeStreams();
+    for (const stream of [this.stdin, this.stdout, this.stderr]) stream.destroy();
     return this.members.pids;
   }
 
@@ -145,9 +144,5 @@ export class ProcessTree {
       const turn = performance.now() + between;
       if (await this.members.goneBefore(() => Math.min(turn, deadline))) return;
     } while (performance.now() < deadline);
-  }
-
-  private closeStreams(): void {
-    for (const stream of [this.stdin, this.stdout, this.stderr]) stream.destroy();
   }
 }

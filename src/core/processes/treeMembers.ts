@@ -19,7 +19,7 @@ export interface TreeMembers {
 /** Makes sure process trees do not outlive this process. */
 export interface TreeKeeper {
   /** Called before the process comes into being, to load slow parts. */
-  prepare(): void;
+  prepare?(): void;
   /** Called in the turn of the process's creation. All of its tree carry `mark`. */
   admit(pid: number, mark: string): TreeMembers;
   /** Called when nothing of the tree is left. */

@@ -14,7 +14,7 @@ import type { CommandReference, CommandSource } from '../../config/read/launchRe
 import type { StartFailure } from '../connection.js';
 import { shortened } from '../../protocol/inBrief.js';
 import { searchPath } from '../../processes/commandSearch.js';
-import { fileOf } from '../../processes/posixCommand.js';
+import { fileOf } from '../../processes/program.js';
 import type { Environment } from '../../processes/environment.js';
 import { startProcess, type ProcessStart } from '../../processes/processTree.js';
 import { commandLine, withoutInterpreter } from '../../failures/stdio.js';
