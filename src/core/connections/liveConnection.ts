@@ -147,28 +147,20 @@ export class LiveConnection implements Connection, PeerListener {
     const { method, params = {} } = notification;
     switch (method) {
       case 'notifications/tools/list_changed':
-        this.changes += 1;
-        this.offerChanged.fire('tools');
-        break;
+        return this.toolsChanged();
       case 'notifications/prompts/list_changed':
-        this.offerChanged.fire('prompts');
-        break;
+        return this.offerChanged.fire('prompts');
       case 'notifications/resources/list_changed':
-        this.offerChanged.fire('resources');
-        break;
+        return this.offerChanged.fire('resources');
       case 'notifications/resources/updated':
-        this.resourceUpdated.fire(params);
-        break;
+        return this.resourceUpdated.fire(params);
       case taskChanged:
-        this.taskUpdated.fire(params);
-        break;
+        return this.taskUpdated.fire(params);
       case 'notifications/message':
         logMessage(this.deps.log, params);
-        this.deps.serverRequests.tell(notification);
-        break;
+        return this.deps.serverRequests.tell(notification);
       case 'notifications/elicitation/complete':
-        this.deps.serverRequests.tell(notification);
-        break;
+        return this.deps.serverRequests.tell(notification);
       default:
     }
   }
@@ -210,10 +202,14 @@ export class LiveConnection implements Connection, PeerListener {
     }
   }
 
-  private renewed(): void {
-    this.sessionRenewed.fire();
+  private toolsChanged(): void {
     this.changes += 1;
     this.offerChanged.fire('tools');
+  }
+
+  private renewed(): void {
+    this.sessionRenewed.fire();
+    this.toolsChanged();
     for (const kind of ['prompts', 'resources'] as const) if (this.capabilities[kind]) this.offerChanged.fire(kind);
   }
 
@@ -306,45 +302,34 @@ export class LiveConnection implements Connection, PeerListener {
     for (const emitter of [died, offerChanged, resourceUpdated, taskUpdated, sessionRenewed]) emitter.dispose();
   }
 
-  private exchange<Outcome>(
+  private async exchange<Outcome>(
     method: string,
     params: Fields,
     terms: TimedTerms,
     read: (result: unknown) => ServerOutcome<Outcome>,
     token?: number,
   ): Promise<ServerOutcome<Outcome>> {
-    if (this.state.kind !== 'live') return Promise.resolve(this.lost());
-    if (terms.signal.aborted) return Promise.resolve({ kind: 'cancelled' });
-    const { timeouts, signal, client, onProgress } = terms;
-    const exchange = this.deps.peer.begin({
+    if (this.state.kind !== 'live') return this.lost();
+    const { timeouts, signal, client, meta, onProgress } = terms;
+    if (signal.aborted) return { kind: 'cancelled' };
+    const { peer, protocol, serverRequests } = this.deps;
+    const exchange = peer.begin({
       timeouts,
       signal,
       client,
       token,
       onProgress: onProgress && ((progress) => onProgress(readProgress(progress))),
     });
-    return this.callOn(exchange, method, { ...params, _meta: this.metaOf(terms, exchange) }, read);
-  }
-
-  private async callOn<Outcome>(
-    exchange: Exchange,
-    method: string,
-    params: Fields,
-    read: (result: unknown) => ServerOutcome<Outcome>,
-  ): Promise<ServerOutcome<Outcome>> {
+    const _meta = { ...meta, ...protocol.metaFor(client), progressToken: exchange.token };
     try {
-      return read(await this.deps.protocol.call(exchange, method, params));
+      return read(await protocol.call(exchange, method, { ...params, _meta }));
     } catch (error) {
       const outcome = this.outcomeOf(error, exchange);
-      if (outcome.kind === 'error') this.deps.serverRequests.noteRequired(outcome.data, exchange.client);
+      if (outcome.kind === 'error') serverRequests.noteRequired(outcome.data, client);
       return outcome;
     } finally {
       exchange.dispose();
     }
-  }
-
-  private metaOf({ meta, client }: TimedTerms, { token }: Exchange): Fields {
-    return { ...meta, ...this.deps.protocol.metaFor(client), progressToken: token };
   }
 
   private outcomeOf(error: unknown, { limits }: Exchange): Failure {

@@ -60,14 +60,9 @@ export class Peer {
   headersOf: ((message: JSONRPCMessage) => Record<string, string>) | undefined;
   private lastId = -1;
   private hasEnded = false;
-  private readonly open = new TransientMap<RequestId, Exchange>();
+  /** Our requests without a result, kept here by their exchanges. */
+  readonly open = new TransientMap<RequestId, Exchange>();
   private readonly incoming = new TransientMap<RequestId, AbortController>();
-  private readonly book: Book = {
-    open: this.open,
-    nextId: () => this.nextId(),
-    send: (message) => this.send(message),
-    cancel: (requestId, reason) => this.notify('notifications/cancelled', { requestId, reason }),
-  };
 
   constructor(
     private readonly deps: PeerDeps,
@@ -90,7 +85,7 @@ export class Peer {
 
   /** Begins one of our requests; whoever begins it disposes of it. */
   begin(terms?: ExchangeTerms, id?: RequestId): Exchange {
-    const exchange = new Exchange(this.book, this.deps.clock, terms, id);
+    const exchange = new Exchange(this, this.deps.clock, terms, id);
     if (this.hasEnded) exchange.fail(new ConnectionEnded());
     return exchange;
   }
@@ -219,14 +214,6 @@ export class ConnectionEnded extends RpcFailure {
   }
 }
 
-/** The part of a peer for its exchanges. */
-interface Book {
-  readonly open: TransientMap<RequestId, Exchange>;
-  readonly nextId: () => number;
-  readonly send: (message: JSONRPCMessage) => Promise<void>;
-  readonly cancel: (id: RequestId, reason: string) => Promise<void>;
-}
-
 /**
  * One of our requests until its result is known. It may take several messages, because a server may ask for more input
  * first. The id of the first message is the progress token of all.
@@ -244,15 +231,15 @@ export class Exchange implements Disposable {
   private failure: Error | undefined;
 
   constructor(
-    private readonly book: Book,
+    private readonly peer: Peer,
     clock: Clock,
     private readonly terms: ExchangeTerms | undefined,
     id: RequestId | undefined,
   ) {
-    this.token = terms?.token ?? id ?? book.nextId();
+    this.token = terms?.token ?? id ?? peer.nextId();
     this.client = terms?.client;
     this.ids = [this.token];
-    book.open.set(this.token, this);
+    peer.open.set(this.token, this);
     this.limits = terms && new CallLimits(clock, terms.timeouts, terms.signal, (reason) => this.stop(reason));
   }
 
@@ -260,16 +247,16 @@ export class Exchange implements Disposable {
   send(method: string, params?: Fields): Promise<Result> {
     if (this.failure) return Promise.reject(this.failure);
     const isFirst = this.sentAs === undefined && this.terms?.token === undefined;
-    const id = isFirst ? this.token : this.book.nextId();
+    const id = isFirst ? this.token : this.peer.nextId();
     this.sentAs = id;
     if (!isFirst) {
       this.ids.push(id);
-      this.book.open.set(id, this);
+      this.peer.open.set(id, this);
     }
     return new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
-      this.book
+      this.peer
         .send((params ? { jsonrpc: '2.0', id, method, params } : { jsonrpc: '2.0', id, method }) as JSONRPCMessage)
         .catch(reject);
     });
@@ -318,7 +305,8 @@ export class Exchange implements Disposable {
   /** Ends it, and cancels an unanswered message. */
   stop(reason: string): void {
     if (this.failure) return;
-    if (this.resolve && this.sentAs !== undefined) void this.book.cancel(this.sentAs, reason);
+    if (this.resolve && this.sentAs !== undefined)
+      void this.peer.notify('notifications/cancelled', { requestId: this.sentAs, reason });
     this.fail(new RpcFailure(errorCodes.server, reason));
   }
 
@@ -333,7 +321,7 @@ export class Exchange implements Disposable {
     this.resolve = undefined;
     this.limits?.dispose();
     for (const each of this.caused ?? []) each.abort();
-    for (const id of this.ids) if (this.book.open.get(id) === this) this.book.open.delete(id);
+    for (const id of this.ids) if (this.peer.open.get(id) === this) this.peer.open.delete(id);
   }
 }
 

@@ -54,6 +54,7 @@ const toolPageLimitMs = 10_000;
 export class ModernProtocol implements Protocol {
   private readonly declared = new WeakMap<object, Fields>();
   private readonly listening: Listening;
+  private readonly hasHeaders: boolean;
   private report: (notification: JSONRPCNotification) => void = () => {};
   private learning: Promise<void> | undefined;
   private isDoubted = false;
@@ -64,13 +65,10 @@ export class ModernProtocol implements Protocol {
     readonly facts: ServerFacts,
     capabilities: Fields,
   ) {
-    const { peer, transport, clock, log, meta } = deps;
+    this.hasHeaders = deps.transport.hasHeaders === true;
     this.listening = new Listening({
-      peer,
-      hasStreams: transport.hasHeaders === true,
-      clock,
-      log,
-      meta,
+      ...deps,
+      hasStreams: this.hasHeaders,
       capabilities,
       report: (notification) => this.report(notification),
       onRefused: (error) => this.check(error),
@@ -135,7 +133,7 @@ export class ModernProtocol implements Protocol {
   }
 
   whatIsWrongWithTool({ inputSchema }: Fields): string | undefined {
-    if (this.deps.transport.hasHeaders !== true) return undefined;
+    if (!this.hasHeaders) return undefined;
     const mirrored = mirroredParams(inputSchema);
     return mirrored.kind === 'wrong' ? mirrored.detail : undefined;
   }
@@ -145,7 +143,6 @@ export class ModernProtocol implements Protocol {
   }
 
   private async exchange(exchange: Exchange, method: string, params: Fields): Promise<Result> {
-    const hasHeaders = this.deps.transport.hasHeaders === true;
     let request = params;
     let isRefused = false;
     for (let rounds = 0; ;) {
@@ -156,7 +153,7 @@ export class ModernProtocol implements Protocol {
       } catch (error) {
         if (!(error instanceof RpcFailure)) throw error;
         this.check(error);
-        const isOfHeaders = error.code === errorCodes.headerMismatch && method === 'tools/call' && hasHeaders;
+        const isOfHeaders = error.code === errorCodes.headerMismatch && method === 'tools/call' && this.hasHeaders;
         if (!isOfHeaders || isRefused) throw inOurWords(error);
         isRefused = true;
         this.report({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
@@ -165,9 +162,7 @@ export class ModernProtocol implements Protocol {
         if (this.headersOf(method, request) === this.headersOf(method, request, mirrored)) throw inOurWords(error);
         continue;
       }
-      if (result['resultType'] !== 'input_required') {
-        return this.complete(method, request, result, rounds > 0);
-      }
+      if (result['resultType'] !== 'input_required') return this.complete(method, request, result, rounds > 0);
       rounds += 1;
       if (rounds > mostRounds) throw inputFailure(`asked for more input more than ${mostRounds} times.`);
       request = { ...params, ...(await this.inputFor(exchange, result)) };
@@ -181,7 +176,7 @@ export class ModernProtocol implements Protocol {
   private complete(method: string, request: Fields, result: Result, hadInput: boolean): Result {
     const { resultType = 'complete' } = result;
     if (resultType === 'complete') {
-      if (method === 'tools/list' && this.deps.transport.hasHeaders === true) this.deps.headers.learn(result);
+      if (method === 'tools/list' && this.hasHeaders) this.deps.headers.learn(result);
       return withoutEnvelope(hadInput ? withoutHints(result) : result);
     }
     if (isExpectedTask(result, method, request)) return { ...withoutEnvelope(result), resultType };
@@ -195,7 +190,7 @@ export class ModernProtocol implements Protocol {
     if (typeof input === 'string') throw inputFailure(`asked for input, but ${input}.`);
     const { requests, state } = input;
     if (requests.length === 0) await exchange.during(delay(this.deps.clock, stateOnlyPauseMs));
-    const ask = async (request: ServerRequest & { readonly key: string }): Promise<[string, Fields]> => {
+    const ask = async (request: InputRequest): Promise<[string, Fields]> => {
       try {
         return [request.key, await this.deps.serverRequests.answer(request, undefined, [exchange])];
       } catch (error) {
@@ -223,9 +218,8 @@ export class ModernProtocol implements Protocol {
     let cursor: unknown;
     for (let pages = 0; pages < mostToolPages; pages++) {
       const params = { ...(cursor !== undefined && { cursor }), _meta: meta };
-      const page = await limited(clock, toolPageLimitMs, undefined, (signal) =>
-        peer.request('tools/list', params, signal),
-      );
+      const ask = (signal: AbortSignal): Promise<Result> => peer.request('tools/list', params, signal);
+      const page = await limited(clock, toolPageLimitMs, undefined, ask);
       headers.learn(page);
       cursor = page['nextCursor'];
       if (typeof cursor !== 'string' || cursor === '') return;
@@ -264,8 +258,10 @@ function modernCapabilities(capabilities: Fields): Fields {
   return { ...declared, ...(declared['roots'] !== undefined && { roots: {} }) };
 }
 
+type InputRequest = ServerRequest & { readonly key: string };
+
 interface Input {
-  readonly requests: readonly (ServerRequest & { readonly key: string })[];
+  readonly requests: readonly InputRequest[];
   /** The server wants this back, word for word. */
   readonly state: string | undefined;
 }
@@ -277,7 +273,7 @@ function readInput({ inputRequests = {}, requestState }: Fields): Input | string
   const entries = Object.entries(inputRequests);
   if (entries.length === 0 && requestState === undefined) return 'names nothing that it needs';
   if (entries.length > mostInputRequests) return `wants more than ${mostInputRequests} answers at once`;
-  const requests: (ServerRequest & { readonly key: string })[] = [];
+  const requests: InputRequest[] = [];
   for (const [key, request] of entries) {
     if (!isObject(request) || typeof request['method'] !== 'string') return 'one of its `inputRequests` has no method';
     const params = isObject(request['params']) ? request['params'] : undefined;

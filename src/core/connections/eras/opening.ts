@@ -19,14 +19,13 @@ import { declaredCapabilities, type Fields, type ServerClient } from '../../prot
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { modernVersion, protocolVersions } from '../../protocol/versions.js';
 import { ListError, type ConnectOutcome, type ToolListing } from '../connection.js';
-import { readInitializeAnswer } from '../handshake.js';
+import { answerParams, readInitializeAnswer, requestParams, type ServerFacts } from '../handshake.js';
 import { LiveConnection } from '../liveConnection.js';
 import { logMessage, TrafficTrace } from '../logging.js';
 import type { Protocol } from '../protocol.js';
 import { ServerRequests } from '../serverRequests.js';
 import { discover, inTime, mayBeModern, type Discovery } from './discovery.js';
 import type { EraMemory } from './eraMemory.js';
-import { LegacyProtocol } from './legacy.js';
 import { ModernProtocol, ownMeta } from './modern.js';
 import { RequestHeaders } from './requestHeaders.js';
 
@@ -229,7 +228,29 @@ class ProtocolChoice {
     const read = readInitializeAnswer(answer.result);
     if (read.kind === 'wrong') return { kind: 'wrongAnswer', detail: read.detail };
     this.deps.transport.setProtocolVersion?.(read.facts.protocolVersion);
-    return new LegacyProtocol(this.peer, read.facts, this.serverRequests, this.declared);
+    return this.legacyProtocol(read.facts);
+  }
+
+  /** The protocol versions with `initialize`. */
+  private legacyProtocol(facts: ServerFacts): Protocol {
+    const { peer, serverRequests, declared } = this;
+    const { protocolVersion } = facts;
+    return {
+      facts,
+      metaFor: () => undefined,
+      call: (exchange, method, params) => exchange.send(method, requestParams(protocolVersion, method, params)),
+      list: (method, params, signal) => peer.request(method, params, signal),
+      begin: () => peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' }),
+      read: (notification) => notification,
+      answer: async (request, signal) => {
+        if (request.method === 'ping') return {};
+        const answer = await serverRequests.answer(request, signal);
+        return answerParams(protocolVersion, request.method, answer);
+      },
+      takes: (method) => method !== 'notifications/roots/list_changed' || declared.roots?.listChanged === true,
+      whatIsWrongWithTool: () => undefined,
+      dispose: () => {},
+    };
   }
 
   /** Returns undefined if the server may be a legacy one. */
