@@ -11,7 +11,6 @@ export type Side = 'client' | 'server';
 export interface CassetteEntry {
   readonly session: string;
   readonly from: Side;
-  /** A JSON-RPC message. */
   readonly message: Message;
 }
 
@@ -53,7 +52,6 @@ export function parseCassette(text: string): CassetteEntry[] {
   });
 }
 
-/** Throws as `parseCassette` does. */
 export function checkHead(head: string): void {
   const first = parsed(head);
   if (!isObject(first) || first['cassette'] !== format.cassette) throw new Error('line 1 does not name a cassette');

@@ -9,7 +9,6 @@ import { isObject } from '../base/isObject.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { CassetteEntry, Message } from './cassette.js';
 
-/** A recorded request of the client. */
 interface Recorded {
   readonly method: string;
   readonly params: Message;
@@ -23,7 +22,6 @@ interface Recorded {
   isUsed: boolean;
 }
 
-/** One run of the recorded server. */
 interface Session {
   /** The requests without an answer so far, by id. */
   readonly open: Map<unknown, Recorded>;

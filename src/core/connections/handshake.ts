@@ -20,7 +20,6 @@ export function requestParams(version: string, method: string, params: Fields): 
   return Object.fromEntries(Object.entries(params).filter(([key]) => key !== 'context'));
 }
 
-/** Returns the answer to a server request in the format of the server's version. */
 export function answerParams(version: string, method: string, answer: Fields): Fields {
   const { roots } = answer as { roots?: unknown };
   if (method !== 'roots/list' || version >= metaOfRoots || !Array.isArray(roots)) return answer;
@@ -62,7 +61,6 @@ export function readInitializeAnswer(result: unknown): InitializeAnswer {
   return readFacts(result, protocolVersion);
 }
 
-/** Reads what both eras say: capabilities, name and instructions. */
 export function readFacts(
   { capabilities, serverInfo, instructions }: Fields,
   protocolVersion: string,

@@ -11,7 +11,6 @@ export class KnownEntries<Entry> {
   private readonly before: ReadonlyMap<string, unknown>;
   private readonly now = new Map<string, Entry>();
 
-  /** @param share the account of the server */
   constructor(
     private readonly share: LoopShare,
     private readonly method: string,
@@ -19,7 +18,6 @@ export class KnownEntries<Entry> {
     this.before = listed.get(share)?.get(method) ?? new Map();
   }
 
-  /** @param read makes the kept form of a new entry */
   of(entry: unknown, read: (entry: unknown) => Entry): Entry {
     const json = JSON.stringify(entry);
     const known = this.now.get(json) ?? (this.before.get(json) as Entry | undefined) ?? read(entry);
@@ -27,7 +25,6 @@ export class KnownEntries<Entry> {
     return known;
   }
 
-  /** The list is complete. */
   keep(): void {
     const byMethod = listed.get(this.share) ?? new Map<string, ReadonlyMap<string, unknown>>();
     listed.set(this.share, byMethod);

@@ -35,12 +35,10 @@ const longestCursor = 16 * 1024;
 /** This many malformed entries are named; the last of them mentions the number of the others. */
 const mostMalformed = 100;
 
-/** One of the lists of a server. */
 interface ListKind<Entry> {
   /** The subject of the list, for messages. */
   readonly what: 'tools' | 'prompts' | 'resources';
   readonly method: string;
-  /** The key of the entries in a page. */
   readonly key: string;
   /** The field with the name of an entry, a text and not empty. */
   readonly identity: string;
@@ -100,7 +98,6 @@ const templates: ListKind<ResourceListing['templates'][number]> = {
   read: (entry) => rightTemplate(entry as ResourceListing['templates'][number]),
 };
 
-/** Resolves to the result of the list; rejects if the server fails. */
 type Page = (cursor: string | undefined) => Promise<unknown>;
 
 interface EntryListing<Entry> {
@@ -265,7 +262,6 @@ function areMalformed(value: unknown): value is Malformed[] {
 interface OfferListerDeps {
   readonly capabilities: ServerCapabilities;
   readonly clock: Clock;
-  /** The account charged for the work on the lists. */
   readonly share: LoopShare;
   readonly send: (method: string, params: Fields | undefined, signal: AbortSignal) => Promise<unknown>;
   /** Completes "The tool …" for a tool not callable on this connection. */

@@ -97,7 +97,6 @@ export class LiveConnection implements Connection, PeerListener {
   private told: string | undefined;
   learning: Promise<unknown> | undefined;
   private readonly lister: OfferLister;
-  /** Counts each `list_changed`. */
   private changes = 0;
 
   constructor(private readonly deps: LiveConnectionDeps) {

@@ -46,7 +46,6 @@ export function logMessage(log: Log, { level, logger, data }: Fields): void {
   log.write(logLevels.get(level) ?? 'info', `${shortened(from, 200)}${text}`);
 }
 
-/** Our level for each level of RFC 5424. */
 const logLevels: ReadonlyMap<unknown, LogLevel> = new Map([
   ['debug', 'debug'],
   ['info', 'info'],

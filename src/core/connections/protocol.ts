@@ -11,7 +11,6 @@ export interface Protocol extends Disposable {
   metaFor(client: ServerClient | undefined): Fields | undefined;
   /** Resolves to the result of a request for a client; rejects with an `RpcFailure`. */
   call(exchange: Exchange, method: string, params: Fields): Promise<Result>;
-  /** Resolves to one page of a list. */
   list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Result>;
   /** Tells the server that we listen, and passes on what it reports from now on. Rejects if it cannot be told. */
   begin(report: (notification: JSONRPCNotification) => void): Promise<void>;

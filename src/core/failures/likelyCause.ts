@@ -5,7 +5,6 @@
  */
 
 export interface LikelyCause {
-  /** A sentence. */
   readonly cause: string;
   readonly fix: string;
 }
@@ -21,7 +20,6 @@ type Clue = readonly [
   explain: (match: RegExpExecArray, text: string, circumstances: Circumstances) => LikelyCause | undefined,
 ];
 
-/** The codes of a host or a port that cannot be reached. */
 const networkCodes = 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH';
 const networkCode = new RegExp(String.raw`\b(?:${networkCodes})\b`);
 
@@ -87,7 +85,6 @@ function wrongNode(text: string): LikelyCause {
   };
 }
 
-/** The words of programs that miss something. */
 const wanting =
   /\bmissing\b|\brequire[sd]?\b|(?:\bnot|n't) (?:been )?(?:set|provided|found|defined|configured|specified|given|present|supplied)\b|\bmust (?:be|have|set|provide|specify|define)\b|\bunset\b|\bundefined\b|\b(?:set|provide|export|define|specify|supply)\b|\bneeds?\b|KeyError|NotPresent|\bno [^\n]{0,40}?(?:provided|given|set|found|specified|configured)\b|\bempty\b/i;
 const harmless = /default|optional|falling back|fallback|ignor|disabled|skipp|deprecat|\bwarn/i;

@@ -18,7 +18,6 @@ export interface StartFailure {
 
 /** How a server that was started did not become a connection. */
 export type FailedOpening =
-  /** The signal was aborted. */
   | { readonly kind: 'stopped'; readonly during: 'initialize' | 'list' }
   | { readonly kind: 'wrongAnswer'; readonly detail: string }
   | { readonly kind: 'refused'; readonly code: number; readonly message: string }
@@ -86,7 +85,6 @@ export function initializeRefused(error: { readonly code: number; readonly messa
   };
 }
 
-/** @param reason the message of the `ListError` */
 export function listFailed(reason: string): StartFailure {
   return {
     code: 'list-failed',

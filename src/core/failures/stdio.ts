@@ -34,11 +34,9 @@ export interface StdioFacts {
 }
 
 const quotedLines = 6;
-/** The line that names an error, and the lines behind it. */
 const quotedBehindError = 3;
 const commandLineLength = 200;
 
-/** Programs for starting servers. */
 const launchers: Readonly<Record<string, { readonly comesWith: string; readonly install: string }>> = {
   node: { comesWith: 'Node.js', install: 'Install Node.js' },
   npx: { comesWith: 'Node.js', install: 'Install Node.js' },
@@ -100,7 +98,6 @@ export function folderMissing({ cwd }: StdioLaunch): StartFailure {
   return { code: 'cwd-missing', path: ['cwd'], message, fix: 'Create the folder, or correct cwd.' };
 }
 
-/** Names the missing program. */
 export function withoutInterpreter({ file, firstLine }: Unstartable): string {
   if (!firstLine)
     return `The file ${file} exists, but the loader that it needs does not: it was made for another system.`;

@@ -2,7 +2,6 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { errorCodes } from '../protocol/errors.js';
 
-/** The reason why a message got no answer. */
 export type TransportFailureReason =
   /** The message was not delivered: refused, no such host, TLS, no route. `code` is Node's. */
   | {
@@ -24,12 +23,10 @@ export type TransportFailureReason =
   | {
       readonly kind: 'status';
       readonly status: number;
-      /** The beginning of the body. */
       readonly body: string;
       readonly contentType: string;
       readonly url: string;
     }
-  /** The answer is not MCP. */
   | {
       readonly kind: 'notMcp';
       readonly contentType: string;
@@ -82,10 +79,7 @@ export function wasNotDelivered({ reason }: TransportFailure): boolean {
   return reason.kind === 'unreachable' || reason.kind === 'sessionLost';
 }
 
-/**
- * The failure as the answer to a request. As an object of this class in `data`, it cannot be confused with a server's
- * answer.
- */
+/** The failure as the answer to a request. As an object of this class, no server can have sent it. */
 export function failureAnswer(id: RequestId, failure: TransportFailure): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: errorCodes.server, message: failure.message, data: failure } };
 }

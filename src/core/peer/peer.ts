@@ -95,10 +95,7 @@ export class Peer {
     return this.during(signal, undefined, (exchange) => exchange.send(method, params));
   }
 
-  /**
-   * Runs an exchange without limits but the signal.
-   * @param id of its first message; by default a new one
-   */
+  /** Runs an exchange without limits but the signal. @param id of its first message; by default a new one */
   async during<T>(
     signal: AbortSignal | undefined,
     id: RequestId | undefined,
@@ -207,7 +204,6 @@ export class Peer {
   }
 }
 
-/** The connection ended before the answer. */
 export class ConnectionEnded extends RpcFailure {
   constructor() {
     super(errorCodes.server, 'The connection has ended.');

@@ -68,7 +68,6 @@ export class Guardian implements TreeKeeper {
 
   constructor(private readonly options: GuardianOptions) {}
 
-  /** The process id of the running guardian. */
   get pid(): number | undefined {
     return this.child?.pid;
   }

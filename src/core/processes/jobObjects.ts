@@ -7,7 +7,6 @@ import { createRequire } from 'node:module';
 
 type KoffiFunction = ReturnType<ReturnType<typeof koffi.load>['func']>;
 
-/** A handle. */
 export type Job = object;
 
 /** JOBOBJECT_EXTENDED_LIMIT_INFORMATION of a 64-bit system, with LimitFlags at 16. */

@@ -59,7 +59,6 @@ export class LivingTree implements TreeMembers {
     for (const pid of this.target.groups) this.ended.add(pid);
   }
 
-  /** The ids of the members living at the last look. */
   get pids(): number[] {
     return [...this.known.keys()];
   }

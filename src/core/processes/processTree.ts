@@ -35,11 +35,9 @@ type StartedProcess =
 
 /** The steps of a stop in milliseconds (P7: 2.3 s at worst, with the looks in between). */
 const graces = {
-  /** The time from the end of input to TERM. */
   endOfInput: 950,
   /** The time for the rest of the tree after the end of the direct child. */
   leftBehind: 150,
-  /** The time from TERM to KILL. */
   term: 950,
   /** Processes alive after this time cannot be ended. */
   kill: 2000,
@@ -80,7 +78,6 @@ export class ProcessTree {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the direct child has ended. */
   readonly exited: Promise<ProcessExit>;
   private exitedAt: number | undefined;
   private stopping: Promise<readonly number[]> | undefined;
@@ -114,7 +111,6 @@ export class ProcessTree {
     return this.stopping;
   }
 
-  /** The reason why processes of the server may outlive it; usually undefined. */
   get caution(): string | undefined {
     return this.members.caution;
   }

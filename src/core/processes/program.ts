@@ -144,7 +144,6 @@ function quotedForBatch(argument: string): string {
 }
 
 interface FirstLine {
-  /** The path of the interpreter. */
   readonly program: string;
   readonly argument: string | undefined;
   /** The line ends with a carriage return, and the system takes it for a part of the path. */

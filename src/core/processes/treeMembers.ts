@@ -6,7 +6,6 @@ export interface TreeMembers {
   look(): Promise<unknown>;
   /** The ids of the members living at the last look. */
   readonly pids: readonly number[];
-  /** Notes the end of the first process. */
   firstEnded(): void;
   /** Windows has no request to end: there, either signal ends all members. */
   signal(name: 'SIGTERM' | 'SIGKILL'): void;

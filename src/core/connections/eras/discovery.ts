@@ -14,7 +14,6 @@ export type Discovery =
   | { readonly kind: 'modern'; readonly answer: InitializeAnswer; readonly capabilities: Fields }
   /** The server knows discovery, but only versions unknown here. */
   | { readonly kind: 'otherVersions'; readonly message: string }
-  /** The server could not be asked. */
   | { readonly kind: 'unasked'; readonly error: RpcError }
   /** It is not an answer to `server/discover`. */
   | { readonly kind: 'none' };
@@ -32,7 +31,6 @@ function readDiscovery(result: unknown): Discovery {
   return { kind: 'modern', answer: readFacts({ capabilities, serverInfo, instructions }, modernVersion), capabilities };
 }
 
-/** @param data the data of the error refusing a version */
 export function readRefusedVersion(data: unknown): Refused {
   const supported = isObject(data) ? data['supported'] : undefined;
   if (!Array.isArray(supported)) return { kind: 'none' };
@@ -56,7 +54,6 @@ function otherVersions(supported: readonly unknown[]): Discovery {
 
 interface DiscoverDeps {
   readonly peer: Peer;
-  /** The `_meta` of requests without a client. */
   readonly meta: Fields;
   readonly speak: (version: string) => void;
 }

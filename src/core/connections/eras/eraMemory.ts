@@ -2,7 +2,6 @@
 import { BoundedMap } from '../../base/boundedMap.js';
 import type { Era } from '../../protocol/versions.js';
 
-/** The memory of one launch from one start to the next. */
 export interface EraMemory {
   readonly expected: Era;
   readonly onSeen: (era: Era) => void;
@@ -13,10 +12,7 @@ const mostLaunches = 1_000;
 export class EraMemories {
   private readonly seen = new BoundedMap<string, Era>(mostLaunches);
 
-  /**
-   * @param launch its hash
-   * @param before its era in an earlier process; the one seen in this process counts more
-   */
+  /** @param before its era in an earlier process; the one seen in this process counts more */
   of(launch: string, before: Era = 'legacy'): EraMemory {
     return { expected: this.seen.get(launch) ?? before, onSeen: (era) => this.seen.set(launch, era) };
   }

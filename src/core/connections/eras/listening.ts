@@ -24,13 +24,11 @@ interface CommonDeps {
   readonly meta: Fields;
   /** True if each subscription has its own stream; otherwise all share one, in order. */
   readonly hasStreams: boolean;
-  /** Called when the server refuses a subscription. */
   readonly onRefused: (error: RpcFailure) => void;
 }
 
 interface ListeningDeps extends CommonDeps {
   readonly log: Log;
-  /** The capabilities of the server. */
   readonly capabilities: Fields;
   readonly report: (notification: JSONRPCNotification) => void;
 }
@@ -128,7 +126,6 @@ function printOf(method: string, { _meta: { [metaKeys.subscriptionId]: _, ...met
 }
 
 interface WatchedItemsDeps extends Omit<SubscriptionDeps, 'wanted' | 'onGap'> {
-  /** The key of the filter. */
   readonly key: string;
   /** Called with each of them after notifications about it may have been missed. */
   readonly onGap: (id: string) => void;
@@ -167,7 +164,6 @@ export class WatchedItems {
     throw new RpcFailure(errorCodes.invalidParams, 'The server does not report updates of this resource.');
   }
 
-  /** Returns the result of the request. */
   remove(item: unknown): Result {
     if (typeof item === 'string' && this.ids.delete(item)) void this.subscription.renew();
     return {};
@@ -212,7 +208,6 @@ const underWayMs = 1_000;
  * and `onGap` reports possibly missed notifications. If the server refuses it, it is not repeated.
  */
 export class Subscription {
-  /** The request sent last. */
   private current: Request | undefined;
   /** The request last acknowledged by the server. */
   private holding: Request | undefined;
@@ -264,10 +259,7 @@ export class Subscription {
     void ended.finally(() => exchange.dispose());
   }
 
-  /**
-   * True if the id belongs to this subscription, and the notification is new.
-   * @param what the same text for the same notification
-   */
+  /** True if the id belongs to this subscription, and the notification is new. `what` returns equal texts for equal ones. */
   tells(given: unknown, what: () => string): boolean {
     const { holding, leaving } = this;
     const id = asText(given);

@@ -37,12 +37,10 @@ interface ModernDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly era: EraMemory;
-  /** The `_meta` of requests without a client. */
   readonly meta: Fields;
   readonly speak: (version: string) => void;
 }
 
-/** How often a server may ask for more before its call fails. */
 const mostRounds = 16;
 const mostInputRequests = 64;
 /** The pause before a request goes out again without a question to anybody. */
@@ -184,7 +182,6 @@ export class ModernProtocol implements Protocol {
     throw new RpcFailure(errorCodes.internal, message);
   }
 
-  /** Asks the client for the input required by a result. */
   private async inputFor(exchange: Exchange, result: Result): Promise<Fields> {
     const input = readInput(result);
     if (typeof input === 'string') throw inputFailure(`asked for input, but ${input}.`);
@@ -243,7 +240,6 @@ export class ModernProtocol implements Protocol {
   }
 }
 
-/** Returns the `_meta` of requests without a client. */
 export function ownMeta(clientInfo: Fields, capabilities: Fields): Fields {
   return {
     [metaKeys.protocolVersion]: modernVersion,
@@ -304,7 +300,6 @@ function inOurWords(error: RpcFailure): RpcFailure {
   return new RpcFailure(errorCodes.internal, `The server refused ${what}: ${message}`);
 }
 
-/** True if a call was answered with a task and its client knows tasks. */
 function isExpectedTask(result: Result, method: string, request: Fields): boolean {
   const declared = metaOf(request)[metaKeys.clientCapabilities];
   return method === 'tools/call' && isObject(declared) && taskIn(result) !== undefined && knowsTasks(declared);

@@ -33,11 +33,9 @@ export interface OpeningDeps {
   readonly transport: ServerTransport;
   readonly era: EraMemory;
   readonly clientVersion: string;
-  /** The capabilities of its clients. */
   readonly capabilities: Fields;
   readonly client?: ServerClient | undefined;
   readonly clock: Clock;
-  /** The account charged for everything the server says. */
   readonly share: LoopShare;
   readonly log: Log;
   readonly trace: () => boolean;
@@ -63,7 +61,6 @@ const othersLimitMs = 5_000;
 /** The last version without a header for the version. */
 const beforeInitialize = '2024-11-05';
 
-/** Opens a connection, or ends its transport and explains why. */
 export async function connectOver(
   deps: OpeningDeps,
   timedOut: () => boolean,
@@ -93,7 +90,6 @@ export async function openConnection(deps: OpeningDeps): Promise<Opening> {
   return opened instanceof LiveConnection ? await list(opened, deps) : opened;
 }
 
-/** Listens to a server until there is a connection. */
 class Unopened implements PeerListener {
   /** An error of the server about an unreadable request. */
   error: RpcError | undefined;
@@ -177,7 +173,6 @@ class ProtocolChoice {
     return (discovery && this.modern(discovery)) ?? this.legacy(answer);
   }
 
-  /** Asks a modern server for its present era. */
   private async doubt(): Promise<{ readonly protocol?: Protocol | FailedOpening; readonly answer?: Answer }> {
     const { era, clock } = this.deps;
     try {
@@ -231,7 +226,6 @@ class ProtocolChoice {
     return this.legacyProtocol(read.facts);
   }
 
-  /** The protocol versions with `initialize`. */
   private legacyProtocol(facts: ServerFacts): Protocol {
     const { peer, serverRequests, declared } = this;
     const { protocolVersion } = facts;

@@ -22,7 +22,6 @@ export class RequestHeaders {
   /** A server may list different tools each time. */
   private readonly tools = new BoundedMap<string, readonly MirroredParam[]>(mostTools);
 
-  /** @param result of `tools/list` */
   learn({ tools }: Fields): void {
     if (!Array.isArray(tools)) return;
     for (const tool of tools as unknown[]) {
@@ -33,7 +32,6 @@ export class RequestHeaders {
     }
   }
 
-  /** Returns the parameters of a tool for headers. */
   mirroredBy(tool: unknown): readonly MirroredParam[] {
     return (typeof tool === 'string' ? this.tools.get(tool) : undefined) ?? none;
   }

@@ -26,7 +26,6 @@ const longestRetryMs = 10 * 60_000;
 
 /** The stream ended or broke off before the answer. */
 interface Unfinished {
-  /** The stream can be resumed after this event. */
   readonly lastEventId: string;
   readonly failure: TransportFailure;
   /** True if events came, or the server itself ended the stream to be asked again later. */
@@ -42,10 +41,7 @@ const afterAnswerMs = 2000;
 
 type AnswerReader = Pick<EventStreamReader, 'deliver' | 'onRetry' | 'log' | 'share'>;
 
-/**
- * Rejects with a `TransportFailure` if no answer can come.
- * @param signal also ends the reading of `reply`, requested with it
- */
+/** Rejects with a `TransportFailure` if no answer can come. @param signal also ends the reading of `reply` */
 export async function readWholeAnswer(
   { endpoint, clock, log, share }: Pick<HttpChannelDeps, 'endpoint' | 'clock' | 'log' | 'share'>,
   id: RequestId,
@@ -93,7 +89,6 @@ export async function readWholeAnswer(
   }
 }
 
-/** Rejects with a `TransportFailure` if no answer can come. */
 async function readAnswer(reply: HttpReply, id: RequestId, reader: AnswerReader): Promise<Unfinished | undefined> {
   const { status, contentType } = reply;
   if (status < 200 || status > 299) return await readRefusal(reply, id, reader);
@@ -107,7 +102,6 @@ function notMcp({ contentType, url }: HttpReply, body: string): TransportFailure
   return new TransportFailure({ kind: 'notMcp', contentType, body, url: shown(url) });
 }
 
-/** Makes the failure of a status, and reads the body for it. */
 export async function statusFailure(reply: HttpReply): Promise<TransportFailure> {
   return failureWith(reply, await readShort(reply));
 }
@@ -130,7 +124,6 @@ export async function readRefusalText(reply: HttpReply): Promise<string> {
   return await readText(reply, refusalLimit).catch(() => '');
 }
 
-/** Finds the answer to a request in the text of a refusal. */
 export function answerIn(
   { contentType }: HttpReply,
   text: string,
@@ -220,14 +213,11 @@ export function answers(message: JSONRPCMessage, id: RequestId): boolean {
 
 interface EventStreamReader {
   readonly deliver: (message: JSONRPCMessage) => void;
-  /** Names the events in place of JSON-RPC. */
   readonly log: Log;
-  /** True if the message is an answer to an open request. */
   readonly isAsked: (message: JSONRPCMessage) => boolean;
   readonly share: LoopShare;
   /** The most characters of an event; by default, the limit of an answer. */
   readonly most?: number;
-  /** Called for an event of another kind. */
   readonly onOther?: (event: string, data: string) => void;
   /** Called with an id fit for a header. */
   readonly onId?: (id: string) => void;
@@ -349,12 +339,10 @@ class LongBody implements Disposable {
     });
   }
 
-  /** Awaited before more is read. */
   rest(): Promise<void> | undefined {
     return this.share.waitMs === 0 ? undefined : this.untilClosed((closed) => this.share.rest(closed));
   }
 
-  /** The message has been delivered. */
   dispose(): void {
     this.place?.dispose();
     this.place = undefined;

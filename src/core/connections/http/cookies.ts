@@ -15,7 +15,6 @@ export class Cookies {
 
   constructor(private readonly origin: string) {}
 
-  /** @param headers the values of `Set-Cookie` */
   take(url: URL, headers: readonly string[] | undefined): void {
     if (url.origin !== this.origin) return;
     for (const header of headers ?? []) {

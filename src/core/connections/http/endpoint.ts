@@ -23,16 +23,13 @@ const mostOtherSockets = 16;
 /** Servers commonly close an idle socket after 5 s. A request on a closing socket would be lost. */
 const idleSocketMs = 4000;
 
-/** The reply to a refused request. */
 export interface Refusal {
   readonly status: number;
   /** The header `WWW-Authenticate`. */
   readonly header: string | undefined;
 }
 
-/** The meaning of a refusal. */
 export type Verdict =
-  /** Unrelated to signing in. */
   | { readonly kind: 'other' }
   /** There is another token now, so the request may go out once more. */
   | { readonly kind: 'renewed' }
@@ -42,12 +39,10 @@ export type Verdict =
       /** The next step, if signing in again would fail again. */
       readonly fix?: string;
     }
-  /** The authorization server cannot be reached. */
   | { readonly kind: 'notRenewed'; readonly why: string };
 
 /** The right to use a server after a person or a program has signed in to it. */
 export interface HttpAccess {
-  /** Resolves to the token of the next request. */
   token(): Promise<string | undefined>;
   /**
    * @param used the token of the refused request
@@ -61,7 +56,6 @@ interface EndpointRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** The sockets of the request. */
   readonly kind: 'call' | 'other';
   readonly signal: AbortSignal;
   readonly onDelivery?: PostOptions['onDelivery'] | undefined;
@@ -69,7 +63,6 @@ interface EndpointRequest {
 
 export interface PostOptions {
   readonly url?: URL | undefined;
-  /** Headers of this message only. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Called with true once the server may have the message, and with false if it refused the token or the session. */
   readonly onDelivery?: ((isDelivered: boolean) => void) | undefined;
@@ -104,7 +97,6 @@ export class HttpEndpoint {
     this.own = Object.fromEntries([...launch.headers].map(([name, { value }]) => [name.toLowerCase(), value]));
   }
 
-  /** @param kind the sockets to use */
   post(body: string, kind: 'call' | 'other', signal: AbortSignal, own: PostOptions = {}): Promise<HttpReply> {
     const { url = this.url, onDelivery } = own;
     const headers = {
@@ -115,7 +107,6 @@ export class HttpEndpoint {
     return this.exchange({ method: 'POST', url, headers, body, kind, signal, onDelivery });
   }
 
-  /** Opens an event stream. */
   get(lastEventId: string | undefined, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
     // Node writes each character of a header as one byte. The id must go back as UTF-8.
     const id = lastEventId === undefined ? undefined : Buffer.from(lastEventId).toString('latin1');
@@ -124,7 +115,6 @@ export class HttpEndpoint {
     return this.exchange({ method: 'GET', url: this.url, headers, body: undefined, kind, signal });
   }
 
-  /** Ends the session at the server. */
   remove(signal: AbortSignal): Promise<HttpReply> {
     const headers = { accept: 'application/json' };
     return this.exchange({ method: 'DELETE', url: this.url, headers, body: undefined, kind: 'other', signal });
@@ -186,7 +176,6 @@ function agentOptions(maxSockets: number): AgentOptions {
   return { keepAlive: true, maxSockets, maxFreeSockets: 4, timeout: idleSocketMs };
 }
 
-/** The receiver of both HTTP channels. */
 export interface HttpChannelDeps {
   readonly endpoint: HttpEndpoint;
   readonly log: Log;
@@ -200,10 +189,7 @@ export interface HttpChannelDeps {
 }
 
 export interface HttpChannel {
-  /**
-   * Resolves at once for a request, because its outcome is delivered. For other messages, it resolves when the server
-   * has taken them.
-   */
+  /** Resolves at once for a request, because its outcome is delivered, and for others when the server has taken them. */
   send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void>;
   /** Ends every exchange. After it, nothing is delivered and no death reported. */
   close(): Promise<void>;
@@ -238,7 +224,6 @@ export class OpenRequest {
     this.controller.abort();
   }
 
-  /** Returns the reason for the missing answer, after an error. */
   failure(error: unknown, url: URL): TransportFailure {
     const failure = broken(error, url);
     if (!this.signal.aborted || wasNotDelivered(failure)) return failure;
@@ -253,7 +238,6 @@ export function sharedController(): AbortController {
   return controller;
 }
 
-/** Returns undefined for a message that is not a request. */
 export function requestId(message: JSONRPCMessage): RequestId | undefined {
   return 'method' in message && 'id' in message ? message.id : undefined;
 }

@@ -124,10 +124,7 @@ export async function readText(reply: HttpReply, limit: number): Promise<string>
   return withoutMark(Buffer.concat(await readPieces(reply, limit)).toString('utf8'));
 }
 
-/**
- * Resolves to the whole body; rejects as `readText` does.
- * @param mayGrow awaited before more is read, with the number of bytes so far
- */
+/** Rejects as `readText` does. @param mayGrow awaited before more is read, with the number of bytes so far */
 export async function readPieces(
   { body, url }: HttpReply,
   limit: number,
@@ -173,7 +170,6 @@ export function discard(body: Readable, clock: Clock = systemClock): Readable {
 /** The part of a body that may appear in a message, in bytes or characters. */
 const lookedAt = 8 * 1024;
 
-/** Resolves to the beginning of a body, for a message. */
 export async function readShort(reply: HttpReply, clock: Clock = systemClock): Promise<string> {
   limitTime(reply.body, clock);
   const chunks: Buffer[] = [];

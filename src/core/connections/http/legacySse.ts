@@ -30,9 +30,7 @@ export class LegacySseChannel implements HttpChannel {
 
   constructor(private readonly deps: HttpChannelDeps) {}
 
-  /**
-   * Resolves to undefined when the server has named the address for posts, or to the reason why it does not speak HTTP+SSE.
-   */
+  /** Resolves to undefined when the address for posts is known, or to the reason why it does not speak HTTP+SSE. */
   async open(): Promise<TransportFailure | undefined> {
     const { endpoint, clock } = this.deps;
     endpoint.url = endpoint.configured;

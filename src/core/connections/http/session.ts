@@ -51,14 +51,12 @@ export function deniesSession(message: JSONRPCMessage): boolean {
 }
 
 export class HttpSession {
-  /** The connection's initialize, for a repetition. */
   private first: JSONRPCMessage | undefined;
   private renewing: Promise<void> | undefined;
   private renewals = 0;
   private given = false;
   /** The time in epoch milliseconds when the present session began. */
   private since: number;
-  /** The requests accepted in the present session. */
   private accepted = 0;
   /** The sessions in a row that were refused right after they began. */
   private earlyLosses = 0;
@@ -72,7 +70,6 @@ export class HttpSession {
     this.since = deps.clock.now();
   }
 
-  /** @param kind the sockets to use */
   async post(
     message: JSONRPCMessage,
     kind: 'call' | 'other',
@@ -101,7 +98,6 @@ export class HttpSession {
     return await endpoint.post(body, kind, signal, own);
   }
 
-  /** Takes session and address from the answer to initialize. */
   private async initialize(message: JSONRPCMessage, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
     const { endpoint } = this.deps;
     this.first = message;

@@ -68,7 +68,6 @@ export class StreamableChannel implements HttpChannel {
     return await this.answerTo(id, message);
   }
 
-  /** Resolves to true if the server answers a ping in the present session. */
   async isAlive(): Promise<boolean> {
     return await this.liveness.answersPing();
   }
@@ -163,7 +162,6 @@ class ServerStream {
   private current: AbortController | undefined;
   private retryMs: number | undefined;
   private lastEventId: string | undefined;
-  /** The session of the last stream. */
   private streamedIn: string | undefined;
 
   constructor(
@@ -173,7 +171,6 @@ class ServerStream {
     private readonly closing: AbortSignal,
   ) {}
 
-  /** Opens the stream of the present session. */
   restart(): void {
     this.current?.abort();
     this.lastEventId = undefined;

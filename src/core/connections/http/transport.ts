@@ -28,9 +28,7 @@ interface HttpTransportDeps {
   /** The server's account for all its connections; by default a new one. */
   readonly share?: LoopShare | undefined;
   readonly clientVersion: string;
-  /** The limit for beginning a new session, in milliseconds. */
   readonly timeoutMs: number;
-  /** The tokens of a sign-in, if the server may want one. */
   readonly access?: HttpAccess | undefined;
   readonly agents?: MakeAgents | undefined;
 }

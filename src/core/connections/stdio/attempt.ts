@@ -24,7 +24,6 @@ import { StdioTransport } from './transport.js';
 
 interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport'> {
   readonly launch: StdioLaunch;
-  /** The host's environment. */
   readonly hostEnv: Environment;
   readonly process: Pick<ProcessStart, 'mark' | 'keeper'>;
 }

@@ -25,14 +25,12 @@ export class ReadPace {
     });
   }
 
-  /** Reads nothing while it is held. */
   hold(isHeld: boolean): void {
     this.isHeld = isHeld && !this.ended;
     if (this.isHeld) this.stream.pause();
     else this.resume();
   }
 
-  /** Ends all pauses. */
   dispose(): void {
     this.ended = true;
     this.isHeld = false;

@@ -26,7 +26,6 @@ import { largestAnswer, largestUnasked, longMessage, unaskedMs } from '../unaske
 interface StdioTransportDeps {
   readonly tree: Pick<ProcessTree, 'pid' | 'stdin' | 'stdout' | 'stderr' | 'exited' | 'stop'>;
   readonly log: Log;
-  /** The account charged for everything the server says. */
   readonly share?: LoopShare | undefined;
   /**
    * If a stream ends first, the exit is awaited this long, because it says more, and takes its time on a busy machine.
@@ -200,7 +199,6 @@ export class StdioTransport implements ServerTransport {
     return this.asked.size > 0 ? largestAnswer : largestUnasked;
   }
 
-  /** Resolves when nothing of the tree is left. */
   async close(): Promise<void> {
     this.finish({ kind: 'closed' });
     await this.stopTree();

@@ -20,7 +20,6 @@ import { startProcess, type ProcessStart } from '../../processes/processTree.js'
 import { commandLine, withoutInterpreter } from '../../failures/stdio.js';
 
 interface ValueCommandsDeps {
-  /** The environment of the programs. */
   readonly env: Environment;
   readonly clock: Clock;
   /** Returns a new mark for the tree of a process. */

@@ -31,7 +31,6 @@ import { signIn } from './signIn.js';
 
 interface OAuthAccessDeps {
   readonly launch: HttpLaunch;
-  /** The key in the store. */
   readonly key: string;
   readonly secrets: SecretStore;
   readonly clock: Clock;
@@ -54,10 +53,8 @@ const programFix =
 export class OAuthAccess implements HttpAccess {
   private kept: Kept = nothingKept;
   private reading: Promise<void> | undefined;
-  /** The value being written to the store. */
   private writing: Promise<void> = Promise.resolve();
   private writes = 0;
-  /** The renewal of the present token. */
   private renewing: Promise<void> | undefined;
   private status_: SignInStatus = { kind: 'none' };
   /** The challenge of the last refused token, with the latest address of the metadata. */
@@ -93,10 +90,6 @@ export class OAuthAccess implements HttpAccess {
     return this.current;
   }
 
-  /**
-   * @param used the token of the refused request.
-   * @param again a new token was tried already.
-   */
   async refused(reply: Refusal, used: string | undefined, again: boolean): Promise<Verdict> {
     const challenge = readChallenge(reply.header);
     const metadataUrl = challenge.metadataUrl ?? this.challenge.metadataUrl;
@@ -186,7 +179,6 @@ export class OAuthAccess implements HttpAccess {
     return this.kept.grant?.tokens.access_token;
   }
 
-  /** True if there is another token than the used one. */
   private hasOther(used: string | undefined): boolean {
     return this.current !== undefined && this.current !== used;
   }
@@ -291,7 +283,6 @@ export class OAuthAccess implements HttpAccess {
     }
   }
 
-  /** @param byPerson true if a person requested it */
   private discovered(sdk: OAuthSdk, signal: AbortSignal, byPerson: boolean): Promise<Authority> {
     const { url, oauth } = this.launch;
     const { metadataUrl } = this.challenge;
@@ -360,7 +351,6 @@ interface Challenge {
   readonly isBearer: boolean;
   /** The address of the protected resource metadata. */
   readonly metadataUrl: URL | undefined;
-  /** The scopes needed by the request. */
   readonly scope: string | undefined;
   readonly error: string | undefined;
 }

@@ -31,7 +31,6 @@ export async function timelyAnswer<Answer>(clock: Clock, answer: Promise<Answer>
 
 /** The browser comes back here after a sign-in. */
 export interface Redirect {
-  /** The address for the authorization server. */
   readonly url: string;
   /** The port, if the redirect leads to this machine. */
   readonly port: number | undefined;
@@ -45,7 +44,6 @@ export interface SignInParties {
   /** The MCP server, which gets the token: its address without secrets. */
   readonly server: string;
   readonly issuer: string;
-  /** The site of the sign-in page. */
   readonly page: string;
   /** The site for exchanging the code for the token. */
   readonly tokens: string;
@@ -53,22 +51,16 @@ export interface SignInParties {
   readonly elsewhere: readonly string[];
 }
 
-/** The person's browser. */
 export interface SignInBrowser {
   /** Resolves to true if the person agrees: these belong together, though nothing else shows it. */
   confirm(parties: SignInParties): Promise<boolean>;
   /** Rejects if there is no browser. */
   show(url: URL, parties: SignInParties): Promise<void>;
-  /**
-   * Begins to wait for the browser to come back.
-   * @param port of this machine, if the authorization server knows one.
-   * @param isFixed it takes no other.
-   */
+  /** @param port of this machine, if the authorization server knows one. @param isFixed it takes no other. */
   waitForReturn(port: number | undefined, isFixed: boolean): Promise<Redirect>;
 }
 
 export type SignInStatus =
-  /** The server has not asked for a sign-in. */
   | { readonly kind: 'none' }
   /** `why` is a sentence for a person; `since` is in epoch milliseconds. */
   | {
@@ -82,9 +74,7 @@ export type SignInStatus =
   | { readonly kind: 'signedIn'; readonly lacks: string | undefined };
 
 export interface SignIns {
-  /** Returns the status as far as it is known now. */
   statusOf(launch: Launch): SignInStatus;
-  /** Fires when the status of a sign-in changed. */
   readonly onDidChange: Event<void>;
   /** Rejects with `SignInFailure`, or with the signal's reason. */
   signIn(launch: Launch, browser: SignInBrowser, signal: AbortSignal): Promise<void>;

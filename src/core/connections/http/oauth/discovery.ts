@@ -16,7 +16,6 @@ import { SignInFailure } from './contract.js';
 import { absentEndpoint } from './answers.js';
 import type { OAuthSdk } from './sdk.js';
 
-/** An authorization server, for one resource. */
 export interface Authority {
   /** The issuer as the server names it; a registration is bound to it. */
   readonly issuer: string;
@@ -24,7 +23,6 @@ export interface Authority {
   readonly metadata: AuthorizationServerMetadata | undefined;
   /** The resource indicator (RFC 8707), as the server writes it; absent if it publishes no metadata. */
   readonly resource: string | undefined;
-  /** The scopes listed by the server. */
   readonly scopes: readonly string[] | undefined;
 }
 
@@ -33,7 +31,6 @@ interface Discovery {
   readonly server: URL;
   /** The address in the server's challenge; if nothing is there, the well-known addresses are tried. */
   readonly metadataUrl: URL | undefined;
-  /** The issuer in the config file. */
   readonly issuer: string | undefined;
   /** True if a person requested it. */
   readonly byPerson: boolean;
@@ -175,7 +172,6 @@ export function checkAddress({ issuer }: Authority, address: string): void {
   throw notEncrypted(issuer, address);
 }
 
-/** Throws for metadata of another issuer than requested. */
 function checkIssuer({ issuer, metadata }: Authority): void {
   if (!metadata || isSameIssuer(metadata.issuer, issuer)) return;
   throw new SignInFailure(

@@ -8,7 +8,6 @@ import type { HttpLaunch } from '../../../config/model.js';
 import type { Authority } from './discovery.js';
 
 export interface Registration {
-  /** The issuer of the authorization server with this registration. */
   readonly issuer: string;
   readonly client: OAuthClientInformationMixed;
   /** The redirect address; absent for a client not registered by us. */

@@ -21,7 +21,6 @@ interface OAuthDeps {
   /** Called with values we must never show; disposing of the result takes them back. */
   readonly keepSecret: (values: readonly string[]) => { dispose(): void };
   readonly clientVersion: string;
-  /** The default is `directAgents`. */
   readonly agents?: MakeAgents;
 }
 
@@ -39,11 +38,7 @@ export class OAuth implements SignIns {
     this.subscription = deps.secrets.onDidChange(({ key }) => void this.accesses.get(key)?.reread());
   }
 
-  /**
-   * Returns undefined if the file itself has the credentials.
-   *
-   * @param launch complete, with the output of its programs
-   */
+  /** Returns undefined if the file itself has the credentials. @param launch with the output of its programs */
   accessFor(launch: HttpLaunch): OAuthAccess | undefined {
     const access = this.accessOf(launch);
     // The address and the client are the same; its secret may be another one.

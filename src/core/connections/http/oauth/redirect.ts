@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net';
 import type { Redirect } from './contract.js';
 
 const path = '/callback';
-/** The base for reading a browser's request. */
 const base = 'http://localhost';
 
 /**

@@ -97,7 +97,6 @@ interface ProgramSignIn {
   readonly sdk: OAuthSdk;
   readonly authority: Authority;
   readonly launch: HttpLaunch;
-  /** The scopes named by the server. */
   readonly scope: string | undefined;
   readonly fetchFn: FetchLike;
   readonly clock: Clock;

@@ -33,9 +33,7 @@ interface SignInDeps {
   readonly launch: HttpLaunch;
   readonly browser: SignInBrowser;
   readonly clock: Clock;
-  /** The registration of an earlier sign-in. */
   readonly registration: Registration | undefined;
-  /** The scopes requested by the server. */
   readonly scope: string | undefined;
   readonly fetchFn: FetchLike;
   readonly signal: AbortSignal;
