@@ -10,7 +10,7 @@ import type { PromptListing, ResourceListing, ToolListing } from '../tools/catal
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { OtherRequest, RequestTerms, ServerOutcome, ToolCall } from '../protocol/request.js';
 import type { Log } from '../base/log.js';
-import type { Timeouts } from '../peer/callLimits.js';
+import type { Timeouts } from '../peer/peer.js';
 import type { Launch } from '../config/model.js';
 
 export type { StartFailure } from '../failures/startFailure.js';

@@ -5,11 +5,10 @@
 import type { ProblemCode } from '../base/problem.js';
 import { mask, withoutArgumentSecrets } from '../base/secrets.js';
 import type { StdioLaunch } from '../config/model.js';
-import type { PathSearch } from '../processes/commandSearch.js';
+import type { PathSearch, Unstartable } from '../processes/program.js';
 import type { ProcessExit } from '../processes/processTree.js';
 import { shortened } from '../protocol/inBrief.js';
 import { baseName, clueIn, likelyCause, type LikelyCause } from './likelyCause.js';
-import type { Unstartable } from '../processes/program.js';
 import type { StartFailure } from './startFailure.js';
 
 /** The cause of a transport's end; `closed` means by `close()`. */

@@ -12,22 +12,21 @@ import { delay, limited, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
-import { rpcErrorOf, type Exchange, type Peer, type Result } from '../../peer/peer.js';
+import { rpcErrorOf, type Exchange, type Peer, type Result, ConnectionEnded } from '../../peer/peer.js';
 import type { ServerTransport } from '../../peer/transport.js';
 import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
-import { errorCodes, RpcFailure } from '../../protocol/errors.js';
-import { inBrief } from '../../protocol/inBrief.js';
+import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
+import { inBrief, shortened } from '../../protocol/inBrief.js';
 import { mirroredParams, type MirroredParam } from '../../protocol/mirroredParams.js';
 import { metaKeys, metaOf } from '../../protocol/requestMeta.js';
 import { knowsTasks, taskIn, unwatchTask, watchTask } from '../../protocol/tasks.js';
-import { modernVersion } from '../../protocol/versions.js';
-import type { ServerFacts } from '../handshake.js';
+import { modernVersion, protocolVersions, type Era } from '../../protocol/versions.js';
+import { type ServerFacts, readFacts, type InitializeAnswer } from '../handshake.js';
 import type { Protocol } from '../protocol.js';
 import type { ServerRequest, ServerRequests } from '../serverRequests.js';
-import { discover, inTime, mayBeModern } from './discovery.js';
-import type { EraMemory } from './eraMemory.js';
 import { Listening } from './listening.js';
 import type { RequestHeaders } from './requestHeaders.js';
+import { BoundedMap } from '../../base/boundedMap.js';
 
 interface ModernDeps {
   readonly peer: Peer;
@@ -321,4 +320,101 @@ function withoutMeta(fields: Fields, key: string): Result {
   const { _meta: meta, ...rest } = fields;
   const kept = Object.entries(isObject(meta) ? meta : {}).filter(([name]) => name !== key);
   return kept.length > 0 ? { ...rest, _meta: Object.fromEntries(kept) } : rest;
+}
+
+export type Discovery =
+  | { readonly kind: 'modern'; readonly answer: InitializeAnswer; readonly capabilities: Fields }
+  /** The server knows discovery, but only versions unknown here. */
+  | { readonly kind: 'otherVersions'; readonly message: string }
+  | { readonly kind: 'unasked'; readonly error: RpcError }
+  /** It is not an answer to `server/discover`. */
+  | { readonly kind: 'none' };
+
+/** The meaning of a refused version; `again`: the server speaks this version, so it can be asked once more. */
+type Refused = Discovery | { readonly kind: 'again' };
+
+function readDiscovery(result: unknown): Discovery {
+  if (!isObject(result) || !Array.isArray(result['supportedVersions'])) return { kind: 'none' };
+  if (!result['supportedVersions'].includes(modernVersion)) return otherVersions(result['supportedVersions']);
+  const { capabilities, instructions } = result;
+  if (!isObject(capabilities)) return { kind: 'none' };
+  const said = metaOf(result)[metaKeys.serverInfo];
+  const serverInfo = { name: 'unnamed', version: '', ...(isObject(said) && said) };
+  return { kind: 'modern', answer: readFacts({ capabilities, serverInfo, instructions }, modernVersion), capabilities };
+}
+
+export function readRefusedVersion(data: unknown): Refused {
+  const supported = isObject(data) ? data['supported'] : undefined;
+  if (!Array.isArray(supported)) return { kind: 'none' };
+  if (supported.includes(modernVersion)) return { kind: 'again' };
+  return protocolVersions.some((version) => supported.includes(version)) ? { kind: 'none' } : otherVersions(supported);
+}
+
+function otherVersions(supported: readonly unknown[]): Discovery {
+  // A version has ten characters, so no more of the list is read than is shown.
+  const theirs = supported
+    .slice(0, 20)
+    .filter((version) => typeof version === 'string')
+    .map((version) => version.slice(0, 200))
+    .join(', ');
+  const ours = [modernVersion, ...protocolVersions].join(', ');
+  return {
+    kind: 'otherVersions',
+    message: `It speaks protocol versions ${shortened(theirs, 200)}, but MCP Toolsets speaks only ${ours}.`,
+  };
+}
+
+interface DiscoverDeps {
+  readonly peer: Peer;
+  readonly meta: Fields;
+  readonly speak: (version: string) => void;
+}
+
+export async function discover(deps: DiscoverDeps, mayAskAgain = true): Promise<Discovery> {
+  deps.speak(modernVersion);
+  try {
+    return readDiscovery(await deps.peer.request('server/discover', { _meta: deps.meta }));
+  } catch (error) {
+    if (!(error instanceof RpcFailure) || error instanceof ConnectionEnded) throw error;
+    if (!mayBeModern(error)) return { kind: 'unasked', error };
+    const isVersion = error.code === errorCodes.unsupportedVersion;
+    const refused = isVersion ? readRefusedVersion(error.data) : { kind: 'none' as const };
+    if (refused.kind !== 'again') return refused;
+    return mayAskAgain ? await discover(deps, false) : { kind: 'none' };
+  }
+}
+
+/**
+ * A server known as modern gets `initialize` too if it does not answer within this. It may have become a legacy
+ * server, silent about unknown requests, or it is slow to start.
+ */
+const discoverLimitMs = 5_000;
+
+/** Resolves to undefined if the time is over first. */
+export async function inTime(clock: Clock, discovery: Promise<Discovery>): Promise<Discovery | undefined> {
+  const isOver = new AbortController();
+  const over = delay(clock, discoverLimitMs, isOver.signal).catch(() => undefined);
+  return await Promise.race([discovery, over.then(() => undefined)]).finally(() => isOver.abort());
+}
+
+/** True unless the server could not be reached: an HTTP server refuses a request by its status. */
+export function mayBeModern({ data }: RpcError): boolean {
+  if (!(data instanceof TransportFailure)) return true;
+  return data.reason.kind === 'status' && [400, 404, 405].includes(data.reason.status);
+}
+
+export interface EraMemory {
+  readonly expected: Era;
+  readonly onSeen: (era: Era) => void;
+}
+
+const mostLaunches = 1_000;
+
+export class EraMemories {
+  private readonly seen = new BoundedMap<string, Era>(mostLaunches);
+
+  /** @param before its era in an earlier process; the one seen in this process counts more */
+  of(launch: string, before: Era = 'legacy'): EraMemory {
+    return { expected: this.seen.get(launch) ?? before, onSeen: (era) => this.seen.set(launch, era) };
+  }
 }

@@ -24,9 +24,7 @@ import { LiveConnection } from '../liveConnection.js';
 import { logMessage, TrafficTrace } from '../logging.js';
 import type { Protocol } from '../protocol.js';
 import { ServerRequests } from '../serverRequests.js';
-import { discover, inTime, mayBeModern, type Discovery } from './discovery.js';
-import type { EraMemory } from './eraMemory.js';
-import { ModernProtocol, ownMeta } from './modern.js';
+import { discover, inTime, mayBeModern, type Discovery, type EraMemory, ModernProtocol, ownMeta } from './modern.js';
 import { RequestHeaders } from './requestHeaders.js';
 
 export interface OpeningDeps {

@@ -2,8 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { tokenVariable } from '../../base/tokenVariable.js';
 import type { StdioLaunch } from '../../config/model.js';
-import { searchPath } from '../../processes/commandSearch.js';
-import { fileOf } from '../../processes/program.js';
+import { searchPath, fileOf } from '../../processes/program.js';
 import { overlaid, type Environment } from '../../processes/environment.js';
 import type { ConnectOutcome, StartFailure } from '../connection.js';
 import { connectOver, type OpeningDeps } from '../eras/opening.js';

@@ -7,7 +7,7 @@
 import type { JSONRPCMessage, MessageExtraInfo } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../base/log.js';
-import { systemClock } from '../../base/clock.js';
+import { systemClock, type Clock } from '../../base/clock.js';
 import { TokenBucket } from '../../base/tokenBucket.js';
 import { inTurns, LoopShare } from '../../base/turns.js';
 import { decodedInSlices, isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
@@ -18,10 +18,11 @@ import { endLength, LineSplitter } from './lineSplitter.js';
 import { errorCodes } from '../../protocol/errors.js';
 import type { ProcessTree } from '../../processes/processTree.js';
 import { causeOfDeath, type StdioEnding, type StdioRemains } from '../../failures/stdio.js';
-import { ReadPace } from './readPace.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
 import type { ServerTransport } from '../../peer/transport.js';
 import { largestAnswer, largestUnasked, longMessage, unaskedMs } from '../unasked.js';
+import type { Readable } from 'node:stream';
+import type { Disposable } from '../../base/disposables.js';
 
 interface StdioTransportDeps {
   readonly tree: Pick<ProcessTree, 'pid' | 'stdin' | 'stdout' | 'stderr' | 'exited' | 'stop'>;
@@ -376,4 +377,44 @@ const atTail = new RegExp(String.raw`,\s*${id}\s*(?:,\s*${version}\s*)?\}\s*$`);
 function idInEnds(head: string, tail: string): string | undefined {
   const found = (atHead.exec(head) ?? atTail.exec(tail))?.[1];
   return found?.startsWith('"') ? found.slice(1, -1) : found;
+}
+
+/** Stops the reading of a stream for a while (S2): nothing is dropped, the pipe makes the writer wait. */
+class ReadPace {
+  private timer: Disposable | undefined;
+  private isHeld = false;
+  private ended = false;
+
+  constructor(
+    private readonly stream: Readable,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param waitMs the pause before reading goes on; 0 changes nothing */
+  rest(waitMs: number): void {
+    if (this.ended || waitMs === 0 || this.timer) return;
+    this.stream.pause();
+    this.timer = this.clock.after(waitMs, () => {
+      this.timer = undefined;
+      this.resume();
+    });
+  }
+
+  hold(isHeld: boolean): void {
+    this.isHeld = isHeld && !this.ended;
+    if (this.isHeld) this.stream.pause();
+    else this.resume();
+  }
+
+  dispose(): void {
+    this.ended = true;
+    this.isHeld = false;
+    this.timer?.dispose();
+    this.timer = undefined;
+    this.resume();
+  }
+
+  private resume(): void {
+    if (!this.isHeld && !this.timer && !this.stream.destroyed) this.stream.resume();
+  }
 }

@@ -14,7 +14,7 @@ import { directAgents, type HttpAgents, type MakeAgents } from '../agents.js';
 import type { HttpAccess, Refusal, Verdict } from '../endpoint.js';
 import { type Authority, discover, isAdvertised } from './discovery.js';
 import { SignInFailure, timelyAnswer, type SecretStore, type SignInBrowser, type SignInStatus } from './contract.js';
-import { oauthFetch } from './fetch.js';
+import { oauthFetch, loadOAuthSdk, type OAuthSdk } from './sdk.js';
 import {
   coversScopes,
   type Grant,
@@ -26,7 +26,6 @@ import {
   secretsOfKept,
 } from './grant.js';
 import { type Renewal, renewed, revoke, signedInAsProgram } from './renewal.js';
-import { loadOAuthSdk, type OAuthSdk } from './sdk.js';
 import { signIn } from './signIn.js';
 
 interface OAuthAccessDeps {
