@@ -11,6 +11,7 @@ import { randomUUID } from 'node:crypto';
 import { delay, limited, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
+import type { FailedOpening } from '../../failures/startFailure.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
 import { rpcErrorOf, type Exchange, type Peer, type Result, ConnectionEnded } from '../../peer/peer.js';
 import type { ServerTransport } from '../../peer/transport.js';
@@ -233,7 +234,7 @@ export class ModernProtocol implements Protocol {
     this.isDoubted = true;
     const found = await inTime(clock, discover(this.deps)).catch(() => undefined);
     this.isDoubted = false;
-    if (found?.kind !== 'none' && found?.kind !== 'otherVersions') return;
+    if (found?.kind !== 'none' && found?.kind !== 'refused') return;
     era.onSeen('legacy');
     transport.fail(`The server no longer speaks protocol version ${modernVersion}.`);
   }
@@ -324,14 +325,10 @@ function withoutMeta(fields: Fields, key: string): Result {
 
 export type Discovery =
   | { readonly kind: 'modern'; readonly answer: InitializeAnswer; readonly capabilities: Fields }
-  /** The server knows discovery, but only versions unknown here. */
-  | { readonly kind: 'otherVersions'; readonly message: string }
-  | { readonly kind: 'unasked'; readonly error: RpcError }
+  /** The server knows discovery, but only versions unknown here, or it could not be asked. */
+  | Extract<FailedOpening, { kind: 'refused' | 'transport' }>
   /** It is not an answer to `server/discover`. */
   | { readonly kind: 'none' };
-
-/** The meaning of a refused version; `again`: the server speaks this version, so it can be asked once more. */
-type Refused = Discovery | { readonly kind: 'again' };
 
 function readDiscovery(result: unknown): Discovery {
   if (!isObject(result) || !Array.isArray(result['supportedVersions'])) return { kind: 'none' };
@@ -343,7 +340,8 @@ function readDiscovery(result: unknown): Discovery {
   return { kind: 'modern', answer: readFacts({ capabilities, serverInfo, instructions }, modernVersion), capabilities };
 }
 
-export function readRefusedVersion(data: unknown): Refused {
+/** @returns `again` if the server speaks this version, so it can be asked once more */
+export function readRefusedVersion(data: unknown): Discovery | { readonly kind: 'again' } {
   const supported = isObject(data) ? data['supported'] : undefined;
   if (!Array.isArray(supported)) return { kind: 'none' };
   if (supported.includes(modernVersion)) return { kind: 'again' };
@@ -359,26 +357,25 @@ function otherVersions(supported: readonly unknown[]): Discovery {
     .join(', ');
   const ours = [modernVersion, ...protocolVersions].join(', ');
   return {
-    kind: 'otherVersions',
+    kind: 'refused',
+    code: errorCodes.unsupportedVersion,
     message: `It speaks protocol versions ${shortened(theirs, 200)}, but MCP Toolsets speaks only ${ours}.`,
   };
 }
 
-interface DiscoverDeps {
-  readonly peer: Peer;
-  readonly meta: Fields;
-  readonly speak: (version: string) => void;
-}
-
-export async function discover(deps: DiscoverDeps, mayAskAgain = true): Promise<Discovery> {
+export async function discover(
+  deps: Pick<ModernDeps, 'peer' | 'meta' | 'speak'>,
+  mayAskAgain = true,
+): Promise<Discovery> {
   deps.speak(modernVersion);
   try {
     return readDiscovery(await deps.peer.request('server/discover', { _meta: deps.meta }));
   } catch (error) {
     if (!(error instanceof RpcFailure) || error instanceof ConnectionEnded) throw error;
-    if (!mayBeModern(error)) return { kind: 'unasked', error };
-    const isVersion = error.code === errorCodes.unsupportedVersion;
-    const refused = isVersion ? readRefusedVersion(error.data) : { kind: 'none' as const };
+    if (error.data instanceof TransportFailure && !mayBeModern(error))
+      return { kind: 'transport', failure: error.data };
+    if (error.code !== errorCodes.unsupportedVersion) return { kind: 'none' };
+    const refused = readRefusedVersion(error.data);
     if (refused.kind !== 'again') return refused;
     return mayAskAgain ? await discover(deps, false) : { kind: 'none' };
   }

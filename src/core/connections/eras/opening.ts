@@ -160,7 +160,8 @@ class ProtocolChoice {
     const opened = era.expected === 'modern' ? await this.doubt() : {};
     if (opened.protocol) return opened.protocol;
     const answer = opened.answer ?? (await this.initialize());
-    if (!('result' in answer ? namesModern(answer) : mayBeModern(answer.error))) return this.legacy(answer);
+    if (!('result' in answer ? versionIn(answer) === modernVersion : mayBeModern(answer.error)))
+      return this.legacy(answer);
     const discovery = await inTime(
       clock,
       this.discover().catch((error: unknown) => {
@@ -181,7 +182,11 @@ class ProtocolChoice {
         this.speak(beforeInitialize);
         opened = this.initialize();
         // Only an answer with a legacy session proves a legacy server; a slow one goes on with discovery.
-        found = await Promise.race([discovery, opened.then((answer) => (isOpened(answer) ? undefined : discovery))]);
+        const unlessOpened = opened.then((answer) => {
+          const version = versionIn(answer);
+          return typeof version === 'string' && version !== modernVersion ? undefined : discovery;
+        });
+        found = await Promise.race([discovery, unlessOpened]);
       }
       const protocol = found && this.modern(found);
       if (protocol) return { protocol };
@@ -247,39 +252,20 @@ class ProtocolChoice {
 
   /** Returns undefined if the server may be a legacy one. */
   private modern(discovery: Discovery): Protocol | FailedOpening | undefined {
-    switch (discovery.kind) {
-      case 'none':
-        return undefined;
-      case 'unasked':
-        return refused(discovery.error);
-      case 'otherVersions':
-        return { kind: 'refused', code: errorCodes.unsupportedVersion, message: discovery.message };
-      case 'modern': {
-        const { answer, capabilities } = discovery;
-        this.deps.era.onSeen('modern');
-        if (answer.kind === 'wrong') return { kind: 'wrongAnswer', detail: answer.detail };
-        this.speak(modernVersion);
-        const { deps, peer, headers, meta, serverRequests } = this;
-        const speak = (version: string): void => this.speak(version);
-        const parts = { ...deps, peer, headers, meta, serverRequests, speak };
-        return new ModernProtocol(parts, answer.facts, capabilities);
-      }
-    }
+    if (discovery.kind === 'none') return undefined;
+    if (discovery.kind !== 'modern') return discovery;
+    const { answer, capabilities } = discovery;
+    this.deps.era.onSeen('modern');
+    if (answer.kind === 'wrong') return { kind: 'wrongAnswer', detail: answer.detail };
+    this.speak(modernVersion);
+    const { deps, peer, headers, meta, serverRequests } = this;
+    const speak = (version: string): void => this.speak(version);
+    return new ModernProtocol({ ...deps, peer, headers, meta, serverRequests, speak }, answer.facts, capabilities);
   }
 }
 
 function refused({ code, message, data }: RpcError): FailedOpening {
   return data instanceof TransportFailure ? { kind: 'transport', failure: data } : { kind: 'refused', code, message };
-}
-
-function isOpened(answer: Answer): boolean {
-  const version = versionIn(answer);
-  return typeof version === 'string' && version !== modernVersion;
-}
-
-/** An answer naming a version without sessions opens none. */
-function namesModern(answer: Answer): boolean {
-  return versionIn(answer) === modernVersion;
 }
 
 function versionIn(answer: Answer): unknown {
@@ -291,27 +277,24 @@ async function list(connection: LiveConnection, { signal, timeoutMs }: OpeningDe
     for (let listings = 1; ; listings++) {
       const changes = connection.toolChanges;
       // They are listed at once, because other lists must not delay the tools.
-      const others = { signal, timeoutMs: Math.min(timeoutMs, othersLimitMs) };
+      const soon = { signal, timeoutMs: Math.min(timeoutMs, othersLimitMs) };
       const [listing, prompts, resources] = await Promise.all([
         connection.listTools({ signal, timeoutMs }).catch((error: unknown) => failedList(error, signal)),
-        connection.listPrompts(others),
-        connection.listResources(others),
+        connection.listPrompts(soon),
+        connection.listResources(soon),
       ]);
+      const others = { ...(prompts && { prompts }), ...(resources && { resources }) };
       if ('failed' in listing) {
         const isOffered = (prompts?.prompts.length ?? 0) + (resources?.resources.length ?? 0) > 0;
         if (listing.failed.kind !== 'listFailed' || !isOffered || connection.isOver) return listing.failed;
-        const none = { tools: [], malformed: [], ...(prompts && { prompts }), ...(resources && { resources }) };
+        const none = { tools: [], malformed: [], ...others };
         return { kind: 'opened', connection, listing: none, toolsFailure: listing.failed };
       }
       const changed = connection.toolChanges !== changes;
       if (changed && listings < mostListings) continue;
       if (changed) connection.leaveChangeUnheard();
       connection.begun();
-      return {
-        kind: 'opened',
-        connection,
-        listing: { ...listing, ...(prompts && { prompts }), ...(resources && { resources }) },
-      };
+      return { kind: 'opened', connection, listing: { ...listing, ...others } };
     }
   } catch (error) {
     return failedList(error, signal).failed;

@@ -7,7 +7,7 @@ import type { AgentOptions } from 'node:http';
 import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
 import { Cookies } from './cookies.js';
-import { broken, discard, exchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
+import { broken, discard, exchange, type HttpExchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
 import { TransportFailure, wasNotDelivered } from '../../failures/transportFailure.js';
 import type { ServerSendOptions } from '../../peer/transport.js';
 import { setMaxListeners } from 'node:events';
@@ -51,15 +51,9 @@ export interface HttpAccess {
   refused(refusal: Refusal, used: string | undefined, again: boolean): Promise<Verdict>;
 }
 
-interface EndpointRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-  readonly kind: 'call' | 'other';
-  readonly signal: AbortSignal;
-  readonly onDelivery?: PostOptions['onDelivery'] | undefined;
-}
+/** The sockets of a message. */
+type Kind = 'call' | 'other';
+type Message = Omit<HttpExchange, 'credentials' | 'agents'>;
 
 export interface PostOptions {
   readonly url?: URL | undefined;
@@ -67,8 +61,6 @@ export interface PostOptions {
   /** Called with true once the server may have the message, and with false if it refused the token or the session. */
   readonly onDelivery?: ((isDelivered: boolean) => void) | undefined;
 }
-
-const none: Readonly<Record<string, string>> = {};
 
 export class HttpEndpoint {
   readonly configured: URL;
@@ -97,27 +89,33 @@ export class HttpEndpoint {
     this.own = Object.fromEntries([...launch.headers].map(([name, { value }]) => [name.toLowerCase(), value]));
   }
 
-  post(body: string, kind: 'call' | 'other', signal: AbortSignal, own: PostOptions = {}): Promise<HttpReply> {
-    const { url = this.url, onDelivery } = own;
-    const headers = {
-      ...own.headers,
+  post(
+    body: string,
+    kind: Kind,
+    signal: AbortSignal,
+    { url, headers, onDelivery }: PostOptions = {},
+  ): Promise<HttpReply> {
+    const own = {
+      ...headers,
       accept: 'application/json, text/event-stream',
       'content-type': 'application/json',
     };
-    return this.exchange({ method: 'POST', url, headers, body, kind, signal, onDelivery });
+    return this.exchange({ method: 'POST', url: url ?? this.url, headers: own, body, signal }, kind, onDelivery);
   }
 
-  get(lastEventId: string | undefined, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
-    // Node writes each character of a header as one byte. The id must go back as UTF-8.
-    const id = lastEventId === undefined ? undefined : Buffer.from(lastEventId).toString('latin1');
-    const resumption = id === undefined ? {} : { 'last-event-id': id };
-    const headers = { accept: 'text/event-stream', ...resumption };
-    return this.exchange({ method: 'GET', url: this.url, headers, body: undefined, kind, signal });
+  get(lastEventId: string | undefined, kind: Kind, signal: AbortSignal): Promise<HttpReply> {
+    const headers = {
+      accept: 'text/event-stream',
+      // Node writes each character of a header as one byte. The id must go back as UTF-8.
+      ...(lastEventId !== undefined && { 'last-event-id': Buffer.from(lastEventId).toString('latin1') }),
+    };
+    return this.exchange({ method: 'GET', url: this.url, headers, signal }, kind);
   }
 
+  /** Ends the session at the server. */
   remove(signal: AbortSignal): Promise<HttpReply> {
     const headers = { accept: 'application/json' };
-    return this.exchange({ method: 'DELETE', url: this.url, headers, body: undefined, kind: 'other', signal });
+    return this.exchange({ method: 'DELETE', url: this.url, headers, signal }, 'other');
   }
 
   dispose(): void {
@@ -126,12 +124,17 @@ export class HttpEndpoint {
   }
 
   /** Sends a request refused for its token once more if there is another token: the server has not acted on it. */
-  private async exchange(request: EndpointRequest): Promise<HttpReply> {
+  private async exchange(request: Message, kind: Kind, onDelivery?: PostOptions['onDelivery']): Promise<HttpReply> {
     const { access } = this;
-    const { signal, onDelivery } = request;
+    const { signal } = request;
     for (let again = false; ; again = true) {
       const token = access && (await unlessAborted(access.token(), signal));
-      const reply = await this.exchangeOnce(request, token);
+      const reply = await exchange({
+        ...this.withHeaders(request, token),
+        agents: kind === 'call' ? this.calls : this.others,
+        onDelivered: onDelivery && (() => onDelivery(true)),
+      });
+      this.cookies.take(reply.url, reply.headers['set-cookie']);
       if (!access || (reply.status !== 401 && reply.status !== 403)) return reply;
       onDelivery?.(false);
       const refusal = { status: reply.status, header: reply.headers['www-authenticate'] };
@@ -142,33 +145,25 @@ export class HttpEndpoint {
     }
   }
 
-  private async exchangeOnce(request: EndpointRequest, token: string | undefined): Promise<HttpReply> {
-    const { method, url, headers, body, kind, signal, onDelivery } = request;
-    const session = this.sessionId === undefined ? {} : { 'mcp-session-id': this.sessionId };
-    const version = this.protocolVersion === undefined ? {} : { 'mcp-protocol-version': this.protocolVersion };
-    const common = {
+  private withHeaders(request: Message, token: string | undefined): Message & Pick<HttpExchange, 'credentials'> {
+    const { url } = request;
+    const { sessionId, protocolVersion } = this;
+    const headers = {
       'accept-encoding': 'gzip, br',
       'user-agent': `mcp-toolsets/${this.clientVersion}`,
-      ...headers,
-      ...version,
+      ...request.headers,
+      ...(protocolVersion !== undefined && { 'mcp-protocol-version': protocolVersion }),
     };
     // Configured headers and tokens are for the configured origin; a session belongs to the origin of its server.
-    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const own = isWithinOrigin(this.configured, url) ? { ...this.own, ...authorization } : none;
+    const isOurs = isWithinOrigin(this.configured, url);
     const cookie = this.cookies.headerFor(url, this.own['cookie']);
-    const reply = await exchange({
-      method,
-      url,
-      headers: common,
-      credentials: { ...own, ...(cookie !== undefined && own !== none && { cookie }), ...session },
-      origin: url,
-      body,
-      agents: kind === 'call' ? this.calls : this.others,
-      signal,
-      onDelivered: onDelivery && (() => onDelivery(true)),
-    });
-    this.cookies.take(reply.url, reply.headers['set-cookie']);
-    return reply;
+    const credentials = {
+      ...(isOurs && this.own),
+      ...(isOurs && token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(isOurs && cookie !== undefined && { cookie }),
+      ...(sessionId !== undefined && { 'mcp-session-id': sessionId }),
+    };
+    return { ...request, headers, credentials };
   }
 }
 

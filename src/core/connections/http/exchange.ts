@@ -19,14 +19,13 @@ import type { HttpAgents } from './agents.js';
 import { shortened } from '../../protocol/inBrief.js';
 import { TransportFailure, type RedirectRemedy, type TransportFailureReason } from '../../failures/transportFailure.js';
 
-interface HttpExchange {
+export interface HttpExchange {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;
   /** Headers about the message itself, which may go anywhere, by lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Headers for `origin` only, by lower-case names. */
-  readonly credentials: Readonly<Record<string, string>>;
-  readonly origin: URL;
+  /** Headers for the origin of `url` only, by lower-case names. */
+  readonly credentials?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly agents: HttpAgents;
   /** With `leave`, a redirect is the reply. The default is `follow`. */
@@ -81,26 +80,14 @@ function redirectRemedy(url: URL, target: URL): RedirectRemedy | undefined {
   if (withoutSlash(target.pathname) === withoutSlash(url.pathname) && target.pathname !== url.pathname)
     return { kind: 'write', url: `${url.origin}${target.pathname}` };
   const words = target.pathname.toLowerCase().split(/[^a-z0-9]+/);
-  const isPage = words.some((word) => signInWords.includes(word));
+  const isPage = words.some((word) => signInWord.test(word));
   if (isPage && url.pathname !== target.pathname) return { kind: 'signInPage' };
   const isEncrypted = target.protocol === 'https:' || url.protocol === 'http:';
   if (!isEncrypted || !/^https?:$/.test(target.protocol)) return { kind: 'unsafe' };
   return isLoopback(target.hostname) && !isLoopback(url.hostname) ? { kind: 'unsafe' } : undefined;
 }
 
-const signInWords = [
-  'login',
-  'signin',
-  'sign',
-  'logon',
-  'sso',
-  'saml',
-  'oauth',
-  'oauth2',
-  'authorize',
-  'auth',
-  'accounts',
-];
+const signInWord = /^(?:login|signin|sign|logon|sso|saml|oauth2?|authorize|auth|accounts)$/;
 
 /** True if scheme, host and port are the same, or one is the encrypted form of the other on the default ports. */
 export function isWithinOrigin(origin: URL, url: URL): boolean {
@@ -210,15 +197,12 @@ export function broken(error: unknown, url: URL): TransportFailure {
 }
 
 function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
-  const { method, headers, credentials, origin, body, signal } = request;
+  const { method, headers, credentials, body, signal } = request;
   return new Promise((resolve, reject) => {
     let delivered = false;
     const closed = (): TransportFailure =>
       new TransportFailure({ kind: 'closed', wasDelivered: delivered, url: shown(url) });
-    if (signal.aborted) {
-      reject(closed());
-      return;
-    }
+    if (signal.aborted) return reject(closed());
     const secure = url.protocol === 'https:';
     let outgoing: http.ClientRequest;
     try {
@@ -227,14 +211,13 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
         agent: request.agents.for(url),
         headers: {
           ...headers,
-          ...(isWithinOrigin(origin, url) && credentials),
+          ...(isWithinOrigin(request.url, url) && credentials),
           ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
         },
       });
     } catch (error) {
       // For example, a line break in a header.
-      reject(new TransportFailure(undelivered(error as NodeJS.ErrnoException, url)));
-      return;
+      return reject(new TransportFailure(undelivered(error as NodeJS.ErrnoException, url)));
     }
     const deliver = (): void => {
       delivered = true;
@@ -311,19 +294,16 @@ function reply(response: http.IncomingMessage, url: URL): HttpReply {
 function decoderOf(encoding: string | undefined): (NodeJS.ReadWriteStream & Readable) | undefined {
   // Each decoded piece takes a turn of the event loop, however small it is.
   const chunkSize = 64 * 1024;
-  const flush = { chunkSize, flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
+  const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = zlib.constants;
+  const flushing = (flush: number): zlib.ZlibOptions => ({ chunkSize, flush, finishFlush: flush });
   switch (encoding?.trim().toLowerCase()) {
     case 'gzip':
     case 'x-gzip':
-      return zlib.createGunzip(flush);
+      return zlib.createGunzip(flushing(Z_SYNC_FLUSH));
     case 'deflate':
-      return zlib.createInflate(flush);
+      return zlib.createInflate(flushing(Z_SYNC_FLUSH));
     case 'br':
-      return zlib.createBrotliDecompress({
-        chunkSize,
-        flush: zlib.constants.BROTLI_OPERATION_FLUSH,
-        finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH,
-      });
+      return zlib.createBrotliDecompress(flushing(BROTLI_OPERATION_FLUSH));
     default:
       return undefined;
   }

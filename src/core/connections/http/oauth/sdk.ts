@@ -60,8 +60,6 @@ export function oauthFetch(agents: HttpAgents, userAgent: string, signal: AbortS
       method: init?.method === 'POST' ? 'POST' : 'GET',
       url,
       headers: { accept: 'application/json', ...headers, 'accept-encoding': 'gzip, br', 'user-agent': userAgent },
-      credentials: {},
-      origin: url,
       body: body === undefined || body === null ? undefined : String(body),
       redirects: 'leave',
       agents,
