@@ -314,7 +314,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'fileOf',
     'failure',
     'checkAddress',
-    'oauthFetch',
   ],
   'It is part of the way of each message, which `longMessages.test.ts` sends.': [
     'hear',

@@ -1,6 +1,6 @@
 /** The needs of signing in to HTTP servers (X7) from a shell, and its face for the rest of the core. */
-import { delay, type Clock } from '../../../base/clock.js';
-import type { Event } from '../../../base/events.js';
+import { limited, type Clock } from '../../../base/clock.js';
+import { unlessAborted, type Event } from '../../../base/events.js';
 import type { Launch } from '../../../config/model.js';
 
 /** The store of grants; the editor's secret storage has this shape. */
@@ -16,17 +16,9 @@ export interface SecretStore {
 const answerLimitMs = 3_000;
 
 /** Settles as the store does. Rejects if it does not answer in time, and leaves a late answer to the caller. */
-export async function timelyAnswer<Answer>(clock: Clock, answer: Promise<Answer>): Promise<Answer> {
-  const over = new AbortController();
-  const limit = delay(clock, answerLimitMs, over.signal).then(() =>
-    Promise.reject(new Error('The secret storage did not answer.')),
-  );
-  limit.catch(() => undefined);
-  try {
-    return await Promise.race([answer, limit]);
-  } finally {
-    over.abort();
-  }
+export function timelyAnswer<Answer>(clock: Clock, answer: Promise<Answer>): Promise<Answer> {
+  const late = new Error('The secret storage did not answer.');
+  return limited(clock, answerLimitMs, undefined, (over) => unlessAborted(answer, over), late);
 }
 
 /** The browser comes back here after a sign-in. */

@@ -7,6 +7,10 @@
  * requests are encrypted, except from a server on this machine to this machine; metadata counts only for the issuer of
  * its address (RFC 8414 section 3.3).
  */
+import {
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+} from '@modelcontextprotocol/sdk/client/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { isLoopback } from '../../../base/loopback.js';
@@ -14,7 +18,6 @@ import type { OAuthSettings } from '../../../config/model.js';
 import { shown } from '../exchange.js';
 import { SignInFailure } from './contract.js';
 import { absentEndpoint } from './answers.js';
-import type { OAuthSdk } from './sdk.js';
 
 export interface Authority {
   /** The issuer as the server names it; a registration is bound to it. */
@@ -26,8 +29,15 @@ export interface Authority {
   readonly scopes: readonly string[] | undefined;
 }
 
+/** The fields of requests to the authorization server for its resource. */
+export function targetOf({ metadata, resource }: Authority): {
+  readonly metadata?: AuthorizationServerMetadata;
+  readonly resource?: string;
+} {
+  return { ...(metadata && { metadata }), ...(resource !== undefined && { resource }) };
+}
+
 interface Discovery {
-  readonly sdk: OAuthSdk;
   readonly server: URL;
   /** The address in the server's challenge; if nothing is there, the well-known addresses are tried. */
   readonly metadataUrl: URL | undefined;
@@ -38,13 +48,15 @@ interface Discovery {
 }
 
 export async function discover(discovery: Discovery): Promise<Authority> {
-  const { sdk, metadataUrl, issuer: wanted, fetchFn } = discovery;
+  const { metadataUrl, issuer: wanted, fetchFn } = discovery;
   const server = new URL(discovery.server);
   server.username = server.password = server.hash = '';
   const find = (resourceMetadataUrl?: URL) =>
-    sdk
-      .discoverOAuthProtectedResourceMetadata(server, { ...(resourceMetadataUrl && { resourceMetadataUrl }) }, fetchFn)
-      .catch(() => undefined); // A server may publish none.
+    discoverOAuthProtectedResourceMetadata(
+      server,
+      { ...(resourceMetadataUrl && { resourceMetadataUrl }) },
+      fetchFn,
+    ).catch(() => undefined); // A server may publish none.
   const named = metadataUrl && mayAsk(metadataUrl, discovery) ? await find(metadataUrl) : undefined;
   let resourceMetadata = named ?? (await find());
   if (resourceMetadata && !isSameResource(resourceMetadata.resource, server)) {
@@ -72,7 +84,7 @@ export async function discover(discovery: Discovery): Promise<Authority> {
     if (discovery.byPerson) throw notEncrypted(issuer, issuer);
     return authority;
   }
-  const metadata = await sdk.discoverAuthorizationServerMetadata(issuer, { fetchFn });
+  const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn });
   const found = { ...authority, metadata };
   const ofServer = offered.length === 0 && metadata !== undefined && isOfOrigin(metadata.issuer, server);
   // In 2025-03-26 a server had its metadata at the root of its origin, whatever the path of its issuer.
@@ -114,11 +126,6 @@ function mayAsk(url: URL, { server, issuer, byPerson }: Discovery): boolean {
 /** True if two addresses differ at most by a slash at the end, because resource metadata may have or lack it. */
 export function isSameIssuer(one: string, other: string): boolean {
   return one.replace(/\/$/, '') === other.replace(/\/$/, '');
-}
-
-/** True if the server publishes its need of OAuth, so we can offer to sign in. */
-export function isAdvertised({ metadata, resource }: Authority): boolean {
-  return resource !== undefined || metadata !== undefined;
 }
 
 /** Throws for servers we must not trust with a code or a token. */
