@@ -4,7 +4,7 @@
  * a list are an error; other incomplete lists come with the reason.
  */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import type { Clock } from '../base/clock.js';
+import { limited, type Clock } from '../base/clock.js';
 import type { LoopShare, Sliced } from '../base/turns.js';
 import { isObject } from '../base/isObject.js';
 import { clipped, messageOf } from '../base/text.js';
@@ -228,31 +228,31 @@ function whatIsWrongWithArguments({ arguments: given }: Readonly<Record<string, 
 /** Reads a kept listing as if its server had just given it. Returns undefined if any part of it is invalid. */
 export function keptListing(value: unknown): ToolListing | undefined {
   if (!isObject(value)) return undefined;
-  const { tools: ofTools, prompts: ofPrompts, resources: ofResources, malformed } = value;
+  const { tools: ofTools, prompts: ofPrompts, resources: ofResources, malformed } = value as unknown as ToolListing;
   if (!isListOf(tools, ofTools) || !areMalformed(malformed)) return undefined;
-  const listing = { tools: ofTools, malformed };
   if (ofPrompts !== undefined && !isPart(ofPrompts, { prompts })) return undefined;
   if (ofResources !== undefined && !isPart(ofResources, { resources, templates })) return undefined;
   return {
-    ...listing,
-    ...(ofPrompts !== undefined && { prompts: ofPrompts as unknown as PromptListing }),
-    ...(ofResources !== undefined && { resources: ofResources as unknown as ResourceListing }),
+    tools: ofTools,
+    malformed,
+    ...(ofPrompts !== undefined && { prompts: ofPrompts }),
+    ...(ofResources !== undefined && { resources: ofResources }),
   };
 }
 
-function isPart(value: unknown, kinds: Readonly<Record<string, ListKind<unknown>>>): value is Fields {
+function isPart(value: unknown, kinds: Readonly<Record<string, ListKind<unknown>>>): boolean {
   if (!isObject(value) || !areMalformed(value['malformed'])) return false;
   if (!['undefined', 'string'].includes(typeof value['failure'])) return false;
   return Object.entries(kinds).every(([key, kind]) => isListOf(kind, value[key]));
 }
 
-function isListOf<Entry>(kind: ListKind<Entry>, value: unknown): value is Entry[] {
+function isListOf(kind: ListKind<unknown>, value: unknown): boolean {
   const isWell = (entry: unknown): boolean =>
     (whatIsWrongWith(kind, entry) ?? measured(entry).whatIsWrong) === undefined && kind.read(entry) === entry;
   return Array.isArray(value) && value.length <= kind.most && value.every(isWell);
 }
 
-function areMalformed(value: unknown): value is Malformed[] {
+function areMalformed(value: unknown): boolean {
   const isOne = (one: unknown): boolean =>
     isObject(one) && typeof one['name'] === 'string' && typeof one['detail'] === 'string';
   return Array.isArray(value) && value.every(isOne);
@@ -344,34 +344,25 @@ export class OfferLister {
 
   private async list<Entry>(kind: ListKind<Entry>, { signal, timeoutMs }: ListOptions): Promise<EntryListing<Entry>> {
     const { what, method } = kind;
+    const { clock, share, send, causeOfEnd } = this.deps;
     signal.throwIfAborted();
-    const limit = new AbortController();
-    const timer = this.deps.clock.after(timeoutMs, () => limit.abort(`${method} took too long`));
-    const over = AbortSignal.any([signal, limit.signal]);
     this.freshUntil.delete(method);
+    const page = async (cursor: string | undefined, over: AbortSignal): Promise<unknown> => {
+      const result = await send(method, cursor === undefined ? undefined : { cursor }, over);
+      this.noteFreshness(method, result);
+      return result;
+    };
+    const all = (over: AbortSignal): Promise<EntryListing<Entry>> =>
+      listAll(kind, (cursor) => page(cursor, over), share);
+    const late = new ListError(`The server did not list its ${what} within ${timeoutMs / 1000} s.`);
     try {
-      return await listAll(
-        kind,
-        async (cursor) => {
-          const result = await this.deps.send(method, cursor === undefined ? undefined : { cursor }, over);
-          this.noteFreshness(method, result);
-          return result;
-        },
-        this.deps.share,
-      );
+      return await limited(clock, timeoutMs, signal, all, late);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ListError) throw error;
-      if (limit.signal.aborted) {
-        throw new ListError(`The server did not list its ${what} within ${timeoutMs / 1000} s.`);
-      }
-      const cause = this.deps.causeOfEnd();
+      const cause = causeOfEnd();
       if (cause !== undefined) throw new ListError(`The connection ended while it listed its ${what}. ${cause}`);
-      throw new ListError(`${method} failed: ${messageOf(error)}`, {
-        cause: error,
-      });
-    } finally {
-      timer.dispose();
+      throw new ListError(`${method} failed: ${messageOf(error)}`, { cause: error });
     }
   }
 }

@@ -11,13 +11,14 @@ import type {
   ServerCapabilities,
 } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../base/clock.js';
+import { limited, type Clock } from '../base/clock.js';
+import type { Disposable } from '../base/disposables.js';
 import { Emitter, untilAborted, type Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import { messageOf } from '../base/text.js';
 import type { LoopShare } from '../base/turns.js';
 import { TransportFailure } from '../failures/transportFailure.js';
-import type { Exchange, Peer, PeerListener } from '../peer/peer.js';
+import type { Exchange, Peer, PeerListener, Result } from '../peer/peer.js';
 import type { ServerTransport } from '../peer/transport.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { RpcError } from '../protocol/errors.js';
@@ -37,8 +38,28 @@ import type {
 import { OfferLister } from './listing.js';
 import { logMessage } from './logging.js';
 import { outcomeOfFailure, readCallResult, readOtherResult, readProgress } from './outcomes.js';
-import type { Protocol } from './protocol.js';
+import type { ServerFacts } from './handshake.js';
 import type { ServerRequests } from './serverRequests.js';
+
+/** One era of the protocol. It is chosen once, when the connection opens (X8). */
+export interface Protocol extends Disposable {
+  readonly facts: ServerFacts;
+  /** Returns what a request for this client says in `_meta`; undefined if it says nothing there. */
+  metaFor(client: ServerClient | undefined): Fields | undefined;
+  /** Resolves to the result of a request for a client; rejects with an `RpcFailure`. */
+  call(exchange: Exchange, method: string, params: Fields): Promise<Result>;
+  list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Result>;
+  /** Tells the server that we listen, and passes on what it reports from now on. Rejects if it cannot be told. */
+  begin(report: (notification: JSONRPCNotification) => void): Promise<void>;
+  /** Returns a notification as the connection handles it; undefined if that has no use for it. */
+  read(notification: JSONRPCNotification): JSONRPCNotification | undefined;
+  /** Resolves to the answer to a request of the server; undefined if it gets none. */
+  answer(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields | undefined>;
+  /** True if the server may get this notification. */
+  takes(notification: string): boolean;
+  /** Completes "The tool …" for a tool that cannot be called. */
+  whatIsWrongWithTool(tool: Fields): string | undefined;
+}
 
 interface LiveConnectionDeps {
   readonly peer: Peer;
@@ -74,10 +95,9 @@ export class LiveConnection implements Connection, PeerListener {
   readonly onDidUpdateResource = this.resourceUpdated.event;
   readonly onDidUpdateTask = this.taskUpdated.event;
   readonly onDidChangeOffer: Event<OfferKind> = (listener) => {
-    const subscription = this.offerChanged.event(listener);
     if (this.changedUnheard) queueMicrotask(() => this.offerChanged.fire('tools'));
     this.changedUnheard = false;
-    return subscription;
+    return this.offerChanged.event(listener);
   };
   readonly onDidRenewSession = this.sessionRenewed.event;
   /** A listener that subscribes after the death is called too. */
@@ -93,11 +113,11 @@ export class LiveConnection implements Connection, PeerListener {
   readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
 
   private state: State = { kind: 'live' };
-  private changedUnheard = false;
+  /** True if the tools have changed without a listener. The first one learns of it. */
+  changedUnheard = false;
   private told: string | undefined;
   learning: Promise<unknown> | undefined;
   private readonly lister: OfferLister;
-  private changes = 0;
 
   constructor(private readonly deps: LiveConnectionDeps) {
     const { protocol, transport, clock, share } = deps;
@@ -122,15 +142,6 @@ export class LiveConnection implements Connection, PeerListener {
 
   get isOver(): boolean {
     return this.state.kind !== 'live' || this.deps.transport.isOver === true;
-  }
-
-  get toolChanges(): number {
-    return this.changes;
-  }
-
-  /** The first listener learns that the tools changed while they were listed. */
-  leaveChangeUnheard(): void {
-    this.changedUnheard = true;
   }
 
   answer(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields | undefined> {
@@ -189,20 +200,16 @@ export class LiveConnection implements Connection, PeerListener {
   /** The server hears of the change before the first ping, and reads the roots before the second. */
   private async untilRootsKnown(): Promise<void> {
     const { peer, clock, serverRequests } = this.deps;
-    const limit = new AbortController();
-    const timer = clock.after(rootsLimitMs, () => limit.abort('no answer to ping'));
-    const ping = (): Promise<unknown> => peer.request('ping', undefined, limit.signal).catch(() => undefined);
-    try {
+    await limited(clock, rootsLimitMs, undefined, async (over) => {
+      const ping = (): Promise<unknown> => peer.request('ping', undefined, over).catch(() => undefined);
       await ping();
-      await Promise.race([serverRequests.rootsAnswered(), untilAborted(limit.signal)]);
+      await Promise.race([serverRequests.rootsAnswered(), untilAborted(over)]);
       await ping();
-    } finally {
-      timer.dispose();
-    }
+    });
   }
 
   private toolsChanged(): void {
-    this.changes += 1;
+    this.changedUnheard ||= !this.offerChanged.isHeard;
     this.offerChanged.fire('tools');
   }
 

@@ -4,6 +4,7 @@ import { BoundedMap } from '../base/boundedMap.js';
 import type { Log, LogLevel } from '../base/log.js';
 import { TokenBucket } from '../base/tokenBucket.js';
 import { inBrief, shortened } from '../protocol/inBrief.js';
+import { isLogLevel, logLevelRank } from '../protocol/logLevels.js';
 import type { Fields } from '../protocol/client.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 
@@ -43,19 +44,12 @@ export function logMessage(log: Log, { level, logger, data }: Fields): void {
       : data === undefined
         ? ''
         : inBrief(data, loggedDataLength);
-  log.write(logLevels.get(level) ?? 'info', `${shortened(from, 200)}${text}`);
+  const ours = isLogLevel(level) ? (logLevels[logLevelRank(level)] ?? 'error') : 'info';
+  log.write(ours, `${shortened(from, 200)}${text}`);
 }
 
-const logLevels: ReadonlyMap<unknown, LogLevel> = new Map([
-  ['debug', 'debug'],
-  ['info', 'info'],
-  ['notice', 'info'],
-  ['warning', 'warn'],
-  ['error', 'error'],
-  ['critical', 'error'],
-  ['alert', 'error'],
-  ['emergency', 'error'],
-]);
+/** By the rank of the server's level; higher ones are errors. */
+const logLevels: readonly LogLevel[] = ['debug', 'info', 'info', 'warn'];
 
 const bodyLimit = 4000;
 /** A server chooses the methods and ids of its requests, of any length. */

@@ -9,6 +9,7 @@
 import type { JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { randomUUID } from 'node:crypto';
 import { delay, limited, type Clock } from '../../base/clock.js';
+import { untilAborted } from '../../base/events.js';
 import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
 import type { FailedOpening } from '../../failures/startFailure.js';
@@ -23,7 +24,7 @@ import { metaKeys, metaOf } from '../../protocol/requestMeta.js';
 import { knowsTasks, taskIn, unwatchTask, watchTask } from '../../protocol/tasks.js';
 import { modernVersion, protocolVersions, type Era } from '../../protocol/versions.js';
 import { type ServerFacts, readFacts, type InitializeAnswer } from '../handshake.js';
-import type { Protocol } from '../protocol.js';
+import type { Protocol } from '../liveConnection.js';
 import type { ServerRequest, ServerRequests } from '../serverRequests.js';
 import { Listening } from './listening.js';
 import type { RequestHeaders } from './requestHeaders.js';
@@ -388,10 +389,10 @@ export async function discover(
 const discoverLimitMs = 5_000;
 
 /** Resolves to undefined if the time is over first. */
-export async function inTime(clock: Clock, discovery: Promise<Discovery>): Promise<Discovery | undefined> {
-  const isOver = new AbortController();
-  const over = delay(clock, discoverLimitMs, isOver.signal).catch(() => undefined);
-  return await Promise.race([discovery, over.then(() => undefined)]).finally(() => isOver.abort());
+export function inTime(clock: Clock, discovery: Promise<Discovery>): Promise<Discovery | undefined> {
+  const first = (over: AbortSignal): Promise<Discovery | undefined> =>
+    Promise.race([discovery, untilAborted(over).then(() => undefined)]);
+  return limited(clock, discoverLimitMs, undefined, first);
 }
 
 /** True unless the server could not be reached: an HTTP server refuses a request by its status. */

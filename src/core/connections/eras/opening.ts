@@ -19,10 +19,9 @@ import { declaredCapabilities, type Fields, type ServerClient } from '../../prot
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { modernVersion, protocolVersions } from '../../protocol/versions.js';
 import { ListError, type ConnectOutcome, type ToolListing } from '../connection.js';
-import { answerParams, readInitializeAnswer, requestParams, type ServerFacts } from '../handshake.js';
-import { LiveConnection } from '../liveConnection.js';
+import { answerParams, readInitializeAnswer, requestParams } from '../handshake.js';
+import { LiveConnection, type Protocol } from '../liveConnection.js';
 import { logMessage, TrafficTrace } from '../logging.js';
-import type { Protocol } from '../protocol.js';
 import { ServerRequests } from '../serverRequests.js';
 import { discover, inTime, mayBeModern, type Discovery, type EraMemory, ModernProtocol, ownMeta } from './modern.js';
 import { RequestHeaders } from './requestHeaders.js';
@@ -225,13 +224,10 @@ class ProtocolChoice {
     if ('error' in answer) return refused(answer.error);
     const read = readInitializeAnswer(answer.result);
     if (read.kind === 'wrong') return { kind: 'wrongAnswer', detail: read.detail };
-    this.deps.transport.setProtocolVersion?.(read.facts.protocolVersion);
-    return this.legacyProtocol(read.facts);
-  }
-
-  private legacyProtocol(facts: ServerFacts): Protocol {
-    const { peer, serverRequests, declared } = this;
+    const { facts } = read;
     const { protocolVersion } = facts;
+    this.deps.transport.setProtocolVersion?.(protocolVersion);
+    const { peer, serverRequests, declared } = this;
     return {
       facts,
       metaFor: () => undefined,
@@ -275,7 +271,7 @@ function versionIn(answer: Answer): unknown {
 async function list(connection: LiveConnection, { signal, timeoutMs }: OpeningDeps): Promise<Opening> {
   try {
     for (let listings = 1; ; listings++) {
-      const changes = connection.toolChanges;
+      connection.changedUnheard = false;
       // They are listed at once, because other lists must not delay the tools.
       const soon = { signal, timeoutMs: Math.min(timeoutMs, othersLimitMs) };
       const [listing, prompts, resources] = await Promise.all([
@@ -290,9 +286,7 @@ async function list(connection: LiveConnection, { signal, timeoutMs }: OpeningDe
         const none = { tools: [], malformed: [], ...others };
         return { kind: 'opened', connection, listing: none, toolsFailure: listing.failed };
       }
-      const changed = connection.toolChanges !== changes;
-      if (changed && listings < mostListings) continue;
-      if (changed) connection.leaveChangeUnheard();
+      if (connection.changedUnheard && listings < mostListings) continue;
       connection.begun();
       return { kind: 'opened', connection, listing: { ...listing, ...others } };
     }
