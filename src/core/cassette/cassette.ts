@@ -1,6 +1,6 @@
 /**
- * The format of a cassette: what passed between clients and a server, as JSON Lines. The first line names the format and the
- * command, and each other line has one message, its side and its session, because many clients start a server more than once.
+ * A cassette holds what passed between clients and a server, as JSON Lines. The first line names the format and the
+ * command. Each other line has a message, its side and its session, because many clients start a server more than once.
  */
 import { isObject } from '../base/isObject.js';
 import type { Redactor } from '../base/log.js';
@@ -81,7 +81,6 @@ interface Recorded {
 }
 
 interface Session {
-  /** The requests without an answer so far, by id. */
   readonly open: Map<unknown, Recorded>;
   last: Recorded | undefined;
 }
@@ -139,7 +138,6 @@ export class Player {
     }
   }
 
-  /** Resolves when the message is answered. Never rejects. */
   async take(message: Message): Promise<void> {
     const { id, method } = message;
     if (typeof method !== 'string') {
@@ -201,7 +199,6 @@ function tokenOf(params: unknown, of: '_meta' | 'progressToken' = '_meta'): unkn
   return isObject(meta) ? meta['progressToken'] : undefined;
 }
 
-/** Counts the equal values, also of the arguments. */
 function likeness(one: Message, other: Message): number {
   const equal = (a: Message, b: Message): number =>
     Object.keys(a).filter((key) => key !== '_meta' && canonicalJson(a[key]) === canonicalJson(b[key])).length;
@@ -209,7 +206,6 @@ function likeness(one: Message, other: Message): number {
   return equal(one, other) * 10 + (isObject(a) && isObject(b) ? equal(a, b) : 0);
 }
 
-/** In characters. */
 const longestShown = 200;
 
 function shown(method: string, { _meta, ...params }: Message): string {

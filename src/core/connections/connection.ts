@@ -40,7 +40,6 @@ export interface Connection {
   readonly instructions: string | undefined;
   readonly capabilities: ServerCapabilities;
   readonly protocolVersion: string;
-  /** The id of the direct child; undefined for HTTP. */
   readonly pid: number | undefined;
   /** True if the connection has ended and takes no calls. `onDidDie` fires after the calls in flight have failed. */
   readonly isOver: boolean;
@@ -57,7 +56,6 @@ export interface Connection {
    * of the old session is gone. `onDidChangeOffer` fires for the tools too, because the server may be another version.
    */
   readonly onDidRenewSession: Event<void>;
-  /** Lists every page. Rejects with `ListError` if the server fails or repeats a cursor. */
   listTools(options: ListOptions): Promise<ToolListing>;
   /** Resolves to undefined if the server has none, and to a failure if it cannot list them; rejects only when aborted. */
   listPrompts(options: ListOptions): Promise<PromptListing | undefined>;
@@ -73,7 +71,6 @@ export interface Connection {
   readonly learning: Promise<unknown> | undefined;
   /** Ends the connection and its whole process tree (X5). Resolves when nothing of it is left. */
   close(): Promise<void>;
-  /** Resolves at the end of `close`, whoever called it. */
   readonly gone: Promise<void>;
 }
 
@@ -94,7 +91,6 @@ export interface ConnectRequest {
   readonly timeoutMs: number;
   /** Aborting ends the attempt and everything started by it; the outcome is `cancelled`. */
   readonly signal: AbortSignal;
-  /** The server's log, for stderr, stray lines of stdout, `notifications/message` and the JSON-RPC trace. */
   readonly log: Log;
   /** The protocol version of the last list of this launch, if remembered (X8). */
   readonly spoke?: string | undefined;
@@ -103,7 +99,6 @@ export interface ConnectRequest {
   readonly client?: ServerClient | undefined;
 }
 
-/** The rest of the core starts servers through this; `createConnector` makes the real one. */
 export interface Connector {
   /** Never rejects for a server's faults. Nothing is left of an attempt that `failed` or was `cancelled`. */
   connect(request: ConnectRequest): Promise<ConnectOutcome>;

@@ -1,6 +1,4 @@
-/**
- * Reads a server's description (X3), and removes fields of later protocol versions from our messages to it. Messages of the server are understood in the format of any version. Everything here is pure.
- */
+/** Reads a server's description (X3), and removes fields of later protocol versions from our messages to it. Pure. */
 import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
@@ -8,9 +6,9 @@ import { isProtocolVersion, modernVersion, protocolVersions } from '../protocol/
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { inBrief, shortened } from '../protocol/inBrief.js';
 
-/** Versions are dates, so they sort as texts. */
 /** Some servers still speak it, and no client does. */
 const firstVersion = '2024-10-07';
+// Versions are dates, so they sort as texts.
 const completionContext = '2025-06-18';
 const protocolVersionHeader = '2025-06-18';
 const metaOfRoots = '2025-06-18';
@@ -28,7 +26,6 @@ export function answerParams(version: string, method: string, answer: Fields): F
   return { ...answer, roots: roots.map(plain) };
 }
 
-/** Returns the value of the header `MCP-Protocol-Version`, or undefined for a version that does not know the header. */
 export function versionHeader(version: string): string | undefined {
   return version >= protocolVersionHeader ? version : undefined;
 }

@@ -35,7 +35,6 @@ const longestCursor = 16 * 1024;
 const mostMalformed = 100;
 
 interface ListKind<Entry> {
-  /** The subject of the list, for messages. */
   readonly what: 'tools' | 'prompts' | 'resources';
   readonly method: string;
   readonly key: string;
@@ -263,22 +262,15 @@ interface OfferListerDeps {
   readonly clock: Clock;
   readonly share: LoopShare;
   readonly send: (method: string, params: Fields | undefined, signal: AbortSignal) => Promise<unknown>;
-  /** Completes "The tool …" for a tool not callable on this connection. */
   readonly whatIsWrongWithTool?: (tool: Fields) => string | undefined;
-  /** Returns in words why the connection has ended; undefined while it lives. */
   readonly causeOfEnd: () => string | undefined;
 }
 
 export class OfferLister {
-  /** By method: the time in epoch milliseconds until the list goes stale. */
   private readonly freshUntil = new Map<string, number>();
 
   constructor(private readonly deps: OfferListerDeps) {}
 
-  /**
-   * Returns, once, the lists older than their `ttlMs`. A list with notifications about its changes never goes stale,
-   * nor does one without a time.
-   */
   takeStale(): OfferKind[] {
     const now = this.deps.clock.now();
     const kinds = [tools, prompts, resources, templates].filter(({ method, what }) => {

@@ -53,9 +53,7 @@ export interface Protocol extends Disposable {
   begin(report: (notification: JSONRPCNotification) => void): Promise<void>;
   /** Returns a notification as the connection handles it; undefined if that has no use for it. */
   read(notification: JSONRPCNotification): JSONRPCNotification | undefined;
-  /** Resolves to the answer to a request of the server; undefined if it gets none. */
   answer(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields | undefined>;
-  /** True if the server may get this notification. */
   takes(notification: string): boolean;
   /** Completes "The tool …" for a tool that cannot be called. */
   whatIsWrongWithTool(tool: Fields): string | undefined;

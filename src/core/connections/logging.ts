@@ -8,14 +8,10 @@ import { isLogLevel, logLevelRank } from '../protocol/logLevels.js';
 import type { Fields } from '../protocol/client.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 
-/** This many lines are written at once, and then this many a second. */
 const burst = 500;
 const perSecond = 50;
 
-/**
- * A log safe from floods (S2): more lines than a person could read in a second are left out, and a line mentions their
- * number. Lines at level trace were requested, so they pass.
- */
+/** A log safe from floods (S2). Lines at level trace were requested, so they pass. */
 export function boundedLog(target: Log, clock: Clock): Log {
   const lines = new TokenBucket(clock, burst, perSecond);
   let leftOut = 0;
@@ -35,7 +31,6 @@ export function boundedLog(target: Log, clock: Clock): Log {
 
 const loggedDataLength = 4000;
 
-/** Writes a `notifications/message` of the server. */
 export function logMessage(log: Log, { level, logger, data }: Fields): void {
   const from = typeof logger === 'string' ? `[${logger}] ` : '';
   const text =

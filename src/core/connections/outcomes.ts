@@ -1,6 +1,4 @@
-/**
- * Reads the outcome of a request to a server from the answer, or from the error in its place. Everything here is pure.
- */
+/** Reads the outcome of a request to a server from the answer, or from the error in its place. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Fields } from '../protocol/client.js';
 import type { Progress, ServerOutcome } from '../protocol/request.js';

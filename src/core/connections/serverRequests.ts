@@ -1,12 +1,10 @@
 /**
- * Brings the requests and notifications of a server to the client that it means (G4). That is the client of the request
- * on whose stream they came, if the transport knows; else (stdio, HTTP+SSE) the only one that has a request in flight;
- * else, while nothing is in flight, the client that the instance belongs to. If several conversations have requests in
- * flight and the transport cannot distinguish them, the request is refused: the words of one conversation must not reach another.
+ * Brings the requests and notifications of a server to the client that it means (G4, G4d): the client of the request on
+ * whose stream they came, if the transport knows; else the only one that has a request in flight; else the client that
+ * the instance belongs to.
  *
- * Invariants: a server request ends with the request of ours that caused it. If the transport does not know which one
- * did, it ends with the last request that was open when it came. While a client is asked, the time limits for silence of
- * these requests do not run.
+ * Invariants: a server request ends with the requests of ours that may have caused it. While a client is asked, their
+ * time limits for silence do not run.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import { isObject } from '../base/isObject.js';
@@ -23,7 +21,6 @@ const mostElicitations = 1_000;
 export interface ServerRequest {
   readonly method: string;
   readonly params?: unknown;
-  /** The key of the request in a result of 2026-07-28 that requires input. */
   readonly key?: string;
 }
 
@@ -40,10 +37,7 @@ export class ServerRequests {
     private owner?: ServerClient,
   ) {}
 
-  /**
-   * Names the client that the instance belongs to from now on. Returns true if the server asked another one for roots,
-   * and is told now that they have changed.
-   */
+  /** Returns true if the server asked another client for roots, and is told now that they have changed. */
   belongsTo(client: ServerClient): boolean {
     this.owner = client;
     if (this.rootsOf === undefined || this.rootsOf === client.session) return false;
@@ -56,7 +50,6 @@ export class ServerRequests {
     return this.rootsOf !== undefined;
   }
 
-  /** Resolves when every question for roots has its answer. */
   async rootsAnswered(): Promise<void> {
     await this.rootsAsked;
   }
@@ -102,7 +95,6 @@ export class ServerRequests {
     }
   }
 
-  /** Keeps the elicitations that an error requires before the call is tried again. */
   noteRequired(data: unknown, client: ServerClient | undefined): void {
     const { elicitations } = (isObject(data) ? data : {}) as { elicitations?: unknown };
     if (!client || !Array.isArray(elicitations)) return;
@@ -112,7 +104,6 @@ export class ServerRequests {
     }
   }
 
-  /** Returns the requests of one conversation, the newest last. */
   private causesOf(message: object): readonly Exchange[] {
     const origin = this.transport.originOf?.(message);
     const related = origin === undefined ? undefined : this.peer.exchangeOf(origin);
@@ -126,7 +117,6 @@ export class ServerRequests {
     );
   }
 
-  /** Forwards the client's progress under the token that the server gave. */
   private progressOf(params: Fields | undefined): ((progress: Fields) => void) | undefined {
     const { progressToken } = metaOf(params);
     if (progressToken === undefined) return undefined;

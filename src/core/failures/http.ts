@@ -1,7 +1,4 @@
-/**
- * Explains why a server could not be reached over HTTP or did not answer with MCP (X3). Each cause has a factory.
- * Everything here is pure.
- */
+/** Explains why a server could not be reached over HTTP or did not answer with MCP (X3). Everything here is pure. */
 import type { ProblemCode } from '../base/problem.js';
 import { isSecretName } from '../base/secrets.js';
 import { everySyntax, foreignReference } from '../config/foreignReferences.js';
@@ -16,9 +13,7 @@ import {
 } from './transportFailure.js';
 
 interface Explanation {
-  /** By default `http-status`. */
   readonly code?: ProblemCode;
-  /** By default the server's key. */
   readonly path?: StartFailure['path'];
   readonly cause: string;
   readonly fix: string;
@@ -200,7 +195,6 @@ function byProxy(code: string, proxy: ProxyOnTheWay): Explanation | undefined {
   };
 }
 
-/** The advice for credentials that a server does not accept. */
 function renewal(credentials: readonly EnvValue[]): string {
   const sources = credentials.flatMap((value) => (value.kind === 'reference' ? [value.source] : []));
   const steps = sources.map((source) =>

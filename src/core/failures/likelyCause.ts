@@ -9,7 +9,6 @@ export interface LikelyCause {
   readonly fix: string;
 }
 
-/** The state of the process, and its arguments. */
 interface Circumstances {
   readonly args?: readonly string[];
   readonly runs?: boolean;
@@ -164,7 +163,6 @@ function explainListening(address: string | undefined, port: string): LikelyCaus
   };
 }
 
-/** Returns the last part of a path of any system. */
 export function baseName(file: string): string {
   return file.split(/[\\/]/).at(-1) ?? file;
 }
@@ -301,7 +299,6 @@ const clues: readonly Clue[] = [
   ],
 ];
 
-/** Returns the meaning of the output if the catalogue knows it. */
 export function clueIn(output: readonly string[], circumstances: Circumstances = {}): LikelyCause | undefined {
   const text = output.join('\n');
   for (const [pattern, explain] of clues) {

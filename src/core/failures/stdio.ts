@@ -1,7 +1,4 @@
-/**
- * Explains why a stdio server did not start (X3). Each cause has a factory for its text: the attempt, the reply and
- * the likely cause; `fix` is the next step. Everything here is pure.
- */
+/** Explains why a stdio server did not start (X3). Everything here is pure. */
 import type { ProblemCode } from '../base/problem.js';
 import { mask, withoutArgumentSecrets } from '../base/secrets.js';
 import type { StdioLaunch } from '../config/model.js';
@@ -18,7 +15,6 @@ export type StdioEnding =
   /** The process lives, but one of its streams has ended. */
   | { readonly kind: 'streamClosed'; readonly stream: 'input' | 'output' };
 
-/** The output of the process besides the protocol, bounded. */
 export interface StdioRemains {
   /** The last lines of stderr, oldest first. */
   readonly stderr: readonly string[];
@@ -193,7 +189,6 @@ function ofProgram(
   return { code, message, fix, path: [] };
 }
 
-/** Explains the failure of a program that runs, by its error and its output. */
 export function clueOf({ launch, remains }: StdioFacts, error: string): ReturnType<typeof clueIn> {
   return clueIn([error, ...outputLines(remains)], { args: launch.args });
 }
@@ -206,7 +201,6 @@ function withoutColours(line: string): string {
   return line.replace(/\u001b\[[\d;:?]{0,40}[A-Za-z]/g, '');
 }
 
-/** Returns a line as people can read it. */
 function readable(line: string): string {
   return withoutColours(line)
     .replace(/\s{1,100}/g, ' ')
@@ -245,7 +239,6 @@ export function commandLine(launch: Pick<StdioLaunch, 'command' | 'args' | 'argR
   return `\`${shortened(words.join(' '), commandLineLength)}\``;
 }
 
-/** Explains in sentences the end of a working connection. */
 export function causeOfDeath(ending: StdioEnding, remains: StdioRemains): string {
   const last = remains.stderr.at(-1);
   return sentences(

@@ -9,7 +9,6 @@ export type TransportFailureReason =
       readonly code: string;
       readonly detail: string;
       readonly url: string;
-      /** The proxy on the way. */
       readonly proxy?: ProxyOnTheWay;
     }
   /** The message was delivered, and the answer broke off or never began. The server may have acted on it. */
@@ -49,7 +48,6 @@ export type TransportFailureReason =
     }
   /** The token has ended, and the authorization server cannot be asked for another. */
   | { readonly kind: 'notRenewed'; readonly why: string; readonly url: string }
-  /** Our side ended the exchange. */
   | { readonly kind: 'closed'; readonly wasDelivered: boolean; readonly url: string };
 
 /** `unusable` completes "The proxy of the environment …"; it was not used. */
@@ -59,7 +57,6 @@ export type ProxyOnTheWay =
 
 /** The next step after a refused redirect. */
 export type RedirectRemedy =
-  /** The address that the server probably means. */
   | { readonly kind: 'write'; readonly url: string }
   | { readonly kind: 'signInPage' }
   /** The target must not be written either. */

@@ -27,12 +27,9 @@ import type { ServerOutcome } from '../protocol/request.js';
 
 export type Result = Record<string, unknown>;
 
-/** Handles everything from the other side except answers. */
 export interface PeerListener {
-  /** Resolves to the result of a request; undefined if it gets no answer. */
   answer(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields | undefined>;
   hear(notification: JSONRPCNotification): void;
-  /** An error came without the id of a request. */
   failed?(error: RpcError): void;
   /** The transport has ended; the open requests fail next. */
   ended(): void;
@@ -47,7 +44,6 @@ interface PeerDeps {
 
 interface ExchangeTerms {
   readonly timeouts: Timeouts;
-  /** Aborting it cancels the request at the other side. */
   readonly signal: CancelSignal;
   readonly client?: ServerClient | undefined;
   readonly onProgress?: ((params: Fields) => void) | undefined;
@@ -78,19 +74,16 @@ export class Peer {
     return this.deps.transport.start();
   }
 
-  /** Takes an id for a request or a progress token. */
   nextId(): number {
     return ++this.lastId;
   }
 
-  /** Begins one of our requests; whoever begins it disposes of it. */
   begin(terms?: ExchangeTerms, id?: RequestId): Exchange {
     const exchange = new Exchange(this, this.deps.clock, terms, id);
     if (this.hasEnded) exchange.fail(new ConnectionEnded());
     return exchange;
   }
 
-  /** Sends a request without limits but the signal. */
   request(method: string, params?: Fields, signal?: AbortSignal): Promise<Result> {
     return this.during(signal, undefined, (exchange) => exchange.send(method, params));
   }
@@ -262,7 +255,6 @@ export class Exchange implements Disposable {
     return this.resolve !== undefined;
   }
 
-  /** Settles as the work does, or rejects if the exchange ends first. */
   during<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.failure) return reject(this.failure);
@@ -298,7 +290,6 @@ export class Exchange implements Disposable {
     this.terms?.onProgress?.(params);
   }
 
-  /** Ends it, and cancels an unanswered message. */
   stop(reason: string): void {
     if (this.failure) return;
     if (this.resolve && this.sentAs !== undefined)
@@ -312,7 +303,6 @@ export class Exchange implements Disposable {
     this.reject?.(this.failure);
   }
 
-  /** Nothing more is awaited or asked for it. */
   dispose(): void {
     this.resolve = undefined;
     this.limits?.dispose();
@@ -354,7 +344,6 @@ export class CallLimits implements Disposable {
     private readonly clock: Clock,
     private readonly timeouts: Timeouts,
     private readonly caller: CancelSignal,
-    /** Called when one of them ends the call, with a reason for the server. */
     private readonly onEnd: (reason: string) => void,
   ) {
     this.whole = this.after('callMax');

@@ -15,9 +15,7 @@ export interface ServerTransport extends Transport {
   readonly hasHeaders?: boolean;
   /** True if the transport takes no more messages; `onclose` was called or will be. */
   readonly isOver?: boolean;
-  /** Why the transport ended, as a sentence. */
   readonly causeOfEnd: string;
-  /** Called when the server forgot the session and gave a new one. */
   onrenewed?: (() => void) | undefined;
   /** Ends the transport because the other side is not the same any longer. */
   fail?(cause: string): void;

@@ -13,7 +13,6 @@ export type Job = object;
 const extendedLimits = { class: 9, size: 144, flagsAt: 16, killOnClose: 0x2000 } as const;
 /** JOBOBJECT_BASIC_PROCESS_ID_LIST: two counts of four bytes, then ids of eight. */
 const processIdList = { class: 3, idsAt: 8, idSize: 8, most: 65536 } as const;
-/** PROCESS_SET_QUOTA and PROCESS_TERMINATE. */
 const accessToEnter = 0x0101;
 
 let kernel: ReturnType<typeof loadKernel> | undefined;
@@ -58,7 +57,6 @@ export function createJob(): Job | undefined {
   return undefined;
 }
 
-/** @returns true if the process is in the job now */
 export function enterJob(job: Job, pid: number): boolean {
   const opened = kernel?.open(accessToEnter, false, pid) as object | null | undefined;
   if (!kernel || !opened) return false;

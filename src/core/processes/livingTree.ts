@@ -16,7 +16,6 @@ export const markVariable = 'MCP_TOOLSETS_TREE';
 interface TreeTarget {
   /** The ids of the first processes. Their groups have the same ids. */
   readonly groups: readonly number[];
-  /** The beginning of the mark's value. */
   readonly mark: string;
   /** Processes started earlier do not count as marked, which saves reading them (Linux only). */
   readonly since?: string | undefined;
@@ -51,10 +50,7 @@ export class LivingTree implements TreeMembers {
     return members.size;
   }
 
-  /**
-   * Notes the end of the first processes: their ids may be reused from now on. The id of a group is not reused while
-   * it has members.
-   */
+  /** The ids of the first processes may be reused from now on. Those of groups are not while they have members. */
   firstEnded(): void {
     for (const pid of this.target.groups) this.ended.add(pid);
   }
@@ -87,7 +83,6 @@ export class LivingTree implements TreeMembers {
   }
 }
 
-/** Finds the members, by id; `known` holds the members of earlier looks. */
 export function belonging(
   table: ProcessTable,
   groups: readonly number[],

@@ -82,7 +82,6 @@ export async function psTable(): Promise<ProcessTable> {
   return parsePs(await output('ps', ['-ax', ...columns]));
 }
 
-/** Reads lines of `pid ppid pgid stat start…`. */
 export function parsePs(text: string): ProcessTable {
   const table = new Map<number, ProcessEntry>();
   for (const line of text.split('\n')) {

@@ -16,14 +16,12 @@ export interface ProcessStart {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** The whole environment of the child. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The value of the mark of all processes of the tree. It ends in a dot. */
   readonly mark: string;
   readonly keeper: TreeKeeper;
 }
 
-/** The end of the direct child. */
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;

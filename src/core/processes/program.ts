@@ -20,10 +20,7 @@ interface Where {
 
 const defaultPath = '/bin:/usr/bin';
 
-/**
- * Returns the path of the program. If the command is relative to the start folder, so is the path. Throws as a spawn
- * would.
- */
+/** Throws as a spawn would. The path of a command relative to the start folder is relative too. */
 export function posixProgram(command: string, env: Environment): string {
   if (command.includes('/')) return command;
   let forbidden = false;
@@ -44,11 +41,9 @@ export function posixProgram(command: string, env: Environment): string {
 /** For an existing file, ENOENT means that its interpreter or loader is missing. */
 export interface Unstartable {
   readonly file: string;
-  /** Undefined for a file other than a script. */
   readonly firstLine: FirstLine | undefined;
 }
 
-/** Returns the file of a command, if it exists. */
 export function fileOf(command: string, { cwd, env }: Where): Unstartable | undefined {
   try {
     const file = resolve(cwd, posixProgram(command, env));
@@ -61,7 +56,6 @@ export function fileOf(command: string, { cwd, env }: Where): Unstartable | unde
 interface WindowsProgram {
   readonly file: string;
   readonly args: readonly string[];
-  /** True if the arguments are quoted already. */
   readonly verbatim: boolean;
 }
 
@@ -165,7 +159,6 @@ function firstLineOf(file: string): FirstLine | undefined {
   }
 }
 
-/** Makes the error `spawn` would throw, for commands searched here. */
 function spawnError(code: string, command: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`spawn ${command} ${code}`), { code });
 }
@@ -175,7 +168,6 @@ const mostFolders = 200;
 
 export interface PathSearch {
   readonly folders: number;
-  /** Resolves to the command on PATH with the nearest name, if one is near. */
   readonly nearest: string | undefined;
 }
 

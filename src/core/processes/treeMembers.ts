@@ -4,7 +4,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 export interface TreeMembers {
   /** Finds the present members, so a member stays known after it loses its parent. */
   look(): Promise<unknown>;
-  /** The ids of the members living at the last look. */
   readonly pids: readonly number[];
   firstEnded(): void;
   /** Windows has no request to end: there, either signal ends all members. */
@@ -21,9 +20,7 @@ export interface TreeKeeper {
   prepare?(): void;
   /** Called in the turn of the process's creation. All of its tree carry `mark`. */
   admit(pid: number, mark: string): TreeMembers;
-  /** Called when nothing of the tree is left. */
   release(pid: number): void;
-  /** Ends all trees not released. */
   dispose(): Promise<void>;
 }
 
@@ -31,9 +28,7 @@ export interface TreeKeeper {
 const pollsMs = [2, 3, 5, 5, 10, 10, 20];
 const slowestPollMs = 40;
 
-/**
- * Repeats until `gone` returns true. `quick` is true in the first turns, because an expensive look does not pay then.
- */
+/** Repeats until `gone` returns true. In `quick` turns, an expensive look does not pay. */
 export async function pollUntilGone(
   gone: (turn: number, quick: boolean) => Promise<boolean> | boolean,
   deadline: () => number,

@@ -20,7 +20,6 @@ import { taskChanged } from '../../protocol/tasks.js';
 interface CommonDeps {
   readonly clock: Clock;
   readonly peer: Pick<Peer, 'begin'>;
-  /** The `_meta` of requests without a client. */
   readonly meta: Fields;
   /** True if each subscription has its own stream; otherwise all share one, in order. */
   readonly hasStreams: boolean;
@@ -79,7 +78,6 @@ export class Listening {
     this.all = [this.ofLists, this.resources.subscription, this.tasks.subscription];
   }
 
-  /** Resolves when the server reports changes of its lists, or is known not to. */
   async start(): Promise<void> {
     if (this.told.length === 0) return;
     const begun = this.ofLists.renew().then((outcome) => {
@@ -127,14 +125,12 @@ function printOf(method: string, { _meta: { [metaKeys.subscriptionId]: _, ...met
 
 interface WatchedItemsDeps extends Omit<SubscriptionDeps, 'wanted' | 'onGap'> {
   readonly key: string;
-  /** Called with each of them after notifications about it may have been missed. */
   readonly onGap: (id: string) => void;
 }
 
 /** Receives notifications about single watched items: one subscription for all of a kind. */
 export class WatchedItems {
   readonly subscription: Subscription;
-  /** With the outcome of asking for each. */
   private readonly ids = new Map<string, ReturnType<Subscription['renew']>>();
 
   constructor(private readonly deps: WatchedItemsDeps) {
@@ -209,7 +205,6 @@ const underWayMs = 1_000;
  */
 export class Subscription {
   private current: Request | undefined;
-  /** The request last acknowledged by the server. */
   private holding: Request | undefined;
   private leaving: Leaving | undefined;
   private turn: Promise<unknown> = Promise.resolve();
@@ -217,7 +212,6 @@ export class Subscription {
 
   constructor(private readonly deps: SubscriptionDeps) {}
 
-  /** Begins with the present filter, after earlier renewals. */
   renew(): Promise<Begun> {
     const turn = this.turn.then(() => this.renewNow());
     this.turn = turn;

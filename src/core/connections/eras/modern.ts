@@ -58,7 +58,6 @@ export class ModernProtocol implements Protocol {
   private learning: Promise<void> | undefined;
   private isDoubted = false;
 
-  /** @param capabilities the server's capabilities, word for word */
   constructor(
     private readonly deps: ModernDeps,
     readonly facts: ServerFacts,
@@ -203,7 +202,6 @@ export class ModernProtocol implements Protocol {
     };
   }
 
-  /** Lists the tools for their wishes about headers, once for all waiting calls. */
   private learnHeaders(): Promise<void> {
     this.learning ??= this.learnPages()
       .catch(() => undefined)
@@ -306,7 +304,6 @@ function isExpectedTask(result: Result, method: string, request: Fields): boolea
   return method === 'tools/call' && isObject(declared) && taskIn(result) !== undefined && knowsTasks(declared);
 }
 
-/** Removes the fields meant for this connection only. */
 function withoutEnvelope(result: Result): Result {
   const { resultType, ...rest } = result;
   const whole = resultType === undefined ? result : rest;
@@ -328,7 +325,6 @@ export type Discovery =
   | { readonly kind: 'modern'; readonly answer: InitializeAnswer; readonly capabilities: Fields }
   /** The server knows discovery, but only versions unknown here, or it could not be asked. */
   | Extract<FailedOpening, { kind: 'refused' | 'transport' }>
-  /** It is not an answer to `server/discover`. */
   | { readonly kind: 'none' };
 
 function readDiscovery(result: unknown): Discovery {
@@ -382,13 +378,9 @@ export async function discover(
   }
 }
 
-/**
- * A server known as modern gets `initialize` too if it does not answer within this. It may have become a legacy
- * server, silent about unknown requests, or it is slow to start.
- */
+/** A silent server known as modern gets `initialize` too: it may be legacy now, or it is slow to start. */
 const discoverLimitMs = 5_000;
 
-/** Resolves to undefined if the time is over first. */
 export function inTime(clock: Clock, discovery: Promise<Discovery>): Promise<Discovery | undefined> {
   const first = (over: AbortSignal): Promise<Discovery | undefined> =>
     Promise.race([discovery, untilAborted(over).then(() => undefined)]);

@@ -37,7 +37,6 @@ export interface OpeningDeps {
   readonly log: Log;
   readonly trace: () => boolean;
   readonly timeoutMs: number;
-  /** Aborted when the time is up or nobody wants the connection. */
   readonly signal: AbortSignal;
 }
 
@@ -51,7 +50,6 @@ export type Opening =
     }
   | FailedOpening;
 
-/** Tools changing during the list are listed again, this often at most. */
 const mostListings = 3;
 /** Missing prompts and resources are a separate problem; the tools do not wait longer for them. */
 const othersLimitMs = 5_000;
@@ -88,7 +86,6 @@ export async function openConnection(deps: OpeningDeps): Promise<Opening> {
 }
 
 class Unopened implements PeerListener {
-  /** An error of the server about an unreadable request. */
   error: RpcError | undefined;
   hasEnded = false;
 

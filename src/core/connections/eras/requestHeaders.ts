@@ -1,6 +1,4 @@
-/**
- * The headers of requests to one server of the modern era, or to the gateway. Its only state is the tools it has seen.
- */
+/** The headers of requests to one server of the modern era, or to the gateway. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { BoundedMap } from '../../base/boundedMap.js';
 import { isObject } from '../../base/isObject.js';
@@ -19,7 +17,6 @@ const mostTools = 10_000;
 const none: readonly MirroredParam[] = [];
 
 export class RequestHeaders {
-  /** A server may list different tools each time. */
   private readonly tools = new BoundedMap<string, readonly MirroredParam[]>(mostTools);
 
   learn({ tools }: Fields): void {

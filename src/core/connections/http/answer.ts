@@ -24,7 +24,6 @@ const refusalLimit = 1024 * 1024;
 const shortestRetryMs = 100;
 const longestRetryMs = 10 * 60_000;
 
-/** The stream ended or broke off before the answer. */
 interface Unfinished {
   readonly lastEventId: string;
   readonly failure: TransportFailure;
@@ -36,7 +35,6 @@ const mayBeJson = /^(?:application\/.*json.*|text\/(?:json|plain)|application\/o
 
 const mostResumptions = 5;
 const firstDelayMs = 1000;
-/** A stream still open after its answer is closed after this. */
 const afterAnswerMs = 2000;
 
 type AnswerReader = Pick<EventStreamReader, 'deliver' | 'onRetry' | 'log' | 'share'>;
@@ -157,7 +155,6 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: Ans
   if (!messages?.some((message) => answers(message, id))) throw notMcp(reply, inShort(text));
 }
 
-/** Reads the stream of an answer, also when it is resumed. @param after the event to resume after */
 async function readStream(
   reply: HttpReply,
   id: RequestId,
@@ -216,10 +213,8 @@ interface EventStreamReader {
   readonly log: Log;
   readonly isAsked: (message: JSONRPCMessage) => boolean;
   readonly share: LoopShare;
-  /** The most characters of an event; by default, the limit of an answer. */
   readonly most?: number;
   readonly onOther?: (event: string, data: string) => void;
-  /** Called with an id fit for a header. */
   readonly onId?: (id: string) => void;
   /** Called at the end with the beginning of a stream without any event. */
   readonly onUnread?: (text: string) => void;

@@ -25,7 +25,6 @@ const idleSocketMs = 4000;
 
 export interface Refusal {
   readonly status: number;
-  /** The header `WWW-Authenticate`. */
   readonly header: string | undefined;
 }
 
@@ -41,17 +40,12 @@ export type Verdict =
     }
   | { readonly kind: 'notRenewed'; readonly why: string };
 
-/** The right to use a server after a person or a program has signed in to it. */
 export interface HttpAccess {
   token(): Promise<string | undefined>;
-  /**
-   * @param used the token of the refused request
-   * @param again a new token was tried already
-   */
+  /** @param used the token of the refused request. @param again a new token was tried already */
   refused(refusal: Refusal, used: string | undefined, again: boolean): Promise<Verdict>;
 }
 
-/** The sockets of a message. */
 type Kind = 'call' | 'other';
 type Message = Omit<HttpExchange, 'credentials' | 'agents'>;
 
@@ -112,7 +106,6 @@ export class HttpEndpoint {
     return this.exchange({ method: 'GET', url: this.url, headers, signal }, kind);
   }
 
-  /** Ends the session at the server. */
   remove(signal: AbortSignal): Promise<HttpReply> {
     const headers = { accept: 'application/json' };
     return this.exchange({ method: 'DELETE', url: this.url, headers, signal }, 'other');
@@ -190,7 +183,6 @@ export interface HttpChannel {
   close(): Promise<void>;
 }
 
-/** We do not wait longer for a server to take a cancellation. */
 const cancelLimitMs = 10_000;
 
 /** An open request. It can be taken back until the server has it. */
@@ -203,10 +195,7 @@ export class OpenRequest {
     this.isDelivered = isDelivered;
   };
 
-  /**
-   * Ends it. If the server may have it, the server gets the cancellation first, because the end of an exchange cancels
-   * nothing (X6). Rejects if the server does not take the cancellation.
-   */
+  /** If the server may have it, it gets the cancellation first, because the end of an exchange cancels nothing (X6). */
   async cancel(clock: Clock, closing: AbortSignal, tell: (signal: AbortSignal) => Promise<void>): Promise<void> {
     try {
       if (this.isDelivered) await limited(clock, cancelLimitMs, closing, tell);

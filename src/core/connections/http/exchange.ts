@@ -32,16 +32,13 @@ export interface HttpExchange {
   readonly redirects?: 'follow' | 'leave';
   /** The signal of this exchange only. Aborting it also ends the reading of the body. */
   readonly signal: AbortSignal;
-  /** Called when the request goes out. From then on the server may act on it. */
   readonly onDelivered?: (() => void) | undefined;
 }
 
 export interface HttpReply {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
-  /** The media type in lower case, without parameters. */
   readonly contentType: string;
-  /** The target of the last redirect. */
   readonly url: URL;
   readonly body: Readable;
 }
@@ -96,7 +93,6 @@ export function isWithinOrigin(origin: URL, url: URL): boolean {
   return upgraded && origin.hostname === url.hostname && origin.port === '' && url.port === '';
 }
 
-/** Returns the address without user, password, query and fragment, for messages. */
 export function shown(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
@@ -106,7 +102,6 @@ export function isForNow({ status }: HttpReply): boolean {
   return [408, 409, 425, 429].includes(status) || (status >= 500 && status !== 501);
 }
 
-/** Resolves to the whole body as text. Rejects if it breaks off or is larger than `limit` bytes. */
 export async function readText(reply: HttpReply, limit: number): Promise<string> {
   return withoutMark(Buffer.concat(await readPieces(reply, limit)).toString('utf8'));
 }
@@ -135,7 +130,6 @@ export async function readPieces(
 /** This many bytes of an unwanted body are read to keep its socket. */
 const mostDiscarded = 64 * 1024;
 
-/** The limit for reading a body for its socket or for a message. */
 const unwantedLimitMs = 2000;
 
 /** Closes an endless body, because other messages would lack its socket. */
@@ -173,7 +167,6 @@ export async function readShort(reply: HttpReply, clock: Clock = systemClock): P
   return inShort(Buffer.concat(chunks).toString('utf8'));
 }
 
-/** Makes one line of about 300 characters without markup. */
 export function inShort(text: string): string {
   const start = text.slice(0, lookedAt);
   const plain = /<html|<!doctype/i.test(start) ? pageText(start) : start;

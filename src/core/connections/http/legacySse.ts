@@ -23,7 +23,6 @@ const endpointLimitMs = 10_000;
 export class LegacySseChannel implements HttpChannel {
   private readonly closing = sharedController();
   private target: URL | undefined;
-  /** Requests with an exchange still open at the server. */
   private readonly posting = new TransientMap<RequestId, OpenRequest>();
   /** The ids of requests without an answer, as texts, because some servers answer with the number as a text. */
   private readonly asked = new TransientMap<string, true>();

@@ -19,9 +19,7 @@ import { errorCodes } from '../../protocol/errors.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
 
 export interface HttpSessionDeps extends HttpChannelDeps {
-  /** The limit for beginning a new session, in milliseconds. All messages wait for it. */
   readonly timeoutMs: number;
-  /** Called when the server forgot the session and gave another. The state of the old one is gone. */
   readonly onRenewed: () => void;
 }
 
@@ -55,10 +53,8 @@ export class HttpSession {
   private renewing: Promise<void> | undefined;
   private renewals = 0;
   private given = false;
-  /** The time in epoch milliseconds when the present session began. */
   private since: number;
   private accepted = 0;
-  /** The sessions in a row that were refused right after they began. */
   private earlyLosses = 0;
 
   /** @param onLost called when the server gave no new session, even if no request waits for it */
@@ -112,7 +108,6 @@ export class HttpSession {
     return reply;
   }
 
-  /** Resolves to undefined if the reply denies the session of the message, and to the reply otherwise. */
   private async unlessRefused(reply: HttpReply, id: RequestId | undefined): Promise<HttpReply | undefined> {
     if (reply.status < 400) return reply;
     if (reply.status === 401 && reply.headers['www-authenticate'] !== undefined) return reply;
@@ -187,7 +182,6 @@ export class HttpSession {
     return answer;
   }
 
-  /** Ends the session at the server; never rejects. */
   async remove(signal: AbortSignal): Promise<void> {
     if (!this.given) return;
     try {

@@ -1,7 +1,4 @@
-/**
- * Speaks Streamable HTTP as a client (X2, X4): every message is posted; answers come as JSON or events; one more
- * stream brings unrequested messages.
- */
+/** Speaks Streamable HTTP (X2, X4): every message is posted, and one more stream brings unrequested messages. */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { finished } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -63,7 +60,6 @@ export class StreamableChannel implements HttpChannel {
     }
   }
 
-  /** Sends the first message. Resolves to the failure in place of delivering it. */
   async initialize(id: RequestId, message: JSONRPCMessage): Promise<TransportFailure | undefined> {
     return await this.answerTo(id, message);
   }
@@ -125,7 +121,6 @@ export class StreamableChannel implements HttpChannel {
     }
   }
 
-  /** Posts a message without an answer. Rejects if the server does not take it. */
   private async tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
     try {
       const reply = await this.session.post(message, 'other', signal);
@@ -236,10 +231,7 @@ class ServerStream {
 const probeLimitMs = 2000;
 const mostAttempts = 3;
 
-/**
- * Finds out if anything still listens after an exchange broke off (X4). Invariants: one probe at a time; silence
- * within the limit does not prove death; an unreachable server is dead at once.
- */
+/** Finds out if anything still listens after an exchange broke off (X4). Silence does not prove death. */
 class Liveness {
   private probing: Promise<void> | undefined;
   private probes = 0;
@@ -249,10 +241,7 @@ class Liveness {
     private readonly closing: AbortSignal,
   ) {}
 
-  /**
-   * Considers the meaning of a failed exchange for the connection. Requests with the same cause of failure report
-   * first, because the end of the connection makes the results of the others unknown.
-   */
+  /** Requests that failed for the same reason report first: the end of the connection makes other results unknown. */
   judge({ reason, message }: TransportFailure): void {
     const { closing } = this;
     const { clock, die } = this.deps;
@@ -265,7 +254,6 @@ class Liveness {
       );
   }
 
-  /** Resolves to true if the server answers a ping in the present session. */
   async answersPing(): Promise<boolean> {
     const reply = await this.deps.endpoint.post(this.ping(), 'other', this.closing).catch(() => undefined);
     if (reply) discard(reply.body);

@@ -25,7 +25,6 @@ interface HttpTransportDeps {
   readonly launch: HttpLaunch;
   readonly log: Log;
   readonly clock: Clock;
-  /** The server's account for all its connections; by default a new one. */
   readonly share?: LoopShare | undefined;
   readonly clientVersion: string;
   readonly timeoutMs: number;
@@ -71,7 +70,6 @@ export class HttpTransport implements ServerTransport {
   private state: State = { kind: 'idle' };
   private readonly origins = new WeakMap<object, RequestId>();
   private sessionTried = false;
-  /** The number of our answers not yet taken by the server. */
   private answering = 0;
   private ending: Promise<void> | undefined;
   private readonly endpoint: HttpEndpoint;
@@ -180,10 +178,7 @@ export class HttpTransport implements ServerTransport {
     return channel;
   }
 
-  /**
-   * A configured session is one that exists: its server takes no second initialize, but knows it. If it does not, the
-   * session is over, and a new one is begun.
-   */
+  /** A configured session exists already, so its server takes no second initialize. */
   private async withoutInitialize(
     streamable: StreamableChannel,
     id: RequestId,

@@ -27,7 +27,7 @@ interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport'> {
   readonly process: Pick<ProcessStart, 'mark' | 'keeper'>;
 }
 
-/** Resolves to `cancelled` if the caller aborted the signal; `timedOut` is true if the time limit did. */
+/** @param timedOut true if the time limit aborted the signal, and not the caller */
 export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
   const { launch, log } = deps;
   const env = childEnvironment(deps.hostEnv, launch);
@@ -52,7 +52,6 @@ export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boole
   });
 }
 
-/** ENOENT may mean a missing command or a missing folder. */
 async function notStarted(launch: StdioLaunch, error: NodeJS.ErrnoException, env: Environment): Promise<StartFailure> {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') return commandNotStarted(launch, error);
   const folder = await stat(launch.cwd).catch(() => undefined);
@@ -67,7 +66,6 @@ export function inherited(hostEnv: Environment): Environment {
   return Object.fromEntries(Object.entries(hostEnv).filter(([name]) => name.toUpperCase() !== tokenVariable));
 }
 
-/** Returns that environment, overlaid with that of the launch (C2). */
 function childEnvironment(hostEnv: Environment, launch: StdioLaunch): Environment {
   const own = [...launch.env].map(([name, { value }]) => [name, value] as const);
   return overlaid(overlaid(inherited(hostEnv), launch.envFile?.values ?? []), own);

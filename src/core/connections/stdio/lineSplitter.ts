@@ -8,19 +8,14 @@ interface LineSplitterDeps {
   readonly onLine: (line: string) => void;
   /** Gets lines longer than this, in bytes, as pieces. */
   readonly long?: { readonly from: number; readonly onLine: (pieces: readonly Buffer[]) => void };
-  /**
-   * Called when a line grows over the limit: `cut` gives its pieces as lines, cut between words; `stop` ends all
-   * reading; `skip` leaves the line out.
-   */
+  /** For a line over the limit, `cut` gives its pieces as lines, `stop` ends all reading, `skip` leaves it out. */
   readonly onExcess: () => 'cut' | 'stop' | 'skip';
-  /** Called at the end of a skipped line, with its beginning and its end. */
   readonly onSkipped?: (head: string, tail: string) => void;
 }
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const space = 0x20;
-/** Larger pieces, in bytes, are kept unchanged. */
 const smallPiece = 32 * 1024;
 /** The part kept of each end of a skipped line, in bytes. */
 export const endLength = 4 * 1024;
@@ -55,7 +50,6 @@ export class LineSplitter {
     return typeof limit === 'number' ? limit : limit();
   }
 
-  /** Gives the text after the last break, if there is any. */
   end(): void {
     if (this.length > 0 && !this.stopped) this.flush();
   }

@@ -28,10 +28,7 @@ interface StdioTransportDeps {
   readonly tree: Pick<ProcessTree, 'pid' | 'stdin' | 'stdout' | 'stderr' | 'exited' | 'stop'>;
   readonly log: Log;
   readonly share?: LoopShare | undefined;
-  /**
-   * If a stream ends first, the exit is awaited this long, because it says more, and takes its time on a busy machine.
-   * In milliseconds; by default 2,000.
-   */
+  /** If a stream ends first, the exit is awaited this long, because it says more. By default 2,000 ms. */
   readonly exitGraceMs?: number;
 }
 
@@ -48,7 +45,6 @@ const usualExitGraceMs = 2000;
 const stderrRate = 4 * 1024 * 1024;
 /** With this many unread bytes, a server gets no more answers to its requests. */
 const answerBacklog = 1024 * 1024;
-/** The limit for reading the output of a grandchild after the exit. */
 const drainLimitMs = 30;
 
 export class StdioTransport implements ServerTransport {
@@ -67,7 +63,6 @@ export class StdioTransport implements ServerTransport {
   private isRest = false;
   private hasExited = false;
   private finished: StdioEnding | undefined;
-  /** The number of requests sent one after the other since two were in flight. */
   private inARow = 0;
   private quietTurns = 0;
   private drained: Promise<void> | undefined;
@@ -317,7 +312,6 @@ export class StdioTransport implements ServerTransport {
     this.deliver([{ jsonrpc: '2.0', id, error: { code: errorCodes.parse, message } }]);
   }
 
-  /** A line over the limit costs the call it answers. */
   private leaveOut(head: string, tail: string): void {
     const id = this.askedIn(head, tail);
     this.spend(unaskedMs);
@@ -332,7 +326,6 @@ export class StdioTransport implements ServerTransport {
     return 'skip';
   }
 
-  /** Returns the id of the request answered by a line with only its ends known. */
   private askedIn(head: string, tail: string): string | undefined {
     const id = idInEnds(head, tail) ?? (this.asked.size === 1 ? this.asked.keys()[0] : undefined);
     return id !== undefined && this.asked.has(id) && !head.includes('"method"') ? id : undefined;

@@ -21,7 +21,6 @@ import { commandLine, withoutInterpreter } from '../../failures/stdio.js';
 interface ValueCommandsDeps {
   readonly env: Environment;
   readonly clock: Clock;
-  /** Returns a new mark for the tree of a process. */
   readonly process: () => Pick<ProcessStart, 'mark' | 'keeper'>;
 }
 
@@ -131,7 +130,6 @@ export class ValueCommands {
   }
 }
 
-/** The content of a stream: all of it up to a limit, or its end. */
 class Captured {
   private readonly pieces: Buffer[] = [];
   private size = 0;

@@ -63,7 +63,6 @@ export class OAuthAccess implements HttpAccess {
   private lacking: { readonly scope: string | undefined } | undefined;
   /** The last sign-in did not come back: the authorization server may have forgotten this client. */
   private registrationDoubted = false;
-  /** True if the store is unusable, so the grant exists only here. */
   private storeFails = false;
   private secrets: { dispose(): void }[] = [];
   private readonly ending = new AbortController();
@@ -193,7 +192,6 @@ export class OAuthAccess implements HttpAccess {
     return { kind: 'signIn', why };
   }
 
-  /** Returns the scopes to request, as far as the server has named any. */
   private wantedScope({ scopes }: Authority): string | undefined {
     if (!this.lacking) return this.challenge.scope;
     const all = scopes?.join(' ');
@@ -240,7 +238,6 @@ export class OAuthAccess implements HttpAccess {
     await this.keep({ registration: isUnknown ? undefined : registration, grant: undefined });
   }
 
-  /** Resolves to undefined if a person must sign in. */
   private async renewal(grant: Grant | undefined, signal: AbortSignal): Promise<Renewal | undefined> {
     const { launch } = this;
     const { clock } = this.deps;
@@ -345,13 +342,9 @@ export class OAuthAccess implements HttpAccess {
 }
 
 const bodyLimit = 1024 * 1024;
-/** These replies may have no body. */
 const bodiless = [204, 205, 304];
 
-/**
- * Gives the SDK's functions a `fetch` over our HTTP exchange, so proxies, certificates and failures are the same as for
- * other requests. It follows no redirect; bodies are small.
- */
+/** Gives the SDK a `fetch` over our HTTP exchange, with the same proxies, certificates and failures. */
 function oauthFetch(agents: HttpAgents, userAgent: string, signal: AbortSignal): FetchLike {
   return async (target, init) => {
     const headers = Object.fromEntries(new Headers(init?.headers));
@@ -376,11 +369,8 @@ function oauthFetch(agents: HttpAgents, userAgent: string, signal: AbortSignal):
   };
 }
 
-/** Reads the header `WWW-Authenticate` of a refusal (RFC 6750, RFC 9728). Everything here is pure. */
-
 interface Challenge {
   readonly isBearer: boolean;
-  /** The address of the protected resource metadata. */
   readonly metadataUrl: URL | undefined;
   readonly scope: string | undefined;
   readonly error: string | undefined;

@@ -8,7 +8,6 @@ export interface SecretStore {
   get(key: string): PromiseLike<string | undefined>;
   store(key: string, value: string): PromiseLike<void>;
   delete(key: string): PromiseLike<void>;
-  /** Fires also for changes by other windows. */
   readonly onDidChange: (listener: (change: { readonly key: string }) => void) => { dispose(): unknown };
 }
 
@@ -21,7 +20,6 @@ export function timelyAnswer<Answer>(clock: Clock, answer: Promise<Answer>): Pro
   return limited(clock, answerLimitMs, undefined, (over) => unlessAborted(answer, over), late);
 }
 
-/** The browser comes back here after a sign-in. */
 export interface Redirect {
   readonly url: string;
   /** The port, if the redirect leads to this machine. */
@@ -37,7 +35,6 @@ export interface SignInParties {
   readonly server: string;
   readonly issuer: string;
   readonly page: string;
-  /** The site for exchanging the code for the token. */
   readonly tokens: string;
   /** Further sites named by the authorization server, besides the issuer's. */
   readonly elsewhere: readonly string[];
@@ -46,7 +43,6 @@ export interface SignInParties {
 export interface SignInBrowser {
   /** Resolves to true if the person agrees: these belong together, though nothing else shows it. */
   confirm(parties: SignInParties): Promise<boolean>;
-  /** Rejects if there is no browser. */
   show(url: URL, parties: SignInParties): Promise<void>;
   /** @param port of this machine, if the authorization server knows one. @param isFixed it takes no other. */
   waitForReturn(port: number | undefined, isFixed: boolean): Promise<Redirect>;

@@ -42,7 +42,6 @@ interface Discovery {
   /** The address in the server's challenge; if nothing is there, the well-known addresses are tried. */
   readonly metadataUrl: URL | undefined;
   readonly issuer: string | undefined;
-  /** True if a person requested it. */
   readonly byPerson: boolean;
   readonly fetchFn: FetchLike;
 }
@@ -128,7 +127,6 @@ export function isSameIssuer(one: string, other: string): boolean {
   return one.replace(/\/$/, '') === other.replace(/\/$/, '');
 }
 
-/** Throws for servers we must not trust with a code or a token. */
 export function checkAuthority(authority: Authority): void {
   const { issuer, metadata } = authority;
   checkIssuer(authority);

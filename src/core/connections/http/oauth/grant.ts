@@ -21,13 +21,11 @@ export interface Grant {
   /** The client of the token, the only one able to renew it; absent for a program's token, because nobody renews it. */
   readonly client: OAuthClientInformationMixed | undefined;
   readonly tokens: OAuthTokens;
-  /** The end in epoch milliseconds; absent if the server did not say. */
   readonly expiresAt: number | undefined;
   /** The requested scopes; the token may have less. */
   readonly scope: string | undefined;
 }
 
-/** The content of the store. After signing out it is only the registration. */
 export interface Kept {
   /** The registration for the next sign-in, perhaps another than the grant's. */
   readonly registration: Registration | undefined;
@@ -87,7 +85,6 @@ export function granted(
   };
 }
 
-/** Returns the scopes of all, each of them once. */
 export function joinedScopes(...scopes: readonly (string | undefined)[]): string | undefined {
   const each = new Set(scopes.flatMap(scopesOf));
   return each.size === 0 ? undefined : [...each].join(' ');

@@ -18,7 +18,6 @@ interface OAuthDeps {
   readonly secrets: SecretStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called with values we must never show; disposing of the result takes them back. */
   readonly keepSecret: (values: readonly string[]) => { dispose(): void };
   readonly clientVersion: string;
   readonly agents?: MakeAgents;

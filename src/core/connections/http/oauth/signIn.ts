@@ -38,9 +38,7 @@ interface SignInDeps {
   readonly scope: string | undefined;
   readonly fetchFn: FetchLike;
   readonly signal: AbortSignal;
-  /** Called with data to keep, whatever becomes of the sign-in. */
   readonly onRegistered: (registration: Registration) => Promise<void>;
-  /** Called when the person is with the authorization server. */
   readonly onShown: () => void;
 }
 
@@ -132,10 +130,7 @@ async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registrati
   }
 }
 
-/**
- * Returns the scopes of the file, else the ones requested by the server, else all its scopes, with the right to stay
- * signed in.
- */
+/** The scopes of the file, else those requested by the server, else all its scopes; with the right to stay signed in. */
 function scopeOf({ launch, scope, authority }: SignInDeps): string | undefined {
   const own = launch.oauth?.scopes ?? [];
   const wanted = joinedScopes(own.join(' '), own.length > 0 ? undefined : (scope ?? authority.scopes?.join(' ')));
