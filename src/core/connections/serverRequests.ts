@@ -31,7 +31,7 @@ export class ServerRequests {
   private rootsAsked: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly peer: Pick<Peer, 'exchangeOf' | 'exchanges'>,
+    private readonly peer: Pick<Peer, 'exchangeOf' | 'open'>,
     private readonly transport: Pick<ServerTransport, 'originOf'>,
     private readonly notify: (method: string, params?: Fields) => void,
     private owner?: ServerClient,
@@ -108,7 +108,7 @@ export class ServerRequests {
     const origin = this.transport.originOf?.(message);
     const related = origin === undefined ? undefined : this.peer.exchangeOf(origin);
     if (related?.limits) return [related];
-    const [first, ...others] = new Set(this.peer.exchanges().filter(({ client }) => client !== undefined));
+    const [first, ...others] = new Set(this.peer.open.values().filter(({ client }) => client !== undefined));
     if (!first) return [];
     if (others.every(({ client }) => client && isSame(first.client, client))) return [first, ...others];
     throw new RpcFailure(
@@ -130,22 +130,19 @@ export class ServerRequests {
 }
 
 /** Asks under a signal aborted with the last of the requests. */
-function during<T>(causes: readonly Exchange[], ask: (ended: AbortSignal) => Promise<T>): Promise<T> {
+async function during<T>(causes: readonly Exchange[], ask: (ended: AbortSignal) => Promise<T>): Promise<T> {
   const all = new AbortController();
   let open = causes.length;
   const noteEnd = (): void => {
     open -= 1;
     if (open === 0) all.abort();
   };
-  const nested = causes.reduce<() => Promise<T>>(
-    (inner, cause) => () =>
-      cause.asking((ended) => {
-        ended.addEventListener('abort', noteEnd, { once: true });
-        return inner();
-      }),
-    () => ask(all.signal),
-  );
-  return nested();
+  const questions = causes.map((cause) => cause.question(noteEnd));
+  try {
+    return await ask(all.signal);
+  } finally {
+    for (const question of questions) question.dispose();
+  }
 }
 
 function isSame(a: ServerClient | undefined, b: ServerClient): boolean {

@@ -122,35 +122,26 @@ function wrapping(contentType: string, body: string): string | undefined {
 
 function redirected(remedy: RedirectRemedy | undefined): Explanation {
   const path = ['url'];
-  switch (remedy?.kind) {
-    case 'write':
-      return {
-        path,
-        cause:
-          'The address differs by a slash at the end, and the server redirects to a place that is not used for safety.',
-        fix: `Write ${remedy.url} as url.`,
-        instead: remedy.url,
-      };
-    case 'signInPage':
-      return {
-        path,
-        cause: 'The server wants a person to sign in on a web page, which a program cannot do.',
-        fix: 'Look in the server’s documentation for an address or a token for programs.',
-      };
-    case 'unsafe':
-      return {
-        path,
-        cause: 'The server redirects to an address that is not safe to use from here.',
-        fix: 'Ask who runs the server for its encrypted public address, and write that as url.',
-      };
-    case undefined:
-      return {
-        path,
-        cause: 'The server has moved.',
-        fix: 'Write the address that the server redirects to as url, if you trust it.',
-      };
-  }
+  if (remedy?.kind !== 'write') return { path, ...redirects[remedy?.kind ?? 'moved'] };
+  const cause =
+    'The address differs by a slash at the end, and the server redirects to a place that is not used for safety.';
+  return { path, cause, fix: `Write ${remedy.url} as url.`, instead: remedy.url };
 }
+
+const redirects: Readonly<Record<'signInPage' | 'unsafe' | 'moved', Explanation>> = {
+  signInPage: {
+    cause: 'The server wants a person to sign in on a web page, which a program cannot do.',
+    fix: 'Look in the server’s documentation for an address or a token for programs.',
+  },
+  unsafe: {
+    cause: 'The server redirects to an address that is not safe to use from here.',
+    fix: 'Ask who runs the server for its encrypted public address, and write that as url.',
+  },
+  moved: {
+    cause: 'The server has moved.',
+    fix: 'Write the address that the server redirects to as url, if you trust it.',
+  },
+};
 
 function unreadable(code: string): Explanation {
   if (code.startsWith('HPE_')) {

@@ -45,14 +45,13 @@ const launchers: Readonly<Record<string, { readonly comesWith: string; readonly 
   podman: { comesWith: 'Podman', install: 'Install Podman' },
 };
 
+function notStarted(code: ProblemCode, key: 'command' | 'cwd', what: string, fix: string): StartFailure {
+  return { code, path: [key], message: `did not start: ${what}`, fix };
+}
+
 export function commandNotFound(launch: StdioLaunch, { folders, nearest }: PathSearch): StartFailure {
   const { command } = launch;
-  const failed = (what: string, fix: string): StartFailure => ({
-    code: 'command-not-found',
-    path: ['command'],
-    message: `did not start: ${what}`,
-    fix,
-  });
+  const failed = (what: string, fix: string): StartFailure => notStarted('command-not-found', 'command', what, fix);
   if (/[\\/]/.test(command)) {
     return failed(
       `the file ${command} does not exist (looked for from ${launch.cwd}).`,
@@ -80,17 +79,12 @@ export function packageMissing({ command, args }: StdioLaunch): StartFailure | u
     return undefined;
   }
   const yes = name === 'npx' ? "'-y', " : '';
-  return {
-    code: 'missing-key',
-    path: ['command'],
-    message: `did not start: ${name} needs the name of a package.`,
-    fix: `Write it in args, for example \`args: [${yes}'some-server']\`.`,
-  };
+  const fix = `Write it in args, for example \`args: [${yes}'some-server']\`.`;
+  return notStarted('missing-key', 'command', `${name} needs the name of a package.`, fix);
 }
 
 export function folderMissing({ cwd }: StdioLaunch): StartFailure {
-  const message = `did not start: the folder ${cwd} does not exist.`;
-  return { code: 'cwd-missing', path: ['cwd'], message, fix: 'Create the folder, or correct cwd.' };
+  return notStarted('cwd-missing', 'cwd', `the folder ${cwd} does not exist.`, 'Create the folder, or correct cwd.');
 }
 
 export function withoutInterpreter({ file, firstLine }: Unstartable): string {
@@ -117,8 +111,7 @@ export function commandNotStarted(launch: StdioLaunch, error: NodeJS.ErrnoExcept
 }
 
 function notExecutable({ command }: StdioLaunch, code: string, { cause, fix }: LikelyCause): StartFailure {
-  const message = `did not start: "${command}" could not be run (${code}). ${cause}`;
-  return { code: 'command-not-executable', path: ['command'], message, fix };
+  return notStarted('command-not-executable', 'command', `"${command}" could not be run (${code}). ${cause}`, fix);
 }
 
 const spawnErrors: Readonly<Record<string, LikelyCause>> = {

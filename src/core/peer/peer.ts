@@ -14,7 +14,7 @@ import type {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { CancelSignal } from '../base/cancellation.js';
 import type { Clock } from '../base/clock.js';
-import type { Disposable } from '../base/disposables.js';
+import { toDisposable, type Disposable } from '../base/disposables.js';
 import { isObject } from '../base/isObject.js';
 import type { Log } from '../base/log.js';
 import { asText, messageOf } from '../base/text.js';
@@ -36,7 +36,7 @@ export interface PeerListener {
 }
 
 interface PeerDeps {
-  readonly transport: Pick<ServerTransport, 'send' | 'start' | 'onmessage' | 'onclose' | 'onerror'>;
+  readonly transport: Pick<ServerTransport, 'send' | 'onmessage' | 'onclose' | 'onerror'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly trace?: { sent(message: JSONRPCMessage): void; received(message: JSONRPCMessage): void };
@@ -68,10 +68,6 @@ export class Peer {
     transport.onmessage = (message) => this.receive(message);
     transport.onclose = () => this.end();
     transport.onerror = (error) => log.write('debug', `[protocol] ${error.message}`);
-  }
-
-  start(): Promise<void> {
-    return this.deps.transport.start();
   }
 
   nextId(): number {
@@ -120,13 +116,9 @@ export class Peer {
     return this.open.get(id as RequestId) ?? (typeof id === 'string' ? this.open.get(Number(id)) : undefined);
   }
 
-  exchanges(): readonly Exchange[] {
-    return this.open.values();
-  }
-
   /** Answers the only open request that waits for the other side, if there is exactly one. */
   answerOnly(error: RpcError): void {
-    const [only, ...others] = new Set(this.exchanges().filter(({ isWaiting }) => isWaiting));
+    const [only, ...others] = new Set(this.open.values().filter(({ isWaiting }) => isWaiting));
     if (only && others.length === 0) only.fail(new RpcFailure(error.code, error.message, error.data));
   }
 
@@ -170,21 +162,15 @@ export class Peer {
     const controller = new AbortController();
     this.incoming.set(id, controller);
     try {
-      const answer = await this.answerTo(request, controller.signal);
+      const answer = await this.listener.answer(request, controller.signal).then(
+        (result) => result && { result },
+        (error: unknown) => ({ error: rpcErrorOf(error) }),
+      );
       if (answer && !controller.signal.aborted) await this.send({ jsonrpc: '2.0', id, ...answer } as JSONRPCMessage);
     } catch (error) {
       this.deps.log.write('debug', `[protocol] The answer to ${request.method} was not sent: ${asText(error)}`);
     } finally {
       if (this.incoming.get(id) === controller) this.incoming.delete(id);
-    }
-  }
-
-  private async answerTo(request: JSONRPCRequest, signal: AbortSignal): Promise<object | undefined> {
-    try {
-      const result = await this.listener.answer(request, signal);
-      return result && { result };
-    } catch (error) {
-      return { error: rpcErrorOf(error) };
     }
   }
 
@@ -211,8 +197,8 @@ export class Exchange implements Disposable {
   readonly token: RequestId;
   readonly client: ServerClient | undefined;
   readonly limits: CallLimits | undefined;
-  /** Aborted at the end, for the requests of the server caused by this one. */
-  private caused: Set<AbortController> | undefined;
+  /** Called at the end, for the questions of the server caused by this request. */
+  private readonly onEnd = new Set<() => void>();
   private readonly ids: RequestId[];
   private sentAs: RequestId | undefined;
   private resolve: ((result: Result) => void) | undefined;
@@ -263,17 +249,14 @@ export class Exchange implements Disposable {
     });
   }
 
-  /** Runs a question of the server for this request, under a signal aborted with the exchange. */
-  async asking<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const controller = new AbortController();
+  /** The server asks something for this request until the result is disposed. @param onEnd the exchange ends first */
+  question(onEnd: () => void): Disposable {
     const held = this.limits?.hold();
-    (this.caused ??= new Set()).add(controller);
-    try {
-      return await ask(controller.signal);
-    } finally {
-      this.caused.delete(controller);
+    this.onEnd.add(onEnd);
+    return toDisposable(() => {
+      this.onEnd.delete(onEnd);
       held?.dispose();
-    }
+    });
   }
 
   answered(message: JSONRPCResponse): void {
@@ -306,7 +289,8 @@ export class Exchange implements Disposable {
   dispose(): void {
     this.resolve = undefined;
     this.limits?.dispose();
-    for (const each of this.caused ?? []) each.abort();
+    for (const end of this.onEnd) end();
+    this.onEnd.clear();
     for (const id of this.ids) if (this.peer.open.get(id) === this) this.peer.open.delete(id);
   }
 }
@@ -365,15 +349,10 @@ export class CallLimits implements Disposable {
   hold(): Disposable {
     this.holds++;
     this.silence.dispose();
-    let held = true;
-    return {
-      dispose: () => {
-        if (!held) return;
-        held = false;
-        this.holds--;
-        this.signOfLife();
-      },
-    };
+    return toDisposable(() => {
+      this.holds--;
+      this.signOfLife();
+    });
   }
 
   dispose(): void {

@@ -115,7 +115,7 @@ async function openProtocol(
   unopened: Unopened,
 ): Promise<LiveConnection | FailedOpening> {
   try {
-    await peer.start();
+    await deps.transport.start();
     const made: { connection?: LiveConnection } = {};
     const notify = (method: string, params?: Fields): void => made.connection?.notify(method, params);
     const serverRequests = new ServerRequests(peer, deps.transport, notify, deps.client);

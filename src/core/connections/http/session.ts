@@ -184,11 +184,8 @@ export class HttpSession {
 
   async remove(signal: AbortSignal): Promise<void> {
     if (!this.given) return;
-    try {
-      const reply = await this.deps.endpoint.remove(signal);
-      discard(reply.body);
-    } catch {
-      // The server has gone or does not answer. It will forget the session.
-    }
+    // A server that has gone or does not answer will forget the session.
+    const reply = await this.deps.endpoint.remove(signal).catch(() => undefined);
+    if (reply) discard(reply.body);
   }
 }
