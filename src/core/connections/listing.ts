@@ -62,17 +62,18 @@ function looked(tool: OfferedTool): OfferedTool {
   return tool;
 }
 
-const most = 50_000;
-const whatIsWrong = ({ name }: Readonly<Record<string, unknown>>): string | undefined =>
-  typeof name === 'string' ? undefined : 'has no name';
+const named = {
+  most: 50_000,
+  whatIsWrong: ({ name }: Fields) => (typeof name === 'string' ? undefined : 'has no name'),
+};
 
 const prompts: ListKind<PromptListing['prompts'][number]> = {
   what: 'prompts',
   method: 'prompts/list',
   key: 'prompts',
   identity: 'name',
-  most,
-  whatIsWrong: (entry) => whatIsWrong(entry) ?? whatIsWrongWithArguments(entry),
+  most: named.most,
+  whatIsWrong: whatIsWrongWithArguments,
   read: (entry) => rightPrompt(entry as PromptListing['prompts'][number]),
 };
 
@@ -81,8 +82,7 @@ const resources: ListKind<ResourceListing['resources'][number]> = {
   method: 'resources/list',
   key: 'resources',
   identity: 'uri',
-  most,
-  whatIsWrong,
+  ...named,
   read: (entry) => rightResource(entry as ResourceListing['resources'][number]),
 };
 
@@ -91,8 +91,7 @@ const templates: ListKind<ResourceListing['templates'][number]> = {
   method: 'resources/templates/list',
   key: 'resourceTemplates',
   identity: 'uriTemplate',
-  most,
-  whatIsWrong,
+  ...named,
   read: (entry) => rightTemplate(entry as ResourceListing['templates'][number]),
 };
 
@@ -172,23 +171,20 @@ function withCount(malformed: readonly Malformed[], unnamed: number): readonly M
 function measured(entry: unknown): { readonly characters: number; readonly whatIsWrong: string | undefined } {
   let characters = 0;
   const left: { readonly value: unknown; readonly depth: number }[] = [{ value: entry, depth: 0 }];
-  for (let next = left.pop(); next; next = left.pop()) {
+  for (let next = left.pop(); next && characters <= largestEntry; next = left.pop()) {
     const { value, depth } = next;
     characters += typeof value === 'string' ? value.length + 2 : 4;
-    if (typeof value === 'object' && value !== null) {
-      if (depth > deepestValue) return { characters, whatIsWrong: `is more than ${deepestValue} levels deep` };
-      // The keys of a long list would take many times its memory.
-      if (Array.isArray(value) && value.length > largestEntry / 4) characters += largestEntry;
-      if (characters > largestEntry) break;
-      const keys = Object.keys(value);
-      characters += keys.length * 4;
-      if (characters > largestEntry) break;
-      for (const key of keys) {
-        characters += key.length;
-        left.push({ value: (value as Record<string, unknown>)[key], depth: depth + 1 });
-      }
-    }
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth > deepestValue) return { characters, whatIsWrong: `is more than ${deepestValue} levels deep` };
+    // The keys of a long list would take many times its memory.
+    const isLong = Array.isArray(value) && value.length > largestEntry / 4;
+    const keys = isLong ? [] : Object.keys(value);
+    characters += isLong ? largestEntry : keys.length * 4;
     if (characters > largestEntry) break;
+    for (const key of keys) {
+      characters += key.length;
+      left.push({ value: (value as Record<string, unknown>)[key], depth: depth + 1 });
+    }
   }
   return { characters, whatIsWrong: characters > largestEntry ? 'is larger than 1 MiB' : undefined };
 }

@@ -53,7 +53,7 @@ function legacySign(reason: TransportFailureReason): string | undefined {
   return reason.kind === 'status' && !finalStatuses.includes(reason.status) ? `HTTP ${reason.status}` : undefined;
 }
 
-/** A refused notification says nothing about other messages, unless the server refuses us. */
+/** A refused notification says nothing about other messages, unless the server refuses us (X2b). */
 function isPointlessRefusal(error: unknown): boolean {
   const reason = error instanceof TransportFailure ? error.reason : undefined;
   return reason?.kind === 'status' && ![401, 403, 407, 429].includes(reason.status);
@@ -114,32 +114,28 @@ export class HttpTransport implements ServerTransport {
   async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
     if (this.state.kind === 'ended') throw new Error(this.state.cause);
     const id = requestId(message);
-    if (id !== undefined && 'method' in message && message.method === 'initialize') {
-      void this.initialize(id, message);
-      return;
-    }
+    const method = 'method' in message ? message.method : undefined;
+    if (id !== undefined && method === 'initialize') return void this.initialize(id, message);
     const channel = this.state.kind === 'open' ? this.state.channel : this.openStreamable();
-    if ('method' in message) return await this.tell(channel, message, options);
+    if (method === undefined) return await this.answer(channel, message);
+    try {
+      await channel.send(message, options);
+    } catch (error) {
+      if (method !== 'notifications/initialized' || !isPointlessRefusal(error)) throw error;
+      this.deps.log.write('warn', `[http] the server refused notifications/initialized; going on. ${messageOf(error)}`);
+    }
+  }
+
+  private async answer(channel: HttpChannel, message: JSONRPCMessage): Promise<void> {
     if (this.answering >= mostAnswering) {
       const text = 'The server accepts messages too slowly, so it gets no more answers to its requests.';
       return this.deps.log.write('warn', `[http] ${text}`);
     }
     this.answering += 1;
     try {
-      await channel.send(message, options);
+      await channel.send(message);
     } finally {
       this.answering -= 1;
-    }
-  }
-
-  /** A refused `notifications/initialized` says nothing about the tools (X2b). */
-  private async tell(channel: HttpChannel, message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
-    const begins = 'method' in message && message.method === 'notifications/initialized';
-    try {
-      await channel.send(message, options);
-    } catch (error) {
-      if (!begins || !isPointlessRefusal(error)) throw error;
-      this.deps.log.write('warn', `[http] the server refused notifications/initialized; going on. ${messageOf(error)}`);
     }
   }
 

@@ -7,6 +7,7 @@
  */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type { Clock } from '../../base/clock.js';
 import { untilAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
@@ -138,10 +139,7 @@ class Captured {
 
   /** @param onTooMuch absent if the end of too long a content is kept */
   constructor(stream: Readable, onTooMuch?: () => void) {
-    this.ended = new Promise((resolve) => {
-      stream.once('end', resolve);
-      stream.once('close', resolve);
-    });
+    this.ended = finished(stream, { writable: false }).catch(() => undefined);
     stream.on('data', (piece: Buffer) => {
       this.pieces.push(piece);
       this.size += piece.length;
