@@ -58,9 +58,6 @@ export class StdioTransport implements ServerTransport {
   /** A long line and the lines after it, until they have been delivered. */
   private readonly lines: (string | readonly Buffer[])[] = [];
   private reading: Promise<void> | undefined;
-  /** `exceeds`: the present line of stderr is too long. `isRest`: this is the rest of a line cut before. */
-  private exceeds = false;
-  private isRest = false;
   private hasExited = false;
   private finished: StdioEnding | undefined;
   private inARow = 0;
@@ -81,7 +78,7 @@ export class StdioTransport implements ServerTransport {
   });
 
   constructor(private readonly deps: StdioTransportDeps) {
-    const { tree } = deps;
+    const { tree, log } = deps;
     this.share = deps.share ?? new LoopShare(systemClock);
     const { clock } = this.share;
     this.stdoutLines = new LineSplitter({
@@ -89,7 +86,7 @@ export class StdioTransport implements ServerTransport {
       onLine: (line) => this.take(line),
       long: { from: longMessage, onLine: (pieces) => this.take(pieces) },
       onExcess: () => this.logLeftOut(this.lineLimit),
-      onSkipped: (head, tail) => this.leaveOut(head, tail),
+      onSkipped: (head, tail) => this.leaveOut(head.slice(0, endLength), tail),
     });
     this.stdoutPace = new ReadPace(tree.stdout, clock);
     this.stderrPace = new ReadPace(tree.stderr, clock);
@@ -97,9 +94,10 @@ export class StdioTransport implements ServerTransport {
     this.stderrLines = new LineSplitter({
       limit: stderrLineLimit,
       onLine: (line) => this.readStderr(line),
-      onExcess: () => {
-        this.exceeds = true;
-        return 'cut';
+      onExcess: () => 'skip',
+      onSkipped: (head) => {
+        log.write('warn', 'The rest of a very long line of stderr is left out.');
+        this.readStderr(head);
       },
     });
     tree.stdout.on('data', (chunk: Buffer) => {
@@ -336,12 +334,7 @@ export class StdioTransport implements ServerTransport {
   }
 
   private readStderr(line: string): void {
-    const { isRest } = this;
-    this.isRest = this.exceeds;
-    this.exceeds = false;
-    // The rest of a cut line may begin in the middle of a secret (E4).
-    if (isRest || line.trim() === '') return;
-    if (this.isRest) this.deps.log.write('warn', 'The rest of a very long line of stderr is left out.');
+    if (line.trim() === '') return;
     this.deps.log.write('info', `[stderr] ${shortened(line, loggedLineLength)}`);
     if (this.stderr.length === keptStderrLines) this.stderr.shift();
     this.stderr.push(shortened(line, keptLineLength));
