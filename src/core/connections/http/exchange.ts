@@ -77,14 +77,14 @@ function redirectRemedy(url: URL, target: URL): RedirectRemedy | undefined {
   if (withoutSlash(target.pathname) === withoutSlash(url.pathname) && target.pathname !== url.pathname)
     return { kind: 'write', url: `${url.origin}${target.pathname}` };
   const words = target.pathname.toLowerCase().split(/[^a-z0-9]+/);
-  const isPage = words.some((word) => signInWord.test(word));
+  const isPage = words.some((word) => signInWords.includes(word));
   if (isPage && url.pathname !== target.pathname) return { kind: 'signInPage' };
   const isEncrypted = target.protocol === 'https:' || url.protocol === 'http:';
   if (!isEncrypted || !/^https?:$/.test(target.protocol)) return { kind: 'unsafe' };
   return isLoopback(target.hostname) && !isLoopback(url.hostname) ? { kind: 'unsafe' } : undefined;
 }
 
-const signInWord = /^(?:login|signin|sign|logon|sso|saml|oauth2?|authorize|auth|accounts)$/;
+const signInWords = 'login signin sign logon sso saml oauth oauth2 authorize auth accounts'.split(' ');
 
 /** True if scheme, host and port are the same, or one is the encrypted form of the other on the default ports. */
 export function isWithinOrigin(origin: URL, url: URL): boolean {

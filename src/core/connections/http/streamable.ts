@@ -1,9 +1,10 @@
 /** Speaks Streamable HTTP (X2, X4): every message is posted, and one more stream brings unrequested messages. */
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { Readable } from 'node:stream';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { finished } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { delay, limited } from '../../base/clock.js';
-import { answers, readEvents, readWholeAnswer, statusFailure } from './answer.js';
+import { answerIn, answers, readEvents, readRefusalText, readWholeAnswer, statusFailure } from './answer.js';
 import {
   cancelledRequest,
   OpenRequest,
@@ -11,16 +12,25 @@ import {
   sharedController,
   type HttpChannel,
   type HttpChannelDeps,
+  type PostOptions,
 } from './endpoint.js';
-import { broken, discard, isForNow, type HttpReply } from './exchange.js';
+import { broken, discard, inShort, isForNow, shown, type HttpReply } from './exchange.js';
+import { readInitializeAnswer, versionHeader } from '../handshake.js';
+import { errorCodes } from '../../protocol/errors.js';
+import { isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
+import { messageOf } from '../../base/text.js';
 import { largestUnasked } from '../unasked.js';
-import { inNextTurn } from '../../base/turns.js';
+import { inNextTurn, inTurns } from '../../base/turns.js';
 import { unlessAborted } from '../../base/events.js';
 import { TransientMap } from '../../base/transientMap.js';
-import { deniesSession, HttpSession, type HttpSessionDeps } from './session.js';
 import { modernVersion } from '../../protocol/versions.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
 import type { ServerSendOptions } from '../../peer/transport.js';
+
+interface StreamableDeps extends HttpChannelDeps {
+  readonly timeoutMs: number;
+  readonly onRenewed: () => void;
+}
 
 const handBackLimitMs = 50;
 const removeLimitMs = 500;
@@ -32,7 +42,7 @@ export class StreamableChannel implements HttpChannel {
   private readonly session: HttpSession;
   private readonly stream: ServerStream;
 
-  constructor(private readonly deps: HttpSessionDeps) {
+  constructor(private readonly deps: StreamableDeps) {
     const { signal } = this.closing;
     const onRenewed = (): void => {
       this.stream.restart();
@@ -45,10 +55,7 @@ export class StreamableChannel implements HttpChannel {
 
   async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
     const id = requestId(message);
-    if (id !== undefined) {
-      void this.request(id, message, options);
-      return;
-    }
+    if (id !== undefined) return void this.request(id, message, options);
     const cancelled = cancelledRequest(message);
     const request = cancelled === undefined ? undefined : this.open.get(cancelled);
     if (request) return await this.cancel(request, message);
@@ -58,10 +65,6 @@ export class StreamableChannel implements HttpChannel {
     } finally {
       if (begins) this.stream.restart();
     }
-  }
-
-  async initialize(id: RequestId, message: JSONRPCMessage): Promise<TransportFailure | undefined> {
-    return await this.answerTo(id, message);
   }
 
   async isAlive(): Promise<boolean> {
@@ -89,7 +92,7 @@ export class StreamableChannel implements HttpChannel {
   }
 
   /** Delivers the answer, or resolves to the reason why there is none. */
-  private async answerTo(
+  async answerTo(
     id: RequestId,
     message: JSONRPCMessage,
     options?: ServerSendOptions,
@@ -142,6 +145,179 @@ export class StreamableChannel implements HttpChannel {
     await Promise.race([read, delay(this.deps.clock, handBackLimitMs, limit.signal).catch(() => undefined)]);
     limit.abort();
     await nextTurn();
+  }
+}
+
+/** Many servers say in words, with any status, that they no longer know the session. */
+const sessionUnknown = /session|not initiali[sz]ed/i;
+const saysUnknown =
+  /no valid|invalid|unknown|not found|expired|missing|does not exist|required|terminated|closed|no longer|not initiali[sz]ed/i;
+/** An answer to the request itself is about the session only with these codes, and with few words. */
+const sessionCodes: readonly number[] = [errorCodes.server, -32001, errorCodes.invalidRequest];
+const mostWords = 100;
+
+/** A session that is lost within this time and after so few requests was refused right after it began. */
+const earlyMs = 10_000;
+const fewRequests = 3;
+const mostEarlyLosses = 2;
+
+function saysSessionUnknown(text: string): boolean {
+  return sessionUnknown.test(text) && saysUnknown.test(text);
+}
+
+/** True if the answer denies the session, so the server has not acted on the request. */
+function deniesSession(message: JSONRPCMessage): boolean {
+  if (!('error' in message)) return false;
+  const { code, message: text, data } = message.error;
+  const isShort = text.length <= mostWords && (data ?? undefined) === undefined;
+  return isShort && sessionCodes.includes(code) && saysSessionUnknown(text);
+}
+
+/**
+ * Posts messages within the session (X2): takes it from the answer to initialize, notices when the server has forgotten
+ * it, and begins a new one. Invariants: a message is posted a second time only if it was refused for its session,
+ * because then the server has not acted on it; several refusals of one session make one new session; a configured
+ * session belongs to someone else, so it is not ended here.
+ */
+class HttpSession {
+  private first: JSONRPCMessage | undefined;
+  private renewing: Promise<void> | undefined;
+  private renewals = 0;
+  private given = false;
+  private since: number;
+  private accepted = 0;
+  private earlyLosses = 0;
+
+  /** @param onLost called when the server gave no new session, even if no request waits for it */
+  constructor(
+    private readonly deps: StreamableDeps,
+    private readonly onLost: (failure: TransportFailure) => void,
+    private readonly signal: AbortSignal,
+  ) {
+    this.since = deps.clock.now();
+  }
+
+  async post(
+    message: JSONRPCMessage,
+    kind: 'call' | 'other',
+    signal: AbortSignal,
+    own: Pick<PostOptions, 'headers' | 'onDelivery'> = {},
+  ): Promise<HttpReply> {
+    const method = 'method' in message ? message.method : undefined;
+    if (method === 'initialize') return await this.initialize(message, kind, signal);
+    const { endpoint } = this.deps;
+    if (method === 'server/discover') {
+      const url = endpoint.configured;
+      const reply = await endpoint.post(JSON.stringify(message), kind, signal, { ...own, url });
+      if (reply.status <= 299) endpoint.url = reply.url;
+      return reply;
+    }
+    if (this.renewing) await unlessAborted(this.renewing, signal);
+    const body = isLarge(message) ? await inTurns(jsonInSlices(message)) : JSON.stringify(message);
+    const session = endpoint.sessionId;
+    const reply = await endpoint.post(body, kind, signal, own);
+    const id = requestId(message);
+    const accepted = session === undefined ? reply : await this.unlessRefused(reply, id);
+    if (accepted && accepted.status <= 299 && id !== undefined) this.accepted += 1;
+    if (accepted || session === undefined) return accepted ?? reply;
+    own.onDelivery?.(false);
+    await unlessAborted(this.renew(session), signal);
+    return await endpoint.post(body, kind, signal, own);
+  }
+
+  private async initialize(message: JSONRPCMessage, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
+    const { endpoint } = this.deps;
+    this.first = message;
+    const reply = await endpoint.post(JSON.stringify(message), kind, signal, { url: endpoint.configured });
+    if (reply.status > 299) return reply;
+    endpoint.url = reply.url;
+    const session = reply.headers['mcp-session-id'];
+    if (typeof session === 'string' && session !== '') {
+      endpoint.sessionId = session;
+      this.given = true;
+    }
+    return reply;
+  }
+
+  private async unlessRefused(reply: HttpReply, id: RequestId | undefined): Promise<HttpReply | undefined> {
+    if (reply.status < 400) return reply;
+    if (reply.status === 401 && reply.headers['www-authenticate'] !== undefined) return reply;
+    const text = await readRefusalText(reply);
+    const answer = answerIn(reply, text, id);
+    const isDenied = answer ? deniesSession(answer) : reply.status === 404 || saysSessionUnknown(inShort(text));
+    if (isDenied) return undefined;
+    return { ...reply, body: Readable.from([Buffer.from(text)]) };
+  }
+
+  /** Resolves when there is a session other than `expired`. Rejects if the server gives none. */
+  renew(expired: string): Promise<void> {
+    if (this.deps.endpoint.sessionId !== expired) return this.renewing ?? Promise.resolve();
+    this.renewing ??= this.begin().finally(() => (this.renewing = undefined));
+    return this.renewing;
+  }
+
+  private async begin(): Promise<void> {
+    const { endpoint, log, clock, timeoutMs } = this.deps;
+    const { first } = this;
+    const isEarly = clock.now() - this.since < earlyMs && this.accepted < fewRequests;
+    this.earlyLosses = isEarly ? this.earlyLosses + 1 : 0;
+    if (this.earlyLosses >= mostEarlyLosses) {
+      const detail = 'gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.';
+      const failure = this.lost(detail);
+      this.onLost(failure);
+      throw failure;
+    }
+    if (!first) throw new Error('A session was refused before initialize');
+    log.write('warn', `${shown(endpoint.url)} no longer knows the session; initialising again`);
+    endpoint.sessionId = undefined;
+    endpoint.protocolVersion = undefined;
+    try {
+      await limited(clock, timeoutMs, this.signal, (limit) => this.initializeAgain(first, limit));
+    } catch (error) {
+      const saysWhy = error instanceof TransportFailure && ['unreachable', 'sessionLost'].includes(error.reason.kind);
+      const failure = saysWhy ? error : this.lost(`came to nothing: ${messageOf(error)}`);
+      this.onLost(failure);
+      throw failure;
+    }
+    this.since = clock.now();
+    this.accepted = 0;
+    this.deps.onRenewed();
+  }
+
+  private lost(detail: string): TransportFailure {
+    return new TransportFailure({ kind: 'sessionLost', detail, url: shown(this.deps.endpoint.url) });
+  }
+
+  private async initializeAgain(first: JSONRPCMessage, signal: AbortSignal): Promise<void> {
+    const { endpoint } = this.deps;
+    const message = await this.answerTo({ ...first, id: `renewal-${++this.renewals}` } as JSONRPCRequest, signal);
+    if (message && 'error' in message) throw this.lost(`was refused: ${message.error.message}`);
+    const answer = readInitializeAnswer(message && 'result' in message ? message.result : undefined);
+    if (answer.kind === 'wrong') throw this.lost(`was answered wrongly: the answer ${answer.detail}`);
+    endpoint.protocolVersion = versionHeader(answer.facts.protocolVersion);
+    const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    const reply = await endpoint.post(initialized, 'other', signal);
+    discard(reply.body);
+  }
+
+  /** Resolves to the answer to initialize, which is delivered to nobody else. */
+  private async answerTo(request: JSONRPCRequest, signal: AbortSignal): Promise<JSONRPCMessage | undefined> {
+    const { id } = request;
+    const reply = await this.initialize(request, 'call', signal);
+    let answer: JSONRPCMessage | undefined;
+    const hear = (message: JSONRPCMessage): void => {
+      if (answers(message, id)) answer = message;
+      else this.deps.deliver(message);
+    };
+    await readWholeAnswer(this.deps, id, reply, hear, signal);
+    return answer;
+  }
+
+  async remove(signal: AbortSignal): Promise<void> {
+    if (!this.given) return;
+    // A server that has gone or does not answer will forget the session.
+    const reply = await this.deps.endpoint.remove(signal).catch(() => undefined);
+    if (reply) discard(reply.body);
   }
 }
 

@@ -150,7 +150,7 @@ export class HttpTransport implements ServerTransport {
   private async initialize(id: RequestId, message: JSONRPCMessage): Promise<void> {
     const { channelDeps } = this;
     const streamable = this.openStreamable();
-    const failure = await streamable.initialize(id, message);
+    const failure = await streamable.answerTo(id, message);
     if (!failure) return;
     if (this.hasEnded()) return channelDeps.deliver(failureAnswer(id, failure));
     const { reason } = failure;
