@@ -102,20 +102,29 @@ interface EntryListing<Entry> {
   readonly malformed: readonly Malformed[];
 }
 
+/**
+ * By server and method: the entries of the last list, by their JSON. An entry listed again stays the same object,
+ * whichever instance listed it, so facts about it are found out once, and comparing lists is fast.
+ */
+const listed = new WeakMap<LoopShare, Map<string, ReadonlyMap<string, unknown>>>();
+
 async function listAll<Entry>(kind: ListKind<Entry>, page: Page, share: LoopShare): Promise<EntryListing<Entry>> {
   const { method, key } = kind;
   const entries: Entry[] = [];
   const malformed: Malformed[] = [];
   const seen = new Set<string>();
-  const known = new KnownEntries<Entry>(share, method);
+  const byMethod = listed.get(share) ?? new Map<string, ReadonlyMap<string, unknown>>();
+  listed.set(share, byMethod);
+  const before = byMethod.get(method);
+  const now = new Map<string, Entry>();
   let total = 0;
   let unnamed = 0;
   let cursor: string | undefined;
   function* read(found: readonly unknown[]): Sliced<void> {
     for (const entry of found) {
       yield;
-      const before = entries.length + malformed.length + unnamed;
-      if (before >= kind.most) throw new ListError(`The server lists more than ${kind.most} ${key}.`);
+      const index = entries.length + malformed.length + unnamed;
+      if (index >= kind.most) throw new ListError(`The server lists more than ${kind.most} ${key}.`);
       const size = measured(entry);
       total += size.characters;
       if (total > largestList)
@@ -127,8 +136,12 @@ async function listAll<Entry>(kind: ListKind<Entry>, page: Page, share: LoopShar
         continue;
       }
       const detail = whatIsWrongWith(kind, entry) ?? size.whatIsWrong;
-      if (detail === undefined) entries.push(known.of(entry, kind.read));
-      else if (isNamed) malformed.push({ name: nameOf(kind, entry, before), detail });
+      if (detail === undefined) {
+        const json = JSON.stringify(entry);
+        const known = now.get(json) ?? (before?.get(json) as Entry | undefined) ?? kind.read(entry);
+        now.set(json, known);
+        entries.push(known);
+      } else if (isNamed) malformed.push({ name: nameOf(kind, entry, index), detail });
       else unnamed += 1;
     }
   }
@@ -142,7 +155,7 @@ async function listAll<Entry>(kind: ListKind<Entry>, page: Page, share: LoopShar
     const next = (result as { nextCursor?: unknown }).nextCursor;
     // Some servers write an empty cursor for none.
     if (typeof next !== 'string' || next === '') {
-      known.keep();
+      byMethod.set(method, now);
       return { entries, malformed: withCount(malformed, unnamed) };
     }
     if (next.length > longestCursor) {
@@ -352,37 +365,5 @@ export class OfferLister {
       if (cause !== undefined) throw new ListError(`The connection ended while it listed its ${what}. ${cause}`);
       throw new ListError(`${method} failed: ${messageOf(error)}`, { cause: error });
     }
-  }
-}
-
-/** By server and method: the entries of the last list, by their JSON. */
-const listed = new WeakMap<LoopShare, Map<string, ReadonlyMap<string, unknown>>>();
-
-/**
- * Gives an entry listed again as the same object as before, whichever instance of the server listed it. So facts about
- * an entry are found out once, and comparing lists is fast.
- */
-class KnownEntries<Entry> {
-  private readonly before: ReadonlyMap<string, unknown>;
-  private readonly now = new Map<string, Entry>();
-
-  constructor(
-    private readonly share: LoopShare,
-    private readonly method: string,
-  ) {
-    this.before = listed.get(share)?.get(method) ?? new Map();
-  }
-
-  of(entry: unknown, read: (entry: unknown) => Entry): Entry {
-    const json = JSON.stringify(entry);
-    const known = this.now.get(json) ?? (this.before.get(json) as Entry | undefined) ?? read(entry);
-    this.now.set(json, known);
-    return known;
-  }
-
-  keep(): void {
-    const byMethod = listed.get(this.share) ?? new Map<string, ReadonlyMap<string, unknown>>();
-    listed.set(this.share, byMethod);
-    byMethod.set(this.method, this.now);
   }
 }

@@ -35,11 +35,13 @@ export interface PeerListener {
   ended(): void;
 }
 
+export type PeerTrace = Readonly<Record<'sent' | 'received', (message: JSONRPCMessage) => void>>;
+
 interface PeerDeps {
   readonly transport: Pick<ServerTransport, 'send' | 'onmessage' | 'onclose' | 'onerror'>;
   readonly clock: Clock;
   readonly log: Log;
-  readonly trace?: { sent(message: JSONRPCMessage): void; received(message: JSONRPCMessage): void };
+  readonly trace?: PeerTrace;
 }
 
 interface ExchangeTerms {

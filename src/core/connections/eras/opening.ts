@@ -21,7 +21,7 @@ import { modernVersion, protocolVersions } from '../../protocol/versions.js';
 import { ListError, type ConnectOutcome, type ToolListing } from '../connection.js';
 import { answerParams, readInitializeAnswer, requestParams } from '../handshake.js';
 import { LiveConnection, type Protocol } from '../liveConnection.js';
-import { logMessage, TrafficTrace } from '../logging.js';
+import { logMessage, trafficTrace } from '../logging.js';
 import { ServerRequests } from '../serverRequests.js';
 import { discover, inTime, mayBeModern, type Discovery, type EraMemory, ModernProtocol, ownMeta } from './modern.js';
 import { RequestHeaders } from './requestHeaders.js';
@@ -77,8 +77,7 @@ export async function openConnection(deps: OpeningDeps): Promise<Opening> {
   const { transport, signal, clock, log } = deps;
   if (signal.aborted) return { kind: 'stopped', during: 'initialize' };
   const unopened = new Unopened(log);
-  const trace = new TrafficTrace({ log, clock, enabled: deps.trace });
-  const peer = new Peer({ transport, clock, log, trace }, unopened);
+  const peer = new Peer({ transport, clock, log, trace: trafficTrace(log, clock, deps.trace) }, unopened);
   const opening = openProtocol(deps, peer, unopened);
   const opened = await Promise.race([opening, untilAborted(signal)]);
   if (!opened || signal.aborted) return { kind: 'stopped', during: 'initialize' };

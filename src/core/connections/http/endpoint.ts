@@ -32,12 +32,8 @@ export type Verdict =
   | { readonly kind: 'other' }
   /** There is another token now, so the request may go out once more. */
   | { readonly kind: 'renewed' }
-  | {
-      readonly kind: 'signIn';
-      readonly why: string;
-      /** The next step, if signing in again would fail again. */
-      readonly fix?: string;
-    }
+  /** `fix` is the next step, if signing in again would fail again. */
+  | { readonly kind: 'signIn'; readonly why: string; readonly fix?: string }
   | { readonly kind: 'notRenewed'; readonly why: string };
 
 export interface HttpAccess {

@@ -82,20 +82,14 @@ export class LineSplitter {
 
   private flush(): void {
     const { pieces, length, skipped } = this;
-    const { long, onSkipped } = this.deps;
-    if (skipped || (long && length > long.from)) {
-      this.pieces = [];
-      this.length = 0;
-      this.skipped = undefined;
-      if (skipped) onSkipped?.(skipped.toString(), Buffer.concat(pieces).toString());
-      else long?.onLine(pieces);
-      return;
-    }
-    const [only] = this.pieces;
-    const line = this.pieces.length === 1 && only ? only : Buffer.concat(this.pieces, this.length);
+    const { long, onLine, onSkipped } = this.deps;
     this.pieces = [];
     this.length = 0;
-    const end = line[line.length - 1] === carriageReturn ? line.length - 1 : line.length;
-    this.deps.onLine(line.toString('utf8', 0, end));
+    this.skipped = undefined;
+    if (skipped) return onSkipped?.(skipped.toString(), Buffer.concat(pieces).toString());
+    if (long && length > long.from) return long.onLine(pieces);
+    const [only] = pieces;
+    const line = pieces.length === 1 && only ? only : Buffer.concat(pieces, length);
+    onLine(line.toString('utf8', 0, line.at(-1) === carriageReturn ? line.length - 1 : line.length));
   }
 }

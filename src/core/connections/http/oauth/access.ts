@@ -29,15 +29,19 @@ import {
 } from './grant.js';
 import type { Renewal } from './renewal.js';
 
-interface OAuthAccessDeps {
-  readonly launch: HttpLaunch;
-  readonly key: string;
+export interface OAuthDeps {
   readonly secrets: SecretStore;
   readonly clock: Clock;
   readonly log: Log;
+  /** Called with values we must never show; disposing of the result takes them back. */
   readonly keepSecret: (values: readonly string[]) => { dispose(): void };
   readonly clientVersion: string;
   readonly agents?: MakeAgents;
+}
+
+interface OAuthAccessDeps extends OAuthDeps {
+  readonly launch: HttpLaunch;
+  readonly key: string;
   readonly onChange: () => void;
 }
 

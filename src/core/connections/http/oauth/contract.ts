@@ -50,14 +50,8 @@ export interface SignInBrowser {
 
 export type SignInStatus =
   | { readonly kind: 'none' }
-  /** `why` is a sentence for a person; `since` is in epoch milliseconds. */
-  | {
-      readonly kind: 'needed';
-      readonly why: string;
-      readonly since: number;
-      /** The next step, if signing in in a browser would not help. */
-      readonly fix?: string;
-    }
+  /** `why` is a sentence; `since` is in epoch milliseconds; `fix` is set if signing in in a browser would not help. */
+  | { readonly kind: 'needed'; readonly why: string; readonly since: number; readonly fix?: string }
   /** `lacks` holds further scopes the server wants for some of its work. */
   | { readonly kind: 'signedIn'; readonly lacks: string | undefined };
 

@@ -5,23 +5,11 @@
  * Invariants: only `signIn` opens a browser, and only a person's action calls it; a server with a configured
  * `Authorization` header has no OAuth; secrets go to `keepSecret` before they are used.
  */
-import type { Clock } from '../../../base/clock.js';
 import { Emitter } from '../../../base/events.js';
-import type { Log } from '../../../base/log.js';
 import type { HttpLaunch, Launch } from '../../../config/model.js';
-import type { MakeAgents } from '../agents.js';
-import { OAuthAccess } from './access.js';
-import { SignInFailure, type SecretStore, type SignInBrowser, type SignIns, type SignInStatus } from './contract.js';
+import { OAuthAccess, type OAuthDeps } from './access.js';
+import { SignInFailure, type SignInBrowser, type SignIns, type SignInStatus } from './contract.js';
 import { grantKey } from './grant.js';
-
-interface OAuthDeps {
-  readonly secrets: SecretStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly keepSecret: (values: readonly string[]) => { dispose(): void };
-  readonly clientVersion: string;
-  readonly agents?: MakeAgents;
-}
 
 const none: SignInStatus = { kind: 'none' };
 
