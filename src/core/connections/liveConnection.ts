@@ -185,7 +185,7 @@ export class LiveConnection implements Connection, PeerListener {
 
   /** Has to be called after a start. A server that asked for roots may take the answer in after its first call. */
   begun(): void {
-    if (this.deps.serverRequests.hasAskedForRoots) this.learn();
+    if (this.deps.serverRequests.rootsOf) this.learn();
   }
 
   private learn(): void {
@@ -201,7 +201,7 @@ export class LiveConnection implements Connection, PeerListener {
     await limited(clock, rootsLimitMs, undefined, async (over) => {
       const ping = (): Promise<unknown> => peer.request('ping', undefined, over).catch(() => undefined);
       await ping();
-      await Promise.race([serverRequests.rootsAnswered(), untilAborted(over)]);
+      await Promise.race([serverRequests.rootsAnswered, untilAborted(over)]);
       await ping();
     });
   }

@@ -27,8 +27,8 @@ export interface ServerRequest {
 export class ServerRequests {
   private readonly elicitations = new BoundedMap<string, ServerClient>(mostElicitations);
   /** The session that the server asked for roots last, and the answers under way. */
-  private rootsOf: object | undefined;
-  private rootsAsked: Promise<unknown> = Promise.resolve();
+  rootsOf: object | undefined;
+  rootsAnswered: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly peer: Pick<Peer, 'exchangeOf' | 'open'>,
@@ -46,18 +46,10 @@ export class ServerRequests {
     return true;
   }
 
-  get hasAskedForRoots(): boolean {
-    return this.rootsOf !== undefined;
-  }
-
-  async rootsAnswered(): Promise<void> {
-    await this.rootsAsked;
-  }
-
   /** @param causes the requests of ours for which the server may ask; the protocol may name one */
   answer(request: ServerRequest, signal: AbortSignal | undefined, causes?: readonly Exchange[]): Promise<Fields> {
     const answer = this.answerOf(request, signal, causes);
-    if (request.method === 'roots/list') this.rootsAsked = Promise.allSettled([this.rootsAsked, answer]);
+    if (request.method === 'roots/list') this.rootsAnswered = Promise.allSettled([this.rootsAnswered, answer]);
     return answer;
   }
 

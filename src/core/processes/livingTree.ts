@@ -39,7 +39,11 @@ export class LivingTree implements TreeMembers {
       belonging(table, this.target.groups, this.ended, known);
     let members = find(this.known);
     if (marks) {
-      const others = [...table.values()].filter((entry) => !members.has(entry.pid) && this.maybeMarked(entry));
+      const { since } = this.target;
+      const others = [...table.values()].filter(
+        ({ pid, started }) =>
+          !members.has(pid) && pid !== process.pid && (since === undefined || Number(started) >= Number(since)),
+      );
       const marked = await carryingMark(`${markVariable}=${this.target.mark}`, others);
       if (marked.length > 0) {
         for (const entry of marked) members.set(entry.pid, entry);
@@ -75,11 +79,6 @@ export class LivingTree implements TreeMembers {
 
   private someAnswer(): boolean {
     return this.target.groups.some((group) => isAlive(-group)) || [...this.known.keys()].some((pid) => isAlive(pid));
-  }
-
-  private maybeMarked(entry: ProcessEntry): boolean {
-    const { since } = this.target;
-    return entry.pid !== process.pid && (since === undefined || Number(entry.started) >= Number(since));
   }
 }
 

@@ -69,7 +69,7 @@ export class ModernProtocol implements Protocol {
       hasStreams: this.hasHeaders,
       capabilities,
       report: (notification) => this.report(notification),
-      onRefused: (error) => this.check(error),
+      onRefused: (error) => void this.check(error),
     });
   }
 
@@ -150,7 +150,7 @@ export class ModernProtocol implements Protocol {
         result = await exchange.send(method, request);
       } catch (error) {
         if (!(error instanceof RpcFailure)) throw error;
-        this.check(error);
+        void this.check(error);
         const isOfHeaders = error.code === errorCodes.headerMismatch && method === 'tools/call' && this.hasHeaders;
         if (!isOfHeaders || isRefused) throw inOurWords(error);
         isRefused = true;
@@ -222,14 +222,12 @@ export class ModernProtocol implements Protocol {
     }
   }
 
-  /** A server of another era may have taken the place of the old one, without any other notice. */
-  private check(error: RpcFailure): void {
-    if (looksLegacy(error)) void this.askAgain();
-  }
-
-  private async askAgain(): Promise<void> {
+  /** A legacy server may have taken the place of the old one: it refuses the version, or a readable request. */
+  private async check(error: RpcFailure): Promise<void> {
     const { transport, era, clock } = this.deps;
-    if (this.isDoubted || !transport.fail) return;
+    const isOfTransport = error.data instanceof TransportFailure;
+    const looksLegacy = isOfTransport ? mayBeModern(error) : error.code === errorCodes.unsupportedVersion;
+    if (!looksLegacy || this.isDoubted || !transport.fail) return;
     this.isDoubted = true;
     const found = await inTime(clock, discover(this.deps)).catch(() => undefined);
     this.isDoubted = false;
@@ -272,23 +270,15 @@ function readInput({ inputRequests = {}, requestState }: Fields): Input | string
   for (const [key, request] of entries) {
     if (!isObject(request) || typeof request['method'] !== 'string') return 'one of its `inputRequests` has no method';
     const params = isObject(request['params']) ? request['params'] : undefined;
-    requests.push({ key, method: request['method'], params: withElicitationId(params) });
+    // Legacy clients want an id with every elicitation by URL.
+    const id = params?.['mode'] === 'url' && { elicitationId: randomUUID() };
+    requests.push({ key, method: request['method'], params: params && { ...id, ...params } });
   }
   return { requests, state: requestState };
 }
 
-/** Legacy clients want an id with every elicitation by URL. */
-function withElicitationId(params: Fields | undefined): Fields | undefined {
-  return params?.['mode'] === 'url' ? { elicitationId: randomUUID(), ...params } : params;
-}
-
 function inputFailure(clause: string): RpcFailure {
   return new RpcFailure(errorCodes.internal, `The server ${clause}`);
-}
-
-/** True if a modern server may have become legacy: it refuses the version, or a request it would have read. */
-function looksLegacy(error: RpcFailure): boolean {
-  return error.data instanceof TransportFailure ? mayBeModern(error) : error.code === errorCodes.unsupportedVersion;
 }
 
 /** Errors about our connection to the server would mislead a client, because its connection is to us. */

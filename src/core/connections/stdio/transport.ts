@@ -7,9 +7,9 @@
 import type { JSONRPCMessage, MessageExtraInfo } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../base/log.js';
-import { systemClock, type Clock } from '../../base/clock.js';
+import type { Clock } from '../../base/clock.js';
 import { TokenBucket } from '../../base/tokenBucket.js';
-import { inTurns, LoopShare } from '../../base/turns.js';
+import { inTurns, type LoopShare } from '../../base/turns.js';
 import { decodedInSlices, isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { shortened } from '../../protocol/inBrief.js';
@@ -27,7 +27,7 @@ import type { Disposable } from '../../base/disposables.js';
 interface StdioTransportDeps {
   readonly tree: Pick<ProcessTree, 'pid' | 'stdin' | 'stdout' | 'stderr' | 'exited' | 'stop'>;
   readonly log: Log;
-  readonly share?: LoopShare | undefined;
+  readonly share: LoopShare;
   /** If a stream ends first, the exit is awaited this long, because it says more. By default 2,000 ms. */
   readonly exitGraceMs?: number;
 }
@@ -79,7 +79,7 @@ export class StdioTransport implements ServerTransport {
 
   constructor(private readonly deps: StdioTransportDeps) {
     const { tree, log } = deps;
-    this.share = deps.share ?? new LoopShare(systemClock);
+    this.share = deps.share;
     const { clock } = this.share;
     this.stdoutLines = new LineSplitter({
       limit: () => this.lineLimit,
@@ -248,10 +248,11 @@ export class StdioTransport implements ServerTransport {
   private take(line: string | readonly Buffer[]): void {
     if (this.finished) return;
     if (typeof line === 'string' && !this.reading) return this.readLine(line);
-    const [first, last] = typeof line === 'string' ? [] : [line[0], line.at(-1)];
-    if (first && last && lengthOf(line as readonly Buffer[]) > largestUnasked) {
-      const ends = [first.toString('utf8', 0, endLength), last.subarray(-endLength).toString()] as const;
-      if (this.askedIn(...ends) === undefined) return void this.logLeftOut(largestUnasked);
+    const pieces = typeof line === 'string' ? [] : line;
+    if (pieces.reduce((sum, { length }) => sum + length, 0) > largestUnasked) {
+      const head = pieces[0]?.toString('utf8', 0, endLength) ?? '';
+      const tail = pieces.at(-1)?.subarray(-endLength).toString() ?? '';
+      if (this.askedIn(head, tail) === undefined) return void this.logLeftOut(largestUnasked);
     }
     this.lines.push(line);
     this.reading ??= this.readLines().finally(() => (this.reading = undefined));
@@ -339,10 +340,6 @@ export class StdioTransport implements ServerTransport {
     if (this.stderr.length === keptStderrLines) this.stderr.shift();
     this.stderr.push(shortened(line, keptLineLength));
   }
-}
-
-function lengthOf(pieces: readonly Buffer[]): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Some readers, Node's among them, take these for line breaks too. Escaped, they are the same JSON. */

@@ -85,9 +85,9 @@ export async function discover(discovery: Discovery): Promise<Authority> {
   }
   const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn });
   const found = { ...authority, metadata };
-  const ofServer = offered.length === 0 && metadata !== undefined && isOfOrigin(metadata.issuer, server);
+  const isOfServer = metadata && URL.canParse(metadata.issuer) && new URL(metadata.issuer).origin === server.origin;
   // In 2025-03-26 a server had its metadata at the root of its origin, whatever the path of its issuer.
-  if (ofServer) return { ...found, issuer: metadata.issuer };
+  if (isOfServer && offered.length === 0) return { ...found, issuer: metadata.issuer };
   checkIssuer(found);
   return found;
 }
@@ -108,10 +108,6 @@ function placeOfParent(resource: string, { origin, pathname }: URL): URL | undef
   const path = parent.pathname.replace(/\/$/, '');
   if (parent.href !== `${origin}${parent.pathname}` || !`${pathname}/`.startsWith(`${path}/`)) return undefined;
   return new URL(`/.well-known/oauth-protected-resource${path}`, origin);
-}
-
-function isOfOrigin(issuer: string, { origin }: URL): boolean {
-  return URL.canParse(issuer) && new URL(issuer).origin === origin;
 }
 
 function mayAsk(url: URL, { server, issuer, byPerson }: Discovery): boolean {
