@@ -129,7 +129,7 @@ export class Player {
         if (request) request.answer ??= message;
         session.open.delete(id);
       } else {
-        const named = tokenOf(message['params'], 'progressToken');
+        const named = isObject(message['params']) ? message['params']['progressToken'] : undefined;
         const open = [...session.open.values()];
         const owner = open.find(({ token }) => token !== undefined && token === named) ?? open.at(-1);
         if (owner) owner.before.push(message);
@@ -192,11 +192,8 @@ function keyOf(method: string, { _meta, ...params }: Message): string {
   return canonicalJson([method, ofAnyParams.includes(method) ? {} : params]);
 }
 
-function tokenOf(params: unknown, of: '_meta' | 'progressToken' = '_meta'): unknown {
-  if (!isObject(params)) return undefined;
-  if (of === 'progressToken') return params[of];
-  const meta = params[of];
-  return isObject(meta) ? meta['progressToken'] : undefined;
+function tokenOf({ _meta }: Message): unknown {
+  return isObject(_meta) ? _meta['progressToken'] : undefined;
 }
 
 function likeness(one: Message, other: Message): number {

@@ -1,7 +1,4 @@
-/**
- * The rest of the core sees a live MCP connection through this. Connecting never throws for a server's faults:
- * failures are values with a cause and a next step for a person (X3).
- */
+/** A live MCP connection, for the rest of the core. Connecting never throws for a server's faults (X3). */
 import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { LoopShare } from '../base/turns.js';
 import type { Event } from '../base/events.js';

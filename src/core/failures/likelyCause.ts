@@ -309,6 +309,15 @@ export function clueIn(output: readonly string[], circumstances: Circumstances =
   return undefined;
 }
 
+const exitCodes: Readonly<Record<number, LikelyCause>> = {
+  0: {
+    cause: 'It ended without an error, so it may not be an MCP server, or may need an argument such as `stdio`.',
+    fix: 'Run the command in a terminal: an MCP server waits for input. Then correct command and args.',
+  },
+  126: { cause: 'A shell was not allowed to run the command.', fix: 'Make the command executable.' },
+  127: { cause: 'A shell did not find the command it was told to run.', fix: 'Correct the command in args.' },
+};
+
 /** Returns the meaning of the output, or else of the exit. */
 export function likelyCause(
   exit: { readonly code: number | null; readonly signal: string | null },
@@ -326,18 +335,8 @@ export function likelyCause(
   if (exit.signal !== null) {
     return { cause: 'Another program ended it, or it crashed.', fix: 'Look at the server’s log, then restart it.' };
   }
-  if (exit.code === 127) {
-    return { cause: 'A shell did not find the command it was told to run.', fix: 'Correct the command in args.' };
-  }
-  if (exit.code === 126) {
-    return { cause: 'A shell was not allowed to run the command.', fix: 'Make the command executable.' };
-  }
-  if (exit.code === 0) {
-    return {
-      cause: 'It ended without an error, so it may not be an MCP server, or may need an argument such as `stdio`.',
-      fix: 'Run the command in a terminal: an MCP server waits for input. Then correct command and args.',
-    };
-  }
+  const known = exitCodes[exit.code ?? -1];
+  if (known) return known;
   const isSilent = output.every((line) => line.trim() === '');
   return {
     cause: isSilent

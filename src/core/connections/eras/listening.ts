@@ -1,7 +1,4 @@
-/**
- * Receives a modern server's notifications about changes: on one subscription for its lists, on others for watched
- * resources and tasks. It reports them in the format of the legacy era if there is one.
- */
+/** Receives a modern server's notifications about its lists and about watched resources and tasks, as legacy ones. */
 import { createHash } from 'node:crypto';
 import type { JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
 import { delay, limited, type Clock } from '../../base/clock.js';

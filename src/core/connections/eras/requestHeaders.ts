@@ -14,8 +14,6 @@ import {
 /** A call of any other tool goes without such headers, and the server reports it. */
 const mostTools = 10_000;
 
-const none: readonly MirroredParam[] = [];
-
 export class RequestHeaders {
   private readonly tools = new BoundedMap<string, readonly MirroredParam[]>(mostTools);
 
@@ -30,7 +28,7 @@ export class RequestHeaders {
   }
 
   mirroredBy(tool: unknown): readonly MirroredParam[] {
-    return (typeof tool === 'string' ? this.tools.get(tool) : undefined) ?? none;
+    return (typeof tool === 'string' && this.tools.get(tool)) || [];
   }
 
   /** @param mirrored the parameters of its tool for headers; by default the present ones */

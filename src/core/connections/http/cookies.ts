@@ -1,7 +1,4 @@
-/**
- * The cookies of one origin, in memory: a load balancer keeps a client at one replica by them (X2). It knows neither
- * other origins nor a person, and forgets everything with its connection.
- */
+/** The cookies of one origin, in memory (X2a): a load balancer keeps a client at one replica by them. */
 const mostCookies = 50;
 const longestCookie = 4096;
 

@@ -1,8 +1,4 @@
-/**
- * The address of a server over HTTP and the headers for it: session, protocol version and the configured ones. It does
- * not know the meaning of the messages. It has two sets of sockets, so calls using all of theirs cannot block a
- * cancellation.
- */
+/** The address of an HTTP server and the headers for it. It has two sets of sockets, so no call blocks a cancellation. */
 import type { AgentOptions } from 'node:http';
 import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';

@@ -33,9 +33,9 @@ export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boole
   const env = childEnvironment(deps.hostEnv, launch);
   const { command, args, cwd } = launch;
   const withoutPackage = packageMissing(launch);
-  if (withoutPackage) return failed(withoutPackage);
+  if (withoutPackage) return { kind: 'failed', failure: withoutPackage };
   const started = await startProcess({ ...deps.process, command, args, cwd, env });
-  if (started.kind === 'notStarted') return failed(await notStarted(launch, started.error, env));
+  if (started.kind === 'notStarted') return { kind: 'failed', failure: await notStarted(launch, started.error, env) };
   const { tree } = started;
   log.write('info', `Started ${commandLine(launch)} as process ${tree.pid}`);
   if (tree.caution !== undefined) log.write('warn', `${tree.caution} What this server starts may outlive it.`);
@@ -69,8 +69,4 @@ export function inherited(hostEnv: Environment): Environment {
 function childEnvironment(hostEnv: Environment, launch: StdioLaunch): Environment {
   const own = [...launch.env].map(([name, { value }]) => [name, value] as const);
   return overlaid(overlaid(inherited(hostEnv), launch.envFile?.values ?? []), own);
-}
-
-function failed(failure: StartFailure): ConnectOutcome {
-  return { kind: 'failed', failure };
 }

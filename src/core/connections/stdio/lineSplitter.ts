@@ -1,7 +1,4 @@
-/**
- * Splits bytes into lines, in linear time and bounded memory however the bytes arrive. A character split between two
- * chunks comes out whole. The line break is `\n`; one `\r` before it is removed.
- */
+/** Splits bytes into lines, in linear time and bounded memory. The break is `\n`; one `\r` before it is removed. */
 interface LineSplitterDeps {
   /** The limit of a line in bytes, without its break; a function is called for each line. */
   readonly limit: number | (() => number);

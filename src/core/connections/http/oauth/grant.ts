@@ -1,7 +1,4 @@
-/**
- * The kept part of a sign-in from one window to the next: the authorization server, the registration of this client
- * there, and the tokens. It is written as JSON; an unreadable text counts as nothing.
- */
+/** The part of a sign-in that is kept from one window to the next, as JSON. An unreadable text counts as nothing. */
 import { createHash } from 'node:crypto';
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { HttpLaunch } from '../../../config/model.js';

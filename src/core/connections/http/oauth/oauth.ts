@@ -11,8 +11,6 @@ import { OAuthAccess, type OAuthDeps } from './access.js';
 import { SignInFailure, type SignInBrowser, type SignIns, type SignInStatus } from './contract.js';
 import { grantKey } from './grant.js';
 
-const none: SignInStatus = { kind: 'none' };
-
 /** There is one for all servers of a window: servers with one address and one client have one sign-in. */
 export class OAuth implements SignIns {
   private readonly changes = new Emitter<void>();
@@ -34,7 +32,7 @@ export class OAuth implements SignIns {
   }
 
   statusOf(launch: Launch): SignInStatus {
-    return (launch.transport === 'streamable_http' && this.accessOf(launch)?.status) || none;
+    return (launch.transport === 'streamable_http' && this.accessOf(launch)?.status) || { kind: 'none' };
   }
 
   async signIn(launch: Launch, browser: SignInBrowser, signal: AbortSignal): Promise<void> {
