@@ -259,19 +259,17 @@ class HttpSession {
   private async begin(): Promise<void> {
     const { endpoint, log, clock, timeoutMs } = this.deps;
     const { first } = this;
+    if (!first) throw new Error('A session was refused before initialize');
     const isEarly = clock.now() - this.since < earlyMs && this.accepted < fewRequests;
     this.earlyLosses = isEarly ? this.earlyLosses + 1 : 0;
-    if (this.earlyLosses >= mostEarlyLosses) {
-      const detail = 'gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.';
-      const failure = this.lost(detail);
-      this.onLost(failure);
-      throw failure;
-    }
-    if (!first) throw new Error('A session was refused before initialize');
-    log.write('warn', `${shown(endpoint.url)} no longer knows the session; initialising again`);
-    endpoint.sessionId = undefined;
-    endpoint.protocolVersion = undefined;
     try {
+      if (this.earlyLosses >= mostEarlyLosses) {
+        const detail = 'gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.';
+        throw this.lost(detail);
+      }
+      log.write('warn', `${shown(endpoint.url)} no longer knows the session; initialising again`);
+      endpoint.sessionId = undefined;
+      endpoint.protocolVersion = undefined;
       await limited(clock, timeoutMs, this.signal, (limit) => this.initializeAgain(first, limit));
     } catch (error) {
       const saysWhy = error instanceof TransportFailure && ['unreachable', 'sessionLost'].includes(error.reason.kind);
