@@ -319,6 +319,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'hear',
     'handle',
     'answerIn',
+    'answerTo',
     'answers',
     'deniesSession',
     'set',
