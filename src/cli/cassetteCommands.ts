@@ -12,8 +12,15 @@ import { Redactor } from '../core/base/log.js';
 import { makePrivateFile } from '../core/base/privateFile.js';
 import { isSecretName } from '../core/base/secrets.js';
 import { largestForeignFile, readTextFileSync } from '../core/base/textFile.js';
-import { checkHead, entryLine, headLine, parseCassette, type Message, type Side } from '../core/cassette/cassette.js';
-import { Player } from '../core/cassette/player.js';
+import {
+  checkHead,
+  entryLine,
+  headLine,
+  parseCassette,
+  type Message,
+  type Side,
+  Player,
+} from '../core/cassette/cassette.js';
 import { LineSplitter } from '../core/connections/stdio/lineSplitter.js';
 import { Guardian } from '../core/processes/guardian.js';
 import { Jobs } from '../core/processes/jobs.js';

@@ -26,7 +26,7 @@ import { mergeSources } from '../../src/core/config/read/merge.js';
 import { newEntry, suggestedId, validateId } from '../../src/core/config/edit/newServer.js';
 import { addOverride, setEnabled } from '../../src/core/config/edit/serverEdits.js';
 import { parseMindsFile } from '../../src/core/config/read/parse.js';
-import { readRefusedVersion } from '../../src/core/connections/eras/discovery.js';
+import { readRefusedVersion } from '../../src/core/connections/eras/modern.js';
 import { importFormats } from '../../src/core/import/dialects.js';
 import { importServers, withSecretsApart } from '../../src/core/import/importServers.js';
 import { planImport } from '../../src/core/import/plan.js';

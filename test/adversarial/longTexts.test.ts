@@ -24,7 +24,7 @@ import { admitsResource, contentsRefused } from '../../src/core/tools/promptsAnd
 import { systemClock } from '../../src/core/base/clock.js';
 import { formatted, inert } from '../../src/core/base/inert.js';
 import { Redactor } from '../../src/core/base/log.js';
-import { logMessage, TrafficTrace } from '../../src/core/connections/logging.js';
+import { logMessage, trafficTrace } from '../../src/core/connections/logging.js';
 import { readProgress } from '../../src/core/connections/outcomes.js';
 import { AnswerLinks } from '../../src/core/minds/answerLinks.js';
 import { BearerCheck } from '../../src/core/gateway/http/access.js';
@@ -204,12 +204,12 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'the answer of a model': (text) => new AnswerLinks(() => undefined).push(text),
   'a log of a server': (text) => {
     logMessage(silentLog, { level: text, logger: text, data: { [text]: text } });
-    const trace = new TrafficTrace({ log: silentLog, clock: systemClock, enabled: () => true });
+    const trace = trafficTrace(silentLog, systemClock, () => true);
     const message = { jsonrpc: '2.0' as const, method: text, params: { text } };
     return [trace.sent(message), trace.received(message), readProgress({ progress: 1, message: text })];
   },
   'the output of a process': (text) => {
-    const lines = new LineSplitter({ limit: 8 * 1024, onLine: () => {}, onExcess: () => 'cut' });
+    const lines = new LineSplitter({ limit: 8 * 1024, onLine: () => {}, onExcess: () => 'skip' });
     const bytes = Buffer.from(text);
     for (let at = 0; at < bytes.length; at += 64 * 1024) lines.push(bytes.subarray(at, at + 64 * 1024));
     lines.end();
@@ -314,12 +314,12 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'fileOf',
     'failure',
     'checkAddress',
-    'oauthFetch',
   ],
   'It is part of the way of each message, which `longMessages.test.ts` sends.': [
     'hear',
     'handle',
     'answerIn',
+    'answerTo',
     'answers',
     'deniesSession',
     'set',

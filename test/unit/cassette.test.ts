@@ -7,8 +7,8 @@ import {
   parseCassette,
   type CassetteEntry,
   type Message,
+  Player,
 } from '../../src/core/cassette/cassette.js';
-import { Player } from '../../src/core/cassette/player.js';
 
 const client = (message: object): CassetteEntry => ({
   session: 's',

@@ -29,8 +29,6 @@ const shortModule = 45;
 const shortModules: Readonly<Record<string, string>> = {
   'src/vscode/commands/toolPermission.ts': 'loaded on demand, because it brings the patterns',
   'src/core/connections/http/attempt.ts': 'mirrors `stdio/attempt`: one seam for each transport',
-  'src/core/connections/http/oauth/fetch.ts': 'the seam between the SDK and our HTTP exchange',
-  'src/core/connections/knownEntries.ts': 'the rule of which lists an instance keeps, apart from their paging',
 };
 
 /** `core/tools`, `vscode/views`; a file of `src` itself is a room of its own. */

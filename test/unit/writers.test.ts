@@ -58,9 +58,10 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'core/approval/offerTexts.ts': { rm: 'It removes files in the storage of the editor.' },
   'core/remembered/offerFiles.ts': { rm: 'It removes files in the storage of the editor.' },
   'core/base/textFile.ts': { 'open openSync': 'It opens files to read them.' },
-  'core/processes/posixCommand.ts': { accessSync: 'It asks whether a program may be run.' },
+  'core/processes/program.ts': {
+    'accessSync openSync': 'It asks whether a program may be run, and reads the beginning of it.',
+  },
   'core/processes/processTable.ts': { openSync: 'It opens files below /proc to read them.' },
-  'core/processes/firstLine.ts': { openSync: 'It reads the beginning of a program.' },
   'vscode/authoring/fileEdits.ts': {
     'applyEdit save': 'The writer of the editor: it asks where links lead, before and after.',
   },

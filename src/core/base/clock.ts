@@ -29,16 +29,17 @@ export function delay(clock: Clock, ms: number, signal?: CancelSignal): Promise<
   return signal ? unlessAborted(passed, signal).finally(() => timer?.dispose()) : passed;
 }
 
-/** The signal aborts with `outer`, or after `ms` milliseconds; a rejection has its reason. */
+/** The signal aborts with `outer`, or after `ms` milliseconds with `late`; a rejection has its reason. */
 export async function limited<T>(
   clock: Clock,
   ms: number,
   outer: AbortSignal | undefined,
   run: (signal: AbortSignal) => Promise<T>,
+  late = new Error(`No answer came within ${ms / 1000} s.`),
 ): Promise<T> {
   // Node 20 may collect an `AbortSignal.timeout` before it aborts, if only `AbortSignal.any` refers to it.
   const limit = new AbortController();
-  const timer = clock.after(ms, () => limit.abort(new Error(`No answer came within ${ms / 1000} s.`)));
+  const timer = clock.after(ms, () => limit.abort(late));
   try {
     return await run(outer ? AbortSignal.any([outer, limit.signal]) : limit.signal);
   } catch (error) {

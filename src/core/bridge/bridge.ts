@@ -125,7 +125,7 @@ export class Bridge {
 
   /** Resolves when the client has ended its input or the signal is aborted; its conversation is over then. */
   async run(signal: AbortSignal): Promise<void> {
-    await this.client.start();
+    await this.pipe.start();
     await this.pipe.untilEnd(signal);
     await this.pipe.close();
     await Promise.all(Object.values(this.lines).map((line) => line.close()));

@@ -100,7 +100,7 @@ export class Line {
 
   /** Other requests may still be answered on the old way. */
   endIfUnused(way: Way): void {
-    if (this.current === way || way.peer.exchanges().length > 0) return;
+    if (this.current === way || way.peer.open.size > 0) return;
     this.ways.delete(way);
     void way.transport.close();
   }

@@ -56,7 +56,6 @@ export class OwnAddress {
       url,
       headers: { accept: 'text/event-stream' },
       credentials: { authorization: `Bearer ${gateway.token}` },
-      origin: url,
       redirects: 'leave',
       agents: this.agents,
       signal,

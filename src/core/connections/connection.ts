@@ -1,7 +1,4 @@
-/**
- * The rest of the core sees a live MCP connection through this. Connecting never throws for a server's faults:
- * failures are values with a cause and a next step for a person (X3).
- */
+/** A live MCP connection, for the rest of the core. Connecting never throws for a server's faults (X3). */
 import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { LoopShare } from '../base/turns.js';
 import type { Event } from '../base/events.js';
@@ -10,13 +7,12 @@ import type { PromptListing, ResourceListing, ToolListing } from '../tools/catal
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { OtherRequest, RequestTerms, ServerOutcome, ToolCall } from '../protocol/request.js';
 import type { Log } from '../base/log.js';
-import type { Timeouts } from '../peer/callLimits.js';
+import type { Timeouts } from '../peer/peer.js';
 import type { Launch } from '../config/model.js';
 
 export type { StartFailure } from '../failures/startFailure.js';
 export type { Malformed, PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
 
-/** A list of a server. */
 export type OfferKind = 'tools' | 'prompts' | 'resources';
 
 export interface ListOptions {
@@ -41,33 +37,24 @@ export interface Connection {
   readonly instructions: string | undefined;
   readonly capabilities: ServerCapabilities;
   readonly protocolVersion: string;
-  /** The id of the direct child; undefined for HTTP. */
   readonly pid: number | undefined;
   /** True if the connection has ended and takes no calls. `onDidDie` fires after the calls in flight have failed. */
   readonly isOver: boolean;
   /** The account charged for work for its server (S2); absent if nobody counts. */
   readonly share?: LoopShare;
-  /** Fires when the server reports a change of a list. */
   readonly onDidChangeOffer: Event<OfferKind>;
-  /** Fires with the parameters of each `notifications/resources/updated`. */
   readonly onDidUpdateResource: Event<Fields>;
   /** Fires with the server's report of a watched task; with only its `taskId` if a report may have been missed. */
   readonly onDidUpdateTask: Event<Fields>;
-  /**
-   * Fires once when the connection ends without `close`, with the cause in words. Calls in flight have failed before.
-   */
+  /** Fires once when the connection ends without `close`, with the cause in words, after its calls have failed. */
   readonly onDidDie: Event<string>;
   /**
    * Fires when the server forgot the session and gave a new one (HTTP, rule X2). The connection goes on, and the state
    * of the old session is gone. `onDidChangeOffer` fires for the tools too, because the server may be another version.
    */
   readonly onDidRenewSession: Event<void>;
-  /** Lists every page. Rejects with `ListError` if the server fails or repeats a cursor. */
   listTools(options: ListOptions): Promise<ToolListing>;
-  /**
-   * Resolves to undefined if the server has none, and to a failure if they cannot be listed; rejects only when
-   * aborted.
-   */
+  /** Resolves to undefined if the server has none, and to a failure if it cannot list them; rejects only when aborted. */
   listPrompts(options: ListOptions): Promise<PromptListing | undefined>;
   listResources(options: ListOptions): Promise<ResourceListing | undefined>;
   /** Returns, once, the lists older than the `ttlMs` of a server without notifications about changes (X8). */
@@ -79,11 +66,8 @@ export interface Connection {
   belongsTo(client: ServerClient): void;
   /** Set while the server learns the roots of its client. A call before the end of it may meet the wrong roots. */
   readonly learning: Promise<unknown> | undefined;
-  /**
-   * Ends the connection and the whole process tree (X5). Resolves when nothing of it is left. It may be called again.
-   */
+  /** Ends the connection and its whole process tree (X5). Resolves when nothing of it is left. */
   close(): Promise<void>;
-  /** Resolves at the end of `close`, whoever called it. */
   readonly gone: Promise<void>;
 }
 
@@ -98,28 +82,22 @@ export class ListError extends Error {
 }
 
 export interface ConnectRequest {
-  /** The server's id, for messages and logs. */
   readonly server: string;
   readonly launch: Launch;
   /** The limit for connecting, initializing and listing every page, in milliseconds (X3). */
   readonly timeoutMs: number;
   /** Aborting ends the attempt and everything started by it; the outcome is `cancelled`. */
   readonly signal: AbortSignal;
-  /** The server's log, for stderr, stray lines of stdout, `notifications/message` and the JSON-RPC trace. */
   readonly log: Log;
   /** The protocol version of the last list of this launch, if remembered (X8). */
   readonly spoke?: string | undefined;
-  /** The capabilities declared by the clients of the connection; by default none. */
   readonly capabilities?: Fields;
   /** The client for the server's requests from the first message on, until `belongsTo` names another. */
   readonly client?: ServerClient | undefined;
 }
 
-/** The rest of the core starts servers through this; `createConnector` makes the real one. */
 export interface Connector {
-  /**
-   * Never rejects for a server's faults. When it resolves to `failed` or `cancelled`, nothing of the attempt is left.
-   */
+  /** Never rejects for a server's faults. Nothing is left of an attempt that `failed` or was `cancelled`. */
   connect(request: ConnectRequest): Promise<ConnectOutcome>;
   /** Ends the connector's guardian process. Connections are ended by their owners. */
   dispose(): Promise<void>;

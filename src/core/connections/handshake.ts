@@ -1,6 +1,4 @@
-/**
- * Reads a server's description (X3), and removes fields of later protocol versions from our messages to it. Messages of the server are understood in the format of any version. Everything here is pure.
- */
+/** Reads a server's description (X3), and removes fields of later protocol versions from our messages to it. Pure. */
 import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
@@ -8,9 +6,9 @@ import { isProtocolVersion, modernVersion, protocolVersions } from '../protocol/
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { inBrief, shortened } from '../protocol/inBrief.js';
 
-/** Versions are dates, so they sort as texts. */
 /** Some servers still speak it, and no client does. */
 const firstVersion = '2024-10-07';
+// Versions are dates, so they sort as texts.
 const completionContext = '2025-06-18';
 const protocolVersionHeader = '2025-06-18';
 const metaOfRoots = '2025-06-18';
@@ -20,7 +18,6 @@ export function requestParams(version: string, method: string, params: Fields): 
   return Object.fromEntries(Object.entries(params).filter(([key]) => key !== 'context'));
 }
 
-/** Returns the answer to a server request in the format of the server's version. */
 export function answerParams(version: string, method: string, answer: Fields): Fields {
   const { roots } = answer as { roots?: unknown };
   if (method !== 'roots/list' || version >= metaOfRoots || !Array.isArray(roots)) return answer;
@@ -29,7 +26,6 @@ export function answerParams(version: string, method: string, answer: Fields): F
   return { ...answer, roots: roots.map(plain) };
 }
 
-/** Returns the value of the header `MCP-Protocol-Version`, or undefined for a version that does not know the header. */
 export function versionHeader(version: string): string | undefined {
   return version >= protocolVersionHeader ? version : undefined;
 }
@@ -62,7 +58,6 @@ export function readInitializeAnswer(result: unknown): InitializeAnswer {
   return readFacts(result, protocolVersion);
 }
 
-/** Reads what both eras say: capabilities, name and instructions. */
 export function readFacts(
   { capabilities, serverInfo, instructions }: Fields,
   protocolVersion: string,

@@ -4,7 +4,7 @@
  * a list are an error; other incomplete lists come with the reason.
  */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import type { Clock } from '../base/clock.js';
+import { limited, type Clock } from '../base/clock.js';
 import type { LoopShare, Sliced } from '../base/turns.js';
 import { isObject } from '../base/isObject.js';
 import { clipped, messageOf } from '../base/text.js';
@@ -23,7 +23,6 @@ import {
   type ToolListing,
 } from './connection.js';
 import { inBrief, shortened } from '../protocol/inBrief.js';
-import { KnownEntries } from './knownEntries.js';
 import { rightPrompt, rightResource, rightTemplate, rightTool } from '../protocol/shapes.js';
 
 const mostPages = 1000;
@@ -35,12 +34,9 @@ const longestCursor = 16 * 1024;
 /** This many malformed entries are named; the last of them mentions the number of the others. */
 const mostMalformed = 100;
 
-/** One of the lists of a server. */
 interface ListKind<Entry> {
-  /** The subject of the list, for messages. */
   readonly what: 'tools' | 'prompts' | 'resources';
   readonly method: string;
-  /** The key of the entries in a page. */
   readonly key: string;
   /** The field with the name of an entry, a text and not empty. */
   readonly identity: string;
@@ -66,17 +62,18 @@ function looked(tool: OfferedTool): OfferedTool {
   return tool;
 }
 
-const most = 50_000;
-const whatIsWrong = ({ name }: Readonly<Record<string, unknown>>): string | undefined =>
-  typeof name === 'string' ? undefined : 'has no name';
+const named = {
+  most: 50_000,
+  whatIsWrong: ({ name }: Fields) => (typeof name === 'string' ? undefined : 'has no name'),
+};
 
 const prompts: ListKind<PromptListing['prompts'][number]> = {
   what: 'prompts',
   method: 'prompts/list',
   key: 'prompts',
   identity: 'name',
-  most,
-  whatIsWrong: (entry) => whatIsWrong(entry) ?? whatIsWrongWithArguments(entry),
+  most: named.most,
+  whatIsWrong: whatIsWrongWithArguments,
   read: (entry) => rightPrompt(entry as PromptListing['prompts'][number]),
 };
 
@@ -85,8 +82,7 @@ const resources: ListKind<ResourceListing['resources'][number]> = {
   method: 'resources/list',
   key: 'resources',
   identity: 'uri',
-  most,
-  whatIsWrong,
+  ...named,
   read: (entry) => rightResource(entry as ResourceListing['resources'][number]),
 };
 
@@ -95,12 +91,10 @@ const templates: ListKind<ResourceListing['templates'][number]> = {
   method: 'resources/templates/list',
   key: 'resourceTemplates',
   identity: 'uriTemplate',
-  most,
-  whatIsWrong,
+  ...named,
   read: (entry) => rightTemplate(entry as ResourceListing['templates'][number]),
 };
 
-/** Resolves to the result of the list; rejects if the server fails. */
 type Page = (cursor: string | undefined) => Promise<unknown>;
 
 interface EntryListing<Entry> {
@@ -108,20 +102,29 @@ interface EntryListing<Entry> {
   readonly malformed: readonly Malformed[];
 }
 
+/**
+ * By server and method: the entries of the last list, by their JSON. An entry listed again stays the same object,
+ * whichever instance listed it, so facts about it are found out once, and comparing lists is fast.
+ */
+const listed = new WeakMap<LoopShare, Map<string, ReadonlyMap<string, unknown>>>();
+
 async function listAll<Entry>(kind: ListKind<Entry>, page: Page, share: LoopShare): Promise<EntryListing<Entry>> {
   const { method, key } = kind;
   const entries: Entry[] = [];
   const malformed: Malformed[] = [];
   const seen = new Set<string>();
-  const known = new KnownEntries<Entry>(share, method);
+  const byMethod = listed.get(share) ?? new Map<string, ReadonlyMap<string, unknown>>();
+  listed.set(share, byMethod);
+  const before = byMethod.get(method);
+  const now = new Map<string, Entry>();
   let total = 0;
   let unnamed = 0;
   let cursor: string | undefined;
   function* read(found: readonly unknown[]): Sliced<void> {
     for (const entry of found) {
       yield;
-      const before = entries.length + malformed.length + unnamed;
-      if (before >= kind.most) throw new ListError(`The server lists more than ${kind.most} ${key}.`);
+      const index = entries.length + malformed.length + unnamed;
+      if (index >= kind.most) throw new ListError(`The server lists more than ${kind.most} ${key}.`);
       const size = measured(entry);
       total += size.characters;
       if (total > largestList)
@@ -133,8 +136,12 @@ async function listAll<Entry>(kind: ListKind<Entry>, page: Page, share: LoopShar
         continue;
       }
       const detail = whatIsWrongWith(kind, entry) ?? size.whatIsWrong;
-      if (detail === undefined) entries.push(known.of(entry, kind.read));
-      else if (isNamed) malformed.push({ name: nameOf(kind, entry, before), detail });
+      if (detail === undefined) {
+        const json = JSON.stringify(entry);
+        const known = now.get(json) ?? (before?.get(json) as Entry | undefined) ?? kind.read(entry);
+        now.set(json, known);
+        entries.push(known);
+      } else if (isNamed) malformed.push({ name: nameOf(kind, entry, index), detail });
       else unnamed += 1;
     }
   }
@@ -148,7 +155,7 @@ async function listAll<Entry>(kind: ListKind<Entry>, page: Page, share: LoopShar
     const next = (result as { nextCursor?: unknown }).nextCursor;
     // Some servers write an empty cursor for none.
     if (typeof next !== 'string' || next === '') {
-      known.keep();
+      byMethod.set(method, now);
       return { entries, malformed: withCount(malformed, unnamed) };
     }
     if (next.length > longestCursor) {
@@ -177,23 +184,20 @@ function withCount(malformed: readonly Malformed[], unnamed: number): readonly M
 function measured(entry: unknown): { readonly characters: number; readonly whatIsWrong: string | undefined } {
   let characters = 0;
   const left: { readonly value: unknown; readonly depth: number }[] = [{ value: entry, depth: 0 }];
-  for (let next = left.pop(); next; next = left.pop()) {
+  for (let next = left.pop(); next && characters <= largestEntry; next = left.pop()) {
     const { value, depth } = next;
     characters += typeof value === 'string' ? value.length + 2 : 4;
-    if (typeof value === 'object' && value !== null) {
-      if (depth > deepestValue) return { characters, whatIsWrong: `is more than ${deepestValue} levels deep` };
-      // The keys of a long list would take many times its memory.
-      if (Array.isArray(value) && value.length > largestEntry / 4) characters += largestEntry;
-      if (characters > largestEntry) break;
-      const keys = Object.keys(value);
-      characters += keys.length * 4;
-      if (characters > largestEntry) break;
-      for (const key of keys) {
-        characters += key.length;
-        left.push({ value: (value as Record<string, unknown>)[key], depth: depth + 1 });
-      }
-    }
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth > deepestValue) return { characters, whatIsWrong: `is more than ${deepestValue} levels deep` };
+    // The keys of a long list would take many times its memory.
+    const isLong = Array.isArray(value) && value.length > largestEntry / 4;
+    const keys = isLong ? [] : Object.keys(value);
+    characters += isLong ? largestEntry : keys.length * 4;
     if (characters > largestEntry) break;
+    for (const key of keys) {
+      characters += key.length;
+      left.push({ value: (value as Record<string, unknown>)[key], depth: depth + 1 });
+    }
   }
   return { characters, whatIsWrong: characters > largestEntry ? 'is larger than 1 MiB' : undefined };
 }
@@ -232,31 +236,31 @@ function whatIsWrongWithArguments({ arguments: given }: Readonly<Record<string, 
 /** Reads a kept listing as if its server had just given it. Returns undefined if any part of it is invalid. */
 export function keptListing(value: unknown): ToolListing | undefined {
   if (!isObject(value)) return undefined;
-  const { tools: ofTools, prompts: ofPrompts, resources: ofResources, malformed } = value;
+  const { tools: ofTools, prompts: ofPrompts, resources: ofResources, malformed } = value as unknown as ToolListing;
   if (!isListOf(tools, ofTools) || !areMalformed(malformed)) return undefined;
-  const listing = { tools: ofTools, malformed };
   if (ofPrompts !== undefined && !isPart(ofPrompts, { prompts })) return undefined;
   if (ofResources !== undefined && !isPart(ofResources, { resources, templates })) return undefined;
   return {
-    ...listing,
-    ...(ofPrompts !== undefined && { prompts: ofPrompts as unknown as PromptListing }),
-    ...(ofResources !== undefined && { resources: ofResources as unknown as ResourceListing }),
+    tools: ofTools,
+    malformed,
+    ...(ofPrompts !== undefined && { prompts: ofPrompts }),
+    ...(ofResources !== undefined && { resources: ofResources }),
   };
 }
 
-function isPart(value: unknown, kinds: Readonly<Record<string, ListKind<unknown>>>): value is Fields {
+function isPart(value: unknown, kinds: Readonly<Record<string, ListKind<unknown>>>): boolean {
   if (!isObject(value) || !areMalformed(value['malformed'])) return false;
   if (!['undefined', 'string'].includes(typeof value['failure'])) return false;
   return Object.entries(kinds).every(([key, kind]) => isListOf(kind, value[key]));
 }
 
-function isListOf<Entry>(kind: ListKind<Entry>, value: unknown): value is Entry[] {
+function isListOf(kind: ListKind<unknown>, value: unknown): boolean {
   const isWell = (entry: unknown): boolean =>
     (whatIsWrongWith(kind, entry) ?? measured(entry).whatIsWrong) === undefined && kind.read(entry) === entry;
   return Array.isArray(value) && value.length <= kind.most && value.every(isWell);
 }
 
-function areMalformed(value: unknown): value is Malformed[] {
+function areMalformed(value: unknown): boolean {
   const isOne = (one: unknown): boolean =>
     isObject(one) && typeof one['name'] === 'string' && typeof one['detail'] === 'string';
   return Array.isArray(value) && value.every(isOne);
@@ -265,25 +269,17 @@ function areMalformed(value: unknown): value is Malformed[] {
 interface OfferListerDeps {
   readonly capabilities: ServerCapabilities;
   readonly clock: Clock;
-  /** The account charged for the work on the lists. */
   readonly share: LoopShare;
   readonly send: (method: string, params: Fields | undefined, signal: AbortSignal) => Promise<unknown>;
-  /** Completes "The tool …" for a tool not callable on this connection. */
   readonly whatIsWrongWithTool?: (tool: Fields) => string | undefined;
-  /** Returns in words why the connection has ended; undefined while it lives. */
   readonly causeOfEnd: () => string | undefined;
 }
 
 export class OfferLister {
-  /** By method: the time in epoch milliseconds until the list goes stale. */
   private readonly freshUntil = new Map<string, number>();
 
   constructor(private readonly deps: OfferListerDeps) {}
 
-  /**
-   * Returns, once, the lists older than their `ttlMs`. A list with notifications about its changes never goes stale,
-   * nor does one without a time.
-   */
   takeStale(): OfferKind[] {
     const now = this.deps.clock.now();
     const kinds = [tools, prompts, resources, templates].filter(({ method, what }) => {
@@ -349,34 +345,25 @@ export class OfferLister {
 
   private async list<Entry>(kind: ListKind<Entry>, { signal, timeoutMs }: ListOptions): Promise<EntryListing<Entry>> {
     const { what, method } = kind;
+    const { clock, share, send, causeOfEnd } = this.deps;
     signal.throwIfAborted();
-    const limit = new AbortController();
-    const timer = this.deps.clock.after(timeoutMs, () => limit.abort(`${method} took too long`));
-    const over = AbortSignal.any([signal, limit.signal]);
     this.freshUntil.delete(method);
+    const page = async (cursor: string | undefined, over: AbortSignal): Promise<unknown> => {
+      const result = await send(method, cursor === undefined ? undefined : { cursor }, over);
+      this.noteFreshness(method, result);
+      return result;
+    };
+    const all = (over: AbortSignal): Promise<EntryListing<Entry>> =>
+      listAll(kind, (cursor) => page(cursor, over), share);
+    const late = new ListError(`The server did not list its ${what} within ${timeoutMs / 1000} s.`);
     try {
-      return await listAll(
-        kind,
-        async (cursor) => {
-          const result = await this.deps.send(method, cursor === undefined ? undefined : { cursor }, over);
-          this.noteFreshness(method, result);
-          return result;
-        },
-        this.deps.share,
-      );
+      return await limited(clock, timeoutMs, signal, all, late);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ListError) throw error;
-      if (limit.signal.aborted) {
-        throw new ListError(`The server did not list its ${what} within ${timeoutMs / 1000} s.`);
-      }
-      const cause = this.deps.causeOfEnd();
+      const cause = causeOfEnd();
       if (cause !== undefined) throw new ListError(`The connection ended while it listed its ${what}. ${cause}`);
-      throw new ListError(`${method} failed: ${messageOf(error)}`, {
-        cause: error,
-      });
-    } finally {
-      timer.dispose();
+      throw new ListError(`${method} failed: ${messageOf(error)}`, { cause: error });
     }
   }
 }

@@ -11,13 +11,14 @@ import type {
   ServerCapabilities,
 } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../base/clock.js';
+import { limited, type Clock } from '../base/clock.js';
+import type { Disposable } from '../base/disposables.js';
 import { Emitter, untilAborted, type Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import { messageOf } from '../base/text.js';
 import type { LoopShare } from '../base/turns.js';
 import { TransportFailure } from '../failures/transportFailure.js';
-import type { Exchange, Peer, PeerListener } from '../peer/peer.js';
+import type { Exchange, Peer, PeerListener, Result } from '../peer/peer.js';
 import type { ServerTransport } from '../peer/transport.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { RpcError } from '../protocol/errors.js';
@@ -37,8 +38,26 @@ import type {
 import { OfferLister } from './listing.js';
 import { logMessage } from './logging.js';
 import { outcomeOfFailure, readCallResult, readOtherResult, readProgress } from './outcomes.js';
-import type { Protocol } from './protocol.js';
+import type { ServerFacts } from './handshake.js';
 import type { ServerRequests } from './serverRequests.js';
+
+/** One era of the protocol. It is chosen once, when the connection opens (X8). */
+export interface Protocol extends Disposable {
+  readonly facts: ServerFacts;
+  /** Returns what a request for this client says in `_meta`; undefined if it says nothing there. */
+  metaFor(client: ServerClient | undefined): Fields | undefined;
+  /** Resolves to the result of a request for a client; rejects with an `RpcFailure`. */
+  call(exchange: Exchange, method: string, params: Fields): Promise<Result>;
+  list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Result>;
+  /** Tells the server that we listen, and passes on what it reports from now on. Rejects if it cannot be told. */
+  begin(report: (notification: JSONRPCNotification) => void): Promise<void>;
+  /** Returns a notification as the connection handles it; undefined if that has no use for it. */
+  read(notification: JSONRPCNotification): JSONRPCNotification | undefined;
+  answer(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields | undefined>;
+  takes(notification: string): boolean;
+  /** Completes "The tool …" for a tool that cannot be called. */
+  whatIsWrongWithTool(tool: Fields): string | undefined;
+}
 
 interface LiveConnectionDeps {
   readonly peer: Peer;
@@ -74,10 +93,9 @@ export class LiveConnection implements Connection, PeerListener {
   readonly onDidUpdateResource = this.resourceUpdated.event;
   readonly onDidUpdateTask = this.taskUpdated.event;
   readonly onDidChangeOffer: Event<OfferKind> = (listener) => {
-    const subscription = this.offerChanged.event(listener);
     if (this.changedUnheard) queueMicrotask(() => this.offerChanged.fire('tools'));
     this.changedUnheard = false;
-    return subscription;
+    return this.offerChanged.event(listener);
   };
   readonly onDidRenewSession = this.sessionRenewed.event;
   /** A listener that subscribes after the death is called too. */
@@ -93,12 +111,11 @@ export class LiveConnection implements Connection, PeerListener {
   readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
 
   private state: State = { kind: 'live' };
-  private changedUnheard = false;
+  /** True if the tools have changed without a listener. The first one learns of it. */
+  changedUnheard = false;
   private told: string | undefined;
   learning: Promise<unknown> | undefined;
   private readonly lister: OfferLister;
-  /** Counts each `list_changed`. */
-  private changes = 0;
 
   constructor(private readonly deps: LiveConnectionDeps) {
     const { protocol, transport, clock, share } = deps;
@@ -125,15 +142,6 @@ export class LiveConnection implements Connection, PeerListener {
     return this.state.kind !== 'live' || this.deps.transport.isOver === true;
   }
 
-  get toolChanges(): number {
-    return this.changes;
-  }
-
-  /** The first listener learns that the tools changed while they were listed. */
-  leaveChangeUnheard(): void {
-    this.changedUnheard = true;
-  }
-
   answer(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields | undefined> {
     return this.deps.protocol.answer(request, signal);
   }
@@ -147,28 +155,20 @@ export class LiveConnection implements Connection, PeerListener {
     const { method, params = {} } = notification;
     switch (method) {
       case 'notifications/tools/list_changed':
-        this.changes += 1;
-        this.offerChanged.fire('tools');
-        break;
+        return this.toolsChanged();
       case 'notifications/prompts/list_changed':
-        this.offerChanged.fire('prompts');
-        break;
+        return this.offerChanged.fire('prompts');
       case 'notifications/resources/list_changed':
-        this.offerChanged.fire('resources');
-        break;
+        return this.offerChanged.fire('resources');
       case 'notifications/resources/updated':
-        this.resourceUpdated.fire(params);
-        break;
+        return this.resourceUpdated.fire(params);
       case taskChanged:
-        this.taskUpdated.fire(params);
-        break;
+        return this.taskUpdated.fire(params);
       case 'notifications/message':
         logMessage(this.deps.log, params);
-        this.deps.serverRequests.tell(notification);
-        break;
+        return this.deps.serverRequests.tell(notification);
       case 'notifications/elicitation/complete':
-        this.deps.serverRequests.tell(notification);
-        break;
+        return this.deps.serverRequests.tell(notification);
       default:
     }
   }
@@ -185,7 +185,7 @@ export class LiveConnection implements Connection, PeerListener {
 
   /** Has to be called after a start. A server that asked for roots may take the answer in after its first call. */
   begun(): void {
-    if (this.deps.serverRequests.hasAskedForRoots) this.learn();
+    if (this.deps.serverRequests.rootsOf) this.learn();
   }
 
   private learn(): void {
@@ -198,22 +198,22 @@ export class LiveConnection implements Connection, PeerListener {
   /** The server hears of the change before the first ping, and reads the roots before the second. */
   private async untilRootsKnown(): Promise<void> {
     const { peer, clock, serverRequests } = this.deps;
-    const limit = new AbortController();
-    const timer = clock.after(rootsLimitMs, () => limit.abort('no answer to ping'));
-    const ping = (): Promise<unknown> => peer.request('ping', undefined, limit.signal).catch(() => undefined);
-    try {
+    await limited(clock, rootsLimitMs, undefined, async (over) => {
+      const ping = (): Promise<unknown> => peer.request('ping', undefined, over).catch(() => undefined);
       await ping();
-      await Promise.race([serverRequests.rootsAnswered(), untilAborted(limit.signal)]);
+      await Promise.race([serverRequests.rootsAnswered, untilAborted(over)]);
       await ping();
-    } finally {
-      timer.dispose();
-    }
+    });
+  }
+
+  private toolsChanged(): void {
+    this.changedUnheard ||= !this.offerChanged.isHeard;
+    this.offerChanged.fire('tools');
   }
 
   private renewed(): void {
     this.sessionRenewed.fire();
-    this.changes += 1;
-    this.offerChanged.fire('tools');
+    this.toolsChanged();
     for (const kind of ['prompts', 'resources'] as const) if (this.capabilities[kind]) this.offerChanged.fire(kind);
   }
 
@@ -306,45 +306,34 @@ export class LiveConnection implements Connection, PeerListener {
     for (const emitter of [died, offerChanged, resourceUpdated, taskUpdated, sessionRenewed]) emitter.dispose();
   }
 
-  private exchange<Outcome>(
+  private async exchange<Outcome>(
     method: string,
     params: Fields,
     terms: TimedTerms,
     read: (result: unknown) => ServerOutcome<Outcome>,
     token?: number,
   ): Promise<ServerOutcome<Outcome>> {
-    if (this.state.kind !== 'live') return Promise.resolve(this.lost());
-    if (terms.signal.aborted) return Promise.resolve({ kind: 'cancelled' });
-    const { timeouts, signal, client, onProgress } = terms;
-    const exchange = this.deps.peer.begin({
+    if (this.state.kind !== 'live') return this.lost();
+    const { timeouts, signal, client, meta, onProgress } = terms;
+    if (signal.aborted) return { kind: 'cancelled' };
+    const { peer, protocol, serverRequests } = this.deps;
+    const exchange = peer.begin({
       timeouts,
       signal,
       client,
       token,
       onProgress: onProgress && ((progress) => onProgress(readProgress(progress))),
     });
-    return this.callOn(exchange, method, { ...params, _meta: this.metaOf(terms, exchange) }, read);
-  }
-
-  private async callOn<Outcome>(
-    exchange: Exchange,
-    method: string,
-    params: Fields,
-    read: (result: unknown) => ServerOutcome<Outcome>,
-  ): Promise<ServerOutcome<Outcome>> {
+    const _meta = { ...meta, ...protocol.metaFor(client), progressToken: exchange.token };
     try {
-      return read(await this.deps.protocol.call(exchange, method, params));
+      return read(await protocol.call(exchange, method, { ...params, _meta }));
     } catch (error) {
       const outcome = this.outcomeOf(error, exchange);
-      if (outcome.kind === 'error') this.deps.serverRequests.noteRequired(outcome.data, exchange.client);
+      if (outcome.kind === 'error') serverRequests.noteRequired(outcome.data, client);
       return outcome;
     } finally {
       exchange.dispose();
     }
-  }
-
-  private metaOf({ meta, client }: TimedTerms, { token }: Exchange): Fields {
-    return { ...meta, ...this.deps.protocol.metaFor(client), progressToken: token };
   }
 
   private outcomeOf(error: unknown, { limits }: Exchange): Failure {

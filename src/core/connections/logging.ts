@@ -3,18 +3,16 @@ import type { Clock } from '../base/clock.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Log, LogLevel } from '../base/log.js';
 import { TokenBucket } from '../base/tokenBucket.js';
+import type { PeerTrace } from '../peer/peer.js';
 import { inBrief, shortened } from '../protocol/inBrief.js';
+import { isLogLevel, logLevelRank } from '../protocol/logLevels.js';
 import type { Fields } from '../protocol/client.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 
-/** This many lines are written at once, and then this many a second. */
 const burst = 500;
 const perSecond = 50;
 
-/**
- * A log safe from floods (S2): more lines than a person could read in a second are left out, and a line mentions their
- * number. Lines at level trace were requested, so they pass.
- */
+/** A log safe from floods (S2). Lines at level trace were requested, so they pass. */
 export function boundedLog(target: Log, clock: Clock): Log {
   const lines = new TokenBucket(clock, burst, perSecond);
   let leftOut = 0;
@@ -34,7 +32,6 @@ export function boundedLog(target: Log, clock: Clock): Log {
 
 const loggedDataLength = 4000;
 
-/** Writes a `notifications/message` of the server. */
 export function logMessage(log: Log, { level, logger, data }: Fields): void {
   const from = typeof logger === 'string' ? `[${logger}] ` : '';
   const text =
@@ -43,20 +40,12 @@ export function logMessage(log: Log, { level, logger, data }: Fields): void {
       : data === undefined
         ? ''
         : inBrief(data, loggedDataLength);
-  log.write(logLevels.get(level) ?? 'info', `${shortened(from, 200)}${text}`);
+  const ours = isLogLevel(level) ? (logLevels[logLevelRank(level)] ?? 'error') : 'info';
+  log.write(ours, `${shortened(from, 200)}${text}`);
 }
 
-/** Our level for each level of RFC 5424. */
-const logLevels: ReadonlyMap<unknown, LogLevel> = new Map([
-  ['debug', 'debug'],
-  ['info', 'info'],
-  ['notice', 'info'],
-  ['warning', 'warn'],
-  ['error', 'error'],
-  ['critical', 'error'],
-  ['alert', 'error'],
-  ['emergency', 'error'],
-]);
+/** By the rank of the server's level; higher ones are errors. */
+const logLevels: readonly LogLevel[] = ['debug', 'info', 'info', 'warn'];
 
 const bodyLimit = 4000;
 /** A server chooses the methods and ids of its requests, of any length. */
@@ -64,45 +53,33 @@ const methodLimit = 100;
 const idLimit = 60;
 const mostOpen = 1000;
 
-interface TrafficTraceDeps {
-  readonly log: Log;
-  readonly clock: Clock;
-  /** Called for each message; nothing is computed while it returns false. */
-  readonly enabled: () => boolean;
-}
-
-/** Writes JSON-RPC on demand (E4): `→ tools/call #3 {…}`, `← tools/call #3 12 ms {…}`. */
-export class TrafficTrace {
-  private readonly open = new BoundedMap<string, { readonly method: string; readonly since: number }>(mostOpen);
-
-  constructor(private readonly deps: TrafficTraceDeps) {}
-
-  sent(message: JSONRPCMessage): void {
-    if (this.deps.enabled()) this.write('→', '←', message);
-  }
-
-  received(message: JSONRPCMessage): void {
-    if (this.deps.enabled()) this.write('←', '→', message);
-  }
-
-  private write(arrow: string, back: string, message: JSONRPCMessage): void {
-    const { log, clock } = this.deps;
+/**
+ * Writes JSON-RPC on demand (E4): `→ tools/call #3 {…}`, `← tools/call #3 12 ms {…}`.
+ * @param isEnabled called for each message; nothing is computed while it returns false
+ */
+export function trafficTrace(log: Log, clock: Clock, isEnabled: () => boolean): PeerTrace {
+  const open = new BoundedMap<string, { readonly method: string; readonly since: number }>(mostOpen);
+  const write = (arrow: string, back: string, message: JSONRPCMessage): void => {
+    if (!isEnabled()) return;
     const given = (message as { id?: RequestId }).id;
     const id = given === undefined ? undefined : shortened(String(given), idLimit);
     if ('method' in message) {
       const method = shortened(message.method, methodLimit);
-      if (id !== undefined) this.open.set(`${arrow}${id}`, { method, since: clock.now() });
+      if (id !== undefined) open.set(`${arrow}${id}`, { method, since: clock.now() });
       const number = id === undefined ? '' : ` #${id}`;
-      log.write('trace', `${arrow} ${method}${number} ${body(message.params ?? {})}`);
-      return;
+      return log.write('trace', `${arrow} ${method}${number} ${body(message.params ?? {})}`);
     }
     const key = `${back}${id}`;
-    const asked = this.open.get(key);
-    this.open.delete(key);
+    const asked = open.get(key);
+    open.delete(key);
     const took = asked ? ` ${clock.now() - asked.since} ms` : '';
     const content = 'result' in message ? body(message.result) : `error ${body(message.error)}`;
     log.write('trace', `${arrow} ${asked?.method ?? 'answer'} #${id}${took} ${content}`);
-  }
+  };
+  return {
+    sent: (message) => write('→', '←', message),
+    received: (message) => write('←', '→', message),
+  };
 }
 
 function body(value: unknown): string {

@@ -1,6 +1,4 @@
-/**
- * Reads the outcome of a request to a server from the answer, or from the error in its place. Everything here is pure.
- */
+/** Reads the outcome of a request to a server from the answer, or from the error in its place. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Fields } from '../protocol/client.js';
 import type { Progress, ServerOutcome } from '../protocol/request.js';
@@ -25,17 +23,8 @@ export function outcomeOfFailure(
   return { kind: 'error', code: errorCodes.server, message: failure.message };
 }
 
-const tooDeep = {
-  kind: 'error',
-  code: errorCodes.internal,
-  message: `The server answered with a result that is nested more than ${deepestValue} levels deep.`,
-} as const;
-
-const noObject = {
-  kind: 'error',
-  code: errorCodes.internal,
-  message: 'The server answered with a result that is not an object.',
-} as const;
+const tooDeep = wrong(`with a result that is nested more than ${deepestValue} levels deep`);
+const noObject = wrong('with a result that is not an object');
 
 /** @param version the version spoken to the server: tasks belong to the modern era */
 export function readCallResult(given: unknown, version: string): ServerOutcome<CallToolResult> {
@@ -56,11 +45,7 @@ export function readCallResult(given: unknown, version: string): ServerOutcome<C
   if (content === undefined && 'toolResult' in result) return readCallResult(fromToolResult(result), version);
   // Older versions of the protocol allow this beside structured content.
   if (content === undefined || content === null) return { kind: 'result', result: { ...result, content: [] } };
-  return {
-    kind: 'error',
-    code: errorCodes.internal,
-    message: 'The server answered the call with a `content` that is not a list.',
-  };
+  return wrong('the call with a `content` that is not a list');
 }
 
 /** Version 2024-10-07 had any value in place of content. */
@@ -86,8 +71,11 @@ export function readOtherResult(given: unknown): ServerOutcome<Fields> {
 }
 
 function noPart(list: 'content' | 'contents' | 'messages'): ServerOutcome<never> {
-  const message = `The server answered with a part of \`${list}\` that is not an object.`;
-  return { kind: 'error', code: errorCodes.internal, message };
+  return wrong(`with a part of \`${list}\` that is not an object`);
+}
+
+function wrong(answer: string): ServerOutcome<never> {
+  return { kind: 'error', code: errorCodes.internal, message: `The server answered ${answer}.` };
 }
 
 /** This many characters of a progress message are passed on: one line in a view (S2). */

@@ -1,12 +1,10 @@
 /**
- * Brings the requests and notifications of a server to the client that it means (G4). That is the client of the request
- * on whose stream they came, if the transport knows; else (stdio, HTTP+SSE) the only one that has a request in flight;
- * else, while nothing is in flight, the client that the instance belongs to. If several conversations have requests in
- * flight and the transport cannot distinguish them, the request is refused: the words of one conversation must not reach another.
+ * Brings the requests and notifications of a server to the client that it means (G4, G4d): the client of the request on
+ * whose stream they came, if the transport knows; else the only one that has a request in flight; else the client that
+ * the instance belongs to.
  *
- * Invariants: a server request ends with the request of ours that caused it. If the transport does not know which one
- * did, it ends with the last request that was open when it came. While a client is asked, the time limits for silence of
- * these requests do not run.
+ * Invariants: a server request ends with the requests of ours that may have caused it. While a client is asked, their
+ * time limits for silence do not run.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import { isObject } from '../base/isObject.js';
@@ -23,27 +21,23 @@ const mostElicitations = 1_000;
 export interface ServerRequest {
   readonly method: string;
   readonly params?: unknown;
-  /** The key of the request in a result of 2026-07-28 that requires input. */
   readonly key?: string;
 }
 
 export class ServerRequests {
   private readonly elicitations = new BoundedMap<string, ServerClient>(mostElicitations);
   /** The session that the server asked for roots last, and the answers under way. */
-  private rootsOf: object | undefined;
-  private rootsAsked: Promise<unknown> = Promise.resolve();
+  rootsOf: object | undefined;
+  rootsAnswered: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly peer: Pick<Peer, 'exchangeOf' | 'exchanges'>,
+    private readonly peer: Pick<Peer, 'exchangeOf' | 'open'>,
     private readonly transport: Pick<ServerTransport, 'originOf'>,
     private readonly notify: (method: string, params?: Fields) => void,
     private owner?: ServerClient,
   ) {}
 
-  /**
-   * Names the client that the instance belongs to from now on. Returns true if the server asked another one for roots,
-   * and is told now that they have changed.
-   */
+  /** Returns true if the server asked another client for roots, and is told now that they have changed. */
   belongsTo(client: ServerClient): boolean {
     this.owner = client;
     if (this.rootsOf === undefined || this.rootsOf === client.session) return false;
@@ -52,19 +46,10 @@ export class ServerRequests {
     return true;
   }
 
-  get hasAskedForRoots(): boolean {
-    return this.rootsOf !== undefined;
-  }
-
-  /** Resolves when every question for roots has its answer. */
-  async rootsAnswered(): Promise<void> {
-    await this.rootsAsked;
-  }
-
   /** @param causes the requests of ours for which the server may ask; the protocol may name one */
   answer(request: ServerRequest, signal: AbortSignal | undefined, causes?: readonly Exchange[]): Promise<Fields> {
     const answer = this.answerOf(request, signal, causes);
-    if (request.method === 'roots/list') this.rootsAsked = Promise.allSettled([this.rootsAsked, answer]);
+    if (request.method === 'roots/list') this.rootsAnswered = Promise.allSettled([this.rootsAnswered, answer]);
     return answer;
   }
 
@@ -102,7 +87,6 @@ export class ServerRequests {
     }
   }
 
-  /** Keeps the elicitations that an error requires before the call is tried again. */
   noteRequired(data: unknown, client: ServerClient | undefined): void {
     const { elicitations } = (isObject(data) ? data : {}) as { elicitations?: unknown };
     if (!client || !Array.isArray(elicitations)) return;
@@ -112,12 +96,11 @@ export class ServerRequests {
     }
   }
 
-  /** Returns the requests of one conversation, the newest last. */
   private causesOf(message: object): readonly Exchange[] {
     const origin = this.transport.originOf?.(message);
     const related = origin === undefined ? undefined : this.peer.exchangeOf(origin);
     if (related?.limits) return [related];
-    const [first, ...others] = new Set(this.peer.exchanges().filter(({ client }) => client !== undefined));
+    const [first, ...others] = new Set(this.peer.open.values().filter(({ client }) => client !== undefined));
     if (!first) return [];
     if (others.every(({ client }) => client && isSame(first.client, client))) return [first, ...others];
     throw new RpcFailure(
@@ -126,7 +109,6 @@ export class ServerRequests {
     );
   }
 
-  /** Forwards the client's progress under the token that the server gave. */
   private progressOf(params: Fields | undefined): ((progress: Fields) => void) | undefined {
     const { progressToken } = metaOf(params);
     if (progressToken === undefined) return undefined;
@@ -140,22 +122,19 @@ export class ServerRequests {
 }
 
 /** Asks under a signal aborted with the last of the requests. */
-function during<T>(causes: readonly Exchange[], ask: (ended: AbortSignal) => Promise<T>): Promise<T> {
+async function during<T>(causes: readonly Exchange[], ask: (ended: AbortSignal) => Promise<T>): Promise<T> {
   const all = new AbortController();
   let open = causes.length;
   const noteEnd = (): void => {
     open -= 1;
     if (open === 0) all.abort();
   };
-  const nested = causes.reduce<() => Promise<T>>(
-    (inner, cause) => () =>
-      cause.asking((ended) => {
-        ended.addEventListener('abort', noteEnd, { once: true });
-        return inner();
-      }),
-    () => ask(all.signal),
-  );
-  return nested();
+  const questions = causes.map((cause) => cause.question(noteEnd));
+  try {
+    return await ask(all.signal);
+  } finally {
+    for (const question of questions) question.dispose();
+  }
 }
 
 function isSame(a: ServerClient | undefined, b: ServerClient): boolean {

@@ -1,7 +1,4 @@
-/**
- * Explains why a server could not be reached over HTTP or did not answer with MCP (X3). Each cause has a factory.
- * Everything here is pure.
- */
+/** Explains why a server could not be reached over HTTP or did not answer with MCP (X3). Everything here is pure. */
 import type { ProblemCode } from '../base/problem.js';
 import { isSecretName } from '../base/secrets.js';
 import { everySyntax, foreignReference } from '../config/foreignReferences.js';
@@ -15,15 +12,12 @@ import {
   type TransportFailureReason,
 } from './transportFailure.js';
 
-/** The action of the server, for the first line, and its reply. */
-interface Attempt {
-  readonly did: string;
-  readonly back: string;
-}
-
 interface Explanation {
+  readonly code?: ProblemCode;
+  readonly path?: StartFailure['path'];
   readonly cause: string;
   readonly fix: string;
+  readonly instead?: string;
 }
 
 export function urlUnusable(url: string): StartFailure {
@@ -47,64 +41,68 @@ export function neverAnsweredHttp(timeoutMs: number): StartFailure {
 const signInFix = 'Run “MCP Toolsets: Sign In to Server”: it opens the page of the server in your browser.';
 
 export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason): StartFailure {
-  const did = reason.kind === 'status' ? `answered with HTTP ${reason.status}` : 'did not connect';
-  const what: Attempt = { did, back: describeReason(reason) };
-  switch (reason.kind) {
-    case 'unreachable':
-      return (reason.proxy && byProxy(what, reason.code, reason.proxy)) ?? unreachable(what, reason.code);
-    case 'status':
-      return byOtherProtocol(what, reason.body) ?? byHost(what, reason.body) ?? refused(what, reason.status, launch);
-    case 'notMcp':
-      return notMcp(what, reason.contentType, reason.body);
-    case 'redirect':
-      return redirected(what, reason.remedy);
-    case 'tooLarge':
-      return failure('http-not-mcp', ['url'], what, 'It is not an MCP server, or it is a broken one.', 'Check url.');
-    case 'signIn': {
-      const fix = reason.fix ?? signInFix;
-      return { code: 'sign-in-needed', message: `needs a sign-in. ${reason.why}`, fix, path: [] };
-    }
-    case 'notRenewed':
-      return failure(
-        'http-unreachable',
-        [],
-        what,
-        'The authorization server is down, or the network does not reach it.',
-        'Check the network, then restart the server; sign out and in again if that does not help.',
-      );
-    case 'broken':
-      if (reason.code !== undefined) return unreadable(what, reason.code);
-      return ended(what);
-    case 'sessionLost':
-    case 'closed':
-      return ended(what);
+  if (reason.kind === 'signIn') {
+    return {
+      code: 'sign-in-needed',
+      message: `needs a sign-in. ${reason.why}`,
+      fix: reason.fix ?? signInFix,
+      path: [],
+    };
   }
+  const did = reason.kind === 'status' ? `answered with HTTP ${reason.status}` : 'did not connect';
+  const { code = 'http-status', path = [], cause, fix, instead } = explained(launch, reason);
+  const message = `${did}: ${cause.charAt(0).toLowerCase()}${cause.slice(1)}\n${describeReason(reason)}`;
+  return { code, message, fix, path, ...(instead !== undefined && { instead }) };
 }
 
-function ended(what: Attempt): StartFailure {
-  return failure(
-    'http-unreachable',
-    [],
-    what,
-    'The server, or a proxy in front of it, ended the connection, perhaps because the server crashed.',
-    'Look at the server’s own log, then restart it.',
-  );
+function explained(launch: HttpLaunch, reason: Exclude<TransportFailureReason, { kind: 'signIn' }>): Explanation {
+  switch (reason.kind) {
+    case 'unreachable':
+      return (reason.proxy && byProxy(reason.code, reason.proxy)) ?? unreachable(reason.code);
+    case 'status':
+      return byOtherProtocol(reason.body) ?? byHost(reason.body) ?? refused(reason.status, launch);
+    case 'notMcp':
+      return notMcp(reason.contentType, reason.body);
+    case 'redirect':
+      return redirected(reason.remedy);
+    case 'tooLarge':
+      return {
+        code: 'http-not-mcp',
+        path: ['url'],
+        cause: 'It is not an MCP server, or it is a broken one.',
+        fix: 'Check url.',
+      };
+    case 'notRenewed':
+      return {
+        code: 'http-unreachable',
+        cause: 'The authorization server is down, or the network does not reach it.',
+        fix: 'Check the network, then restart the server; sign out and in again if that does not help.',
+      };
+    case 'broken':
+    case 'sessionLost':
+    case 'closed':
+      if (reason.kind === 'broken' && reason.code !== undefined) return unreadable(reason.code);
+      return {
+        code: 'http-unreachable',
+        cause: 'The server, or a proxy in front of it, ended the connection, perhaps because the server crashed.',
+        fix: 'Look at the server’s own log, then restart it.',
+      };
+  }
 }
 
 const askAuthor = 'Update the server, or ask its author: its answers do not follow the MCP specification.';
 
-function notMcp(what: Attempt, contentType: string, body: string): StartFailure {
+function notMcp(contentType: string, body: string): Explanation {
   const fault = wrapping(contentType, body);
-  if (fault !== undefined) return failure('http-not-mcp', [], what, fault, askAuthor);
-  return failure(
-    'http-not-mcp',
-    ['url'],
-    what,
-    /html/.test(contentType)
+  if (fault !== undefined) return { code: 'http-not-mcp', cause: fault, fix: askAuthor };
+  return {
+    code: 'http-not-mcp',
+    path: ['url'],
+    cause: /html/.test(contentType)
       ? 'That is a web page: the address is not an MCP endpoint, or a sign-in or proxy page answers in its place.'
       : 'The address is not an MCP endpoint.',
-    'Correct url; MCP endpoints often end in /mcp or /sse.',
-  );
+    fix: 'Correct url; MCP endpoints often end in /mcp or /sse.',
+  };
 }
 
 /** Returns the fault of an answer that is plainly MCP. The body may be cut off. */
@@ -122,90 +120,72 @@ function wrapping(contentType: string, body: string): string | undefined {
   return undefined;
 }
 
-function redirected(what: Attempt, remedy: RedirectRemedy | undefined): StartFailure {
+function redirected(remedy: RedirectRemedy | undefined): Explanation {
   const path = ['url'];
-  switch (remedy?.kind) {
-    case 'write':
-      return {
-        ...failure(
-          'http-status',
-          path,
-          what,
-          'The address differs by a slash at the end, and the server redirects to a place that is not used for safety.',
-          `Write ${remedy.url} as url.`,
-        ),
-        instead: remedy.url,
-      };
-    case 'signInPage':
-      return failure(
-        'http-status',
-        path,
-        what,
-        'The server wants a person to sign in on a web page, which a program cannot do.',
-        'Look in the server’s documentation for an address or a token for programs.',
-      );
-    case 'unsafe':
-      return failure(
-        'http-status',
-        path,
-        what,
-        'The server redirects to an address that is not safe to use from here.',
-        'Ask who runs the server for its encrypted public address, and write that as url.',
-      );
-    case undefined:
-      return failure(
-        'http-status',
-        path,
-        what,
-        'The server has moved.',
-        'Write the address that the server redirects to as url, if you trust it.',
-      );
-  }
+  if (remedy?.kind !== 'write') return { path, ...redirects[remedy?.kind ?? 'moved'] };
+  const cause =
+    'The address differs by a slash at the end, and the server redirects to a place that is not used for safety.';
+  return { path, cause, fix: `Write ${remedy.url} as url.`, instead: remedy.url };
 }
 
-function unreadable(what: Attempt, code: string): StartFailure {
+const redirects: Readonly<Record<'signInPage' | 'unsafe' | 'moved', Explanation>> = {
+  signInPage: {
+    cause: 'The server wants a person to sign in on a web page, which a program cannot do.',
+    fix: 'Look in the server’s documentation for an address or a token for programs.',
+  },
+  unsafe: {
+    cause: 'The server redirects to an address that is not safe to use from here.',
+    fix: 'Ask who runs the server for its encrypted public address, and write that as url.',
+  },
+  moved: {
+    cause: 'The server has moved.',
+    fix: 'Write the address that the server redirects to as url, if you trust it.',
+  },
+};
+
+function unreadable(code: string): Explanation {
   if (code.startsWith('HPE_')) {
     const cause = 'The port does not speak HTTP/1.1: another program listens there, or it wants another protocol.';
-    return failure('http-unreachable', ['url'], what, cause, 'Check scheme and port in url.');
+    return { code: 'http-unreachable', path: ['url'], cause, fix: 'Check scheme and port in url.' };
   }
   const cause = 'The answer is not compressed in the way that its header Content-Encoding says.';
-  return failure('http-not-mcp', [], what, cause, 'Update the server, or correct the proxy in front of it.');
+  return { code: 'http-not-mcp', cause, fix: 'Update the server, or correct the proxy in front of it.' };
 }
 
 /** Some programs say in words that they speak another protocol. */
-function byOtherProtocol(what: Attempt, body: string): StartFailure | undefined {
+function byOtherProtocol(body: string): Explanation | undefined {
   if (/plain HTTP request was sent to HTTPS|HTTP request to an HTTPS server|requires? (?:https|TLS)\b/i.test(body)) {
-    return failure('http-status', ['url'], what, 'The port wants an encrypted connection.', 'Write https:// in url.');
+    return { path: ['url'], cause: 'The port wants an encrypted connection.', fix: 'Write https:// in url.' };
   }
-  if (/ALPN|only (?:supports |speaks )?HTTP\/2|HTTP\/2 (?:is )?required/i.test(body)) {
-    const cause = 'The port speaks only HTTP/2, which MCP Toolsets does not.';
-    return failure('http-status', ['url'], what, cause, 'Let the server, or a proxy in front of it, accept HTTP/1.1.');
-  }
-  return undefined;
+  if (!/ALPN|only (?:supports |speaks )?HTTP\/2|HTTP\/2 (?:is )?required/i.test(body)) return undefined;
+  const cause = 'The port speaks only HTTP/2, which MCP Toolsets does not.';
+  return { path: ['url'], cause, fix: 'Let the server, or a proxy in front of it, accept HTTP/1.1.' };
 }
 
 /** Some servers name the host that they take requests for. */
-function byHost(what: Attempt, body: string): StartFailure | undefined {
+function byHost(body: string): Explanation | undefined {
   const host = /only allowed (?:at|on|for|from) ["'`]?((?:[\w.-]+|\[[\da-f:]+\])(?::\d{1,5})?)/i.exec(body)?.[1];
   if (host === undefined) return undefined;
-  const cause = `The server takes requests for ${host} only.`;
-  return failure('http-status', ['url'], what, cause, 'Write that host in url.');
+  return { path: ['url'], cause: `The server takes requests for ${host} only.`, fix: 'Write that host in url.' };
 }
 
-function byProxy(what: Attempt, code: string, proxy: ProxyOnTheWay): StartFailure | undefined {
-  const exempt = 'or exempt the server from it (NO_PROXY, or `http.noProxy` in the editor)';
+function byProxy(code: string, proxy: ProxyOnTheWay): Explanation | undefined {
+  const exempt = 'or exempt the server from it (NO_PROXY, or `http.noProxy` in the editor).';
   if (proxy.kind === 'unusable') {
-    const cause = `The proxy of the environment ${proxy.why}, and the server cannot be reached without it.`;
-    const fix = `Correct HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, ${exempt}.`;
-    return failure('http-unreachable', [], what, cause, fix);
+    return {
+      code: 'http-unreachable',
+      cause: `The proxy of the environment ${proxy.why}, and the server cannot be reached without it.`,
+      fix: `Correct HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, ${exempt}`,
+    };
   }
   if (!(code in networkCauses)) return undefined;
-  const cause = `The proxy ${proxy.host} cannot be reached, or does not let the connection through.`;
-  const fix = `Start the proxy, correct its address in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, ${exempt}.`;
-  return failure('http-unreachable', [], what, cause, fix);
+  return {
+    code: 'http-unreachable',
+    cause: `The proxy ${proxy.host} cannot be reached, or does not let the connection through.`,
+    fix: `Start the proxy, correct its address in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, ${exempt}`,
+  };
 }
 
-/** The advice for credentials that a server does not accept. */
 function renewal(credentials: readonly EnvValue[]): string {
   const sources = credentials.flatMap((value) => (value.kind === 'reference' ? [value.source] : []));
   const steps = sources.map((source) =>
@@ -221,120 +201,99 @@ function renewal(credentials: readonly EnvValue[]): string {
 }
 
 /** A header of the file with a reference of another program goes out as it is written. */
-function notExpanded(what: Attempt, { headers }: HttpLaunch): StartFailure | undefined {
+function notExpanded({ headers }: HttpLaunch): Explanation | undefined {
   for (const [name, value] of headers) {
     const found = value.kind === 'literal' ? foreignReference(value.value, everySyntax) : undefined;
     if (!found) continue;
-    const cause = `The header ${name} was sent with \`${shortened(found.written, 60)}\` as it is written, because a text refers to no variables here.`;
     const source = found.kind === 'variable' ? 'env' : 'secret';
-    const fix = `Write a reference, e.g. ${name}: { prefix: 'Bearer ', ${source}: ${'name' in found ? shortened(found.name, 60) : 'NAME'} }.`;
-    return failure('http-unauthorized', ['headers', name], what, cause, fix);
+    return {
+      code: 'http-unauthorized',
+      path: ['headers', name],
+      cause: `The header ${name} was sent with \`${shortened(found.written, 60)}\` as it is written, because a text refers to no variables here.`,
+      fix: `Write a reference, e.g. ${name}: { prefix: 'Bearer ', ${source}: ${'name' in found ? shortened(found.name, 60) : 'NAME'} }.`,
+    };
   }
   return undefined;
 }
 
-function refused(what: Attempt, status: number, launch: HttpLaunch): StartFailure {
-  const sent = [...launch.headers.keys()].join(', ');
-  const credentials = [...launch.headers].flatMap(([name, value]) => (isSecretName(name) ? [value] : []));
-  const unexpanded = status === 401 || status === 403 ? notExpanded(what, launch) : undefined;
+function refused(status: number, launch: HttpLaunch): Explanation {
+  const unexpanded = status === 401 || status === 403 ? notExpanded(launch) : undefined;
   if (unexpanded) return unexpanded;
-  switch (status) {
-    case 401:
-      return credentials.length > 0
-        ? failure(
-            'http-unauthorized',
-            ['headers'],
-            what,
-            `The credentials in the headers (${sent}) are wrong or have expired.`,
-            renewal(credentials),
-          )
-        : failure(
-            'http-unauthorized',
-            ['headers'],
-            what,
-            'The server requires credentials, and none are configured.',
-            "Add a header, e.g. Authorization: { prefix: 'Bearer ', env: TOKEN }.",
-          );
-    case 403:
-      return failure(
-        'http-unauthorized',
-        ['headers'],
-        what,
-        'The credentials are not allowed to use this server, or the server does not allow this client.',
-        'Use credentials with the rights for it, or ask who runs the server.',
-      );
-    case 407:
-      return failure(
-        'http-status',
-        [],
-        what,
-        'A proxy in front of the server requires credentials.',
-        'Write user and password into the address of the proxy, or exempt the server from it (NO_PROXY, or `http.noProxy` in the editor).',
-      );
-    case 404:
-      return failure(
-        'http-not-found',
-        ['url'],
-        what,
-        'The server runs, but has nothing at this address.',
-        'Correct the path in url; MCP endpoints often end in /mcp or /sse.',
-      );
-    case 405:
-      return failure(
-        'http-status',
-        ['url'],
-        what,
-        'The address accepts no POST and has no event stream, so it is not an MCP endpoint.',
-        'Correct url; MCP endpoints often end in /mcp or /sse.',
-      );
-    case 429:
-      return failure(
-        'http-status',
-        [],
-        what,
-        'The server has received too many requests.',
-        'Wait, then restart the server.',
-      );
-    case 502:
-    case 503:
-    case 504:
-      return failure(
-        'http-status',
-        [],
-        what,
-        'A proxy in front of the server cannot reach it, or the server is down for a while.',
-        'Check that the server runs, then restart it here.',
-      );
-    default:
-      return status >= 500
-        ? failure('http-status', [], what, 'The server failed.', 'Look at the server’s own log.')
-        : failure(
-            'http-status',
-            ['url'],
-            what,
-            'The server did not accept the request.',
-            'Check url and headers against the server’s documentation.',
-          );
-  }
+  if (status === 401) return unauthorized(launch);
+  const known = statuses[status];
+  if (known) return known;
+  if (status >= 500) return { cause: 'The server failed.', fix: 'Look at the server’s own log.' };
+  return {
+    path: ['url'],
+    cause: 'The server did not accept the request.',
+    fix: 'Check url and headers against the server’s documentation.',
+  };
 }
 
-function unreachable(what: Attempt, code: string): StartFailure {
-  const tls = tlsCauses[code] ?? (/^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO)/.test(code) ? otherTls : undefined);
-  if (tls) return failure('http-tls', ['url'], what, tls.cause, tls.fix);
-  if (/^ERR_INVALID_(CHAR|HTTP_TOKEN)$/.test(code)) {
-    return failure(
-      'http-unreachable',
-      ['headers'],
-      what,
-      'A header has a character that HTTP does not allow, e.g. a line break.',
-      'Correct the header, or the variable that it is copied from.',
-    );
+function unauthorized({ headers }: HttpLaunch): Explanation {
+  const credentials = [...headers].flatMap(([name, value]) => (isSecretName(name) ? [value] : []));
+  const at = { code: 'http-unauthorized', path: ['headers'] } as const;
+  if (credentials.length === 0) {
+    return {
+      ...at,
+      cause: 'The server requires credentials, and none are configured.',
+      fix: "Add a header, e.g. Authorization: { prefix: 'Bearer ', env: TOKEN }.",
+    };
   }
-  const { cause, fix } = networkCauses[code] ?? {
+  const sent = [...headers.keys()].join(', ');
+  const cause = `The credentials in the headers (${sent}) are wrong or have expired.`;
+  return { ...at, cause, fix: renewal(credentials) };
+}
+
+const proxyFails: Explanation = {
+  cause: 'A proxy in front of the server cannot reach it, or the server is down for a while.',
+  fix: 'Check that the server runs, then restart it here.',
+};
+
+const statuses: Readonly<Record<number, Explanation>> = {
+  403: {
+    code: 'http-unauthorized',
+    path: ['headers'],
+    cause: 'The credentials are not allowed to use this server, or the server does not allow this client.',
+    fix: 'Use credentials with the rights for it, or ask who runs the server.',
+  },
+  404: {
+    code: 'http-not-found',
+    path: ['url'],
+    cause: 'The server runs, but has nothing at this address.',
+    fix: 'Correct the path in url; MCP endpoints often end in /mcp or /sse.',
+  },
+  405: {
+    path: ['url'],
+    cause: 'The address accepts no POST and has no event stream, so it is not an MCP endpoint.',
+    fix: 'Correct url; MCP endpoints often end in /mcp or /sse.',
+  },
+  407: {
+    cause: 'A proxy in front of the server requires credentials.',
+    fix: 'Write user and password into the address of the proxy, or exempt the server from it (NO_PROXY, or `http.noProxy` in the editor).',
+  },
+  429: { cause: 'The server has received too many requests.', fix: 'Wait, then restart the server.' },
+  502: proxyFails,
+  503: proxyFails,
+  504: proxyFails,
+};
+
+function unreachable(code: string): Explanation {
+  const tls = tlsCauses[code] ?? (/^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO)/.test(code) ? otherTls : undefined);
+  if (tls) return { code: 'http-tls', path: ['url'], ...tls };
+  if (/^ERR_INVALID_(CHAR|HTTP_TOKEN)$/.test(code)) {
+    return {
+      code: 'http-unreachable',
+      path: ['headers'],
+      cause: 'A header has a character that HTTP does not allow, e.g. a line break.',
+      fix: 'Correct the header, or the variable that it is copied from.',
+    };
+  }
+  const known = networkCauses[code] ?? {
     cause: 'The server is not running, or the network does not reach it.',
     fix: 'Check url, network and proxy settings.',
   };
-  return failure('http-unreachable', ['url'], what, cause, fix);
+  return { code: 'http-unreachable', path: ['url'], ...known };
 }
 
 const selfSigned: Explanation = {
@@ -394,13 +353,3 @@ const networkCauses: Readonly<Record<string, Explanation>> = {
     fix: 'Check scheme and port in url, and the proxy settings.',
   },
 };
-
-function failure(
-  code: ProblemCode,
-  path: readonly (string | number)[],
-  { did, back }: Attempt,
-  cause: string,
-  fix: string,
-): StartFailure {
-  return { code, message: `${did}: ${cause.charAt(0).toLowerCase()}${cause.slice(1)}\n${back}`, fix, path };
-}

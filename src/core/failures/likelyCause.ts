@@ -4,13 +4,11 @@
  * write anything.
  */
 
-interface LikelyCause {
-  /** A sentence. */
+export interface LikelyCause {
   readonly cause: string;
   readonly fix: string;
 }
 
-/** The state of the process, and its arguments. */
 interface Circumstances {
   readonly args?: readonly string[];
   readonly runs?: boolean;
@@ -21,7 +19,6 @@ type Clue = readonly [
   explain: (match: RegExpExecArray, text: string, circumstances: Circumstances) => LikelyCause | undefined,
 ];
 
-/** The codes of a host or a port that cannot be reached. */
 const networkCodes = 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH';
 const networkCode = new RegExp(String.raw`\b(?:${networkCodes})\b`);
 
@@ -87,7 +84,6 @@ function wrongNode(text: string): LikelyCause {
   };
 }
 
-/** The words of programs that miss something. */
 const wanting =
   /\bmissing\b|\brequire[sd]?\b|(?:\bnot|n't) (?:been )?(?:set|provided|found|defined|configured|specified|given|present|supplied)\b|\bmust (?:be|have|set|provide|specify|define)\b|\bunset\b|\bundefined\b|\b(?:set|provide|export|define|specify|supply)\b|\bneeds?\b|KeyError|NotPresent|\bno [^\n]{0,40}?(?:provided|given|set|found|specified|configured)\b|\bempty\b/i;
 const harmless = /default|optional|falling back|fallback|ignor|disabled|skipp|deprecat|\bwarn/i;
@@ -167,7 +163,6 @@ function explainListening(address: string | undefined, port: string): LikelyCaus
   };
 }
 
-/** Returns the last part of a path of any system. */
 export function baseName(file: string): string {
   return file.split(/[\\/]/).at(-1) ?? file;
 }
@@ -304,7 +299,6 @@ const clues: readonly Clue[] = [
   ],
 ];
 
-/** Returns the meaning of the output if the catalogue knows it. */
 export function clueIn(output: readonly string[], circumstances: Circumstances = {}): LikelyCause | undefined {
   const text = output.join('\n');
   for (const [pattern, explain] of clues) {
@@ -314,6 +308,15 @@ export function clueIn(output: readonly string[], circumstances: Circumstances =
   }
   return undefined;
 }
+
+const exitCodes: Readonly<Record<number, LikelyCause>> = {
+  0: {
+    cause: 'It ended without an error, so it may not be an MCP server, or may need an argument such as `stdio`.',
+    fix: 'Run the command in a terminal: an MCP server waits for input. Then correct command and args.',
+  },
+  126: { cause: 'A shell was not allowed to run the command.', fix: 'Make the command executable.' },
+  127: { cause: 'A shell did not find the command it was told to run.', fix: 'Correct the command in args.' },
+};
 
 /** Returns the meaning of the output, or else of the exit. */
 export function likelyCause(
@@ -332,18 +335,8 @@ export function likelyCause(
   if (exit.signal !== null) {
     return { cause: 'Another program ended it, or it crashed.', fix: 'Look at the server’s log, then restart it.' };
   }
-  if (exit.code === 127) {
-    return { cause: 'A shell did not find the command it was told to run.', fix: 'Correct the command in args.' };
-  }
-  if (exit.code === 126) {
-    return { cause: 'A shell was not allowed to run the command.', fix: 'Make the command executable.' };
-  }
-  if (exit.code === 0) {
-    return {
-      cause: 'It ended without an error, so it may not be an MCP server, or may need an argument such as `stdio`.',
-      fix: 'Run the command in a terminal: an MCP server waits for input. Then correct command and args.',
-    };
-  }
+  const known = exitCodes[exit.code ?? -1];
+  if (known) return known;
   const isSilent = output.every((line) => line.trim() === '');
   return {
     cause: isSilent

@@ -18,7 +18,6 @@ export interface StartFailure {
 
 /** How a server that was started did not become a connection. */
 export type FailedOpening =
-  /** The signal was aborted. */
   | { readonly kind: 'stopped'; readonly during: 'initialize' | 'list' }
   | { readonly kind: 'wrongAnswer'; readonly detail: string }
   | { readonly kind: 'refused'; readonly code: number; readonly message: string }
@@ -41,14 +40,15 @@ export async function startFailure(
   timeoutMs: number,
   failures: TransportFailures,
 ): Promise<StartFailure> {
+  const withClue = (failure: StartFailure, error: string): StartFailure => {
+    const clue = failures.clue?.(error);
+    return clue ? { ...failure, message: `${failure.message} ${clue.cause}`, fix: clue.fix } : failure;
+  };
   switch (opening.kind) {
-    case 'stopped':
-      return opening.during === 'list'
-        ? withClue(
-            listFailed(`They did not come within ${timeoutMs / 1000} s of ${failures.beginning}.`),
-            failures.clue?.(''),
-          )
-        : failures.neverAnswered(timeoutMs);
+    case 'stopped': {
+      if (opening.during === 'initialize') return failures.neverAnswered(timeoutMs);
+      return withClue(listFailed(`They did not come within ${timeoutMs / 1000} s of ${failures.beginning}.`), '');
+    }
     case 'wrongAnswer':
       return {
         code: 'server-protocol',
@@ -57,16 +57,12 @@ export async function startFailure(
         path: [],
       };
     case 'refused':
-      return withClue(initializeRefused(opening), failures.clue?.(opening.message));
+      return withClue(initializeRefused(opening), opening.message);
     case 'listFailed':
-      return withClue(listFailed(opening.reason), failures.clue?.(opening.reason));
+      return withClue(listFailed(opening.reason), opening.reason);
     case 'transport':
       return await failures.ended(opening.failure);
   }
-}
-
-function withClue(failure: StartFailure, clue: ReturnType<NonNullable<TransportFailures['clue']>>): StartFailure {
-  return clue ? { ...failure, message: `${failure.message} ${clue.cause}`, fix: clue.fix } : failure;
 }
 
 export function initializeRefused(error: { readonly code: number; readonly message: string }): StartFailure {
@@ -86,7 +82,6 @@ export function initializeRefused(error: { readonly code: number; readonly messa
   };
 }
 
-/** @param reason the message of the `ListError` */
 export function listFailed(reason: string): StartFailure {
   return {
     code: 'list-failed',

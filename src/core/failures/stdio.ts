@@ -1,15 +1,11 @@
-/**
- * Explains why a stdio server did not start (X3). Each cause has a factory for its text: the attempt, the reply and
- * the likely cause; `fix` is the next step. Everything here is pure.
- */
+/** Explains why a stdio server did not start (X3). Everything here is pure. */
 import type { ProblemCode } from '../base/problem.js';
 import { mask, withoutArgumentSecrets } from '../base/secrets.js';
 import type { StdioLaunch } from '../config/model.js';
-import type { PathSearch } from '../processes/commandSearch.js';
+import type { PathSearch, Unstartable } from '../processes/program.js';
 import type { ProcessExit } from '../processes/processTree.js';
 import { shortened } from '../protocol/inBrief.js';
-import { baseName, clueIn, likelyCause } from './likelyCause.js';
-import type { Unstartable } from '../processes/posixCommand.js';
+import { baseName, clueIn, likelyCause, type LikelyCause } from './likelyCause.js';
 import type { StartFailure } from './startFailure.js';
 
 /** The cause of a transport's end; `closed` means by `close()`. */
@@ -19,7 +15,6 @@ export type StdioEnding =
   /** The process lives, but one of its streams has ended. */
   | { readonly kind: 'streamClosed'; readonly stream: 'input' | 'output' };
 
-/** The output of the process besides the protocol, bounded. */
 export interface StdioRemains {
   /** The last lines of stderr, oldest first. */
   readonly stderr: readonly string[];
@@ -34,11 +29,9 @@ export interface StdioFacts {
 }
 
 const quotedLines = 6;
-/** The line that names an error, and the lines behind it. */
 const quotedBehindError = 3;
 const commandLineLength = 200;
 
-/** Programs for starting servers. */
 const launchers: Readonly<Record<string, { readonly comesWith: string; readonly install: string }>> = {
   node: { comesWith: 'Node.js', install: 'Install Node.js' },
   npx: { comesWith: 'Node.js', install: 'Install Node.js' },
@@ -52,38 +45,31 @@ const launchers: Readonly<Record<string, { readonly comesWith: string; readonly 
   podman: { comesWith: 'Podman', install: 'Install Podman' },
 };
 
-export function commandNotFound(launch: StdioLaunch, search: PathSearch): StartFailure {
+function notStarted(code: ProblemCode, key: 'command' | 'cwd', what: string, fix: string): StartFailure {
+  return { code, path: [key], message: `did not start: ${what}`, fix };
+}
+
+export function commandNotFound(launch: StdioLaunch, { folders, nearest }: PathSearch): StartFailure {
   const { command } = launch;
+  const failed = (what: string, fix: string): StartFailure => notStarted('command-not-found', 'command', what, fix);
   if (/[\\/]/.test(command)) {
-    return failure(
-      'command-not-found',
-      ['command'],
-      `did not start: the file ${command} does not exist (looked for from ${launch.cwd}).`,
-      {
-        fix: 'Correct the path in command. A relative path starts at cwd.',
-      },
+    return failed(
+      `the file ${command} does not exist (looked for from ${launch.cwd}).`,
+      'Correct the path in command. A relative path starts at cwd.',
     );
   }
   const name = command.replace(/\.(exe|cmd)$/i, '');
   const launcher = Object.hasOwn(launchers, name) ? launchers[name] : undefined;
-  const where = `did not start: the command "${command}" is in none of the ${search.folders} folders of PATH.`;
+  const where = `the command "${command}" is in none of the ${folders} folders of PATH.`;
   if (launcher) {
-    return failure(
-      'command-not-found',
-      ['command'],
+    return failed(
       `${where} It comes with ${launcher.comesWith}. That is not installed, or only your shell finds it and not the editor (e.g. with nvm, pyenv or Homebrew).`,
-      {
-        fix: `${launcher.install}, start the editor from a terminal that finds it, or write its full path as command.`,
-      },
+      `${launcher.install}, start the editor from a terminal that finds it, or write its full path as command.`,
     );
   }
-  const nearest = search.nearest === undefined ? '' : ` There is a command "${search.nearest}".`;
-  const fix =
-    search.nearest === undefined
-      ? `Install ${command}, or write its full path as command.`
-      : `Change \`command\` to \`${search.nearest}\`, or install \`${command}\`, or write its full path.`;
-  const failed = failure('command-not-found', ['command'], `${where}${nearest}`, { fix });
-  return search.nearest === undefined ? failed : { ...failed, instead: search.nearest };
+  if (nearest === undefined) return failed(where, `Install ${command}, or write its full path as command.`);
+  const fix = `Change \`command\` to \`${nearest}\`, or install \`${command}\`, or write its full path.`;
+  return { ...failed(`${where} There is a command "${nearest}".`, fix), instead: nearest };
 }
 
 /** Returns the failure of a launcher without a package: `npx` would open a shell, which runs our messages as commands. */
@@ -93,18 +79,14 @@ export function packageMissing({ command, args }: StdioLaunch): StartFailure | u
     return undefined;
   }
   const yes = name === 'npx' ? "'-y', " : '';
-  return failure('missing-key', ['command'], `did not start: ${name} needs the name of a package.`, {
-    fix: `Write it in args, for example \`args: [${yes}'some-server']\`.`,
-  });
+  const fix = `Write it in args, for example \`args: [${yes}'some-server']\`.`;
+  return notStarted('missing-key', 'command', `${name} needs the name of a package.`, fix);
 }
 
-export function folderMissing(launch: StdioLaunch): StartFailure {
-  return failure('cwd-missing', ['cwd'], `did not start: the folder ${launch.cwd} does not exist.`, {
-    fix: 'Create the folder, or correct cwd.',
-  });
+export function folderMissing({ cwd }: StdioLaunch): StartFailure {
+  return notStarted('cwd-missing', 'cwd', `the folder ${cwd} does not exist.`, 'Create the folder, or correct cwd.');
 }
 
-/** Names the missing program. */
 export function withoutInterpreter({ file, firstLine }: Unstartable): string {
   if (!firstLine)
     return `The file ${file} exists, but the loader that it needs does not: it was made for another system.`;
@@ -113,32 +95,26 @@ export function withoutInterpreter({ file, firstLine }: Unstartable): string {
 }
 
 export function interpreterMissing(launch: StdioLaunch, found: Unstartable): StartFailure {
-  return failure(
-    'command-not-executable',
-    ['command'],
-    `did not start: "${launch.command}" could not be run (ENOENT). ${withoutInterpreter(found)}`,
-    {
-      fix: 'Install that program, correct the first line, or name an interpreter as command and the file in args. If the file is in a virtual environment whose Python has moved, create the environment again.',
-    },
-  );
+  const fix =
+    'Install that program, correct the first line, or name an interpreter as command and the file in args. If the file is in a virtual environment whose Python has moved, create the environment again.';
+  return notExecutable(launch, 'ENOENT', { cause: withoutInterpreter(found), fix });
 }
 
 /** For commands known to the system but not startable: EACCES, ENOEXEC, E2BIG … */
 export function commandNotStarted(launch: StdioLaunch, error: NodeJS.ErrnoException): StartFailure {
   const code = error.code ?? error.message;
-  const { cause, fix } = spawnErrors[code] ?? {
+  const unknown = {
     cause: `The system says: ${error.message}.`,
     fix: 'Run the command in a terminal to see what is missing.',
   };
-  return failure(
-    'command-not-executable',
-    ['command'],
-    `did not start: "${launch.command}" could not be run (${code}). ${cause}`,
-    { fix },
-  );
+  return notExecutable(launch, code, spawnErrors[code] ?? unknown);
 }
 
-const spawnErrors: Readonly<Record<string, { readonly cause: string; readonly fix: string }>> = {
+function notExecutable({ command }: StdioLaunch, code: string, { cause, fix }: LikelyCause): StartFailure {
+  return notStarted('command-not-executable', 'command', `"${command}" could not be run (${code}). ${cause}`, fix);
+}
+
+const spawnErrors: Readonly<Record<string, LikelyCause>> = {
   EACCES: {
     cause: 'It is a folder, or a file without permission to execute.',
     fix: 'Make the file executable (chmod +x), or name the program that runs it as command and the file in args.',
@@ -159,17 +135,15 @@ const spawnErrors: Readonly<Record<string, { readonly cause: string; readonly fi
 };
 
 export function endedBeforeAnswer(facts: StdioFacts, ending: Exclude<StdioEnding, { kind: 'closed' }>): StartFailure {
+  const { args } = facts.launch;
   const output = outputLines(facts.remains);
   const telling = tellingLine(output);
   const what = `${endingWords(ending)}${telling === undefined ? ' before it answered initialize.' : `: ${telling}`}`;
-  if (ending.kind === 'streamClosed') {
-    const clue = clueIn(output, { args: facts.launch.args, runs: true });
-    return failure('server-not-jsonrpc', [], details(what, facts, clue?.cause), {
-      fix: clue?.fix ?? 'Check that command and args start an MCP server that speaks over stdio.',
-    });
-  }
-  const { cause, fix } = likelyCause(ending.exit, output, facts.launch.args);
-  return failure('server-exited', [], details(what, facts, cause), { fix });
+  if (ending.kind === 'exited') return ofProgram('server-exited', what, facts, likelyCause(ending.exit, output, args));
+  return ofProgram('server-not-jsonrpc', what, facts, {
+    fix: 'Check that command and args start an MCP server that speaks over stdio.',
+    ...clueIn(output, { args, runs: true }),
+  });
 }
 
 export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailure {
@@ -177,24 +151,37 @@ export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailur
   const what = `did not answer initialize within ${timeoutMs / 1000} s.`;
   const clue = clueIn(outputLines(facts.remains), { args, runs: true });
   if (facts.remains.stray.length > 0) {
-    const cause = 'It may be another kind of program, or an MCP server that needs an argument to speak over stdio.';
-    return failure('server-not-jsonrpc', [], details(what, facts, clue?.cause ?? cause), {
-      fix:
-        clue?.fix ??
-        'Check command and args; a server must write nothing but JSON-RPC to stdout, and its log to stderr.',
-    });
+    const guess = {
+      cause: 'It may be another kind of program, or an MCP server that needs an argument to speak over stdio.',
+      fix: 'Check command and args; a server must write nothing but JSON-RPC to stdout, and its log to stderr.',
+    };
+    return ofProgram('server-not-jsonrpc', what, facts, clue ?? guess);
   }
-  const fetches = /^(npx|bunx|uvx|uv|docker|podman)(\.|$)/i.test(baseName(command));
-  const cause = fetches
-    ? `On its first start ${baseName(command)} may still have been fetching the package. This was ended with the start.`
-    : 'It may be waiting for something, or not be an MCP server that speaks over stdio.';
-  const fix = fetches
-    ? 'Raise timeouts.connect, e.g. to 5m, or run the command once in a terminal until the package is there. Then restart the server.'
-    : 'Run the command in a terminal to see what it waits for; raise timeouts.connect if it is only slow.';
-  return failure('server-silent', [], details(what, facts, clue?.cause ?? cause), { fix: clue?.fix ?? fix });
+  const name = baseName(command);
+  const guess = /^(npx|bunx|uvx|uv|docker|podman)(\.|$)/i.test(name)
+    ? {
+        cause: `On its first start ${name} may still have been fetching the package. This was ended with the start.`,
+        fix: 'Raise timeouts.connect, e.g. to 5m, or run the command once in a terminal until the package is there. Then restart the server.',
+      }
+    : {
+        cause: 'It may be waiting for something, or not be an MCP server that speaks over stdio.',
+        fix: 'Run the command in a terminal to see what it waits for; raise timeouts.connect if it is only slow.',
+      };
+  return ofProgram('server-silent', what, facts, clue ?? guess);
 }
 
-/** Explains the failure of a program that runs, by its error and its output. */
+/** Puts the command after the first line, because it is long and known. */
+function ofProgram(
+  code: ProblemCode,
+  what: string,
+  { launch, remains }: StdioFacts,
+  { cause = '', fix }: Partial<LikelyCause> & Pick<LikelyCause, 'fix'>,
+): StartFailure {
+  const output = cause.startsWith('It wrote nothing') ? '' : outputWords(remains);
+  const message = `${what}\n${sentences(`Command: ${commandLine(launch)}.`, output, cause)}`;
+  return { code, message, fix, path: [] };
+}
+
 export function clueOf({ launch, remains }: StdioFacts, error: string): ReturnType<typeof clueIn> {
   return clueIn([error, ...outputLines(remains)], { args: launch.args });
 }
@@ -207,7 +194,6 @@ function withoutColours(line: string): string {
   return line.replace(/\u001b\[[\d;:?]{0,40}[A-Za-z]/g, '');
 }
 
-/** Returns a line as people can read it. */
 function readable(line: string): string {
   return withoutColours(line)
     .replace(/\s{1,100}/g, ' ')
@@ -234,12 +220,6 @@ function namingIndex(words: readonly string[]): number {
   return certain >= 0 ? certain : words.findIndex((line) => mayName.test(line));
 }
 
-/** Puts the command after the first line, because it is long and known. */
-function details(what: string, { launch, remains }: StdioFacts, cause = ''): string {
-  const output = cause.startsWith('It wrote nothing') ? '' : outputWords(remains);
-  return `${what}\n${sentences(`Command: ${commandLine(launch)}.`, output, cause)}`;
-}
-
 /** Returns the command in one line; secrets in its arguments are masked (E4). */
 export function commandLine(launch: Pick<StdioLaunch, 'command' | 'args' | 'argReferences'>): string {
   const args = withoutArgumentSecrets(launch.args).map((arg, index) => {
@@ -252,7 +232,6 @@ export function commandLine(launch: Pick<StdioLaunch, 'command' | 'args' | 'argR
   return `\`${shortened(words.join(' '), commandLineLength)}\``;
 }
 
-/** Explains in sentences the end of a working connection. */
 export function causeOfDeath(ending: StdioEnding, remains: StdioRemains): string {
   const last = remains.stderr.at(-1);
   return sentences(
@@ -286,13 +265,11 @@ function outputWords({ stderr, stray }: StdioRemains): string {
 function stderrWords(stderr: readonly string[]): string {
   if (stderr.length === 0) return '';
   const words = stderr.map(readable).filter((line) => !noise.test(line));
-  if (words.length === 0) return `Last on stderr:\n${quote(stderr.slice(-1))}`;
   const start = namingIndex(words);
-  if (start < 0 || words.length <= quotedLines) return `Last on stderr:\n${quote(words.slice(-quotedLines))}`;
-  const named = words.slice(start, start + quotedBehindError);
-  return start + named.length === words.length
-    ? `Last on stderr:\n${quote(words.slice(-quotedLines))}`
-    : `On stderr it wrote:\n${quote(named)}`;
+  const isLate = start + quotedBehindError >= words.length;
+  if (start >= 0 && !isLate && words.length > quotedLines)
+    return `On stderr it wrote:\n${quote(words.slice(start, start + quotedBehindError))}`;
+  return `Last on stderr:\n${quote((words.length === 0 ? stderr.slice(-1) : words).slice(-quotedLines))}`;
 }
 
 /** Marks the beginning and the end of each line, because a message may be shown on one line. */
@@ -305,13 +282,4 @@ function sentences(...parts: string[]): string {
   let text = '';
   for (const part of parts) text += text === '' || text.endsWith('\n') || part === '' ? part : ` ${part}`;
   return text.trim();
-}
-
-function failure(
-  code: ProblemCode,
-  path: readonly (string | number)[],
-  message: string,
-  { fix }: { readonly fix: string },
-): StartFailure {
-  return { code, message, fix, path };
 }

@@ -2,58 +2,29 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { errorCodes } from '../protocol/errors.js';
 
-/** The reason why a message got no answer. */
-export type TransportFailureReason =
+type Reason =
   /** The message was not delivered: refused, no such host, TLS, no route. `code` is Node's. */
-  | {
-      readonly kind: 'unreachable';
-      readonly code: string;
-      readonly detail: string;
-      readonly url: string;
-      /** The proxy on the way. */
-      readonly proxy?: ProxyOnTheWay;
-    }
-  /** The message was delivered, and the answer broke off or never began. The server may have acted on it. */
-  | {
-      readonly kind: 'broken';
-      readonly detail: string;
-      readonly url: string;
-      /** The code of Node, if it says that the answer could not be read. */
-      readonly code?: string;
-    }
-  | {
-      readonly kind: 'status';
-      readonly status: number;
-      /** The beginning of the body. */
-      readonly body: string;
-      readonly contentType: string;
-      readonly url: string;
-    }
-  /** The answer is not MCP. */
-  | {
-      readonly kind: 'notMcp';
-      readonly contentType: string;
-      readonly body: string;
-      readonly url: string;
-      /** True if it is the event stream of HTTP+SSE. */
-      readonly isLegacyStream?: true;
-    }
-  | { readonly kind: 'redirect'; readonly detail: string; readonly url: string; readonly remedy?: RedirectRemedy }
-  | { readonly kind: 'tooLarge'; readonly limit: number; readonly url: string }
+  | { readonly kind: 'unreachable'; readonly code: string; readonly detail: string; readonly proxy?: ProxyOnTheWay }
+  /**
+   * The message was delivered, and the answer broke off or never began. The server may have acted on it. `code` is
+   * Node's, if the answer could not be read.
+   */
+  | { readonly kind: 'broken'; readonly detail: string; readonly code?: string }
+  | { readonly kind: 'status'; readonly status: number; readonly body: string; readonly contentType: string }
+  /** `isLegacyStream`: it is the event stream of HTTP+SSE. */
+  | { readonly kind: 'notMcp'; readonly contentType: string; readonly body: string; readonly isLegacyStream?: true }
+  | { readonly kind: 'redirect'; readonly detail: string; readonly remedy?: RedirectRemedy }
+  | { readonly kind: 'tooLarge'; readonly limit: number }
   /** The server forgot the session and gave no new one. */
-  | { readonly kind: 'sessionLost'; readonly detail: string; readonly url: string }
-  /** The server wants a person to sign in (X7); the request was refused, not acted on. */
-  | {
-      readonly kind: 'signIn';
-      readonly why: string;
-      readonly url: string;
-      /** The next step, if signing in again would be refused again. */
-      readonly fix?: string;
-    }
+  | { readonly kind: 'sessionLost'; readonly detail: string }
+  /** The request was refused until a person signs in (X7). `fix`: signing in again would be refused again. */
+  | { readonly kind: 'signIn'; readonly why: string; readonly fix?: string }
   /** The token has ended, and the authorization server cannot be asked for another. */
-  | { readonly kind: 'notRenewed'; readonly why: string; readonly url: string }
-  /** Our side ended the exchange. */
-  | { readonly kind: 'closed'; readonly wasDelivered: boolean; readonly url: string };
+  | { readonly kind: 'notRenewed'; readonly why: string }
+  | { readonly kind: 'closed'; readonly wasDelivered: boolean };
+
+/** `url` is the address as it may be shown. */
+export type TransportFailureReason = Reason & { readonly url: string };
 
 /** `unusable` completes "The proxy of the environment …"; it was not used. */
 export type ProxyOnTheWay =
@@ -62,7 +33,6 @@ export type ProxyOnTheWay =
 
 /** The next step after a refused redirect. */
 export type RedirectRemedy =
-  /** The address that the server probably means. */
   | { readonly kind: 'write'; readonly url: string }
   | { readonly kind: 'signInPage' }
   /** The target must not be written either. */
@@ -82,10 +52,7 @@ export function wasNotDelivered({ reason }: TransportFailure): boolean {
   return reason.kind === 'unreachable' || reason.kind === 'sessionLost';
 }
 
-/**
- * The failure as the answer to a request. As an object of this class in `data`, it cannot be confused with a server's
- * answer.
- */
+/** The failure as the answer to a request. As an object of this class, no server can have sent it. */
 export function failureAnswer(id: RequestId, failure: TransportFailure): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: errorCodes.server, message: failure.message, data: failure } };
 }

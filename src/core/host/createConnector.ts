@@ -13,7 +13,7 @@ import { boundedLog } from '../connections/logging.js';
 import type { ConnectOutcome, Connector, ConnectRequest } from '../connections/connection.js';
 import { Guardian } from '../processes/guardian.js';
 import { Jobs } from '../processes/jobs.js';
-import { EraMemories, type EraMemory } from '../connections/eras/eraMemory.js';
+import { EraMemories, type EraMemory } from '../connections/eras/modern.js';
 import { modernVersion } from '../protocol/versions.js';
 import type { MakeAgents } from '../connections/http/agents.js';
 import type { OAuth } from '../connections/http/oauth/oauth.js';

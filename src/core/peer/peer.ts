@@ -14,7 +14,7 @@ import type {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { CancelSignal } from '../base/cancellation.js';
 import type { Clock } from '../base/clock.js';
-import type { Disposable } from '../base/disposables.js';
+import { toDisposable, type Disposable } from '../base/disposables.js';
 import { isObject } from '../base/isObject.js';
 import type { Log } from '../base/log.js';
 import { asText, messageOf } from '../base/text.js';
@@ -22,32 +22,30 @@ import { TransientMap } from '../base/transientMap.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
 import { shortened } from '../protocol/inBrief.js';
-import { CallLimits, type Timeouts } from './callLimits.js';
 import type { ServerTransport } from './transport.js';
+import type { ServerOutcome } from '../protocol/request.js';
 
 export type Result = Record<string, unknown>;
 
-/** Handles everything from the other side except answers. */
 export interface PeerListener {
-  /** Resolves to the result of a request; undefined if it gets no answer. */
   answer(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields | undefined>;
   hear(notification: JSONRPCNotification): void;
-  /** An error came without the id of a request. */
   failed?(error: RpcError): void;
   /** The transport has ended; the open requests fail next. */
   ended(): void;
 }
 
+export type PeerTrace = Readonly<Record<'sent' | 'received', (message: JSONRPCMessage) => void>>;
+
 interface PeerDeps {
-  readonly transport: Pick<ServerTransport, 'send' | 'start' | 'onmessage' | 'onclose' | 'onerror'>;
+  readonly transport: Pick<ServerTransport, 'send' | 'onmessage' | 'onclose' | 'onerror'>;
   readonly clock: Clock;
   readonly log: Log;
-  readonly trace?: { sent(message: JSONRPCMessage): void; received(message: JSONRPCMessage): void };
+  readonly trace?: PeerTrace;
 }
 
 interface ExchangeTerms {
   readonly timeouts: Timeouts;
-  /** Aborting it cancels the request at the other side. */
   readonly signal: CancelSignal;
   readonly client?: ServerClient | undefined;
   readonly onProgress?: ((params: Fields) => void) | undefined;
@@ -60,14 +58,9 @@ export class Peer {
   headersOf: ((message: JSONRPCMessage) => Record<string, string>) | undefined;
   private lastId = -1;
   private hasEnded = false;
-  private readonly open = new TransientMap<RequestId, Exchange>();
+  /** Our requests without a result, kept here by their exchanges. */
+  readonly open = new TransientMap<RequestId, Exchange>();
   private readonly incoming = new TransientMap<RequestId, AbortController>();
-  private readonly book: Book = {
-    open: this.open,
-    nextId: () => this.nextId(),
-    send: (message) => this.send(message),
-    cancel: (requestId, reason) => this.notify('notifications/cancelled', { requestId, reason }),
-  };
 
   constructor(
     private readonly deps: PeerDeps,
@@ -79,31 +72,21 @@ export class Peer {
     transport.onerror = (error) => log.write('debug', `[protocol] ${error.message}`);
   }
 
-  start(): Promise<void> {
-    return this.deps.transport.start();
-  }
-
-  /** Takes an id for a request or a progress token. */
   nextId(): number {
     return ++this.lastId;
   }
 
-  /** Begins one of our requests; whoever begins it disposes of it. */
   begin(terms?: ExchangeTerms, id?: RequestId): Exchange {
-    const exchange = new Exchange(this.book, this.deps.clock, terms, id);
+    const exchange = new Exchange(this, this.deps.clock, terms, id);
     if (this.hasEnded) exchange.fail(new ConnectionEnded());
     return exchange;
   }
 
-  /** Sends a request without limits but the signal. */
   request(method: string, params?: Fields, signal?: AbortSignal): Promise<Result> {
     return this.during(signal, undefined, (exchange) => exchange.send(method, params));
   }
 
-  /**
-   * Runs an exchange without limits but the signal.
-   * @param id of its first message; by default a new one
-   */
+  /** Runs an exchange without limits but the signal. @param id of its first message; by default a new one */
   async during<T>(
     signal: AbortSignal | undefined,
     id: RequestId | undefined,
@@ -135,13 +118,9 @@ export class Peer {
     return this.open.get(id as RequestId) ?? (typeof id === 'string' ? this.open.get(Number(id)) : undefined);
   }
 
-  exchanges(): readonly Exchange[] {
-    return this.open.values();
-  }
-
   /** Answers the only open request that waits for the other side, if there is exactly one. */
   answerOnly(error: RpcError): void {
-    const [only, ...others] = new Set(this.exchanges().filter(({ isWaiting }) => isWaiting));
+    const [only, ...others] = new Set(this.open.values().filter(({ isWaiting }) => isWaiting));
     if (only && others.length === 0) only.fail(new RpcFailure(error.code, error.message, error.data));
   }
 
@@ -185,21 +164,15 @@ export class Peer {
     const controller = new AbortController();
     this.incoming.set(id, controller);
     try {
-      const answer = await this.answerTo(request, controller.signal);
+      const answer = await this.listener.answer(request, controller.signal).then(
+        (result) => result && { result },
+        (error: unknown) => ({ error: rpcErrorOf(error) }),
+      );
       if (answer && !controller.signal.aborted) await this.send({ jsonrpc: '2.0', id, ...answer } as JSONRPCMessage);
     } catch (error) {
       this.deps.log.write('debug', `[protocol] The answer to ${request.method} was not sent: ${asText(error)}`);
     } finally {
       if (this.incoming.get(id) === controller) this.incoming.delete(id);
-    }
-  }
-
-  private async answerTo(request: JSONRPCRequest, signal: AbortSignal): Promise<object | undefined> {
-    try {
-      const result = await this.listener.answer(request, signal);
-      return result && { result };
-    } catch (error) {
-      return { error: rpcErrorOf(error) };
     }
   }
 
@@ -212,19 +185,10 @@ export class Peer {
   }
 }
 
-/** The connection ended before the answer. */
 export class ConnectionEnded extends RpcFailure {
   constructor() {
     super(errorCodes.server, 'The connection has ended.');
   }
-}
-
-/** The part of a peer for its exchanges. */
-interface Book {
-  readonly open: TransientMap<RequestId, Exchange>;
-  readonly nextId: () => number;
-  readonly send: (message: JSONRPCMessage) => Promise<void>;
-  readonly cancel: (id: RequestId, reason: string) => Promise<void>;
 }
 
 /**
@@ -235,8 +199,8 @@ export class Exchange implements Disposable {
   readonly token: RequestId;
   readonly client: ServerClient | undefined;
   readonly limits: CallLimits | undefined;
-  /** Aborted at the end, for the requests of the server caused by this one. */
-  private caused: Set<AbortController> | undefined;
+  /** Called at the end, for the questions of the server caused by this request. */
+  private readonly onEnd = new Set<() => void>();
   private readonly ids: RequestId[];
   private sentAs: RequestId | undefined;
   private resolve: ((result: Result) => void) | undefined;
@@ -244,15 +208,15 @@ export class Exchange implements Disposable {
   private failure: Error | undefined;
 
   constructor(
-    private readonly book: Book,
+    private readonly peer: Peer,
     clock: Clock,
     private readonly terms: ExchangeTerms | undefined,
     id: RequestId | undefined,
   ) {
-    this.token = terms?.token ?? id ?? book.nextId();
+    this.token = terms?.token ?? id ?? peer.nextId();
     this.client = terms?.client;
     this.ids = [this.token];
-    book.open.set(this.token, this);
+    peer.open.set(this.token, this);
     this.limits = terms && new CallLimits(clock, terms.timeouts, terms.signal, (reason) => this.stop(reason));
   }
 
@@ -260,16 +224,16 @@ export class Exchange implements Disposable {
   send(method: string, params?: Fields): Promise<Result> {
     if (this.failure) return Promise.reject(this.failure);
     const isFirst = this.sentAs === undefined && this.terms?.token === undefined;
-    const id = isFirst ? this.token : this.book.nextId();
+    const id = isFirst ? this.token : this.peer.nextId();
     this.sentAs = id;
     if (!isFirst) {
       this.ids.push(id);
-      this.book.open.set(id, this);
+      this.peer.open.set(id, this);
     }
     return new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
-      this.book
+      this.peer
         .send((params ? { jsonrpc: '2.0', id, method, params } : { jsonrpc: '2.0', id, method }) as JSONRPCMessage)
         .catch(reject);
     });
@@ -279,7 +243,6 @@ export class Exchange implements Disposable {
     return this.resolve !== undefined;
   }
 
-  /** Settles as the work does, or rejects if the exchange ends first. */
   during<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.failure) return reject(this.failure);
@@ -288,17 +251,14 @@ export class Exchange implements Disposable {
     });
   }
 
-  /** Runs a question of the server for this request, under a signal aborted with the exchange. */
-  async asking<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const controller = new AbortController();
+  /** The server asks something for this request until the result is disposed. @param onEnd the exchange ends first */
+  question(onEnd: () => void): Disposable {
     const held = this.limits?.hold();
-    (this.caused ??= new Set()).add(controller);
-    try {
-      return await ask(controller.signal);
-    } finally {
-      this.caused.delete(controller);
+    this.onEnd.add(onEnd);
+    return toDisposable(() => {
+      this.onEnd.delete(onEnd);
       held?.dispose();
-    }
+    });
   }
 
   answered(message: JSONRPCResponse): void {
@@ -315,10 +275,10 @@ export class Exchange implements Disposable {
     this.terms?.onProgress?.(params);
   }
 
-  /** Ends it, and cancels an unanswered message. */
   stop(reason: string): void {
     if (this.failure) return;
-    if (this.resolve && this.sentAs !== undefined) void this.book.cancel(this.sentAs, reason);
+    if (this.resolve && this.sentAs !== undefined)
+      void this.peer.notify('notifications/cancelled', { requestId: this.sentAs, reason });
     this.fail(new RpcFailure(errorCodes.server, reason));
   }
 
@@ -328,12 +288,12 @@ export class Exchange implements Disposable {
     this.reject?.(this.failure);
   }
 
-  /** Nothing more is awaited or asked for it. */
   dispose(): void {
     this.resolve = undefined;
     this.limits?.dispose();
-    for (const each of this.caused ?? []) each.abort();
-    for (const id of this.ids) if (this.book.open.get(id) === this) this.book.open.delete(id);
+    for (const end of this.onEnd) end();
+    this.onEnd.clear();
+    for (const id of this.ids) if (this.peer.open.get(id) === this) this.peer.open.delete(id);
   }
 }
 
@@ -345,4 +305,81 @@ export function rpcErrorOf(error: unknown): RpcError {
     message: messageOf(error),
     ...(data !== undefined && { data }),
   };
+}
+
+/** The time limits of one request in milliseconds (X6). */
+export interface Timeouts {
+  readonly call: number;
+  readonly callMax: number;
+}
+
+type CallEnd = Extract<ServerOutcome<unknown>, { kind: 'timedOut' | 'cancelled' }>;
+
+/**
+ * Everything able to end a call before its answer (X6): the limit since the last sign of life, the limit in all, and
+ * the caller. The first of them counts as the call's outcome, and is reported once.
+ */
+export class CallLimits implements Disposable {
+  private readonly whole: Disposable;
+  private silence: Disposable;
+  private holds = 0;
+  private isDisposed = false;
+  private first: CallEnd | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly timeouts: Timeouts,
+    private readonly caller: CancelSignal,
+    private readonly onEnd: (reason: string) => void,
+  ) {
+    this.whole = this.after('callMax');
+    this.silence = this.after('call');
+    caller.addEventListener('abort', this.cancelled, { once: true });
+  }
+
+  get end(): CallEnd | undefined {
+    return this.first;
+  }
+
+  signOfLife(): void {
+    if (this.isDisposed || this.holds > 0) return;
+    this.silence.dispose();
+    this.silence = this.after('call');
+  }
+
+  /** Stops the limit for silence until it is disposed, because the server waits for us. The limit in all goes on. */
+  hold(): Disposable {
+    this.holds++;
+    this.silence.dispose();
+    return toDisposable(() => {
+      this.holds--;
+      this.signOfLife();
+    });
+  }
+
+  dispose(): void {
+    this.isDisposed = true;
+    this.whole.dispose();
+    this.silence.dispose();
+    this.caller.removeEventListener('abort', this.cancelled);
+  }
+
+  private after(limit: 'call' | 'callMax'): Disposable {
+    return this.clock.after(this.timeouts[limit], () => this.timedOut(limit));
+  }
+
+  private timedOut(limit: 'call' | 'callMax'): void {
+    const ms = this.timeouts[limit];
+    const what = limit === 'call' ? 'no sign of life' : 'no result';
+    this.stop({ kind: 'timedOut', limit, ms }, `${what} within ${ms / 1000} s`);
+  }
+
+  private readonly cancelled = (): void => this.stop({ kind: 'cancelled' }, 'cancelled by the caller');
+
+  private stop(end: CallEnd, reason: string): void {
+    if (this.first) return;
+    this.first = end;
+    this.dispose();
+    this.onEnd(reason);
+  }
 }

@@ -8,19 +8,14 @@ export interface ServerSendOptions extends TransportSendOptions {
 }
 
 export interface ServerTransport extends Transport {
-  /** The id of the direct child; undefined for HTTP. */
   readonly pid?: number;
-  /**
-   * A transport with the reason of a failed request delivers a `TransportFailure` as its answer (see `failureAnswer`).
-   */
+  /** The reason of a failed request is a `TransportFailure` in its answer (see `failureAnswer`). */
   send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void>;
   /** True if each message has its own headers, and each request its own stream for the answer. */
   readonly hasHeaders?: boolean;
   /** True if the transport takes no more messages; `onclose` was called or will be. */
   readonly isOver?: boolean;
-  /** Why the transport ended, as a sentence. */
   readonly causeOfEnd: string;
-  /** Called when the server forgot the session and gave a new one. */
   onrenewed?: (() => void) | undefined;
   /** Ends the transport because the other side is not the same any longer. */
   fail?(cause: string): void;

@@ -2,10 +2,9 @@
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const sameName =
-  process.platform === 'win32'
-    ? (a: string, b: string): boolean => a.toUpperCase() === b.toUpperCase()
-    : (a: string, b: string): boolean => a === b;
+function sameName(a: string, b: string): boolean {
+  return a === b || (process.platform === 'win32' && a.toUpperCase() === b.toUpperCase());
+}
 
 export function variable(env: Environment, name: string): string | undefined {
   const spelt = Object.keys(env).find((other) => sameName(other, name) && env[other] !== undefined);

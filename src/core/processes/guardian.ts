@@ -21,7 +21,6 @@ interface GuardianOptions {
   readonly mark: string;
   /** The path of the bundled guardianMain. Without it the shell does the work. */
   readonly script: string | undefined;
-  /** Node, or Electron running as Node. */
   readonly execPath: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -68,12 +67,9 @@ export class Guardian implements TreeKeeper {
 
   constructor(private readonly options: GuardianOptions) {}
 
-  /** The process id of the running guardian. */
   get pid(): number | undefined {
     return this.child?.pid;
   }
-
-  prepare(): void {}
 
   admit(pid: number, mark: string): TreeMembers {
     this.add(pid);
@@ -120,7 +116,6 @@ export class Guardian implements TreeKeeper {
     for (const group of this.groups) this.tell(`add ${group}`);
   }
 
-  /** The guardian was killed, so another takes its place. */
   private ended(): void {
     this.child = undefined;
     if (this.disposing || this.groups.size === 0 || this.restarts >= mostRestarts) return;

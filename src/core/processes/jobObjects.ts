@@ -7,27 +7,15 @@ import { createRequire } from 'node:module';
 
 type KoffiFunction = ReturnType<ReturnType<typeof koffi.load>['func']>;
 
-/** A handle. */
 export type Job = object;
-
-interface Kernel {
-  readonly create: KoffiFunction;
-  readonly limit: KoffiFunction;
-  readonly query: KoffiFunction;
-  readonly enter: KoffiFunction;
-  readonly terminate: KoffiFunction;
-  readonly open: KoffiFunction;
-  readonly close: KoffiFunction;
-}
 
 /** JOBOBJECT_EXTENDED_LIMIT_INFORMATION of a 64-bit system, with LimitFlags at 16. */
 const extendedLimits = { class: 9, size: 144, flagsAt: 16, killOnClose: 0x2000 } as const;
 /** JOBOBJECT_BASIC_PROCESS_ID_LIST: two counts of four bytes, then ids of eight. */
 const processIdList = { class: 3, idsAt: 8, idSize: 8, most: 65536 } as const;
-/** PROCESS_SET_QUOTA and PROCESS_TERMINATE. */
 const accessToEnter = 0x0101;
 
-let kernel: Kernel | undefined;
+let kernel: ReturnType<typeof loadKernel> | undefined;
 let missing: string | undefined;
 
 /** Loads the library. Returns the reason why job objects are unavailable, or undefined. */
@@ -41,7 +29,7 @@ export function jobsMissing(): string | undefined {
   return missing;
 }
 
-function loadKernel(): Kernel {
+function loadKernel() {
   // Loads only the binary of this processor, because koffi's loader does not survive bundling.
   const binding = createRequire(__filename)(`@koromix/koffi-win32-${process.arch}`) as typeof koffi;
   const library = binding.load('kernel32.dll');
@@ -69,7 +57,6 @@ export function createJob(): Job | undefined {
   return undefined;
 }
 
-/** @returns true if the process is in the job now */
 export function enterJob(job: Job, pid: number): boolean {
   const opened = kernel?.open(accessToEnter, false, pid) as object | null | undefined;
   if (!kernel || !opened) return false;

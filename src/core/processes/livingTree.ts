@@ -16,7 +16,6 @@ export const markVariable = 'MCP_TOOLSETS_TREE';
 interface TreeTarget {
   /** The ids of the first processes. Their groups have the same ids. */
   readonly groups: readonly number[];
-  /** The beginning of the mark's value. */
   readonly mark: string;
   /** Processes started earlier do not count as marked, which saves reading them (Linux only). */
   readonly since?: string | undefined;
@@ -40,7 +39,11 @@ export class LivingTree implements TreeMembers {
       belonging(table, this.target.groups, this.ended, known);
     let members = find(this.known);
     if (marks) {
-      const others = [...table.values()].filter((entry) => !members.has(entry.pid) && this.maybeMarked(entry));
+      const { since } = this.target;
+      const others = [...table.values()].filter(
+        ({ pid, started }) =>
+          !members.has(pid) && pid !== process.pid && (since === undefined || Number(started) >= Number(since)),
+      );
       const marked = await carryingMark(`${markVariable}=${this.target.mark}`, others);
       if (marked.length > 0) {
         for (const entry of marked) members.set(entry.pid, entry);
@@ -51,15 +54,11 @@ export class LivingTree implements TreeMembers {
     return members.size;
   }
 
-  /**
-   * Notes the end of the first processes: their ids may be reused from now on. The id of a group is not reused while
-   * it has members.
-   */
+  /** The ids of the first processes may be reused from now on. Those of groups are not while they have members. */
   firstEnded(): void {
     for (const pid of this.target.groups) this.ended.add(pid);
   }
 
-  /** The ids of the members living at the last look. */
   get pids(): number[] {
     return [...this.known.keys()];
   }
@@ -81,14 +80,8 @@ export class LivingTree implements TreeMembers {
   private someAnswer(): boolean {
     return this.target.groups.some((group) => isAlive(-group)) || [...this.known.keys()].some((pid) => isAlive(pid));
   }
-
-  private maybeMarked(entry: ProcessEntry): boolean {
-    const { since } = this.target;
-    return entry.pid !== process.pid && (since === undefined || Number(entry.started) >= Number(since));
-  }
 }
 
-/** Finds the members, by id; `known` holds the members of earlier looks. */
 export function belonging(
   table: ProcessTable,
   groups: readonly number[],

@@ -82,7 +82,6 @@ export async function psTable(): Promise<ProcessTable> {
   return parsePs(await output('ps', ['-ax', ...columns]));
 }
 
-/** Reads lines of `pid ppid pgid stat start…`. */
 export function parsePs(text: string): ProcessTable {
   const table = new Map<number, ProcessEntry>();
   for (const line of text.split('\n')) {
@@ -96,19 +95,18 @@ export function parsePs(text: string): ProcessTable {
 
 /** Finds the processes with this text in their environment. Processes of other users are unreadable. */
 export async function carryingMark(mark: string, candidates: Iterable<ProcessEntry>): Promise<ProcessEntry[]> {
-  const found: ProcessEntry[] = [];
-  if (process.platform === 'linux') {
-    let read = 0;
-    for (const entry of candidates) {
-      if (++read % readAtOnce === 0) await nextTurn();
-      if (environmentHas(entry.pid, mark)) found.push(entry);
-    }
-    return found;
+  if (process.platform !== 'linux') {
+    const listing = await output('ps', ['-xwwE', '-o', 'pid=', '-o', 'command=']);
+    const lines = listing.split('\n').filter((line) => line.includes(mark));
+    const marked = new Set(lines.map((line) => Number.parseInt(line, 10)));
+    return [...candidates].filter(({ pid }) => marked.has(pid));
   }
-  const listing = await output('ps', ['-xwwE', '-o', 'pid=', '-o', 'command=']);
-  const marked = new Set<number>();
-  for (const line of listing.split('\n')) if (line.includes(mark)) marked.add(Number.parseInt(line, 10));
-  for (const entry of candidates) if (marked.has(entry.pid)) found.push(entry);
+  const found: ProcessEntry[] = [];
+  let read = 0;
+  for (const entry of candidates) {
+    if (++read % readAtOnce === 0) await nextTurn();
+    if (environmentHas(entry.pid, mark)) found.push(entry);
+  }
   return found;
 }
 

@@ -10,21 +10,18 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { markVariable } from './livingTree.js';
 import type { TreeKeeper, TreeMembers } from './treeMembers.js';
-import { posixProgram } from './posixCommand.js';
-import { windowsProgram } from './windowsCommand.js';
+import { posixProgram, windowsProgram } from './program.js';
 
 export interface ProcessStart {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** The whole environment of the child. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The value of the mark of all processes of the tree. It ends in a dot. */
   readonly mark: string;
   readonly keeper: TreeKeeper;
 }
 
-/** The end of the direct child. */
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -36,11 +33,9 @@ type StartedProcess =
 
 /** The steps of a stop in milliseconds (P7: 2.3 s at worst, with the looks in between). */
 const graces = {
-  /** The time from the end of input to TERM. */
   endOfInput: 950,
   /** The time for the rest of the tree after the end of the direct child. */
   leftBehind: 150,
-  /** The time from TERM to KILL. */
   term: 950,
   /** Processes alive after this time cannot be ended. */
   kill: 2000,
@@ -48,7 +43,7 @@ const graces = {
 
 /** The process comes into being before this returns its promise. */
 export async function startProcess(start: ProcessStart): Promise<StartedProcess> {
-  start.keeper.prepare();
+  start.keeper.prepare?.();
   let child: ChildProcess;
   try {
     const { command, args } = start;
@@ -81,7 +76,6 @@ export class ProcessTree {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the direct child has ended. */
   readonly exited: Promise<ProcessExit>;
   private exitedAt: number | undefined;
   private stopping: Promise<readonly number[]> | undefined;
@@ -115,7 +109,6 @@ export class ProcessTree {
     return this.stopping;
   }
 
-  /** The reason why processes of the server may outlive it; usually undefined. */
   get caution(): string | undefined {
     return this.members.caution;
   }
@@ -132,7 +125,7 @@ export class ProcessTree {
       const termDeadline = performance.now() + graces.term;
       if (!(await this.members.goneBefore(() => termDeadline))) await this.kill();
     }
-    this.closeStreams();
+    for (const stream of [this.stdin, this.stdout, this.stderr]) stream.destroy();
     return this.members.pids;
   }
 
@@ -145,9 +138,5 @@ export class ProcessTree {
       const turn = performance.now() + between;
       if (await this.members.goneBefore(() => Math.min(turn, deadline))) return;
     } while (performance.now() < deadline);
-  }
-
-  private closeStreams(): void {
-    for (const stream of [this.stdin, this.stdout, this.stderr]) stream.destroy();
   }
 }

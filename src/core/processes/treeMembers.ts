@@ -4,9 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 export interface TreeMembers {
   /** Finds the present members, so a member stays known after it loses its parent. */
   look(): Promise<unknown>;
-  /** The ids of the members living at the last look. */
   readonly pids: readonly number[];
-  /** Notes the end of the first process. */
   firstEnded(): void;
   /** Windows has no request to end: there, either signal ends all members. */
   signal(name: 'SIGTERM' | 'SIGKILL'): void;
@@ -19,12 +17,10 @@ export interface TreeMembers {
 /** Makes sure process trees do not outlive this process. */
 export interface TreeKeeper {
   /** Called before the process comes into being, to load slow parts. */
-  prepare(): void;
+  prepare?(): void;
   /** Called in the turn of the process's creation. All of its tree carry `mark`. */
   admit(pid: number, mark: string): TreeMembers;
-  /** Called when nothing of the tree is left. */
   release(pid: number): void;
-  /** Ends all trees not released. */
   dispose(): Promise<void>;
 }
 
@@ -32,9 +28,7 @@ export interface TreeKeeper {
 const pollsMs = [2, 3, 5, 5, 10, 10, 20];
 const slowestPollMs = 40;
 
-/**
- * Repeats until `gone` returns true. `quick` is true in the first turns, because an expensive look does not pay then.
- */
+/** Repeats until `gone` returns true. In `quick` turns, an expensive look does not pay. */
 export async function pollUntilGone(
   gone: (turn: number, quick: boolean) => Promise<boolean> | boolean,
   deadline: () => number,

@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/core/base/clock.js';
 import { launchHashOf } from '../../../src/core/config/hash.js';
 import type { HttpLaunch, OAuthSettings } from '../../../src/core/config/model.js';
 import type { Connection } from '../../../src/core/connections/connection.js';
-import { EraMemories } from '../../../src/core/connections/eras/eraMemory.js';
+import { EraMemories } from '../../../src/core/connections/eras/modern.js';
 import { createConnector } from '../../../src/core/host/createConnector.js';
 import type { Fields } from '../../../src/core/protocol/client.js';
 import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';

@@ -44,7 +44,7 @@ export class ChannelStage {
     });
     this.opened = channel;
     const initialize = { jsonrpc: '2.0', id: 0, method: 'initialize', params: {} } as const;
-    assert.equal(await channel.initialize(0, initialize), undefined);
+    assert.equal(await channel.answerTo(0, initialize), undefined);
     await this.flowUntil(channel.send({ jsonrpc: '2.0', method: 'notifications/initialized' }));
     delivered.length = 0;
   }

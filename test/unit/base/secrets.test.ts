@@ -368,7 +368,7 @@ describe('house', () => {
     'core/authoring/completionValues.ts': [/DBUS_/],
     // A review masks less, because a mask must not hide running programs (S1e).
     'core/approval/reviewMask.ts': [/Bearer\|Basic/, /TOKEN\|SECRET\|PASSWORD/],
-    'core/connections/http/session.ts': [/^\/session\/i$/, /session\|not initiali/],
+    'core/connections/http/streamable.ts': [/^\/session\/i$/, /session\|not initiali/],
     'core/config/read/launch.ts': [/mcp-\(\?:session-id/],
     'core/failures/http.ts': [/HTTP_TOKEN/],
     'core/failures/likelyCause.ts': [/missing/, /Unexpected token/, /credential/],

@@ -84,7 +84,7 @@ describe('the source', () => {
     'src/core/base/textFile.ts',
     'src/core/processes/processTable.ts',
     'src/core/processes/guardian.ts',
-    'src/core/processes/firstLine.ts',
+    'src/core/processes/program.ts',
     'src/core/files/realFiles.ts',
     'src/core/results/diskArtifacts.ts',
     'src/vscode/minds/artifactLinks.ts',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { logMessage, TrafficTrace } from '../../../src/core/connections/logging.js';
+import type { Log } from '../../../src/core/base/log.js';
+import { logMessage, trafficTrace } from '../../../src/core/connections/logging.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 describe('the trace of messages', () => {
@@ -7,11 +8,8 @@ describe('the trace of messages', () => {
     const clock = new FakeClock();
     const lines: string[] = [];
     let on = false;
-    const trace = new TrafficTrace({
-      clock,
-      log: { write: (level, text) => lines.push(`${level} ${text}`) },
-      enabled: () => on,
-    });
+    const log: Log = { write: (level, text) => lines.push(`${level} ${text}`) };
+    const trace = trafficTrace(log, clock, () => on);
     trace.sent({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
     on = true;
     trace.received({ jsonrpc: '2.0', id: 1, result: { tools: [] } });
@@ -35,7 +33,7 @@ describe('the trace of messages', () => {
   it('the trace cuts long methods and ids, because a server chooses them', () => {
     const lines: string[] = [];
     const log = { write: (_: string, text: string): number => lines.push(text) };
-    const trace = new TrafficTrace({ clock: new FakeClock(), log, enabled: () => true });
+    const trace = trafficTrace(log, new FakeClock(), () => true);
     const long = 'm'.repeat(1_000_000);
     trace.received({ jsonrpc: '2.0', id: long, method: long });
     trace.sent({ jsonrpc: '2.0', id: long, result: {} });

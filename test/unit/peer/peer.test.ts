@@ -130,7 +130,7 @@ describe('a JSON-RPC peer', () => {
     assert.deepEqual(progress, [1, 2]);
     assert.equal(peer.exchangeOf(1), exchange);
     exchange.dispose();
-    assert.deepEqual([peer.exchanges().length, clock.pending], [0, 0]);
+    assert.deepEqual([peer.open.values().length, clock.pending], [0, 0]);
   });
 
   it('ends an exchange at its limit, and cancels only the message that has no answer', async () => {
@@ -150,7 +150,7 @@ describe('a JSON-RPC peer', () => {
   it('stops the limit for silence while the server asks something, and ends the question with the exchange', async () => {
     const exchange = peer.begin(limits);
     const call = exchange.send('tools/call', {});
-    const question = exchange.asking((signal) => new Promise((resolve) => signal.addEventListener('abort', resolve)));
+    const question = new Promise<void>((resolve) => exchange.question(resolve));
     clock.advance(200);
     assert.equal(exchange.limits?.end, undefined);
     clock.advance(50);

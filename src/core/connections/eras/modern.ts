@@ -9,25 +9,26 @@
 import type { JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { randomUUID } from 'node:crypto';
 import { delay, limited, type Clock } from '../../base/clock.js';
+import { untilAborted } from '../../base/events.js';
 import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
+import type { FailedOpening } from '../../failures/startFailure.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
-import { rpcErrorOf, type Exchange, type Peer, type Result } from '../../peer/peer.js';
+import { rpcErrorOf, type Exchange, type Peer, type Result, ConnectionEnded } from '../../peer/peer.js';
 import type { ServerTransport } from '../../peer/transport.js';
 import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
-import { errorCodes, RpcFailure } from '../../protocol/errors.js';
-import { inBrief } from '../../protocol/inBrief.js';
+import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
+import { inBrief, shortened } from '../../protocol/inBrief.js';
 import { mirroredParams, type MirroredParam } from '../../protocol/mirroredParams.js';
 import { metaKeys, metaOf } from '../../protocol/requestMeta.js';
 import { knowsTasks, taskIn, unwatchTask, watchTask } from '../../protocol/tasks.js';
-import { modernVersion } from '../../protocol/versions.js';
-import type { ServerFacts } from '../handshake.js';
-import type { Protocol } from '../protocol.js';
+import { modernVersion, protocolVersions, type Era } from '../../protocol/versions.js';
+import { type ServerFacts, readFacts, type InitializeAnswer } from '../handshake.js';
+import type { Protocol } from '../liveConnection.js';
 import type { ServerRequest, ServerRequests } from '../serverRequests.js';
-import { discover, inTime, mayBeModern } from './discovery.js';
-import type { EraMemory } from './eraMemory.js';
 import { Listening } from './listening.js';
 import type { RequestHeaders } from './requestHeaders.js';
+import { BoundedMap } from '../../base/boundedMap.js';
 
 interface ModernDeps {
   readonly peer: Peer;
@@ -37,12 +38,10 @@ interface ModernDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly era: EraMemory;
-  /** The `_meta` of requests without a client. */
   readonly meta: Fields;
   readonly speak: (version: string) => void;
 }
 
-/** How often a server may ask for more before its call fails. */
 const mostRounds = 16;
 const mostInputRequests = 64;
 /** The pause before a request goes out again without a question to anybody. */
@@ -54,26 +53,23 @@ const toolPageLimitMs = 10_000;
 export class ModernProtocol implements Protocol {
   private readonly declared = new WeakMap<object, Fields>();
   private readonly listening: Listening;
+  private readonly hasHeaders: boolean;
   private report: (notification: JSONRPCNotification) => void = () => {};
   private learning: Promise<void> | undefined;
   private isDoubted = false;
 
-  /** @param capabilities the server's capabilities, word for word */
   constructor(
     private readonly deps: ModernDeps,
     readonly facts: ServerFacts,
     capabilities: Fields,
   ) {
-    const { peer, transport, clock, log, meta } = deps;
+    this.hasHeaders = deps.transport.hasHeaders === true;
     this.listening = new Listening({
-      peer,
-      hasStreams: transport.hasHeaders === true,
-      clock,
-      log,
-      meta,
+      ...deps,
+      hasStreams: this.hasHeaders,
       capabilities,
       report: (notification) => this.report(notification),
-      onRefused: (error) => this.check(error),
+      onRefused: (error) => void this.check(error),
     });
   }
 
@@ -135,7 +131,7 @@ export class ModernProtocol implements Protocol {
   }
 
   whatIsWrongWithTool({ inputSchema }: Fields): string | undefined {
-    if (this.deps.transport.hasHeaders !== true) return undefined;
+    if (!this.hasHeaders) return undefined;
     const mirrored = mirroredParams(inputSchema);
     return mirrored.kind === 'wrong' ? mirrored.detail : undefined;
   }
@@ -145,7 +141,6 @@ export class ModernProtocol implements Protocol {
   }
 
   private async exchange(exchange: Exchange, method: string, params: Fields): Promise<Result> {
-    const hasHeaders = this.deps.transport.hasHeaders === true;
     let request = params;
     let isRefused = false;
     for (let rounds = 0; ;) {
@@ -155,8 +150,8 @@ export class ModernProtocol implements Protocol {
         result = await exchange.send(method, request);
       } catch (error) {
         if (!(error instanceof RpcFailure)) throw error;
-        this.check(error);
-        const isOfHeaders = error.code === errorCodes.headerMismatch && method === 'tools/call' && hasHeaders;
+        void this.check(error);
+        const isOfHeaders = error.code === errorCodes.headerMismatch && method === 'tools/call' && this.hasHeaders;
         if (!isOfHeaders || isRefused) throw inOurWords(error);
         isRefused = true;
         this.report({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
@@ -165,9 +160,7 @@ export class ModernProtocol implements Protocol {
         if (this.headersOf(method, request) === this.headersOf(method, request, mirrored)) throw inOurWords(error);
         continue;
       }
-      if (result['resultType'] !== 'input_required') {
-        return this.complete(method, request, result, rounds > 0);
-      }
+      if (result['resultType'] !== 'input_required') return this.complete(method, request, result, rounds > 0);
       rounds += 1;
       if (rounds > mostRounds) throw inputFailure(`asked for more input more than ${mostRounds} times.`);
       request = { ...params, ...(await this.inputFor(exchange, result)) };
@@ -181,7 +174,7 @@ export class ModernProtocol implements Protocol {
   private complete(method: string, request: Fields, result: Result, hadInput: boolean): Result {
     const { resultType = 'complete' } = result;
     if (resultType === 'complete') {
-      if (method === 'tools/list' && this.deps.transport.hasHeaders === true) this.deps.headers.learn(result);
+      if (method === 'tools/list' && this.hasHeaders) this.deps.headers.learn(result);
       return withoutEnvelope(hadInput ? withoutHints(result) : result);
     }
     if (isExpectedTask(result, method, request)) return { ...withoutEnvelope(result), resultType };
@@ -189,13 +182,12 @@ export class ModernProtocol implements Protocol {
     throw new RpcFailure(errorCodes.internal, message);
   }
 
-  /** Asks the client for the input required by a result. */
   private async inputFor(exchange: Exchange, result: Result): Promise<Fields> {
     const input = readInput(result);
     if (typeof input === 'string') throw inputFailure(`asked for input, but ${input}.`);
     const { requests, state } = input;
     if (requests.length === 0) await exchange.during(delay(this.deps.clock, stateOnlyPauseMs));
-    const ask = async (request: ServerRequest & { readonly key: string }): Promise<[string, Fields]> => {
+    const ask = async (request: InputRequest): Promise<[string, Fields]> => {
       try {
         return [request.key, await this.deps.serverRequests.answer(request, undefined, [exchange])];
       } catch (error) {
@@ -210,7 +202,6 @@ export class ModernProtocol implements Protocol {
     };
   }
 
-  /** Lists the tools for their wishes about headers, once for all waiting calls. */
   private learnHeaders(): Promise<void> {
     this.learning ??= this.learnPages()
       .catch(() => undefined)
@@ -223,33 +214,29 @@ export class ModernProtocol implements Protocol {
     let cursor: unknown;
     for (let pages = 0; pages < mostToolPages; pages++) {
       const params = { ...(cursor !== undefined && { cursor }), _meta: meta };
-      const page = await limited(clock, toolPageLimitMs, undefined, (signal) =>
-        peer.request('tools/list', params, signal),
-      );
+      const ask = (signal: AbortSignal): Promise<Result> => peer.request('tools/list', params, signal);
+      const page = await limited(clock, toolPageLimitMs, undefined, ask);
       headers.learn(page);
       cursor = page['nextCursor'];
       if (typeof cursor !== 'string' || cursor === '') return;
     }
   }
 
-  /** A server of another era may have taken the place of the old one, without any other notice. */
-  private check(error: RpcFailure): void {
-    if (looksLegacy(error)) void this.askAgain();
-  }
-
-  private async askAgain(): Promise<void> {
+  /** A legacy server may have taken the place of the old one: it refuses the version, or a readable request. */
+  private async check(error: RpcFailure): Promise<void> {
     const { transport, era, clock } = this.deps;
-    if (this.isDoubted || !transport.fail) return;
+    const isOfTransport = error.data instanceof TransportFailure;
+    const looksLegacy = isOfTransport ? mayBeModern(error) : error.code === errorCodes.unsupportedVersion;
+    if (!looksLegacy || this.isDoubted || !transport.fail) return;
     this.isDoubted = true;
     const found = await inTime(clock, discover(this.deps)).catch(() => undefined);
     this.isDoubted = false;
-    if (found?.kind !== 'none' && found?.kind !== 'otherVersions') return;
+    if (found?.kind !== 'none' && found?.kind !== 'refused') return;
     era.onSeen('legacy');
     transport.fail(`The server no longer speaks protocol version ${modernVersion}.`);
   }
 }
 
-/** Returns the `_meta` of requests without a client. */
 export function ownMeta(clientInfo: Fields, capabilities: Fields): Fields {
   return {
     [metaKeys.protocolVersion]: modernVersion,
@@ -264,8 +251,10 @@ function modernCapabilities(capabilities: Fields): Fields {
   return { ...declared, ...(declared['roots'] !== undefined && { roots: {} }) };
 }
 
+type InputRequest = ServerRequest & { readonly key: string };
+
 interface Input {
-  readonly requests: readonly (ServerRequest & { readonly key: string })[];
+  readonly requests: readonly InputRequest[];
   /** The server wants this back, word for word. */
   readonly state: string | undefined;
 }
@@ -277,27 +266,19 @@ function readInput({ inputRequests = {}, requestState }: Fields): Input | string
   const entries = Object.entries(inputRequests);
   if (entries.length === 0 && requestState === undefined) return 'names nothing that it needs';
   if (entries.length > mostInputRequests) return `wants more than ${mostInputRequests} answers at once`;
-  const requests: (ServerRequest & { readonly key: string })[] = [];
+  const requests: InputRequest[] = [];
   for (const [key, request] of entries) {
     if (!isObject(request) || typeof request['method'] !== 'string') return 'one of its `inputRequests` has no method';
     const params = isObject(request['params']) ? request['params'] : undefined;
-    requests.push({ key, method: request['method'], params: withElicitationId(params) });
+    // Legacy clients want an id with every elicitation by URL.
+    const id = params?.['mode'] === 'url' && { elicitationId: randomUUID() };
+    requests.push({ key, method: request['method'], params: params && { ...id, ...params } });
   }
   return { requests, state: requestState };
 }
 
-/** Legacy clients want an id with every elicitation by URL. */
-function withElicitationId(params: Fields | undefined): Fields | undefined {
-  return params?.['mode'] === 'url' ? { elicitationId: randomUUID(), ...params } : params;
-}
-
 function inputFailure(clause: string): RpcFailure {
   return new RpcFailure(errorCodes.internal, `The server ${clause}`);
-}
-
-/** True if a modern server may have become legacy: it refuses the version, or a request it would have read. */
-function looksLegacy(error: RpcFailure): boolean {
-  return error.data instanceof TransportFailure ? mayBeModern(error) : error.code === errorCodes.unsupportedVersion;
 }
 
 /** Errors about our connection to the server would mislead a client, because its connection is to us. */
@@ -308,13 +289,11 @@ function inOurWords(error: RpcFailure): RpcFailure {
   return new RpcFailure(errorCodes.internal, `The server refused ${what}: ${message}`);
 }
 
-/** True if a call was answered with a task and its client knows tasks. */
 function isExpectedTask(result: Result, method: string, request: Fields): boolean {
   const declared = metaOf(request)[metaKeys.clientCapabilities];
   return method === 'tools/call' && isObject(declared) && taskIn(result) !== undefined && knowsTasks(declared);
 }
 
-/** Removes the fields meant for this connection only. */
 function withoutEnvelope(result: Result): Result {
   const { resultType, ...rest } = result;
   const whole = resultType === undefined ? result : rest;
@@ -330,4 +309,92 @@ function withoutMeta(fields: Fields, key: string): Result {
   const { _meta: meta, ...rest } = fields;
   const kept = Object.entries(isObject(meta) ? meta : {}).filter(([name]) => name !== key);
   return kept.length > 0 ? { ...rest, _meta: Object.fromEntries(kept) } : rest;
+}
+
+export type Discovery =
+  | { readonly kind: 'modern'; readonly answer: InitializeAnswer; readonly capabilities: Fields }
+  /** The server knows discovery, but only versions unknown here, or it could not be asked. */
+  | Extract<FailedOpening, { kind: 'refused' | 'transport' }>
+  | { readonly kind: 'none' };
+
+function readDiscovery(result: unknown): Discovery {
+  if (!isObject(result) || !Array.isArray(result['supportedVersions'])) return { kind: 'none' };
+  if (!result['supportedVersions'].includes(modernVersion)) return otherVersions(result['supportedVersions']);
+  const { capabilities, instructions } = result;
+  if (!isObject(capabilities)) return { kind: 'none' };
+  const said = metaOf(result)[metaKeys.serverInfo];
+  const serverInfo = { name: 'unnamed', version: '', ...(isObject(said) && said) };
+  return { kind: 'modern', answer: readFacts({ capabilities, serverInfo, instructions }, modernVersion), capabilities };
+}
+
+/** @returns `again` if the server speaks this version, so it can be asked once more */
+export function readRefusedVersion(data: unknown): Discovery | { readonly kind: 'again' } {
+  const supported = isObject(data) ? data['supported'] : undefined;
+  if (!Array.isArray(supported)) return { kind: 'none' };
+  if (supported.includes(modernVersion)) return { kind: 'again' };
+  return protocolVersions.some((version) => supported.includes(version)) ? { kind: 'none' } : otherVersions(supported);
+}
+
+function otherVersions(supported: readonly unknown[]): Discovery {
+  // A version has ten characters, so no more of the list is read than is shown.
+  const theirs = supported
+    .slice(0, 20)
+    .filter((version) => typeof version === 'string')
+    .map((version) => version.slice(0, 200))
+    .join(', ');
+  const ours = [modernVersion, ...protocolVersions].join(', ');
+  return {
+    kind: 'refused',
+    code: errorCodes.unsupportedVersion,
+    message: `It speaks protocol versions ${shortened(theirs, 200)}, but MCP Toolsets speaks only ${ours}.`,
+  };
+}
+
+export async function discover(
+  deps: Pick<ModernDeps, 'peer' | 'meta' | 'speak'>,
+  mayAskAgain = true,
+): Promise<Discovery> {
+  deps.speak(modernVersion);
+  try {
+    return readDiscovery(await deps.peer.request('server/discover', { _meta: deps.meta }));
+  } catch (error) {
+    if (!(error instanceof RpcFailure) || error instanceof ConnectionEnded) throw error;
+    if (error.data instanceof TransportFailure && !mayBeModern(error))
+      return { kind: 'transport', failure: error.data };
+    if (error.code !== errorCodes.unsupportedVersion) return { kind: 'none' };
+    const refused = readRefusedVersion(error.data);
+    if (refused.kind !== 'again') return refused;
+    return mayAskAgain ? await discover(deps, false) : { kind: 'none' };
+  }
+}
+
+/** A silent server known as modern gets `initialize` too: it may be legacy now, or it is slow to start. */
+const discoverLimitMs = 5_000;
+
+export function inTime(clock: Clock, discovery: Promise<Discovery>): Promise<Discovery | undefined> {
+  const first = (over: AbortSignal): Promise<Discovery | undefined> =>
+    Promise.race([discovery, untilAborted(over).then(() => undefined)]);
+  return limited(clock, discoverLimitMs, undefined, first);
+}
+
+/** True unless the server could not be reached: an HTTP server refuses a request by its status. */
+export function mayBeModern({ data }: RpcError): boolean {
+  if (!(data instanceof TransportFailure)) return true;
+  return data.reason.kind === 'status' && [400, 404, 405].includes(data.reason.status);
+}
+
+export interface EraMemory {
+  readonly expected: Era;
+  readonly onSeen: (era: Era) => void;
+}
+
+const mostLaunches = 1_000;
+
+export class EraMemories {
+  private readonly seen = new BoundedMap<string, Era>(mostLaunches);
+
+  /** @param before its era in an earlier process; the one seen in this process counts more */
+  of(launch: string, before: Era = 'legacy'): EraMemory {
+    return { expected: this.seen.get(launch) ?? before, onSeen: (era) => this.seen.set(launch, era) };
+  }
 }

@@ -19,31 +19,24 @@ import { declaredCapabilities, type Fields, type ServerClient } from '../../prot
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { modernVersion, protocolVersions } from '../../protocol/versions.js';
 import { ListError, type ConnectOutcome, type ToolListing } from '../connection.js';
-import { readInitializeAnswer } from '../handshake.js';
-import { LiveConnection } from '../liveConnection.js';
-import { logMessage, TrafficTrace } from '../logging.js';
-import type { Protocol } from '../protocol.js';
+import { answerParams, readInitializeAnswer, requestParams } from '../handshake.js';
+import { LiveConnection, type Protocol } from '../liveConnection.js';
+import { logMessage, trafficTrace } from '../logging.js';
 import { ServerRequests } from '../serverRequests.js';
-import { discover, inTime, mayBeModern, type Discovery } from './discovery.js';
-import type { EraMemory } from './eraMemory.js';
-import { LegacyProtocol } from './legacy.js';
-import { ModernProtocol, ownMeta } from './modern.js';
+import { discover, inTime, mayBeModern, type Discovery, type EraMemory, ModernProtocol, ownMeta } from './modern.js';
 import { RequestHeaders } from './requestHeaders.js';
 
 export interface OpeningDeps {
   readonly transport: ServerTransport;
   readonly era: EraMemory;
   readonly clientVersion: string;
-  /** The capabilities of its clients. */
   readonly capabilities: Fields;
   readonly client?: ServerClient | undefined;
   readonly clock: Clock;
-  /** The account charged for everything the server says. */
   readonly share: LoopShare;
   readonly log: Log;
   readonly trace: () => boolean;
   readonly timeoutMs: number;
-  /** Aborted when the time is up or nobody wants the connection. */
   readonly signal: AbortSignal;
 }
 
@@ -57,14 +50,12 @@ export type Opening =
     }
   | FailedOpening;
 
-/** Tools changing during the list are listed again, this often at most. */
 const mostListings = 3;
 /** Missing prompts and resources are a separate problem; the tools do not wait longer for them. */
 const othersLimitMs = 5_000;
 /** The last version without a header for the version. */
 const beforeInitialize = '2024-11-05';
 
-/** Opens a connection, or ends its transport and explains why. */
 export async function connectOver(
   deps: OpeningDeps,
   timedOut: () => boolean,
@@ -86,17 +77,14 @@ export async function openConnection(deps: OpeningDeps): Promise<Opening> {
   const { transport, signal, clock, log } = deps;
   if (signal.aborted) return { kind: 'stopped', during: 'initialize' };
   const unopened = new Unopened(log);
-  const trace = new TrafficTrace({ log, clock, enabled: deps.trace });
-  const peer = new Peer({ transport, clock, log, trace }, unopened);
+  const peer = new Peer({ transport, clock, log, trace: trafficTrace(log, clock, deps.trace) }, unopened);
   const opening = openProtocol(deps, peer, unopened);
   const opened = await Promise.race([opening, untilAborted(signal)]);
   if (!opened || signal.aborted) return { kind: 'stopped', during: 'initialize' };
   return opened instanceof LiveConnection ? await list(opened, deps) : opened;
 }
 
-/** Listens to a server until there is a connection. */
 class Unopened implements PeerListener {
-  /** An error of the server about an unreadable request. */
   error: RpcError | undefined;
   hasEnded = false;
 
@@ -126,7 +114,7 @@ async function openProtocol(
   unopened: Unopened,
 ): Promise<LiveConnection | FailedOpening> {
   try {
-    await peer.start();
+    await deps.transport.start();
     const made: { connection?: LiveConnection } = {};
     const notify = (method: string, params?: Fields): void => made.connection?.notify(method, params);
     const serverRequests = new ServerRequests(peer, deps.transport, notify, deps.client);
@@ -167,7 +155,8 @@ class ProtocolChoice {
     const opened = era.expected === 'modern' ? await this.doubt() : {};
     if (opened.protocol) return opened.protocol;
     const answer = opened.answer ?? (await this.initialize());
-    if (!('result' in answer ? namesModern(answer) : mayBeModern(answer.error))) return this.legacy(answer);
+    if (!('result' in answer ? versionIn(answer) === modernVersion : mayBeModern(answer.error)))
+      return this.legacy(answer);
     const discovery = await inTime(
       clock,
       this.discover().catch((error: unknown) => {
@@ -178,7 +167,6 @@ class ProtocolChoice {
     return (discovery && this.modern(discovery)) ?? this.legacy(answer);
   }
 
-  /** Asks a modern server for its present era. */
   private async doubt(): Promise<{ readonly protocol?: Protocol | FailedOpening; readonly answer?: Answer }> {
     const { era, clock } = this.deps;
     try {
@@ -189,7 +177,11 @@ class ProtocolChoice {
         this.speak(beforeInitialize);
         opened = this.initialize();
         // Only an answer with a legacy session proves a legacy server; a slow one goes on with discovery.
-        found = await Promise.race([discovery, opened.then((answer) => (isOpened(answer) ? undefined : discovery))]);
+        const unlessOpened = opened.then((answer) => {
+          const version = versionIn(answer);
+          return typeof version === 'string' && version !== modernVersion ? undefined : discovery;
+        });
+        found = await Promise.race([discovery, unlessOpened]);
       }
       const protocol = found && this.modern(found);
       if (protocol) return { protocol };
@@ -228,45 +220,44 @@ class ProtocolChoice {
     if ('error' in answer) return refused(answer.error);
     const read = readInitializeAnswer(answer.result);
     if (read.kind === 'wrong') return { kind: 'wrongAnswer', detail: read.detail };
-    this.deps.transport.setProtocolVersion?.(read.facts.protocolVersion);
-    return new LegacyProtocol(this.peer, read.facts, this.serverRequests, this.declared);
+    const { facts } = read;
+    const { protocolVersion } = facts;
+    this.deps.transport.setProtocolVersion?.(protocolVersion);
+    const { peer, serverRequests, declared } = this;
+    return {
+      facts,
+      metaFor: () => undefined,
+      call: (exchange, method, params) => exchange.send(method, requestParams(protocolVersion, method, params)),
+      list: (method, params, signal) => peer.request(method, params, signal),
+      begin: () => peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' }),
+      read: (notification) => notification,
+      answer: async (request, signal) => {
+        if (request.method === 'ping') return {};
+        const answer = await serverRequests.answer(request, signal);
+        return answerParams(protocolVersion, request.method, answer);
+      },
+      takes: (method) => method !== 'notifications/roots/list_changed' || declared.roots?.listChanged === true,
+      whatIsWrongWithTool: () => undefined,
+      dispose: () => {},
+    };
   }
 
   /** Returns undefined if the server may be a legacy one. */
   private modern(discovery: Discovery): Protocol | FailedOpening | undefined {
-    switch (discovery.kind) {
-      case 'none':
-        return undefined;
-      case 'unasked':
-        return refused(discovery.error);
-      case 'otherVersions':
-        return { kind: 'refused', code: errorCodes.unsupportedVersion, message: discovery.message };
-      case 'modern': {
-        const { answer, capabilities } = discovery;
-        this.deps.era.onSeen('modern');
-        if (answer.kind === 'wrong') return { kind: 'wrongAnswer', detail: answer.detail };
-        this.speak(modernVersion);
-        const { deps, peer, headers, meta, serverRequests } = this;
-        const speak = (version: string): void => this.speak(version);
-        const parts = { ...deps, peer, headers, meta, serverRequests, speak };
-        return new ModernProtocol(parts, answer.facts, capabilities);
-      }
-    }
+    if (discovery.kind === 'none') return undefined;
+    if (discovery.kind !== 'modern') return discovery;
+    const { answer, capabilities } = discovery;
+    this.deps.era.onSeen('modern');
+    if (answer.kind === 'wrong') return { kind: 'wrongAnswer', detail: answer.detail };
+    this.speak(modernVersion);
+    const { deps, peer, headers, meta, serverRequests } = this;
+    const speak = (version: string): void => this.speak(version);
+    return new ModernProtocol({ ...deps, peer, headers, meta, serverRequests, speak }, answer.facts, capabilities);
   }
 }
 
 function refused({ code, message, data }: RpcError): FailedOpening {
   return data instanceof TransportFailure ? { kind: 'transport', failure: data } : { kind: 'refused', code, message };
-}
-
-function isOpened(answer: Answer): boolean {
-  const version = versionIn(answer);
-  return typeof version === 'string' && version !== modernVersion;
-}
-
-/** An answer naming a version without sessions opens none. */
-function namesModern(answer: Answer): boolean {
-  return versionIn(answer) === modernVersion;
 }
 
 function versionIn(answer: Answer): unknown {
@@ -276,29 +267,24 @@ function versionIn(answer: Answer): unknown {
 async function list(connection: LiveConnection, { signal, timeoutMs }: OpeningDeps): Promise<Opening> {
   try {
     for (let listings = 1; ; listings++) {
-      const changes = connection.toolChanges;
+      connection.changedUnheard = false;
       // They are listed at once, because other lists must not delay the tools.
-      const others = { signal, timeoutMs: Math.min(timeoutMs, othersLimitMs) };
+      const soon = { signal, timeoutMs: Math.min(timeoutMs, othersLimitMs) };
       const [listing, prompts, resources] = await Promise.all([
         connection.listTools({ signal, timeoutMs }).catch((error: unknown) => failedList(error, signal)),
-        connection.listPrompts(others),
-        connection.listResources(others),
+        connection.listPrompts(soon),
+        connection.listResources(soon),
       ]);
+      const others = { ...(prompts && { prompts }), ...(resources && { resources }) };
       if ('failed' in listing) {
         const isOffered = (prompts?.prompts.length ?? 0) + (resources?.resources.length ?? 0) > 0;
         if (listing.failed.kind !== 'listFailed' || !isOffered || connection.isOver) return listing.failed;
-        const none = { tools: [], malformed: [], ...(prompts && { prompts }), ...(resources && { resources }) };
+        const none = { tools: [], malformed: [], ...others };
         return { kind: 'opened', connection, listing: none, toolsFailure: listing.failed };
       }
-      const changed = connection.toolChanges !== changes;
-      if (changed && listings < mostListings) continue;
-      if (changed) connection.leaveChangeUnheard();
+      if (connection.changedUnheard && listings < mostListings) continue;
       connection.begun();
-      return {
-        kind: 'opened',
-        connection,
-        listing: { ...listing, ...(prompts && { prompts }), ...(resources && { resources }) },
-      };
+      return { kind: 'opened', connection, listing: { ...listing, ...others } };
     }
   } catch (error) {
     return failedList(error, signal).failed;

@@ -1,6 +1,4 @@
-/**
- * The headers of requests to one server of the modern era, or to the gateway. Its only state is the tools it has seen.
- */
+/** The headers of requests to one server of the modern era, or to the gateway. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { BoundedMap } from '../../base/boundedMap.js';
 import { isObject } from '../../base/isObject.js';
@@ -16,13 +14,9 @@ import {
 /** A call of any other tool goes without such headers, and the server reports it. */
 const mostTools = 10_000;
 
-const none: readonly MirroredParam[] = [];
-
 export class RequestHeaders {
-  /** A server may list different tools each time. */
   private readonly tools = new BoundedMap<string, readonly MirroredParam[]>(mostTools);
 
-  /** @param result of `tools/list` */
   learn({ tools }: Fields): void {
     if (!Array.isArray(tools)) return;
     for (const tool of tools as unknown[]) {
@@ -33,9 +27,8 @@ export class RequestHeaders {
     }
   }
 
-  /** Returns the parameters of a tool for headers. */
   mirroredBy(tool: unknown): readonly MirroredParam[] {
-    return (typeof tool === 'string' ? this.tools.get(tool) : undefined) ?? none;
+    return (typeof tool === 'string' && this.tools.get(tool)) || [];
   }
 
   /** @param mirrored the parameters of its tool for headers; by default the present ones */

@@ -11,7 +11,6 @@ export interface HttpAgents {
   proxyFor(url: URL): string | undefined;
   /** Completes "The proxy of the environment …" for a proxy that should be on the way, but cannot be used. */
   unusableProxyFor?(url: URL): string | undefined;
-  /** Ends every socket. */
   destroy(): void;
 }
 

@@ -1,10 +1,14 @@
 /**
- * Reads a server's answer to one posted message: JSON, or events with the answer as the last one. It delivers each
- * message at once, reports how the reading ended, and does not ask again.
+ * Reads a server's answer to one posted message to its end (X2, X4): JSON, or events with the answer as the last one. A
+ * broken event stream is resumed after its last event, never by a second request, and as often as the server ends it in
+ * good order. A stream still open after the answer is closed.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { LongBody } from './longBody.js';
-import { broken, type HttpReply, inShort, readPieces, readShort, readText, shown } from './exchange.js';
+import type { Readable } from 'node:stream';
+import { delay } from '../../base/clock.js';
+import type { Disposable } from '../../base/disposables.js';
+import type { HttpChannelDeps } from './endpoint.js';
+import { broken, type HttpReply, inShort, isForNow, readPieces, readShort, readText, shown } from './exchange.js';
 import type { Log } from '../../base/log.js';
 import type { LoopShare } from '../../base/turns.js';
 import { shortened } from '../../protocol/inBrief.js';
@@ -20,47 +24,82 @@ const refusalLimit = 1024 * 1024;
 const shortestRetryMs = 100;
 const longestRetryMs = 10 * 60_000;
 
-export interface AnswerReader {
-  readonly deliver: (message: JSONRPCMessage) => void;
-  readonly onRetry: (ms: number) => void;
-  /** Called with an event in place of JSON-RPC. */
-  readonly onStray: (text: string) => void;
-  /** The account charged for everything the server says. */
-  readonly share: LoopShare;
+interface Unfinished {
+  readonly lastEventId: string;
+  readonly failure: TransportFailure;
+  /** True if events came, or the server itself ended the stream to be asked again later. */
+  readonly getsOn: boolean;
 }
-
-type AnswerEnd =
-  | { readonly kind: 'answered' }
-  /** The stream ended or broke off before the answer; it can be resumed after this event. */
-  | {
-      readonly kind: 'resumable';
-      readonly lastEventId: string;
-      readonly failure: TransportFailure;
-      /** True if events came, or the server itself ended the stream to be asked again later. */
-      readonly getsOn: boolean;
-    };
 
 const mayBeJson = /^(?:application\/.*json.*|text\/(?:json|plain)|application\/octet-stream|)$/;
 
-/** Rejects with a `TransportFailure` if no answer can come. */
-export async function readAnswer(reply: HttpReply, id: RequestId, reader: AnswerReader): Promise<AnswerEnd> {
-  if (reply.status < 200 || reply.status > 299) return await readRefusal(reply, id, reader);
-  switch (reply.contentType) {
-    case 'text/event-stream':
-      return await readStream(reply, id, reader);
-    default:
-      // Some servers send JSON-RPC without saying so.
-      if (reply.status !== 202 && mayBeJson.test(reply.contentType)) return await readJson(reply, id, reader);
-      throw new TransportFailure({
-        kind: 'notMcp',
-        contentType: reply.contentType,
-        body: reply.status === 202 ? 'it accepted the request, but did not answer it' : await readShort(reply),
-        url: shown(reply.url),
+const mostResumptions = 5;
+const firstDelayMs = 1000;
+const afterAnswerMs = 2000;
+
+type AnswerReader = Pick<EventStreamReader, 'deliver' | 'onRetry' | 'log' | 'share'>;
+
+/** Rejects with a `TransportFailure` if no answer can come. @param signal also ends the reading of `reply` */
+export async function readWholeAnswer(
+  { endpoint, clock, log, share }: Pick<HttpChannelDeps, 'endpoint' | 'clock' | 'log' | 'share'>,
+  id: RequestId,
+  reply: HttpReply,
+  deliver: (message: JSONRPCMessage) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let current = reply;
+  let retryMs: number | undefined;
+  let timer: Disposable | undefined;
+  const reader: AnswerReader = {
+    deliver: (message) => {
+      if (answers(message, id)) timer = clock.after(afterAnswerMs, () => current.body.destroy());
+      deliver(message);
+    },
+    onRetry: (ms) => (retryMs = ms),
+    log,
+    share,
+  };
+  try {
+    let unfinished = await readAnswer(reply, id, reader);
+    for (let attempt = 0; unfinished; attempt++) {
+      const { lastEventId, failure }: Unfinished = unfinished;
+      if (attempt === mostResumptions || signal.aborted) throw failure;
+      await delay(clock, retryMs ?? firstDelayMs * 2 ** attempt, signal).catch(() => undefined);
+      log.write('debug', `Taking up the answer to request ${id} after event ${lastEventId}`);
+      const taken = await endpoint.get(lastEventId, 'call', signal).catch((error: unknown) => {
+        if (broken(error, endpoint.url).reason.kind === 'broken') return undefined;
+        // This failure concerns only the resumption: the server may have acted on the first request (X4).
+        throw failure;
       });
+      if (!taken) continue;
+      current = taken;
+      if (current.status !== 200 || current.contentType !== 'text/event-stream') {
+        current.body.destroy();
+        if (!isForNow(current)) throw failure;
+        retryMs = Math.max(firstDelayMs * 2 ** attempt, retryMs ?? 0);
+        continue;
+      }
+      unfinished = await readStream(current, id, reader, lastEventId);
+      if (unfinished?.getsOn) attempt = -1;
+    }
+  } finally {
+    timer?.dispose();
   }
 }
 
-/** Makes the failure of a status, and reads the body for it. */
+async function readAnswer(reply: HttpReply, id: RequestId, reader: AnswerReader): Promise<Unfinished | undefined> {
+  const { status, contentType } = reply;
+  if (status < 200 || status > 299) return await readRefusal(reply, id, reader);
+  if (contentType === 'text/event-stream') return await readStream(reply, id, reader);
+  // Some servers send JSON-RPC without saying so.
+  if (status !== 202 && mayBeJson.test(contentType)) return await readJson(reply, id, reader);
+  throw notMcp(reply, status === 202 ? 'it accepted the request, but did not answer it' : await readShort(reply));
+}
+
+function notMcp({ contentType, url }: HttpReply, body: string): TransportFailure {
+  return new TransportFailure({ kind: 'notMcp', contentType, body, url: shown(url) });
+}
+
 export async function statusFailure(reply: HttpReply): Promise<TransportFailure> {
   return failureWith(reply, await readShort(reply));
 }
@@ -70,12 +109,11 @@ function failureWith({ status, contentType, url }: HttpReply, body: string): Tra
 }
 
 /** Some servers send their JSON-RPC errors with an HTTP status. */
-async function readRefusal(reply: HttpReply, id: RequestId, { deliver }: AnswerReader): Promise<AnswerEnd> {
+async function readRefusal(reply: HttpReply, id: RequestId, { deliver }: AnswerReader): Promise<undefined> {
   const text = await readRefusalText(reply);
   const answer = answerIn(reply, text, id);
   if (!answer) throw failureWith(reply, inShort(text));
   deliver(answer);
-  return { kind: 'answered' };
 }
 
 /** Resolves to the text of a refusal: all of it if it may be JSON-RPC, its beginning otherwise. */
@@ -84,7 +122,6 @@ export async function readRefusalText(reply: HttpReply): Promise<string> {
   return await readText(reply, refusalLimit).catch(() => '');
 }
 
-/** Finds the answer to a request in the text of a refusal. */
 export function answerIn(
   { contentType }: HttpReply,
   text: string,
@@ -94,7 +131,7 @@ export function answerIn(
   return parseMessages(text)?.find((message) => answers(message, id));
 }
 
-async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: AnswerReader): Promise<AnswerEnd> {
+async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: AnswerReader): Promise<undefined> {
   const long = new LongBody(share, reply.body);
   let text: string;
   let messages: JSONRPCMessage[] | undefined;
@@ -115,28 +152,22 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: Ans
   } finally {
     long.dispose();
   }
-  if (messages?.some((message) => answers(message, id))) return { kind: 'answered' };
-  const body = inShort(text);
-  throw new TransportFailure({ kind: 'notMcp', contentType: reply.contentType, body, url: shown(reply.url) });
+  if (!messages?.some((message) => answers(message, id))) throw notMcp(reply, inShort(text));
 }
 
-/** Reads the stream of an answer, also when it is resumed. @param after the event to resume after */
-export async function readStream(
+async function readStream(
   reply: HttpReply,
   id: RequestId,
   reader: AnswerReader,
   after?: string,
-): Promise<AnswerEnd> {
+): Promise<Unfinished | undefined> {
+  const url = shown(reply.url);
   let lastEventId = after;
   let answered = false;
   let isEnded = true;
   let isLegacy = false;
   let unread = '';
-  let failure = new TransportFailure({
-    kind: 'broken',
-    detail: 'the stream ended without the answer',
-    url: shown(reply.url),
-  });
+  let failure = new TransportFailure({ kind: 'broken', detail: 'the stream ended without the answer', url });
   try {
     await readEvents(reply, {
       ...reader,
@@ -157,27 +188,20 @@ export async function readStream(
     failure = error as TransportFailure;
     isEnded = false;
   }
-  if (answered) return { kind: 'answered' };
+  if (answered) return undefined;
   if (isLegacy) {
-    const { contentType, url } = reply;
+    const { contentType } = reply;
     const body = 'an event `endpoint`';
-    throw new TransportFailure({ kind: 'notMcp', contentType, body, url: shown(url), isLegacyStream: true });
+    throw new TransportFailure({ kind: 'notMcp', contentType, body, url, isLegacyStream: true });
   }
-  if (isEnded && lastEventId === undefined && unread.trim() !== '') {
-    const body = inShort(unread);
-    throw new TransportFailure({ kind: 'notMcp', contentType: reply.contentType, body, url: shown(reply.url) });
-  }
+  if (isEnded && lastEventId === undefined && unread.trim() !== '') throw notMcp(reply, inShort(unread));
   const final = failure.reason.kind === 'closed' || failure.reason.kind === 'tooLarge';
   if (lastEventId === undefined || final) throw failure;
-  return { kind: 'resumable', lastEventId, failure, getsOn: isEnded || lastEventId !== after };
+  return { lastEventId, failure, getsOn: isEnded || lastEventId !== after };
 }
 
 /** This many characters of a stream without events are kept, for a message. */
 const mostUnread = 1024;
-
-export function logStrayEvent(log: Log, text: string): void {
-  log.write('warn', `[http] event that is not JSON-RPC: ${shortened(text, 2000)}`);
-}
 
 /** Some servers write the number as a text. */
 export function answers(message: JSONRPCMessage, id: RequestId): boolean {
@@ -186,16 +210,11 @@ export function answers(message: JSONRPCMessage, id: RequestId): boolean {
 
 interface EventStreamReader {
   readonly deliver: (message: JSONRPCMessage) => void;
-  /** Called with an event in place of JSON-RPC. */
-  readonly onStray: (text: string) => void;
-  /** True if the message is an answer to an open request. */
+  readonly log: Log;
   readonly isAsked: (message: JSONRPCMessage) => boolean;
   readonly share: LoopShare;
-  /** The most characters of an event; by default, the limit of an answer. */
   readonly most?: number;
-  /** Called for an event of another kind. */
   readonly onOther?: (event: string, data: string) => void;
-  /** Called with an id fit for a header. */
   readonly onId?: (id: string) => void;
   /** Called at the end with the beginning of a stream without any event. */
   readonly onUnread?: (text: string) => void;
@@ -209,7 +228,8 @@ interface EventStreamReader {
  */
 export async function readEvents(reply: HttpReply, reader: EventStreamReader): Promise<void> {
   const { body, url } = reply;
-  const { share, most = largestAnswer } = reader;
+  const { share, log, most = largestAnswer } = reader;
+  const skip = (what: string): void => log.write('warn', `[http] event that is not JSON-RPC: ${shortened(what, 2000)}`);
   const decoder = new TextDecoder();
   const long = new LongBody(share, body);
   const events: EventSourceMessage[] = [];
@@ -226,7 +246,7 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
   const hear = ({ event = 'message', data }: EventSourceMessage, messages: JSONRPCMessage[] | undefined): void => {
     // Some servers give each event of theirs a name.
     if (event !== 'message' && !messages) return reader.onOther?.(event, data);
-    if (!messages && data.trim() !== '') reader.onStray(data);
+    if (!messages && data.trim() !== '') skip(data);
     for (const message of messages ?? []) reader.deliver(message);
   };
   const takeShort = (event: EventSourceMessage): void => {
@@ -241,7 +261,7 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
     share.spend(fed);
     const messages = await parseLongMessages(share, event.data);
     if (event.data.length > largestUnasked && !messages?.some((message) => reader.isAsked(message))) {
-      return reader.onStray(`A message of more than ${largestUnasked / 1024 / 1024} MiB, which nobody asked for`);
+      return skip(`A message of more than ${largestUnasked / 1024 / 1024} MiB, which nobody asked for`);
     }
     spend(messages, 0, true);
     await share.chargeTurn(() => hear(event, messages));
@@ -290,5 +310,45 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
     throw broken(error, url);
   } finally {
     long.dispose();
+  }
+}
+
+/** Reads one body within the server's share of the event loop (S2). A long message also waits for a place. */
+class LongBody implements Disposable {
+  private place: Disposable | undefined;
+
+  constructor(
+    private readonly share: LoopShare,
+    private readonly body: Readable,
+  ) {}
+
+  get isLong(): boolean {
+    return this.place !== undefined;
+  }
+
+  /** Awaited before more is read of a message with this many bytes so far. */
+  grow(length: number): Promise<void> | undefined {
+    if (length <= longMessage || this.place) return undefined;
+    return this.untilClosed(async (closed) => {
+      this.place = await this.share.placeForLong(closed);
+    });
+  }
+
+  rest(): Promise<void> | undefined {
+    return this.share.waitMs === 0 ? undefined : this.untilClosed((closed) => this.share.rest(closed));
+  }
+
+  dispose(): void {
+    this.place?.dispose();
+    this.place = undefined;
+  }
+
+  private async untilClosed(wait: (closed: AbortSignal) => Promise<void>): Promise<void> {
+    const closed = new AbortController();
+    const close = (): void => closed.abort();
+    if (this.body.destroyed) close();
+    this.body.once('close', close);
+    await wait(closed.signal);
+    this.body.off('close', close);
   }
 }

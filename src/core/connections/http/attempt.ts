@@ -15,7 +15,7 @@ interface HttpAttemptDeps extends Omit<OpeningDeps, 'transport'> {
   readonly agents?: MakeAgents | undefined;
 }
 
-/** Resolves to `cancelled` if the caller aborted the signal; `timedOut` is true if the time limit did. */
+/** @param timedOut true if the time limit aborted the signal, and not the caller */
 export async function attemptHttp(deps: HttpAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
   const { launch } = deps;
   if (!/^https?:$/.test(URL.canParse(launch.url) ? new URL(launch.url).protocol : '')) {

@@ -1,7 +1,4 @@
-/**
- * The cookies of one origin, in memory: a load balancer keeps a client at one replica by them (X2). It knows neither
- * other origins nor a person, and forgets everything with its connection.
- */
+/** The cookies of one origin, in memory (X2a): a load balancer keeps a client at one replica by them. */
 const mostCookies = 50;
 const longestCookie = 4096;
 
@@ -15,7 +12,6 @@ export class Cookies {
 
   constructor(private readonly origin: string) {}
 
-  /** @param headers the values of `Set-Cookie` */
   take(url: URL, headers: readonly string[] | undefined): void {
     if (url.origin !== this.origin) return;
     for (const header of headers ?? []) {

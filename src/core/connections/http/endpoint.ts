@@ -1,13 +1,9 @@
-/**
- * The address of a server over HTTP and the headers for it: session, protocol version and the configured ones. It does
- * not know the meaning of the messages. It has two sets of sockets, so calls using all of theirs cannot block a
- * cancellation.
- */
+/** The address of an HTTP server and the headers for it. It has two sets of sockets, so no call blocks a cancellation. */
 import type { AgentOptions } from 'node:http';
 import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
 import { Cookies } from './cookies.js';
-import { broken, discard, exchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
+import { broken, discard, exchange, type HttpExchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
 import { TransportFailure, wasNotDelivered } from '../../failures/transportFailure.js';
 import type { ServerSendOptions } from '../../peer/transport.js';
 import { setMaxListeners } from 'node:events';
@@ -23,59 +19,34 @@ const mostOtherSockets = 16;
 /** Servers commonly close an idle socket after 5 s. A request on a closing socket would be lost. */
 const idleSocketMs = 4000;
 
-/** The reply to a refused request. */
 export interface Refusal {
   readonly status: number;
-  /** The header `WWW-Authenticate`. */
   readonly header: string | undefined;
 }
 
-/** The meaning of a refusal. */
 export type Verdict =
-  /** Unrelated to signing in. */
   | { readonly kind: 'other' }
   /** There is another token now, so the request may go out once more. */
   | { readonly kind: 'renewed' }
-  | {
-      readonly kind: 'signIn';
-      readonly why: string;
-      /** The next step, if signing in again would fail again. */
-      readonly fix?: string;
-    }
-  /** The authorization server cannot be reached. */
+  /** `fix` is the next step, if signing in again would fail again. */
+  | { readonly kind: 'signIn'; readonly why: string; readonly fix?: string }
   | { readonly kind: 'notRenewed'; readonly why: string };
 
-/** The right to use a server after a person or a program has signed in to it. */
 export interface HttpAccess {
-  /** Resolves to the token of the next request. */
   token(): Promise<string | undefined>;
-  /**
-   * @param used the token of the refused request
-   * @param again a new token was tried already
-   */
+  /** @param used the token of the refused request. @param again a new token was tried already */
   refused(refusal: Refusal, used: string | undefined, again: boolean): Promise<Verdict>;
 }
 
-interface EndpointRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-  /** The sockets of the request. */
-  readonly kind: 'call' | 'other';
-  readonly signal: AbortSignal;
-  readonly onDelivery?: PostOptions['onDelivery'] | undefined;
-}
+type Kind = 'call' | 'other';
+type Message = Omit<HttpExchange, 'credentials' | 'agents'>;
 
 export interface PostOptions {
   readonly url?: URL | undefined;
-  /** Headers of this message only. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Called with true once the server may have the message, and with false if it refused the token or the session. */
   readonly onDelivery?: ((isDelivered: boolean) => void) | undefined;
 }
-
-const none: Readonly<Record<string, string>> = {};
 
 export class HttpEndpoint {
   readonly configured: URL;
@@ -104,30 +75,32 @@ export class HttpEndpoint {
     this.own = Object.fromEntries([...launch.headers].map(([name, { value }]) => [name.toLowerCase(), value]));
   }
 
-  /** @param kind the sockets to use */
-  post(body: string, kind: 'call' | 'other', signal: AbortSignal, own: PostOptions = {}): Promise<HttpReply> {
-    const { url = this.url, onDelivery } = own;
-    const headers = {
-      ...own.headers,
+  post(
+    body: string,
+    kind: Kind,
+    signal: AbortSignal,
+    { url, headers, onDelivery }: PostOptions = {},
+  ): Promise<HttpReply> {
+    const own = {
+      ...headers,
       accept: 'application/json, text/event-stream',
       'content-type': 'application/json',
     };
-    return this.exchange({ method: 'POST', url, headers, body, kind, signal, onDelivery });
+    return this.exchange({ method: 'POST', url: url ?? this.url, headers: own, body, signal }, kind, onDelivery);
   }
 
-  /** Opens an event stream. */
-  get(lastEventId: string | undefined, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
-    // Node writes each character of a header as one byte. The id must go back as UTF-8.
-    const id = lastEventId === undefined ? undefined : Buffer.from(lastEventId).toString('latin1');
-    const resumption = id === undefined ? {} : { 'last-event-id': id };
-    const headers = { accept: 'text/event-stream', ...resumption };
-    return this.exchange({ method: 'GET', url: this.url, headers, body: undefined, kind, signal });
+  get(lastEventId: string | undefined, kind: Kind, signal: AbortSignal): Promise<HttpReply> {
+    const headers = {
+      accept: 'text/event-stream',
+      // Node writes each character of a header as one byte. The id must go back as UTF-8.
+      ...(lastEventId !== undefined && { 'last-event-id': Buffer.from(lastEventId).toString('latin1') }),
+    };
+    return this.exchange({ method: 'GET', url: this.url, headers, signal }, kind);
   }
 
-  /** Ends the session at the server. */
   remove(signal: AbortSignal): Promise<HttpReply> {
     const headers = { accept: 'application/json' };
-    return this.exchange({ method: 'DELETE', url: this.url, headers, body: undefined, kind: 'other', signal });
+    return this.exchange({ method: 'DELETE', url: this.url, headers, signal }, 'other');
   }
 
   dispose(): void {
@@ -136,12 +109,17 @@ export class HttpEndpoint {
   }
 
   /** Sends a request refused for its token once more if there is another token: the server has not acted on it. */
-  private async exchange(request: EndpointRequest): Promise<HttpReply> {
+  private async exchange(request: Message, kind: Kind, onDelivery?: PostOptions['onDelivery']): Promise<HttpReply> {
     const { access } = this;
-    const { signal, onDelivery } = request;
+    const { signal } = request;
     for (let again = false; ; again = true) {
       const token = access && (await unlessAborted(access.token(), signal));
-      const reply = await this.exchangeOnce(request, token);
+      const reply = await exchange({
+        ...this.withHeaders(request, token),
+        agents: kind === 'call' ? this.calls : this.others,
+        onDelivered: onDelivery && (() => onDelivery(true)),
+      });
+      this.cookies.take(reply.url, reply.headers['set-cookie']);
       if (!access || (reply.status !== 401 && reply.status !== 403)) return reply;
       onDelivery?.(false);
       const refusal = { status: reply.status, header: reply.headers['www-authenticate'] };
@@ -152,33 +130,25 @@ export class HttpEndpoint {
     }
   }
 
-  private async exchangeOnce(request: EndpointRequest, token: string | undefined): Promise<HttpReply> {
-    const { method, url, headers, body, kind, signal, onDelivery } = request;
-    const session = this.sessionId === undefined ? {} : { 'mcp-session-id': this.sessionId };
-    const version = this.protocolVersion === undefined ? {} : { 'mcp-protocol-version': this.protocolVersion };
-    const common = {
+  private withHeaders(request: Message, token: string | undefined): Message & Pick<HttpExchange, 'credentials'> {
+    const { url } = request;
+    const { sessionId, protocolVersion } = this;
+    const headers = {
       'accept-encoding': 'gzip, br',
       'user-agent': `mcp-toolsets/${this.clientVersion}`,
-      ...headers,
-      ...version,
+      ...request.headers,
+      ...(protocolVersion !== undefined && { 'mcp-protocol-version': protocolVersion }),
     };
     // Configured headers and tokens are for the configured origin; a session belongs to the origin of its server.
-    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const own = isWithinOrigin(this.configured, url) ? { ...this.own, ...authorization } : none;
+    const isOurs = isWithinOrigin(this.configured, url);
     const cookie = this.cookies.headerFor(url, this.own['cookie']);
-    const reply = await exchange({
-      method,
-      url,
-      headers: common,
-      credentials: { ...own, ...(cookie !== undefined && own !== none && { cookie }), ...session },
-      origin: url,
-      body,
-      agents: kind === 'call' ? this.calls : this.others,
-      signal,
-      onDelivered: onDelivery && (() => onDelivery(true)),
-    });
-    this.cookies.take(reply.url, reply.headers['set-cookie']);
-    return reply;
+    const credentials = {
+      ...(isOurs && this.own),
+      ...(isOurs && token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(isOurs && cookie !== undefined && { cookie }),
+      ...(sessionId !== undefined && { 'mcp-session-id': sessionId }),
+    };
+    return { ...request, headers, credentials };
   }
 }
 
@@ -186,8 +156,8 @@ function agentOptions(maxSockets: number): AgentOptions {
   return { keepAlive: true, maxSockets, maxFreeSockets: 4, timeout: idleSocketMs };
 }
 
-/** The receiver of both HTTP channels. */
 export interface HttpChannelDeps {
+  readonly endpoint: HttpEndpoint;
   readonly log: Log;
   readonly clock: Clock;
   /** The account charged for everything the server says. */
@@ -199,16 +169,12 @@ export interface HttpChannelDeps {
 }
 
 export interface HttpChannel {
-  /**
-   * Resolves at once for a request, because its outcome is delivered. For other messages, it resolves when the server
-   * has taken them.
-   */
+  /** Resolves at once for a request, because its outcome is delivered, and for others when the server has taken them. */
   send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void>;
   /** Ends every exchange. After it, nothing is delivered and no death reported. */
   close(): Promise<void>;
 }
 
-/** We do not wait longer for a server to take a cancellation. */
 const cancelLimitMs = 10_000;
 
 /** An open request. It can be taken back until the server has it. */
@@ -221,10 +187,7 @@ export class OpenRequest {
     this.isDelivered = isDelivered;
   };
 
-  /**
-   * Ends it. If the server may have it, the server gets the cancellation first, because the end of an exchange cancels
-   * nothing (X6). Rejects if the server does not take the cancellation.
-   */
+  /** If the server may have it, it gets the cancellation first, because the end of an exchange cancels nothing (X6). */
   async cancel(clock: Clock, closing: AbortSignal, tell: (signal: AbortSignal) => Promise<void>): Promise<void> {
     try {
       if (this.isDelivered) await limited(clock, cancelLimitMs, closing, tell);
@@ -237,7 +200,6 @@ export class OpenRequest {
     this.controller.abort();
   }
 
-  /** Returns the reason for the missing answer, after an error. */
   failure(error: unknown, url: URL): TransportFailure {
     const failure = broken(error, url);
     if (!this.signal.aborted || wasNotDelivered(failure)) return failure;
@@ -252,7 +214,6 @@ export function sharedController(): AbortController {
   return controller;
 }
 
-/** Returns undefined for a message that is not a request. */
 export function requestId(message: JSONRPCMessage): RequestId | undefined {
   return 'method' in message && 'id' in message ? message.id : undefined;
 }

@@ -19,30 +19,26 @@ import type { HttpAgents } from './agents.js';
 import { shortened } from '../../protocol/inBrief.js';
 import { TransportFailure, type RedirectRemedy, type TransportFailureReason } from '../../failures/transportFailure.js';
 
-interface HttpExchange {
+export interface HttpExchange {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;
   /** Headers about the message itself, which may go anywhere, by lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Headers for `origin` only, by lower-case names. */
-  readonly credentials: Readonly<Record<string, string>>;
-  readonly origin: URL;
+  /** Headers for the origin of `url` only, by lower-case names. */
+  readonly credentials?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly agents: HttpAgents;
   /** With `leave`, a redirect is the reply. The default is `follow`. */
   readonly redirects?: 'follow' | 'leave';
   /** The signal of this exchange only. Aborting it also ends the reading of the body. */
   readonly signal: AbortSignal;
-  /** Called when the request goes out. From then on the server may act on it. */
   readonly onDelivered?: (() => void) | undefined;
 }
 
 export interface HttpReply {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
-  /** The media type in lower case, without parameters. */
   readonly contentType: string;
-  /** The target of the last redirect. */
   readonly url: URL;
   readonly body: Readable;
 }
@@ -88,19 +84,7 @@ function redirectRemedy(url: URL, target: URL): RedirectRemedy | undefined {
   return isLoopback(target.hostname) && !isLoopback(url.hostname) ? { kind: 'unsafe' } : undefined;
 }
 
-const signInWords = [
-  'login',
-  'signin',
-  'sign',
-  'logon',
-  'sso',
-  'saml',
-  'oauth',
-  'oauth2',
-  'authorize',
-  'auth',
-  'accounts',
-];
+const signInWords = 'login signin sign logon sso saml oauth oauth2 authorize auth accounts'.split(' ');
 
 /** True if scheme, host and port are the same, or one is the encrypted form of the other on the default ports. */
 export function isWithinOrigin(origin: URL, url: URL): boolean {
@@ -109,7 +93,6 @@ export function isWithinOrigin(origin: URL, url: URL): boolean {
   return upgraded && origin.hostname === url.hostname && origin.port === '' && url.port === '';
 }
 
-/** Returns the address without user, password, query and fragment, for messages. */
 export function shown(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
@@ -119,15 +102,11 @@ export function isForNow({ status }: HttpReply): boolean {
   return [408, 409, 425, 429].includes(status) || (status >= 500 && status !== 501);
 }
 
-/** Resolves to the whole body as text. Rejects if it breaks off or is larger than `limit` bytes. */
 export async function readText(reply: HttpReply, limit: number): Promise<string> {
   return withoutMark(Buffer.concat(await readPieces(reply, limit)).toString('utf8'));
 }
 
-/**
- * Resolves to the whole body; rejects as `readText` does.
- * @param mayGrow awaited before more is read, with the number of bytes so far
- */
+/** Rejects as `readText` does. @param mayGrow awaited before more is read, with the number of bytes so far */
 export async function readPieces(
   { body, url }: HttpReply,
   limit: number,
@@ -151,7 +130,6 @@ export async function readPieces(
 /** This many bytes of an unwanted body are read to keep its socket. */
 const mostDiscarded = 64 * 1024;
 
-/** The limit for reading a body for its socket or for a message. */
 const unwantedLimitMs = 2000;
 
 /** Closes an endless body, because other messages would lack its socket. */
@@ -173,7 +151,6 @@ export function discard(body: Readable, clock: Clock = systemClock): Readable {
 /** The part of a body that may appear in a message, in bytes or characters. */
 const lookedAt = 8 * 1024;
 
-/** Resolves to the beginning of a body, for a message. */
 export async function readShort(reply: HttpReply, clock: Clock = systemClock): Promise<string> {
   limitTime(reply.body, clock);
   const chunks: Buffer[] = [];
@@ -190,7 +167,6 @@ export async function readShort(reply: HttpReply, clock: Clock = systemClock): P
   return inShort(Buffer.concat(chunks).toString('utf8'));
 }
 
-/** Makes one line of about 300 characters without markup. */
 export function inShort(text: string): string {
   const start = text.slice(0, lookedAt);
   const plain = /<html|<!doctype/i.test(start) ? pageText(start) : start;
@@ -214,15 +190,12 @@ export function broken(error: unknown, url: URL): TransportFailure {
 }
 
 function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
-  const { method, headers, credentials, origin, body, signal } = request;
+  const { method, headers, credentials, body, signal } = request;
   return new Promise((resolve, reject) => {
     let delivered = false;
     const closed = (): TransportFailure =>
       new TransportFailure({ kind: 'closed', wasDelivered: delivered, url: shown(url) });
-    if (signal.aborted) {
-      reject(closed());
-      return;
-    }
+    if (signal.aborted) return reject(closed());
     const secure = url.protocol === 'https:';
     let outgoing: http.ClientRequest;
     try {
@@ -231,14 +204,13 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
         agent: request.agents.for(url),
         headers: {
           ...headers,
-          ...(isWithinOrigin(origin, url) && credentials),
+          ...(isWithinOrigin(request.url, url) && credentials),
           ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
         },
       });
     } catch (error) {
       // For example, a line break in a header.
-      reject(new TransportFailure(undelivered(error as NodeJS.ErrnoException, url)));
-      return;
+      return reject(new TransportFailure(undelivered(error as NodeJS.ErrnoException, url)));
     }
     const deliver = (): void => {
       delivered = true;
@@ -315,19 +287,16 @@ function reply(response: http.IncomingMessage, url: URL): HttpReply {
 function decoderOf(encoding: string | undefined): (NodeJS.ReadWriteStream & Readable) | undefined {
   // Each decoded piece takes a turn of the event loop, however small it is.
   const chunkSize = 64 * 1024;
-  const flush = { chunkSize, flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
+  const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = zlib.constants;
+  const flushing = (flush: number): zlib.ZlibOptions => ({ chunkSize, flush, finishFlush: flush });
   switch (encoding?.trim().toLowerCase()) {
     case 'gzip':
     case 'x-gzip':
-      return zlib.createGunzip(flush);
+      return zlib.createGunzip(flushing(Z_SYNC_FLUSH));
     case 'deflate':
-      return zlib.createInflate(flush);
+      return zlib.createInflate(flushing(Z_SYNC_FLUSH));
     case 'br':
-      return zlib.createBrotliDecompress({
-        chunkSize,
-        flush: zlib.constants.BROTLI_OPERATION_FLUSH,
-        finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH,
-      });
+      return zlib.createBrotliDecompress(flushing(BROTLI_OPERATION_FLUSH));
     default:
       return undefined;
   }

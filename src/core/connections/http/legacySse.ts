@@ -4,7 +4,7 @@
  * resumed.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { logStrayEvent, readEvents, statusFailure } from './answer.js';
+import { readEvents, statusFailure } from './answer.js';
 import {
   cancelledRequest,
   OpenRequest,
@@ -12,32 +12,24 @@ import {
   sharedController,
   type HttpChannel,
   type HttpChannelDeps,
-  type HttpEndpoint,
 } from './endpoint.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { broken, discard, isWithinOrigin, shown, type HttpReply } from './exchange.js';
 import { shortened } from '../../protocol/inBrief.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
 
-interface LegacySseChannelDeps extends HttpChannelDeps {
-  readonly endpoint: HttpEndpoint;
-}
-
 const endpointLimitMs = 10_000;
 
 export class LegacySseChannel implements HttpChannel {
   private readonly closing = sharedController();
   private target: URL | undefined;
-  /** Requests with an exchange still open at the server. */
   private readonly posting = new TransientMap<RequestId, OpenRequest>();
   /** The ids of requests without an answer, as texts, because some servers answer with the number as a text. */
   private readonly asked = new TransientMap<string, true>();
 
-  constructor(private readonly deps: LegacySseChannelDeps) {}
+  constructor(private readonly deps: HttpChannelDeps) {}
 
-  /**
-   * Resolves to undefined when the server has named the address for posts, or to the reason why it does not speak HTTP+SSE.
-   */
+  /** Resolves to undefined when the address for posts is known, or to the reason why it does not speak HTTP+SSE. */
   async open(): Promise<TransportFailure | undefined> {
     const { endpoint, clock } = this.deps;
     endpoint.url = endpoint.configured;
@@ -111,7 +103,7 @@ export class LegacySseChannel implements HttpChannel {
         onOther: (event, data) => {
           if (event === 'endpoint') opened(this.aim(data, reply.url));
         },
-        onStray: (text) => logStrayEvent(this.deps.log, text),
+        log: this.deps.log,
         deliver: (message) => this.deps.deliver(message),
       });
     } catch (error) {

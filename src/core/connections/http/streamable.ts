@@ -1,12 +1,10 @@
-/**
- * Speaks Streamable HTTP as a client (X2, X4): every message is posted; answers come as JSON or events; one more
- * stream brings unrequested messages.
- */
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+/** Speaks Streamable HTTP (X2, X4): every message is posted, and one more stream brings unrequested messages. */
+import { Readable } from 'node:stream';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { finished } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { delay, limited } from '../../base/clock.js';
-import { answers, statusFailure } from './answer.js';
+import { answerIn, answers, readEvents, readRefusalText, readWholeAnswer, statusFailure } from './answer.js';
 import {
   cancelledRequest,
   OpenRequest,
@@ -14,24 +12,23 @@ import {
   sharedController,
   type HttpChannel,
   type HttpChannelDeps,
-  type HttpEndpoint,
+  type PostOptions,
 } from './endpoint.js';
-import { discard, type HttpReply } from './exchange.js';
-import { Liveness } from './liveness.js';
+import { broken, discard, inShort, isForNow, shown, type HttpReply } from './exchange.js';
+import { readInitializeAnswer, versionHeader } from '../handshake.js';
+import { errorCodes } from '../../protocol/errors.js';
+import { isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
+import { messageOf } from '../../base/text.js';
+import { largestUnasked } from '../unasked.js';
+import { inNextTurn, inTurns } from '../../base/turns.js';
 import { unlessAborted } from '../../base/events.js';
 import { TransientMap } from '../../base/transientMap.js';
-import { readWholeAnswer } from './resumption.js';
-import { ServerStream } from './serverStream.js';
-import { deniesSession, HttpSession } from './session.js';
 import { modernVersion } from '../../protocol/versions.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
 import type { ServerSendOptions } from '../../peer/transport.js';
 
-interface StreamableChannelDeps extends HttpChannelDeps {
-  readonly endpoint: HttpEndpoint;
-  /** The limit for beginning a new session, in milliseconds. */
+interface StreamableDeps extends HttpChannelDeps {
   readonly timeoutMs: number;
-  /** Called when the server forgot the session and gave another. The state of the old one is gone. */
   readonly onRenewed: () => void;
 }
 
@@ -45,21 +42,20 @@ export class StreamableChannel implements HttpChannel {
   private readonly session: HttpSession;
   private readonly stream: ServerStream;
 
-  constructor(private readonly deps: StreamableChannelDeps) {
+  constructor(private readonly deps: StreamableDeps) {
     const { signal } = this.closing;
-    this.liveness = new Liveness({ ...deps, signal });
-    const onLost = (failure: TransportFailure): void => this.liveness.judge(failure);
-    this.session = new HttpSession({ ...deps, onLost, signal });
-    this.stream = new ServerStream({ ...deps, session: this.session, liveness: this.liveness, signal });
-    this.session.onDidRenew(deps.onRenewed);
+    const onRenewed = (): void => {
+      this.stream.restart();
+      deps.onRenewed();
+    };
+    this.liveness = new Liveness(deps, signal);
+    this.session = new HttpSession({ ...deps, onRenewed }, (failure) => this.liveness.judge(failure), signal);
+    this.stream = new ServerStream(deps, this.session, this.liveness, signal);
   }
 
   async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
     const id = requestId(message);
-    if (id !== undefined) {
-      void this.request(id, message, options);
-      return;
-    }
+    if (id !== undefined) return void this.request(id, message, options);
     const cancelled = cancelledRequest(message);
     const request = cancelled === undefined ? undefined : this.open.get(cancelled);
     if (request) return await this.cancel(request, message);
@@ -71,12 +67,6 @@ export class StreamableChannel implements HttpChannel {
     }
   }
 
-  /** Sends the first message. Resolves to the failure in place of delivering it. */
-  async initialize(id: RequestId, message: JSONRPCMessage): Promise<TransportFailure | undefined> {
-    return await this.answerTo(id, message);
-  }
-
-  /** Resolves to true if the server answers a ping in the present session. */
   async isAlive(): Promise<boolean> {
     return await this.liveness.answersPing();
   }
@@ -102,7 +92,7 @@ export class StreamableChannel implements HttpChannel {
   }
 
   /** Delivers the answer, or resolves to the reason why there is none. */
-  private async answerTo(
+  async answerTo(
     id: RequestId,
     message: JSONRPCMessage,
     options?: ServerSendOptions,
@@ -134,7 +124,6 @@ export class StreamableChannel implements HttpChannel {
     }
   }
 
-  /** Posts a message without an answer. Rejects if the server does not take it. */
   private async tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
     try {
       const reply = await this.session.post(message, 'other', signal);
@@ -156,5 +145,313 @@ export class StreamableChannel implements HttpChannel {
     await Promise.race([read, delay(this.deps.clock, handBackLimitMs, limit.signal).catch(() => undefined)]);
     limit.abort();
     await nextTurn();
+  }
+}
+
+/** Many servers say in words, with any status, that they no longer know the session. */
+const sessionUnknown = /session|not initiali[sz]ed/i;
+const saysUnknown =
+  /no valid|invalid|unknown|not found|expired|missing|does not exist|required|terminated|closed|no longer|not initiali[sz]ed/i;
+/** An answer to the request itself is about the session only with these codes, and with few words. */
+const sessionCodes: readonly number[] = [errorCodes.server, -32001, errorCodes.invalidRequest];
+const mostWords = 100;
+
+/** A session that is lost within this time and after so few requests was refused right after it began. */
+const earlyMs = 10_000;
+const fewRequests = 3;
+const mostEarlyLosses = 2;
+
+function saysSessionUnknown(text: string): boolean {
+  return sessionUnknown.test(text) && saysUnknown.test(text);
+}
+
+/** True if the answer denies the session, so the server has not acted on the request. */
+function deniesSession(message: JSONRPCMessage): boolean {
+  if (!('error' in message)) return false;
+  const { code, message: text, data } = message.error;
+  const isShort = text.length <= mostWords && (data ?? undefined) === undefined;
+  return isShort && sessionCodes.includes(code) && saysSessionUnknown(text);
+}
+
+/**
+ * Posts messages within the session (X2): takes it from the answer to initialize, notices when the server has forgotten
+ * it, and begins a new one. Invariants: a message is posted a second time only if it was refused for its session,
+ * because then the server has not acted on it; several refusals of one session make one new session; a configured
+ * session belongs to someone else, so it is not ended here.
+ */
+class HttpSession {
+  private first: JSONRPCMessage | undefined;
+  private renewing: Promise<void> | undefined;
+  private renewals = 0;
+  private given = false;
+  private since: number;
+  private accepted = 0;
+  private earlyLosses = 0;
+
+  /** @param onLost called when the server gave no new session, even if no request waits for it */
+  constructor(
+    private readonly deps: StreamableDeps,
+    private readonly onLost: (failure: TransportFailure) => void,
+    private readonly signal: AbortSignal,
+  ) {
+    this.since = deps.clock.now();
+  }
+
+  async post(
+    message: JSONRPCMessage,
+    kind: 'call' | 'other',
+    signal: AbortSignal,
+    own: Pick<PostOptions, 'headers' | 'onDelivery'> = {},
+  ): Promise<HttpReply> {
+    const method = 'method' in message ? message.method : undefined;
+    if (method === 'initialize') return await this.initialize(message, kind, signal);
+    const { endpoint } = this.deps;
+    if (method === 'server/discover') {
+      const url = endpoint.configured;
+      const reply = await endpoint.post(JSON.stringify(message), kind, signal, { ...own, url });
+      if (reply.status <= 299) endpoint.url = reply.url;
+      return reply;
+    }
+    if (this.renewing) await unlessAborted(this.renewing, signal);
+    const body = isLarge(message) ? await inTurns(jsonInSlices(message)) : JSON.stringify(message);
+    const session = endpoint.sessionId;
+    const reply = await endpoint.post(body, kind, signal, own);
+    const id = requestId(message);
+    const accepted = session === undefined ? reply : await this.unlessRefused(reply, id);
+    if (accepted && accepted.status <= 299 && id !== undefined) this.accepted += 1;
+    if (accepted || session === undefined) return accepted ?? reply;
+    own.onDelivery?.(false);
+    await unlessAborted(this.renew(session), signal);
+    return await endpoint.post(body, kind, signal, own);
+  }
+
+  private async initialize(message: JSONRPCMessage, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
+    const { endpoint } = this.deps;
+    this.first = message;
+    const reply = await endpoint.post(JSON.stringify(message), kind, signal, { url: endpoint.configured });
+    if (reply.status > 299) return reply;
+    endpoint.url = reply.url;
+    const session = reply.headers['mcp-session-id'];
+    if (typeof session === 'string' && session !== '') {
+      endpoint.sessionId = session;
+      this.given = true;
+    }
+    return reply;
+  }
+
+  private async unlessRefused(reply: HttpReply, id: RequestId | undefined): Promise<HttpReply | undefined> {
+    if (reply.status < 400) return reply;
+    if (reply.status === 401 && reply.headers['www-authenticate'] !== undefined) return reply;
+    const text = await readRefusalText(reply);
+    const answer = answerIn(reply, text, id);
+    const isDenied = answer ? deniesSession(answer) : reply.status === 404 || saysSessionUnknown(inShort(text));
+    if (isDenied) return undefined;
+    return { ...reply, body: Readable.from([Buffer.from(text)]) };
+  }
+
+  /** Resolves when there is a session other than `expired`. Rejects if the server gives none. */
+  renew(expired: string): Promise<void> {
+    if (this.deps.endpoint.sessionId !== expired) return this.renewing ?? Promise.resolve();
+    this.renewing ??= this.begin().finally(() => (this.renewing = undefined));
+    return this.renewing;
+  }
+
+  private async begin(): Promise<void> {
+    const { endpoint, log, clock, timeoutMs } = this.deps;
+    const { first } = this;
+    if (!first) throw new Error('A session was refused before initialize');
+    const isEarly = clock.now() - this.since < earlyMs && this.accepted < fewRequests;
+    this.earlyLosses = isEarly ? this.earlyLosses + 1 : 0;
+    try {
+      if (this.earlyLosses >= mostEarlyLosses) {
+        const detail = 'gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.';
+        throw this.lost(detail);
+      }
+      log.write('warn', `${shown(endpoint.url)} no longer knows the session; initialising again`);
+      endpoint.sessionId = undefined;
+      endpoint.protocolVersion = undefined;
+      await limited(clock, timeoutMs, this.signal, (limit) => this.initializeAgain(first, limit));
+    } catch (error) {
+      const saysWhy = error instanceof TransportFailure && ['unreachable', 'sessionLost'].includes(error.reason.kind);
+      const failure = saysWhy ? error : this.lost(`came to nothing: ${messageOf(error)}`);
+      this.onLost(failure);
+      throw failure;
+    }
+    this.since = clock.now();
+    this.accepted = 0;
+    this.deps.onRenewed();
+  }
+
+  private lost(detail: string): TransportFailure {
+    return new TransportFailure({ kind: 'sessionLost', detail, url: shown(this.deps.endpoint.url) });
+  }
+
+  private async initializeAgain(first: JSONRPCMessage, signal: AbortSignal): Promise<void> {
+    const { endpoint } = this.deps;
+    const message = await this.answerTo({ ...first, id: `renewal-${++this.renewals}` } as JSONRPCRequest, signal);
+    if (message && 'error' in message) throw this.lost(`was refused: ${message.error.message}`);
+    const answer = readInitializeAnswer(message && 'result' in message ? message.result : undefined);
+    if (answer.kind === 'wrong') throw this.lost(`was answered wrongly: the answer ${answer.detail}`);
+    endpoint.protocolVersion = versionHeader(answer.facts.protocolVersion);
+    const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    const reply = await endpoint.post(initialized, 'other', signal);
+    discard(reply.body);
+  }
+
+  /** Resolves to the answer to initialize, which is delivered to nobody else. */
+  private async answerTo(request: JSONRPCRequest, signal: AbortSignal): Promise<JSONRPCMessage | undefined> {
+    const { id } = request;
+    const reply = await this.initialize(request, 'call', signal);
+    let answer: JSONRPCMessage | undefined;
+    const hear = (message: JSONRPCMessage): void => {
+      if (answers(message, id)) answer = message;
+      else this.deps.deliver(message);
+    };
+    await readWholeAnswer(this.deps, id, reply, hear, signal);
+    return answer;
+  }
+
+  async remove(signal: AbortSignal): Promise<void> {
+    if (!this.given) return;
+    // A server that has gone or does not answer will forget the session.
+    const reply = await this.deps.endpoint.remove(signal).catch(() => undefined);
+    if (reply) discard(reply.body);
+  }
+}
+
+const firstDelayMs = 1000;
+const longestDelayMs = 30_000;
+
+/**
+ * The stream for unrequested messages. It is opened by GET, and again when it ends (X2). A server may have none.
+ * Invariants: there is at most one stream at a time; the server's delay is respected, within the bounds of
+ * `readEvents`; a lost session is believed only of a stream that existed.
+ */
+class ServerStream {
+  private current: AbortController | undefined;
+  private retryMs: number | undefined;
+  private lastEventId: string | undefined;
+  private streamedIn: string | undefined;
+
+  constructor(
+    private readonly deps: HttpChannelDeps,
+    private readonly session: HttpSession,
+    private readonly liveness: Liveness,
+    private readonly closing: AbortSignal,
+  ) {}
+
+  restart(): void {
+    this.current?.abort();
+    this.lastEventId = undefined;
+    if (this.closing.aborted) return;
+    this.current = new AbortController();
+    void this.listen(AbortSignal.any([this.closing, this.current.signal]));
+  }
+
+  private async listen(signal: AbortSignal): Promise<void> {
+    const { clock } = this.deps;
+    for (let failures = 0; !signal.aborted;) {
+      const outcome = await this.listenOnce(signal);
+      if (signal.aborted || outcome === 'none') return;
+      failures = outcome === 'ended' ? 0 : failures + 1;
+      const growing = Math.min(firstDelayMs * 2 ** Math.max(0, failures - 1), longestDelayMs);
+      // The server's delay is for an ended stream. A refusing server must not be asked ten times a second.
+      const wait = outcome === 'refused' ? Math.max(growing, this.retryMs ?? 0) : (this.retryMs ?? growing);
+      await delay(clock, wait, signal).catch(() => undefined);
+    }
+  }
+
+  private async listenOnce(signal: AbortSignal): Promise<'none' | 'ended' | 'broke' | 'refused'> {
+    const { endpoint, log } = this.deps;
+    const session = endpoint.sessionId;
+    try {
+      const reply = await endpoint.get(this.lastEventId, 'other', signal);
+      if (reply.status === 200 && reply.contentType === 'text/event-stream') {
+        this.streamedIn = session;
+        await readEvents(reply, {
+          share: this.deps.share,
+          most: largestUnasked,
+          isAsked: () => false,
+          onRetry: (ms) => (this.retryMs = ms),
+          onId: (id) => (this.lastEventId = id),
+          log,
+          deliver: (message) => this.deps.deliver(message),
+        });
+        return 'ended';
+      }
+      reply.body.destroy();
+      // Otherwise the server has no such address, and the next message shows a lost session.
+      if (reply.status === 404 && session !== undefined && this.streamedIn === session) {
+        await this.session.renew(session); // That opens the stream of the new session.
+        return 'none';
+      }
+      if (isForNow(reply)) return 'refused';
+      if (this.lastEventId !== undefined && reply.status !== 405) {
+        // The server may have forgotten the event. Later messages are lost either way.
+        this.lastEventId = undefined;
+        return 'refused';
+      }
+      if (reply.status !== 405)
+        log.write('debug', `[http] no stream for messages of the server (HTTP ${reply.status})`);
+      return 'none';
+    } catch (error) {
+      if (signal.aborted) return 'none';
+      this.liveness.judge(broken(error, endpoint.url));
+      return 'broke';
+    }
+  }
+}
+
+const probeLimitMs = 2000;
+const mostAttempts = 3;
+
+/** Finds out if anything still listens after an exchange broke off (X4). Silence does not prove death. */
+class Liveness {
+  private probing: Promise<void> | undefined;
+  private probes = 0;
+
+  constructor(
+    private readonly deps: Pick<HttpChannelDeps, 'endpoint' | 'clock' | 'die'>,
+    private readonly closing: AbortSignal,
+  ) {}
+
+  /** Requests that failed for the same reason report first: the end of the connection makes other results unknown. */
+  judge({ reason, message }: TransportFailure): void {
+    const { closing } = this;
+    const { clock, die } = this.deps;
+    if (closing.aborted) return;
+    if (reason.kind === 'unreachable' || reason.kind === 'sessionLost')
+      inNextTurn(() => closing.aborted || die(message));
+    else if (reason.kind === 'broken')
+      this.probing ??= limited(clock, probeLimitMs, closing, (limit) => this.probe(limit)).finally(
+        () => (this.probing = undefined),
+      );
+  }
+
+  async answersPing(): Promise<boolean> {
+    const reply = await this.deps.endpoint.post(this.ping(), 'other', this.closing).catch(() => undefined);
+    if (reply) discard(reply.body);
+    return reply !== undefined && reply.status >= 200 && reply.status <= 299;
+  }
+
+  private async probe(signal: AbortSignal): Promise<void> {
+    const { endpoint, clock, die } = this.deps;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const reply = await endpoint.post(this.ping(), 'other', signal);
+        reply.body.destroy();
+        return;
+      } catch (error) {
+        const { reason, message } = broken(error, endpoint.url);
+        // A server lives if it wants a sign-in or redirects.
+        if (signal.aborted || (reason.kind !== 'unreachable' && reason.kind !== 'broken')) return;
+        if (reason.kind === 'unreachable' || attempt === mostAttempts) return die(message);
+        await delay(clock, 20 * attempt, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  private ping(): string {
+    return JSON.stringify({ jsonrpc: '2.0', id: `probe-${++this.probes}`, method: 'ping' });
   }
 }

@@ -25,12 +25,9 @@ interface HttpTransportDeps {
   readonly launch: HttpLaunch;
   readonly log: Log;
   readonly clock: Clock;
-  /** The server's account for all its connections; by default a new one. */
   readonly share?: LoopShare | undefined;
   readonly clientVersion: string;
-  /** The limit for beginning a new session, in milliseconds. */
   readonly timeoutMs: number;
-  /** The tokens of a sign-in, if the server may want one. */
   readonly access?: HttpAccess | undefined;
   readonly agents?: MakeAgents | undefined;
 }
@@ -56,7 +53,7 @@ function legacySign(reason: TransportFailureReason): string | undefined {
   return reason.kind === 'status' && !finalStatuses.includes(reason.status) ? `HTTP ${reason.status}` : undefined;
 }
 
-/** A refused notification says nothing about other messages, unless the server refuses us. */
+/** A refused notification says nothing about other messages, unless the server refuses us (X2b). */
 function isPointlessRefusal(error: unknown): boolean {
   const reason = error instanceof TransportFailure ? error.reason : undefined;
   return reason?.kind === 'status' && ![401, 403, 407, 429].includes(reason.status);
@@ -73,7 +70,6 @@ export class HttpTransport implements ServerTransport {
   private state: State = { kind: 'idle' };
   private readonly origins = new WeakMap<object, RequestId>();
   private sessionTried = false;
-  /** The number of our answers not yet taken by the server. */
   private answering = 0;
   private ending: Promise<void> | undefined;
   private readonly endpoint: HttpEndpoint;
@@ -83,6 +79,7 @@ export class HttpTransport implements ServerTransport {
     const { launch, clientVersion, access, agents } = deps;
     this.endpoint = new HttpEndpoint(launch, clientVersion, access, agents);
     this.channelDeps = {
+      endpoint: this.endpoint,
       log: deps.log,
       clock: deps.clock,
       share: deps.share ?? new LoopShare(deps.clock),
@@ -117,32 +114,28 @@ export class HttpTransport implements ServerTransport {
   async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
     if (this.state.kind === 'ended') throw new Error(this.state.cause);
     const id = requestId(message);
-    if (id !== undefined && 'method' in message && message.method === 'initialize') {
-      void this.initialize(id, message);
-      return;
-    }
+    const method = 'method' in message ? message.method : undefined;
+    if (id !== undefined && method === 'initialize') return void this.initialize(id, message);
     const channel = this.state.kind === 'open' ? this.state.channel : this.openStreamable();
-    if ('method' in message) return await this.tell(channel, message, options);
+    if (method === undefined) return await this.answer(channel, message);
+    try {
+      await channel.send(message, options);
+    } catch (error) {
+      if (method !== 'notifications/initialized' || !isPointlessRefusal(error)) throw error;
+      this.deps.log.write('warn', `[http] the server refused notifications/initialized; going on. ${messageOf(error)}`);
+    }
+  }
+
+  private async answer(channel: HttpChannel, message: JSONRPCMessage): Promise<void> {
     if (this.answering >= mostAnswering) {
       const text = 'The server accepts messages too slowly, so it gets no more answers to its requests.';
       return this.deps.log.write('warn', `[http] ${text}`);
     }
     this.answering += 1;
     try {
-      await channel.send(message, options);
+      await channel.send(message);
     } finally {
       this.answering -= 1;
-    }
-  }
-
-  /** A refused `notifications/initialized` says nothing about the tools (X2b). */
-  private async tell(channel: HttpChannel, message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
-    const begins = 'method' in message && message.method === 'notifications/initialized';
-    try {
-      await channel.send(message, options);
-    } catch (error) {
-      if (!begins || !isPointlessRefusal(error)) throw error;
-      this.deps.log.write('warn', `[http] the server refused notifications/initialized; going on. ${messageOf(error)}`);
     }
   }
 
@@ -157,7 +150,7 @@ export class HttpTransport implements ServerTransport {
   private async initialize(id: RequestId, message: JSONRPCMessage): Promise<void> {
     const { channelDeps } = this;
     const streamable = this.openStreamable();
-    const failure = await streamable.initialize(id, message);
+    const failure = await streamable.answerTo(id, message);
     if (!failure) return;
     if (this.hasEnded()) return channelDeps.deliver(failureAnswer(id, failure));
     const { reason } = failure;
@@ -175,18 +168,13 @@ export class HttpTransport implements ServerTransport {
   }
 
   private openStreamable(): StreamableChannel {
-    const { channelDeps, endpoint } = this;
     const { timeoutMs } = this.deps;
-    const onRenewed = (): void => this.onrenewed?.();
-    const channel = new StreamableChannel({ ...channelDeps, endpoint, timeoutMs, onRenewed });
+    const channel = new StreamableChannel({ ...this.channelDeps, timeoutMs, onRenewed: () => this.onrenewed?.() });
     this.state = { kind: 'open', channel };
     return channel;
   }
 
-  /**
-   * A configured session is one that exists: its server takes no second initialize, but knows it. If it does not, the
-   * session is over, and a new one is begun.
-   */
+  /** A configured session exists already, so its server takes no second initialize. */
   private async withoutInitialize(
     streamable: StreamableChannel,
     id: RequestId,
@@ -211,7 +199,7 @@ export class HttpTransport implements ServerTransport {
   /** @param why completes "… answers a posted initialize with" */
   private async fallBack(streamable: HttpChannel, message: JSONRPCMessage, why: string): Promise<boolean> {
     await streamable.close();
-    const legacy = new LegacySseChannel({ ...this.channelDeps, endpoint: this.endpoint });
+    const legacy = new LegacySseChannel(this.channelDeps);
     if (this.hasEnded()) return false;
     this.state = { kind: 'open', channel: legacy };
     const timer = this.deps.clock.after(fallBackMs, () => void legacy.close());

@@ -2,8 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { tokenVariable } from '../../base/tokenVariable.js';
 import type { StdioLaunch } from '../../config/model.js';
-import { searchPath } from '../../processes/commandSearch.js';
-import { fileOf } from '../../processes/posixCommand.js';
+import { searchPath, fileOf } from '../../processes/program.js';
 import { overlaid, type Environment } from '../../processes/environment.js';
 import type { ConnectOutcome, StartFailure } from '../connection.js';
 import { connectOver, type OpeningDeps } from '../eras/opening.js';
@@ -24,20 +23,19 @@ import { StdioTransport } from './transport.js';
 
 interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport'> {
   readonly launch: StdioLaunch;
-  /** The host's environment. */
   readonly hostEnv: Environment;
   readonly process: Pick<ProcessStart, 'mark' | 'keeper'>;
 }
 
-/** Resolves to `cancelled` if the caller aborted the signal; `timedOut` is true if the time limit did. */
+/** @param timedOut true if the time limit aborted the signal, and not the caller */
 export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
   const { launch, log } = deps;
   const env = childEnvironment(deps.hostEnv, launch);
   const { command, args, cwd } = launch;
   const withoutPackage = packageMissing(launch);
-  if (withoutPackage) return failed(withoutPackage);
+  if (withoutPackage) return { kind: 'failed', failure: withoutPackage };
   const started = await startProcess({ ...deps.process, command, args, cwd, env });
-  if (started.kind === 'notStarted') return failed(await notStarted(launch, started.error, env));
+  if (started.kind === 'notStarted') return { kind: 'failed', failure: await notStarted(launch, started.error, env) };
   const { tree } = started;
   log.write('info', `Started ${commandLine(launch)} as process ${tree.pid}`);
   if (tree.caution !== undefined) log.write('warn', `${tree.caution} What this server starts may outlive it.`);
@@ -54,7 +52,6 @@ export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boole
   });
 }
 
-/** ENOENT may mean a missing command or a missing folder. */
 async function notStarted(launch: StdioLaunch, error: NodeJS.ErrnoException, env: Environment): Promise<StartFailure> {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') return commandNotStarted(launch, error);
   const folder = await stat(launch.cwd).catch(() => undefined);
@@ -69,12 +66,7 @@ export function inherited(hostEnv: Environment): Environment {
   return Object.fromEntries(Object.entries(hostEnv).filter(([name]) => name.toUpperCase() !== tokenVariable));
 }
 
-/** Returns that environment, overlaid with that of the launch (C2). */
 function childEnvironment(hostEnv: Environment, launch: StdioLaunch): Environment {
   const own = [...launch.env].map(([name, { value }]) => [name, value] as const);
   return overlaid(overlaid(inherited(hostEnv), launch.envFile?.values ?? []), own);
-}
-
-function failed(failure: StartFailure): ConnectOutcome {
-  return { kind: 'failed', failure };
 }

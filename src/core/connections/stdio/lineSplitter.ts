@@ -1,28 +1,20 @@
-/**
- * Splits bytes into lines, in linear time and bounded memory however the bytes arrive. A character split between two
- * chunks comes out whole. The line break is `\n`; one `\r` before it is removed.
- */
+/** Splits bytes into lines, in linear time and bounded memory. The break is `\n`; one `\r` before it is removed. */
 interface LineSplitterDeps {
   /** The limit of a line in bytes, without its break; a function is called for each line. */
   readonly limit: number | (() => number);
   readonly onLine: (line: string) => void;
   /** Gets lines longer than this, in bytes, as pieces. */
   readonly long?: { readonly from: number; readonly onLine: (pieces: readonly Buffer[]) => void };
-  /**
-   * Called when a line grows over the limit: `cut` gives its pieces as lines, cut between words; `stop` ends all
-   * reading; `skip` leaves the line out.
-   */
-  readonly onExcess: () => 'cut' | 'stop' | 'skip';
-  /** Called at the end of a skipped line, with its beginning and its end. */
+  /** For a line over the limit, `stop` ends all reading, `skip` leaves it out. */
+  readonly onExcess: () => 'stop' | 'skip';
   readonly onSkipped?: (head: string, tail: string) => void;
 }
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
-const space = 0x20;
-/** Larger pieces, in bytes, are kept unchanged. */
 const smallPiece = 32 * 1024;
-/** The part kept of each end of a skipped line, in bytes. */
+/** The parts kept of the beginning and the end of a skipped line, in bytes. */
+const headLength = 8 * 1024;
 export const endLength = 4 * 1024;
 
 export class LineSplitter {
@@ -41,7 +33,7 @@ export class LineSplitter {
       const stop = end < 0 ? chunk.length : end;
       if (this.skipped) this.keepEnd(chunk.subarray(start, stop));
       else if (this.length + stop - start > this.limit) {
-        start += this.exceed(chunk.subarray(start, stop));
+        this.exceed(chunk.subarray(start, stop));
         continue;
       } else if (stop > start) this.keep(chunk.subarray(start, stop));
       if (end < 0) return;
@@ -55,7 +47,6 @@ export class LineSplitter {
     return typeof limit === 'number' ? limit : limit();
   }
 
-  /** Gives the text after the last break, if there is any. */
   end(): void {
     if (this.length > 0 && !this.stopped) this.flush();
   }
@@ -75,27 +66,10 @@ export class LineSplitter {
     this.length += piece.length;
   }
 
-  /** Takes the part within the limit; returns the number of bytes taken from `rest`. */
-  private exceed(rest: Buffer): number {
-    const what = this.deps.onExcess();
-    if (what !== 'cut') {
-      if (what === 'stop') this.stopped = true;
-      else
-        this.skipped = Buffer.from(
-          Buffer.concat([...this.pieces, rest], Math.min(this.length + rest.length, endLength)),
-        );
-      this.pieces = [];
-      return 0;
-    }
-    const taken = this.limit - this.length;
-    const whole = Buffer.concat([...this.pieces, rest.subarray(0, taken)]);
-    const lastSpace = whole.lastIndexOf(space);
-    const cut = lastSpace > whole.length / 2 ? lastSpace : whole.length;
-    this.deps.onLine(whole.toString('utf8', 0, cut));
+  private exceed(rest: Buffer): void {
+    if (this.deps.onExcess() === 'stop') this.stopped = true;
+    else this.skipped = Buffer.concat([...this.pieces, rest], Math.min(this.length + rest.length, headLength));
     this.pieces = [];
-    this.length = 0;
-    if (cut < whole.length) this.keep(whole.subarray(cut));
-    return taken;
   }
 
   private keepEnd(piece: Buffer): void {
@@ -105,20 +79,14 @@ export class LineSplitter {
 
   private flush(): void {
     const { pieces, length, skipped } = this;
-    const { long, onSkipped } = this.deps;
-    if (skipped || (long && length > long.from)) {
-      this.pieces = [];
-      this.length = 0;
-      this.skipped = undefined;
-      if (skipped) onSkipped?.(skipped.toString(), Buffer.concat(pieces).toString());
-      else long?.onLine(pieces);
-      return;
-    }
-    const [only] = this.pieces;
-    const line = this.pieces.length === 1 && only ? only : Buffer.concat(this.pieces, this.length);
+    const { long, onLine, onSkipped } = this.deps;
     this.pieces = [];
     this.length = 0;
-    const end = line[line.length - 1] === carriageReturn ? line.length - 1 : line.length;
-    this.deps.onLine(line.toString('utf8', 0, end));
+    this.skipped = undefined;
+    if (skipped) return onSkipped?.(skipped.toString(), Buffer.concat(pieces).toString());
+    if (long && length > long.from) return long.onLine(pieces);
+    const [only] = pieces;
+    const line = pieces.length === 1 && only ? only : Buffer.concat(pieces, length);
+    onLine(line.toString('utf8', 0, line.at(-1) === carriageReturn ? line.length - 1 : line.length));
   }
 }

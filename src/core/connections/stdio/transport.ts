@@ -7,9 +7,9 @@
 import type { JSONRPCMessage, MessageExtraInfo } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../base/log.js';
-import { systemClock } from '../../base/clock.js';
+import type { Clock } from '../../base/clock.js';
 import { TokenBucket } from '../../base/tokenBucket.js';
-import { inTurns, LoopShare } from '../../base/turns.js';
+import { inTurns, type LoopShare } from '../../base/turns.js';
 import { decodedInSlices, isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { shortened } from '../../protocol/inBrief.js';
@@ -18,20 +18,17 @@ import { endLength, LineSplitter } from './lineSplitter.js';
 import { errorCodes } from '../../protocol/errors.js';
 import type { ProcessTree } from '../../processes/processTree.js';
 import { causeOfDeath, type StdioEnding, type StdioRemains } from '../../failures/stdio.js';
-import { ReadPace } from './readPace.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
 import type { ServerTransport } from '../../peer/transport.js';
 import { largestAnswer, largestUnasked, longMessage, unaskedMs } from '../unasked.js';
+import type { Readable } from 'node:stream';
+import type { Disposable } from '../../base/disposables.js';
 
 interface StdioTransportDeps {
   readonly tree: Pick<ProcessTree, 'pid' | 'stdin' | 'stdout' | 'stderr' | 'exited' | 'stop'>;
   readonly log: Log;
-  /** The account charged for everything the server says. */
-  readonly share?: LoopShare | undefined;
-  /**
-   * If a stream ends first, the exit is awaited this long, because it says more, and takes its time on a busy machine.
-   * In milliseconds; by default 2,000.
-   */
+  readonly share: LoopShare;
+  /** If a stream ends first, the exit is awaited this long, because it says more. By default 2,000 ms. */
   readonly exitGraceMs?: number;
 }
 
@@ -48,7 +45,6 @@ const usualExitGraceMs = 2000;
 const stderrRate = 4 * 1024 * 1024;
 /** With this many unread bytes, a server gets no more answers to its requests. */
 const answerBacklog = 1024 * 1024;
-/** The limit for reading the output of a grandchild after the exit. */
 const drainLimitMs = 30;
 
 export class StdioTransport implements ServerTransport {
@@ -62,12 +58,8 @@ export class StdioTransport implements ServerTransport {
   /** A long line and the lines after it, until they have been delivered. */
   private readonly lines: (string | readonly Buffer[])[] = [];
   private reading: Promise<void> | undefined;
-  /** `exceeds`: the present line of stderr is too long. `isRest`: this is the rest of a line cut before. */
-  private exceeds = false;
-  private isRest = false;
   private hasExited = false;
   private finished: StdioEnding | undefined;
-  /** The number of requests sent one after the other since two were in flight. */
   private inARow = 0;
   private quietTurns = 0;
   private drained: Promise<void> | undefined;
@@ -86,15 +78,15 @@ export class StdioTransport implements ServerTransport {
   });
 
   constructor(private readonly deps: StdioTransportDeps) {
-    const { tree } = deps;
-    this.share = deps.share ?? new LoopShare(systemClock);
+    const { tree, log } = deps;
+    this.share = deps.share;
     const { clock } = this.share;
     this.stdoutLines = new LineSplitter({
       limit: () => this.lineLimit,
       onLine: (line) => this.take(line),
       long: { from: longMessage, onLine: (pieces) => this.take(pieces) },
       onExcess: () => this.logLeftOut(this.lineLimit),
-      onSkipped: (head, tail) => this.leaveOut(head, tail),
+      onSkipped: (head, tail) => this.leaveOut(head.slice(0, endLength), tail),
     });
     this.stdoutPace = new ReadPace(tree.stdout, clock);
     this.stderrPace = new ReadPace(tree.stderr, clock);
@@ -102,9 +94,10 @@ export class StdioTransport implements ServerTransport {
     this.stderrLines = new LineSplitter({
       limit: stderrLineLimit,
       onLine: (line) => this.readStderr(line),
-      onExcess: () => {
-        this.exceeds = true;
-        return 'cut';
+      onExcess: () => 'skip',
+      onSkipped: (head) => {
+        log.write('warn', 'The rest of a very long line of stderr is left out.');
+        this.readStderr(head);
       },
     });
     tree.stdout.on('data', (chunk: Buffer) => {
@@ -200,7 +193,6 @@ export class StdioTransport implements ServerTransport {
     return this.asked.size > 0 ? largestAnswer : largestUnasked;
   }
 
-  /** Resolves when nothing of the tree is left. */
   async close(): Promise<void> {
     this.finish({ kind: 'closed' });
     await this.stopTree();
@@ -256,10 +248,11 @@ export class StdioTransport implements ServerTransport {
   private take(line: string | readonly Buffer[]): void {
     if (this.finished) return;
     if (typeof line === 'string' && !this.reading) return this.readLine(line);
-    const [first, last] = typeof line === 'string' ? [] : [line[0], line.at(-1)];
-    if (first && last && lengthOf(line as readonly Buffer[]) > largestUnasked) {
-      const ends = [first.toString('utf8', 0, endLength), last.subarray(-endLength).toString()] as const;
-      if (this.askedIn(...ends) === undefined) return void this.logLeftOut(largestUnasked);
+    const pieces = typeof line === 'string' ? [] : line;
+    if (pieces.reduce((sum, { length }) => sum + length, 0) > largestUnasked) {
+      const head = pieces[0]?.toString('utf8', 0, endLength) ?? '';
+      const tail = pieces.at(-1)?.subarray(-endLength).toString() ?? '';
+      if (this.askedIn(head, tail) === undefined) return void this.logLeftOut(largestUnasked);
     }
     this.lines.push(line);
     this.reading ??= this.readLines().finally(() => (this.reading = undefined));
@@ -318,7 +311,6 @@ export class StdioTransport implements ServerTransport {
     this.deliver([{ jsonrpc: '2.0', id, error: { code: errorCodes.parse, message } }]);
   }
 
-  /** A line over the limit costs the call it answers. */
   private leaveOut(head: string, tail: string): void {
     const id = this.askedIn(head, tail);
     this.spend(unaskedMs);
@@ -333,7 +325,6 @@ export class StdioTransport implements ServerTransport {
     return 'skip';
   }
 
-  /** Returns the id of the request answered by a line with only its ends known. */
   private askedIn(head: string, tail: string): string | undefined {
     const id = idInEnds(head, tail) ?? (this.asked.size === 1 ? this.asked.keys()[0] : undefined);
     return id !== undefined && this.asked.has(id) && !head.includes('"method"') ? id : undefined;
@@ -344,20 +335,11 @@ export class StdioTransport implements ServerTransport {
   }
 
   private readStderr(line: string): void {
-    const { isRest } = this;
-    this.isRest = this.exceeds;
-    this.exceeds = false;
-    // The rest of a cut line may begin in the middle of a secret (E4).
-    if (isRest || line.trim() === '') return;
-    if (this.isRest) this.deps.log.write('warn', 'The rest of a very long line of stderr is left out.');
+    if (line.trim() === '') return;
     this.deps.log.write('info', `[stderr] ${shortened(line, loggedLineLength)}`);
     if (this.stderr.length === keptStderrLines) this.stderr.shift();
     this.stderr.push(shortened(line, keptLineLength));
   }
-}
-
-function lengthOf(pieces: readonly Buffer[]): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Some readers, Node's among them, take these for line breaks too. Escaped, they are the same JSON. */
@@ -378,4 +360,44 @@ const atTail = new RegExp(String.raw`,\s*${id}\s*(?:,\s*${version}\s*)?\}\s*$`);
 function idInEnds(head: string, tail: string): string | undefined {
   const found = (atHead.exec(head) ?? atTail.exec(tail))?.[1];
   return found?.startsWith('"') ? found.slice(1, -1) : found;
+}
+
+/** Stops the reading of a stream for a while (S2): nothing is dropped, the pipe makes the writer wait. */
+class ReadPace {
+  private timer: Disposable | undefined;
+  private isHeld = false;
+  private ended = false;
+
+  constructor(
+    private readonly stream: Readable,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param waitMs the pause before reading goes on; 0 changes nothing */
+  rest(waitMs: number): void {
+    if (this.ended || waitMs === 0 || this.timer) return;
+    this.stream.pause();
+    this.timer = this.clock.after(waitMs, () => {
+      this.timer = undefined;
+      this.resume();
+    });
+  }
+
+  hold(isHeld: boolean): void {
+    this.isHeld = isHeld && !this.ended;
+    if (this.isHeld) this.stream.pause();
+    else this.resume();
+  }
+
+  dispose(): void {
+    this.ended = true;
+    this.isHeld = false;
+    this.timer?.dispose();
+    this.timer = undefined;
+    this.resume();
+  }
+
+  private resume(): void {
+    if (!this.isHeld && !this.timer && !this.stream.destroyed) this.stream.resume();
+  }
 }

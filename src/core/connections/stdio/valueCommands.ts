@@ -7,23 +7,21 @@
  */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type { Clock } from '../../base/clock.js';
 import { untilAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import type { CommandReference, CommandSource } from '../../config/read/launchReferences.js';
 import type { StartFailure } from '../connection.js';
 import { shortened } from '../../protocol/inBrief.js';
-import { searchPath } from '../../processes/commandSearch.js';
-import { fileOf } from '../../processes/posixCommand.js';
+import { searchPath, fileOf } from '../../processes/program.js';
 import type { Environment } from '../../processes/environment.js';
 import { startProcess, type ProcessStart } from '../../processes/processTree.js';
 import { commandLine, withoutInterpreter } from '../../failures/stdio.js';
 
 interface ValueCommandsDeps {
-  /** The environment of the programs. */
   readonly env: Environment;
   readonly clock: Clock;
-  /** Returns a new mark for the tree of a process. */
   readonly process: () => Pick<ProcessStart, 'mark' | 'keeper'>;
 }
 
@@ -133,7 +131,6 @@ export class ValueCommands {
   }
 }
 
-/** The content of a stream: all of it up to a limit, or its end. */
 class Captured {
   private readonly pieces: Buffer[] = [];
   private size = 0;
@@ -142,10 +139,7 @@ class Captured {
 
   /** @param onTooMuch absent if the end of too long a content is kept */
   constructor(stream: Readable, onTooMuch?: () => void) {
-    this.ended = new Promise((resolve) => {
-      stream.once('end', resolve);
-      stream.once('close', resolve);
-    });
+    this.ended = finished(stream, { writable: false }).catch(() => undefined);
     stream.on('data', (piece: Buffer) => {
       this.pieces.push(piece);
       this.size += piece.length;

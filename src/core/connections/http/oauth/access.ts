@@ -6,15 +6,17 @@
  * changes nothing if the sign-in has another token now; a token refused for good is forgotten; the status changes
  * before waiting requests go on.
  */
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { limited, type Clock } from '../../../base/clock.js';
 import type { Log } from '../../../base/log.js';
 import { asText } from '../../../base/text.js';
 import type { HttpLaunch } from '../../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from '../agents.js';
 import type { HttpAccess, Refusal, Verdict } from '../endpoint.js';
-import { type Authority, discover, isAdvertised } from './discovery.js';
+import { exchange, readText } from '../exchange.js';
+import type { Authority } from './discovery.js';
 import { SignInFailure, timelyAnswer, type SecretStore, type SignInBrowser, type SignInStatus } from './contract.js';
-import { oauthFetch } from './fetch.js';
+import { readableAnswer } from './answers.js';
 import {
   coversScopes,
   type Grant,
@@ -25,20 +27,21 @@ import {
   parseKept,
   secretsOfKept,
 } from './grant.js';
-import { type Renewal, renewed, revoke, signedInAsProgram } from './renewal.js';
-import { loadOAuthSdk, type OAuthSdk } from './sdk.js';
-import { signIn } from './signIn.js';
+import type { Renewal } from './renewal.js';
 
-interface OAuthAccessDeps {
-  readonly launch: HttpLaunch;
-  /** The key in the store. */
-  readonly key: string;
+export interface OAuthDeps {
   readonly secrets: SecretStore;
   readonly clock: Clock;
   readonly log: Log;
+  /** Called with values we must never show; disposing of the result takes them back. */
   readonly keepSecret: (values: readonly string[]) => { dispose(): void };
   readonly clientVersion: string;
   readonly agents?: MakeAgents;
+}
+
+interface OAuthAccessDeps extends OAuthDeps {
+  readonly launch: HttpLaunch;
+  readonly key: string;
   readonly onChange: () => void;
 }
 
@@ -54,10 +57,8 @@ const programFix =
 export class OAuthAccess implements HttpAccess {
   private kept: Kept = nothingKept;
   private reading: Promise<void> | undefined;
-  /** The value being written to the store. */
   private writing: Promise<void> = Promise.resolve();
   private writes = 0;
-  /** The renewal of the present token. */
   private renewing: Promise<void> | undefined;
   private status_: SignInStatus = { kind: 'none' };
   /** The challenge of the last refused token, with the latest address of the metadata. */
@@ -66,7 +67,6 @@ export class OAuthAccess implements HttpAccess {
   private lacking: { readonly scope: string | undefined } | undefined;
   /** The last sign-in did not come back: the authorization server may have forgotten this client. */
   private registrationDoubted = false;
-  /** True if the store is unusable, so the grant exists only here. */
   private storeFails = false;
   private secrets: { dispose(): void }[] = [];
   private readonly ending = new AbortController();
@@ -93,10 +93,6 @@ export class OAuthAccess implements HttpAccess {
     return this.current;
   }
 
-  /**
-   * @param used the token of the refused request.
-   * @param again a new token was tried already.
-   */
   async refused(reply: Refusal, used: string | undefined, again: boolean): Promise<Verdict> {
     const challenge = readChallenge(reply.header);
     const metadataUrl = challenge.metadataUrl ?? this.challenge.metadataUrl;
@@ -122,34 +118,14 @@ export class OAuthAccess implements HttpAccess {
   }
 
   async signIn(browser: SignInBrowser, signal: AbortSignal): Promise<void> {
-    const { launch } = this;
     const { clock } = this.deps;
     await (this.reading ??= this.reread());
-    const limit = new AbortController();
-    const over = AbortSignal.any([signal, this.ending.signal, limit.signal]);
-    const timer = clock.after(signInLimitMs, () => limit.abort(new Error('The sign-in took too long.')));
-    try {
-      const sdk = await loadOAuthSdk();
-      const authority = await this.discovered(sdk, over, true);
-      const signedIn = await signIn({
-        sdk,
-        authority,
-        launch,
-        browser,
-        clock,
-        registration: this.registrationDoubted ? undefined : this.kept.registration,
-        scope: this.wantedScope(authority),
-        fetchFn: this.fetchFor(over),
-        signal: over,
-        onRegistered: (registration) => this.keep({ ...this.kept, registration }),
-        onShown: () => (this.registrationDoubted = true),
-      });
-      this.registrationDoubted = false;
-      this.lacking = undefined;
-      await this.keep(signedIn);
-    } finally {
-      timer.dispose();
-    }
+    const over = AbortSignal.any([signal, this.ending.signal]);
+    const late = new Error('The sign-in took too long.');
+    const signedIn = await limited(clock, signInLimitMs, over, (limit) => this.signedIn(browser, limit), late);
+    this.registrationDoubted = false;
+    this.lacking = undefined;
+    await this.keep(signedIn);
   }
 
   async signOut(): Promise<void> {
@@ -182,11 +158,29 @@ export class OAuthAccess implements HttpAccess {
     for (const secret of this.secrets) secret.dispose();
   }
 
+  private async signedIn(browser: SignInBrowser, signal: AbortSignal): Promise<Kept> {
+    const { launch } = this;
+    const { clock } = this.deps;
+    const authority = await this.discovered(signal, true);
+    const { signIn } = await import('./signIn.js');
+    return await signIn({
+      authority,
+      launch,
+      browser,
+      clock,
+      registration: this.registrationDoubted ? undefined : this.kept.registration,
+      scope: this.wantedScope(authority),
+      fetchFn: this.fetchFor(signal),
+      signal,
+      onRegistered: (registration) => this.keep({ ...this.kept, registration }),
+      onShown: () => (this.registrationDoubted = true),
+    });
+  }
+
   private get current(): string | undefined {
     return this.kept.grant?.tokens.access_token;
   }
 
-  /** True if there is another token than the used one. */
   private hasOther(used: string | undefined): boolean {
     return this.current !== undefined && this.current !== used;
   }
@@ -202,7 +196,6 @@ export class OAuthAccess implements HttpAccess {
     return { kind: 'signIn', why };
   }
 
-  /** Returns the scopes to request, as far as the server has named any. */
   private wantedScope({ scopes }: Authority): string | undefined {
     if (!this.lacking) return this.challenge.scope;
     const all = scopes?.join(' ');
@@ -249,25 +242,24 @@ export class OAuthAccess implements HttpAccess {
     await this.keep({ registration: isUnknown ? undefined : registration, grant: undefined });
   }
 
-  /** Resolves to undefined if a person must sign in. */
   private async renewal(grant: Grant | undefined, signal: AbortSignal): Promise<Renewal | undefined> {
     const { launch } = this;
     const { clock } = this.deps;
     const fetchFn = this.fetchFor(signal);
+    const { renewed, signedInAsProgram } = await import('./renewal.js');
     if (launch.oauth?.grant === 'client_credentials') {
-      const sdk = await loadOAuthSdk();
-      const authority = await this.discovered(sdk, signal, false);
+      const authority = await this.discovered(signal, false);
       const scope = this.wantedScope(authority);
-      return { kind: 'renewed', grant: await signedInAsProgram({ sdk, authority, launch, scope, fetchFn, clock }) };
+      return { kind: 'renewed', grant: await signedInAsProgram({ authority, launch, scope, fetchFn, clock }) };
     }
     const { client } = grant ?? {};
     if (!client || grant?.tokens.refresh_token === undefined) return undefined;
-    return await renewed(await loadOAuthSdk(), { ...grant, client }, fetchFn, clock);
+    return await renewed({ ...grant, client }, fetchFn, clock);
   }
 
   private async revoke(grant: Grant): Promise<void> {
-    const sdk = await loadOAuthSdk();
-    await this.limited((signal) => revoke(sdk, grant, this.fetchFor(signal))).catch((error: unknown) =>
+    const { revoke } = await import('./renewal.js');
+    await this.limited((signal) => revoke(grant, this.fetchFor(signal))).catch((error: unknown) =>
       this.deps.log.write('warn', `The tokens were deleted here, but not revoked: ${asText(error)}`),
     );
   }
@@ -279,11 +271,10 @@ export class OAuthAccess implements HttpAccess {
   /** Resolves to the reason why a person must sign in, or to undefined if the server does not ask for OAuth. */
   private async advertised(): Promise<string | SignInFailure | undefined> {
     try {
-      const sdk = await loadOAuthSdk();
-      const authority = await this.limited((signal) => this.discovered(sdk, signal, false));
+      const { metadata, resource } = await this.limited((signal) => this.discovered(signal, false));
       // Metadata on another origin is not read before a person acts. Its name in the challenge is enough.
-      if (this.challenge.metadataUrl) return nobody;
-      return isAdvertised(authority) ? nobody : undefined;
+      const isAdvertised = this.challenge.metadataUrl ?? resource ?? metadata;
+      return isAdvertised === undefined ? undefined : nobody;
     } catch (error) {
       if (error instanceof SignInFailure) return error;
       this.deps.log.write('debug', `[oauth] how to sign in could not be found out: ${asText(error)}`);
@@ -291,15 +282,15 @@ export class OAuthAccess implements HttpAccess {
     }
   }
 
-  /** @param byPerson true if a person requested it */
-  private discovered(sdk: OAuthSdk, signal: AbortSignal, byPerson: boolean): Promise<Authority> {
+  private async discovered(signal: AbortSignal, byPerson: boolean): Promise<Authority> {
+    const { discover } = await import('./discovery.js');
     const { url, oauth } = this.launch;
     const { metadataUrl } = this.challenge;
     const fetchFn = this.fetchFor(signal);
-    return discover({ sdk, server: new URL(url), metadataUrl, issuer: oauth?.issuer, byPerson, fetchFn });
+    return await discover({ server: new URL(url), metadataUrl, issuer: oauth?.issuer, byPerson, fetchFn });
   }
 
-  private fetchFor(signal: AbortSignal): ReturnType<typeof oauthFetch> {
+  private fetchFor(signal: AbortSignal): FetchLike {
     return oauthFetch(this.agents, `mcp-toolsets/${this.deps.clientVersion}`, signal);
   }
 
@@ -354,13 +345,37 @@ export class OAuthAccess implements HttpAccess {
   }
 }
 
-/** Reads the header `WWW-Authenticate` of a refusal (RFC 6750, RFC 9728). Everything here is pure. */
+const bodyLimit = 1024 * 1024;
+const bodiless = [204, 205, 304];
+
+/** Gives the SDK a `fetch` over our HTTP exchange, with the same proxies, certificates and failures. */
+function oauthFetch(agents: HttpAgents, userAgent: string, signal: AbortSignal): FetchLike {
+  return async (target, init) => {
+    const headers = Object.fromEntries(new Headers(init?.headers));
+    const body = init?.body as string | URLSearchParams | null | undefined;
+    const reply = await exchange({
+      method: init?.method === 'POST' ? 'POST' : 'GET',
+      url: new URL(target),
+      headers: { accept: 'application/json', ...headers, 'accept-encoding': 'gzip, br', 'user-agent': userAgent },
+      body: body?.toString(),
+      redirects: 'leave',
+      agents,
+      signal,
+    });
+    const text = await readableAnswer(await readText(reply, bodyLimit));
+    const replied = new Headers();
+    for (const [name, value] of Object.entries(reply.headers)) {
+      if (name !== 'content-encoding' && name !== 'content-length' && value !== undefined) {
+        replied.set(name, String(value));
+      }
+    }
+    return new Response(bodiless.includes(reply.status) ? null : text, { status: reply.status, headers: replied });
+  };
+}
 
 interface Challenge {
   readonly isBearer: boolean;
-  /** The address of the protected resource metadata. */
   readonly metadataUrl: URL | undefined;
-  /** The scopes needed by the request. */
   readonly scope: string | undefined;
   readonly error: string | undefined;
 }

@@ -3,25 +3,35 @@
  * `null` counts as absent. A value of a type that the schema does not allow costs its field, or its entry of a list.
  * A required field that this client does not need gets a neutral value.
  */
+import type * as sdk from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { ZodType } from 'zod';
 import { isObject } from '../../../base/isObject.js';
 
 /** The address of an endpoint that an authorization server does not have. By RFC 2606 it never resolves. */
 export const absentEndpoint = 'https://absent.invalid/';
 
-/** Values for required fields that servers leave out, by the field that identifies the kind of answer. */
-const assumed: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  access_token: { token_type: 'Bearer' },
-  client_id: { redirect_uris: [] },
-  resource: {},
+interface Kind {
+  readonly schemas: readonly (keyof typeof sdk & `${string}Schema`)[];
+  /** Values for required fields that servers leave out. */
+  readonly assumed?: Readonly<Record<string, unknown>>;
+}
+
+/** The kinds of answers, by the field that identifies them. */
+const kinds: Readonly<Record<string, Kind>> = {
+  access_token: { schemas: ['OAuthTokensSchema'], assumed: { token_type: 'Bearer' } },
+  client_id: { schemas: ['OAuthClientInformationFullSchema'], assumed: { redirect_uris: [] } },
+  resource: { schemas: ['OAuthProtectedResourceMetadataSchema'] },
   issuer: {
-    authorization_endpoint: absentEndpoint,
-    jwks_uri: absentEndpoint,
-    response_types_supported: ['code'],
-    subject_types_supported: [],
-    id_token_signing_alg_values_supported: [],
+    schemas: ['OAuthMetadataSchema', 'OpenIdProviderDiscoveryMetadataSchema'],
+    assumed: {
+      authorization_endpoint: absentEndpoint,
+      jwks_uri: absentEndpoint,
+      response_types_supported: ['code'],
+      subject_types_supported: [],
+      id_token_signing_alg_values_supported: [],
+    },
   },
-  error: {},
+  error: { schemas: ['OAuthErrorResponseSchema'] },
 };
 
 /** More faults than this in one field cost the whole field. */
@@ -30,9 +40,10 @@ const mostFaults = 100;
 /** Returns the JSON text of an answer as the SDK takes it. A text that is not a known answer comes back unchanged. */
 export async function readableAnswer(text: string): Promise<string> {
   const answer = parsedObject(text);
-  const kind = Object.keys(assumed).find((key) => typeof answer?.[key] === 'string');
-  if (!answer || kind === undefined) return text;
-  for (const schema of await schemasOf(kind)) repair(schema, answer, assumed[kind] ?? {});
+  const kind = Object.entries(kinds).find(([key]) => typeof answer?.[key] === 'string')?.[1];
+  if (!answer || !kind) return text;
+  const schemas = await import('@modelcontextprotocol/sdk/shared/auth.js');
+  for (const name of kind.schemas) repair(schemas[name], answer, kind.assumed ?? {});
   return JSON.stringify(answer);
 }
 
@@ -44,22 +55,6 @@ function parsedObject(text: string): Record<string, unknown> | undefined {
     return isObject(value) ? { ...value } : undefined;
   } catch {
     return undefined;
-  }
-}
-
-async function schemasOf(kind: string): Promise<readonly ZodType[]> {
-  const sdk = await import('@modelcontextprotocol/sdk/shared/auth.js');
-  switch (kind) {
-    case 'access_token':
-      return [sdk.OAuthTokensSchema];
-    case 'client_id':
-      return [sdk.OAuthClientInformationFullSchema];
-    case 'resource':
-      return [sdk.OAuthProtectedResourceMetadataSchema];
-    case 'issuer':
-      return [sdk.OAuthMetadataSchema, sdk.OpenIdProviderDiscoveryMetadataSchema];
-    default:
-      return [sdk.OAuthErrorResponseSchema];
   }
 }
 

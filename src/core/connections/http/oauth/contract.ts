@@ -1,6 +1,6 @@
 /** The needs of signing in to HTTP servers (X7) from a shell, and its face for the rest of the core. */
-import { delay, type Clock } from '../../../base/clock.js';
-import type { Event } from '../../../base/events.js';
+import { limited, type Clock } from '../../../base/clock.js';
+import { unlessAborted, type Event } from '../../../base/events.js';
 import type { Launch } from '../../../config/model.js';
 
 /** The store of grants; the editor's secret storage has this shape. */
@@ -8,7 +8,6 @@ export interface SecretStore {
   get(key: string): PromiseLike<string | undefined>;
   store(key: string, value: string): PromiseLike<void>;
   delete(key: string): PromiseLike<void>;
-  /** Fires also for changes by other windows. */
   readonly onDidChange: (listener: (change: { readonly key: string }) => void) => { dispose(): unknown };
 }
 
@@ -16,22 +15,12 @@ export interface SecretStore {
 const answerLimitMs = 3_000;
 
 /** Settles as the store does. Rejects if it does not answer in time, and leaves a late answer to the caller. */
-export async function timelyAnswer<Answer>(clock: Clock, answer: Promise<Answer>): Promise<Answer> {
-  const over = new AbortController();
-  const limit = delay(clock, answerLimitMs, over.signal).then(() =>
-    Promise.reject(new Error('The secret storage did not answer.')),
-  );
-  limit.catch(() => undefined);
-  try {
-    return await Promise.race([answer, limit]);
-  } finally {
-    over.abort();
-  }
+export function timelyAnswer<Answer>(clock: Clock, answer: Promise<Answer>): Promise<Answer> {
+  const late = new Error('The secret storage did not answer.');
+  return limited(clock, answerLimitMs, undefined, (over) => unlessAborted(answer, over), late);
 }
 
-/** The browser comes back here after a sign-in. */
 export interface Redirect {
-  /** The address for the authorization server. */
   readonly url: string;
   /** The port, if the redirect leads to this machine. */
   readonly port: number | undefined;
@@ -45,46 +34,29 @@ export interface SignInParties {
   /** The MCP server, which gets the token: its address without secrets. */
   readonly server: string;
   readonly issuer: string;
-  /** The site of the sign-in page. */
   readonly page: string;
-  /** The site for exchanging the code for the token. */
   readonly tokens: string;
   /** Further sites named by the authorization server, besides the issuer's. */
   readonly elsewhere: readonly string[];
 }
 
-/** The person's browser. */
 export interface SignInBrowser {
   /** Resolves to true if the person agrees: these belong together, though nothing else shows it. */
   confirm(parties: SignInParties): Promise<boolean>;
-  /** Rejects if there is no browser. */
   show(url: URL, parties: SignInParties): Promise<void>;
-  /**
-   * Begins to wait for the browser to come back.
-   * @param port of this machine, if the authorization server knows one.
-   * @param isFixed it takes no other.
-   */
+  /** @param port of this machine, if the authorization server knows one. @param isFixed it takes no other. */
   waitForReturn(port: number | undefined, isFixed: boolean): Promise<Redirect>;
 }
 
 export type SignInStatus =
-  /** The server has not asked for a sign-in. */
   | { readonly kind: 'none' }
-  /** `why` is a sentence for a person; `since` is in epoch milliseconds. */
-  | {
-      readonly kind: 'needed';
-      readonly why: string;
-      readonly since: number;
-      /** The next step, if signing in in a browser would not help. */
-      readonly fix?: string;
-    }
+  /** `why` is a sentence; `since` is in epoch milliseconds; `fix` is set if signing in in a browser would not help. */
+  | { readonly kind: 'needed'; readonly why: string; readonly since: number; readonly fix?: string }
   /** `lacks` holds further scopes the server wants for some of its work. */
   | { readonly kind: 'signedIn'; readonly lacks: string | undefined };
 
 export interface SignIns {
-  /** Returns the status as far as it is known now. */
   statusOf(launch: Launch): SignInStatus;
-  /** Fires when the status of a sign-in changed. */
   readonly onDidChange: Event<void>;
   /** Rejects with `SignInFailure`, or with the signal's reason. */
   signIn(launch: Launch, browser: SignInBrowser, signal: AbortSignal): Promise<void>;

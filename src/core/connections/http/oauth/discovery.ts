@@ -7,6 +7,10 @@
  * requests are encrypted, except from a server on this machine to this machine; metadata counts only for the issuer of
  * its address (RFC 8414 section 3.3).
  */
+import {
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+} from '@modelcontextprotocol/sdk/client/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { isLoopback } from '../../../base/loopback.js';
@@ -14,9 +18,7 @@ import type { OAuthSettings } from '../../../config/model.js';
 import { shown } from '../exchange.js';
 import { SignInFailure } from './contract.js';
 import { absentEndpoint } from './answers.js';
-import type { OAuthSdk } from './sdk.js';
 
-/** An authorization server, for one resource. */
 export interface Authority {
   /** The issuer as the server names it; a registration is bound to it. */
   readonly issuer: string;
@@ -24,30 +26,36 @@ export interface Authority {
   readonly metadata: AuthorizationServerMetadata | undefined;
   /** The resource indicator (RFC 8707), as the server writes it; absent if it publishes no metadata. */
   readonly resource: string | undefined;
-  /** The scopes listed by the server. */
   readonly scopes: readonly string[] | undefined;
 }
 
+/** The fields of requests to the authorization server for its resource. */
+export function targetOf({ metadata, resource }: Authority): {
+  readonly metadata?: AuthorizationServerMetadata;
+  readonly resource?: string;
+} {
+  return { ...(metadata && { metadata }), ...(resource !== undefined && { resource }) };
+}
+
 interface Discovery {
-  readonly sdk: OAuthSdk;
   readonly server: URL;
   /** The address in the server's challenge; if nothing is there, the well-known addresses are tried. */
   readonly metadataUrl: URL | undefined;
-  /** The issuer in the config file. */
   readonly issuer: string | undefined;
-  /** True if a person requested it. */
   readonly byPerson: boolean;
   readonly fetchFn: FetchLike;
 }
 
 export async function discover(discovery: Discovery): Promise<Authority> {
-  const { sdk, metadataUrl, issuer: wanted, fetchFn } = discovery;
+  const { metadataUrl, issuer: wanted, fetchFn } = discovery;
   const server = new URL(discovery.server);
   server.username = server.password = server.hash = '';
   const find = (resourceMetadataUrl?: URL) =>
-    sdk
-      .discoverOAuthProtectedResourceMetadata(server, { ...(resourceMetadataUrl && { resourceMetadataUrl }) }, fetchFn)
-      .catch(() => undefined); // A server may publish none.
+    discoverOAuthProtectedResourceMetadata(
+      server,
+      { ...(resourceMetadataUrl && { resourceMetadataUrl }) },
+      fetchFn,
+    ).catch(() => undefined); // A server may publish none.
   const named = metadataUrl && mayAsk(metadataUrl, discovery) ? await find(metadataUrl) : undefined;
   let resourceMetadata = named ?? (await find());
   if (resourceMetadata && !isSameResource(resourceMetadata.resource, server)) {
@@ -75,11 +83,11 @@ export async function discover(discovery: Discovery): Promise<Authority> {
     if (discovery.byPerson) throw notEncrypted(issuer, issuer);
     return authority;
   }
-  const metadata = await sdk.discoverAuthorizationServerMetadata(issuer, { fetchFn });
+  const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn });
   const found = { ...authority, metadata };
-  const ofServer = offered.length === 0 && metadata !== undefined && isOfOrigin(metadata.issuer, server);
+  const isOfServer = metadata && URL.canParse(metadata.issuer) && new URL(metadata.issuer).origin === server.origin;
   // In 2025-03-26 a server had its metadata at the root of its origin, whatever the path of its issuer.
-  if (ofServer) return { ...found, issuer: metadata.issuer };
+  if (isOfServer && offered.length === 0) return { ...found, issuer: metadata.issuer };
   checkIssuer(found);
   return found;
 }
@@ -102,10 +110,6 @@ function placeOfParent(resource: string, { origin, pathname }: URL): URL | undef
   return new URL(`/.well-known/oauth-protected-resource${path}`, origin);
 }
 
-function isOfOrigin(issuer: string, { origin }: URL): boolean {
-  return URL.canParse(issuer) && new URL(issuer).origin === origin;
-}
-
 function mayAsk(url: URL, { server, issuer, byPerson }: Discovery): boolean {
   if (url.origin === server.origin) return true;
   if (issuer !== undefined && url.origin === new URL(issuer).origin) return true;
@@ -119,12 +123,6 @@ export function isSameIssuer(one: string, other: string): boolean {
   return one.replace(/\/$/, '') === other.replace(/\/$/, '');
 }
 
-/** True if the server publishes its need of OAuth, so we can offer to sign in. */
-export function isAdvertised({ metadata, resource }: Authority): boolean {
-  return resource !== undefined || metadata !== undefined;
-}
-
-/** Throws for servers we must not trust with a code or a token. */
 export function checkAuthority(authority: Authority): void {
   const { issuer, metadata } = authority;
   checkIssuer(authority);
@@ -175,7 +173,6 @@ export function checkAddress({ issuer }: Authority, address: string): void {
   throw notEncrypted(issuer, address);
 }
 
-/** Throws for metadata of another issuer than requested. */
 function checkIssuer({ issuer, metadata }: Authority): void {
   if (!metadata || isSameIssuer(metadata.issuer, issuer)) return;
   throw new SignInFailure(

@@ -1,14 +1,10 @@
-/**
- * The kept part of a sign-in from one window to the next: the authorization server, the registration of this client
- * there, and the tokens. It is written as JSON; an unreadable text counts as nothing.
- */
+/** The part of a sign-in that is kept from one window to the next, as JSON. An unreadable text counts as nothing. */
 import { createHash } from 'node:crypto';
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { HttpLaunch } from '../../../config/model.js';
 import type { Authority } from './discovery.js';
 
 export interface Registration {
-  /** The issuer of the authorization server with this registration. */
   readonly issuer: string;
   readonly client: OAuthClientInformationMixed;
   /** The redirect address; absent for a client not registered by us. */
@@ -22,13 +18,11 @@ export interface Grant {
   /** The client of the token, the only one able to renew it; absent for a program's token, because nobody renews it. */
   readonly client: OAuthClientInformationMixed | undefined;
   readonly tokens: OAuthTokens;
-  /** The end in epoch milliseconds; absent if the server did not say. */
   readonly expiresAt: number | undefined;
   /** The requested scopes; the token may have less. */
   readonly scope: string | undefined;
 }
 
-/** The content of the store. After signing out it is only the registration. */
 export interface Kept {
   /** The registration for the next sign-in, perhaps another than the grant's. */
   readonly registration: Registration | undefined;
@@ -88,7 +82,6 @@ export function granted(
   };
 }
 
-/** Returns the scopes of all, each of them once. */
 export function joinedScopes(...scopes: readonly (string | undefined)[]): string | undefined {
   const each = new Set(scopes.flatMap(scopesOf));
   return each.size === 0 ? undefined : [...each].join(' ');

@@ -5,27 +5,11 @@
  * Invariants: only `signIn` opens a browser, and only a person's action calls it; a server with a configured
  * `Authorization` header has no OAuth; secrets go to `keepSecret` before they are used.
  */
-import type { Clock } from '../../../base/clock.js';
 import { Emitter } from '../../../base/events.js';
-import type { Log } from '../../../base/log.js';
 import type { HttpLaunch, Launch } from '../../../config/model.js';
-import type { MakeAgents } from '../agents.js';
-import { OAuthAccess } from './access.js';
-import { SignInFailure, type SecretStore, type SignInBrowser, type SignIns, type SignInStatus } from './contract.js';
+import { OAuthAccess, type OAuthDeps } from './access.js';
+import { SignInFailure, type SignInBrowser, type SignIns, type SignInStatus } from './contract.js';
 import { grantKey } from './grant.js';
-
-interface OAuthDeps {
-  readonly secrets: SecretStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Called with values we must never show; disposing of the result takes them back. */
-  readonly keepSecret: (values: readonly string[]) => { dispose(): void };
-  readonly clientVersion: string;
-  /** The default is `directAgents`. */
-  readonly agents?: MakeAgents;
-}
-
-const none: SignInStatus = { kind: 'none' };
 
 /** There is one for all servers of a window: servers with one address and one client have one sign-in. */
 export class OAuth implements SignIns {
@@ -39,11 +23,7 @@ export class OAuth implements SignIns {
     this.subscription = deps.secrets.onDidChange(({ key }) => void this.accesses.get(key)?.reread());
   }
 
-  /**
-   * Returns undefined if the file itself has the credentials.
-   *
-   * @param launch complete, with the output of its programs
-   */
+  /** Returns undefined if the file itself has the credentials. @param launch with the output of its programs */
   accessFor(launch: HttpLaunch): OAuthAccess | undefined {
     const access = this.accessOf(launch);
     // The address and the client are the same; its secret may be another one.
@@ -52,7 +32,7 @@ export class OAuth implements SignIns {
   }
 
   statusOf(launch: Launch): SignInStatus {
-    return (launch.transport === 'streamable_http' && this.accessOf(launch)?.status) || none;
+    return (launch.transport === 'streamable_http' && this.accessOf(launch)?.status) || { kind: 'none' };
   }
 
   async signIn(launch: Launch, browser: SignInBrowser, signal: AbortSignal): Promise<void> {

@@ -1,13 +1,9 @@
-/**
- * The browser comes back here after a sign-in: a listener on the loopback interface (RFC 8252), open for one sign-in.
- * It answers with a short page and does not judge the parameters.
- */
+/** The browser comes back to this listener on the loopback interface (RFC 8252), which is open for one sign-in. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Redirect } from './contract.js';
 
 const path = '/callback';
-/** The base for reading a browser's request. */
 const base = 'http://localhost';
 
 /**

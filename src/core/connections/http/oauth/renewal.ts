@@ -6,13 +6,23 @@ import type {
   OAuthTokens,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import {
+  fetchToken,
+  refreshAuthorization,
+  selectClientAuthMethod,
+  type OAuthClientProvider,
+} from '@modelcontextprotocol/sdk/client/auth.js';
+import { OAuthError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import type { Clock } from '../../../base/clock.js';
 import type { HttpLaunch } from '../../../config/model.js';
 import { SignInFailure } from './contract.js';
-import { checkAddress, checkAuthority, checkSecretRecipient, type Authority } from './discovery.js';
+import { checkAddress, checkAuthority, checkSecretRecipient, targetOf, type Authority } from './discovery.js';
 import { granted, type Grant } from './grant.js';
-import { privateKeyProof, type OAuthSdk } from './sdk.js';
+
+/** Returns the code of the authorization server's answer, such as `invalid_grant`; undefined for other errors. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof OAuthError ? error.errorCode : undefined;
+}
 
 export type Renewal =
   | { readonly kind: 'renewed'; readonly grant: Grant }
@@ -21,31 +31,28 @@ export type Renewal =
 
 /** Rejects if the authorization server could not be reached, or failed. */
 export async function renewed(
-  sdk: OAuthSdk,
   grant: Grant & { readonly client: OAuthClientInformationMixed },
   fetchFn: FetchLike,
   clock: Clock,
 ): Promise<Renewal> {
   const { authority, client, tokens, scope } = grant;
   checkAuthority(authority);
-  const { issuer, metadata, resource } = authority;
   const refresh = (send: FetchLike): Promise<OAuthTokens> =>
-    sdk.refreshAuthorization(issuer, {
+    refreshAuthorization(authority.issuer, {
       clientInformation: client,
       refreshToken: tokens.refresh_token ?? '',
       fetchFn: send,
-      ...(metadata && { metadata }),
-      ...(resource !== undefined && { resource }),
+      ...targetOf(authority),
     });
   try {
     const next = await refresh(withScope(fetchFn, scope)).catch((error: unknown) => {
       // The server may have granted less than was asked, without a word about it.
-      if (scope === undefined || sdk.errorCode(error) !== 'invalid_scope') throw error;
+      if (scope === undefined || errorCode(error) !== 'invalid_scope') throw error;
       return refresh(fetchFn);
     });
     return { kind: 'renewed', grant: granted(grant, next, clock.now()) };
   } catch (error) {
-    const code = sdk.errorCode(error);
+    const code = errorCode(error);
     // A failure of the server itself says nothing about the token.
     if (code === undefined || code === 'server_error' || code === 'temporarily_unavailable') throw error;
     const clientUnknown = code === 'invalid_client' || code === 'unauthorized_client';
@@ -67,7 +74,7 @@ function withScope(fetchFn: FetchLike, scope: string | undefined): FetchLike {
 }
 
 /** Revokes a token (RFC 7009). It does nothing if the authorization server has no endpoint for it. */
-export async function revoke(sdk: OAuthSdk, { authority, client, tokens }: Grant, fetchFn: FetchLike): Promise<void> {
+export async function revoke({ authority, client, tokens }: Grant, fetchFn: FetchLike): Promise<void> {
   const { metadata } = authority;
   const endpoint = metadata && 'revocation_endpoint' in metadata ? metadata.revocation_endpoint : undefined;
   if (typeof endpoint !== 'string' || !URL.canParse(endpoint) || !client) return;
@@ -81,7 +88,7 @@ export async function revoke(sdk: OAuthSdk, { authority, client, tokens }: Grant
     const body = new URLSearchParams({ token, token_type_hint: hint });
     const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
     const { client_id: id, client_secret: secret } = client;
-    const method = sdk.selectClientAuthMethod(client, metadata?.token_endpoint_auth_methods_supported ?? []);
+    const method = selectClientAuthMethod(client, metadata?.token_endpoint_auth_methods_supported ?? []);
     if (secret !== undefined && method === 'client_secret_basic') {
       headers.set('authorization', `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`);
     } else {
@@ -94,10 +101,8 @@ export async function revoke(sdk: OAuthSdk, { authority, client, tokens }: Grant
 }
 
 interface ProgramSignIn {
-  readonly sdk: OAuthSdk;
   readonly authority: Authority;
   readonly launch: HttpLaunch;
-  /** The scopes named by the server. */
   readonly scope: string | undefined;
   readonly fetchFn: FetchLike;
   readonly clock: Clock;
@@ -105,7 +110,6 @@ interface ProgramSignIn {
 
 /** Gets tokens by the grant `client_credentials`: the client itself signs in. Rejects with `SignInFailure`. */
 export async function signedInAsProgram({
-  sdk,
   authority,
   launch,
   scope: asked,
@@ -116,11 +120,12 @@ export async function signedInAsProgram({
   if (!oauth) throw new SignInFailure('The config file names no client to sign in as. Add `oauth.clientId`.');
   checkAuthority(authority);
   checkSecretRecipient(oauth, authority);
-  const { issuer, metadata, resource, scopes } = authority;
+  const { issuer, scopes } = authority;
   const own = oauth.scopes.length > 0 ? oauth.scopes.join(' ') : undefined;
   const scope = own ?? asked ?? scopes?.join(' ');
   const client = { client_id: oauth.clientId, ...(oauth.clientSecret && { client_secret: oauth.clientSecret.value }) };
   const clientMetadata: OAuthClientMetadata = { redirect_uris: [], ...(scope !== undefined && { scope }) };
+  const { createPrivateKeyJwtAuth } = await import('@modelcontextprotocol/sdk/client/auth-extensions.js');
   const provider: OAuthClientProvider = {
     redirectUrl: undefined,
     clientMetadata,
@@ -133,7 +138,8 @@ export async function signedInAsProgram({
     prepareTokenRequest: (wanted) =>
       new URLSearchParams({ grant_type: 'client_credentials', ...(wanted !== undefined && { scope: wanted }) }),
     ...(oauth.privateKey && {
-      addClientAuthentication: await privateKeyProof({
+      // The client proves itself by a signed statement instead of a secret (RFC 7523).
+      addClientAuthentication: createPrivateKeyJwtAuth({
         issuer: oauth.clientId,
         subject: oauth.clientId,
         privateKey: oauth.privateKey.value,
@@ -143,13 +149,9 @@ export async function signedInAsProgram({
   };
   let tokens: OAuthTokens;
   try {
-    tokens = await sdk.fetchToken(provider, issuer, {
-      fetchFn,
-      ...(metadata && { metadata }),
-      ...(resource !== undefined && { resource }),
-    });
+    tokens = await fetchToken(provider, issuer, { fetchFn, ...targetOf(authority) });
   } catch (error) {
-    const code = sdk.errorCode(error);
+    const code = errorCode(error);
     if (code === undefined) throw error;
     throw new SignInFailure(`${issuer} gave no token to ${oauth.clientId}: ${code} ${(error as Error).message}`.trim());
   }

@@ -8,6 +8,7 @@
  * server and receive codes of that one.
  */
 import { randomBytes } from 'node:crypto';
+import { exchangeAuthorization, registerClient, startAuthorization } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { OAuthClientInformationMixed } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../../../base/clock.js';
@@ -21,27 +22,23 @@ import {
   isNamedInAnswers,
   isSameIssuer,
   originsElsewhere,
+  targetOf,
   type Authority,
 } from './discovery.js';
 import { SignInFailure, type Redirect, type SignInBrowser, type SignInParties } from './contract.js';
 import { coversScopes, granted, joinedScopes, type Kept, type Registration } from './grant.js';
-import type { OAuthSdk } from './sdk.js';
+import { errorCode } from './renewal.js';
 
 interface SignInDeps {
-  readonly sdk: OAuthSdk;
   readonly authority: Authority;
   readonly launch: HttpLaunch;
   readonly browser: SignInBrowser;
   readonly clock: Clock;
-  /** The registration of an earlier sign-in. */
   readonly registration: Registration | undefined;
-  /** The scopes requested by the server. */
   readonly scope: string | undefined;
   readonly fetchFn: FetchLike;
   readonly signal: AbortSignal;
-  /** Called with data to keep, whatever becomes of the sign-in. */
   readonly onRegistered: (registration: Registration) => Promise<void>;
-  /** Called when the person is with the authorization server. */
   readonly onShown: () => void;
 }
 
@@ -92,20 +89,19 @@ type Attempt =
   | { readonly kind: 'clientUnknown'; readonly why: string; readonly isGiven: boolean };
 
 async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registration | undefined): Promise<Attempt> {
-  const { sdk, authority, fetchFn, signal, clock } = deps;
-  const { issuer, metadata, resource } = authority;
+  const { authority, fetchFn, signal, clock } = deps;
+  const { issuer } = authority;
   const redirectUrl = redirect.url;
   const scope = scopeOf(deps);
   const registration = await clientFor(deps, redirectUrl, redirect.port, scope, earlier);
   const clientInformation = registration.client;
   const state = randomBytes(24).toString('base64url');
-  const { authorizationUrl, codeVerifier } = await sdk.startAuthorization(issuer, {
+  const { authorizationUrl, codeVerifier } = await startAuthorization(issuer, {
     clientInformation,
     redirectUrl,
     state,
-    ...(metadata && { metadata }),
+    ...targetOf(authority),
     ...(scope !== undefined && { scope }),
-    ...(resource !== undefined && { resource }),
   });
   const answer = redirect.comesBack(state, signal);
   answer.catch(() => undefined);
@@ -115,19 +111,18 @@ async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registrati
   const isGiven = registration.redirect === undefined;
   if (code.kind === 'clientUnknown') return { ...code, isGiven };
   try {
-    const tokens = await sdk.exchangeAuthorization(issuer, {
+    const tokens = await exchangeAuthorization(issuer, {
       clientInformation,
       authorizationCode: code.code,
       codeVerifier,
       redirectUri: redirectUrl,
       fetchFn,
-      ...(metadata && { metadata }),
-      ...(resource !== undefined && { resource }),
+      ...targetOf(authority),
     });
     const grant = granted({ authority, client: registration.client, scope }, tokens, clock.now());
     return { kind: 'signedIn', kept: { registration, grant } };
   } catch (error) {
-    const refusal = sdk.errorCode(error);
+    const refusal = errorCode(error);
     if (refusal === undefined) throw error;
     const why = `${refusal} ${(error as Error).message}`.trim();
     if (isClientUnknown(refusal)) return { kind: 'clientUnknown', why, isGiven };
@@ -135,10 +130,7 @@ async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registrati
   }
 }
 
-/**
- * Returns the scopes of the file, else the ones requested by the server, else all its scopes, with the right to stay
- * signed in.
- */
+/** The scopes of the file, else those requested by the server, else all its scopes; with the right to stay signed in. */
 function scopeOf({ launch, scope, authority }: SignInDeps): string | undefined {
   const own = launch.oauth?.scopes ?? [];
   const wanted = joinedScopes(own.join(' '), own.length > 0 ? undefined : (scope ?? authority.scopes?.join(' ')));
@@ -147,7 +139,7 @@ function scopeOf({ launch, scope, authority }: SignInDeps): string | undefined {
 }
 
 async function clientFor(
-  { sdk, authority, launch, fetchFn, onRegistered }: SignInDeps,
+  { authority, launch, fetchFn, onRegistered }: SignInDeps,
   redirectUrl: string,
   port: number | undefined,
   scope: string | undefined,
@@ -181,18 +173,16 @@ async function clientFor(
     token_endpoint_auth_method: methods.find((method) => supported?.includes(method) ?? true) ?? 'none',
     ...(new URL(redirectUrl).protocol === 'http:' && { application_type: 'native' }),
   };
-  const client = await sdk
-    .registerClient(issuer, {
-      clientMetadata,
-      fetchFn,
-      ...(metadata && { metadata }),
-      ...(scope !== undefined && { scope }),
-    })
-    .catch((error: unknown) => {
-      const code = sdk.errorCode(error);
-      if (code === undefined) throw error;
-      throw new SignInFailure(`${issuer} did not register this client: ${code} ${(error as Error).message}`.trim());
-    });
+  const client = await registerClient(issuer, {
+    clientMetadata,
+    fetchFn,
+    ...(metadata && { metadata }),
+    ...(scope !== undefined && { scope }),
+  }).catch((error: unknown) => {
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    throw new SignInFailure(`${issuer} did not register this client: ${code} ${(error as Error).message}`.trim());
+  });
   const registration = { issuer, client, redirect: { url: redirectUrl, port }, scope };
   await onRegistered(registration);
   return registration;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { discover, originsElsewhere } from '../../../../../src/core/connections/http/oauth/discovery.js';
-import { loadOAuthSdk } from '../../../../../src/core/connections/http/oauth/sdk.js';
 
 describe('OAuth discovery (X7)', () => {
   const server = new URL('https://mcp.example/mcp');
@@ -16,8 +15,7 @@ describe('OAuth discovery (X7)', () => {
       const json = isResource ? { resource: server.href, authorization_servers: [named] } : undefined;
       return Promise.resolve(json ? Response.json(json) : new Response('', { status: 404 }));
     };
-    const sdk = await loadOAuthSdk();
-    const discovery = { sdk, server, metadataUrl: undefined, issuer: wanted, byPerson, fetchFn };
+    const discovery = { server, metadataUrl: undefined, issuer: wanted, byPerson, fetchFn };
     const why = await discover(discovery).then(
       () => '',
       (error: Error) => error.message,
@@ -50,7 +48,6 @@ describe('OAuth discovery (X7)', () => {
 
   /** Resolves with the accepted resource or 'refused'. @param places resources in the metadata, by path */
   async function taken(url: string, places: Readonly<Record<string, string>>, named?: string): Promise<string> {
-    const sdk = await loadOAuthSdk();
     const fetchFn: FetchLike = (target) => {
       const { origin, pathname, search } = new URL(target);
       const resource = origin === server.origin ? places[`${pathname}${search}`] : undefined;
@@ -61,7 +58,7 @@ describe('OAuth discovery (X7)', () => {
       );
     };
     const metadataUrl = named === undefined ? undefined : new URL(named, server);
-    const discovery = { sdk, server: new URL(url), metadataUrl, issuer: undefined, byPerson: true, fetchFn };
+    const discovery = { server: new URL(url), metadataUrl, issuer: undefined, byPerson: true, fetchFn };
     return discover(discovery).then(
       ({ resource }) => resource ?? 'none',
       () => 'refused',

@@ -3,7 +3,6 @@ import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { systemClock } from '../../../../../src/core/base/clock.js';
 import { granted } from '../../../../../src/core/connections/http/oauth/grant.js';
 import { renewed, revoke } from '../../../../../src/core/connections/http/oauth/renewal.js';
-import { loadOAuthSdk } from '../../../../../src/core/connections/http/oauth/sdk.js';
 
 const issuer = 'https://auth.example';
 
@@ -37,10 +36,9 @@ describe('OAuth renewals (X7)', () => {
           tokens,
           systemClock.now(),
         );
-      const sdk = await loadOAuthSdk();
-      await assert.rejects(revoke(sdk, grantAt(endpoint), fetchFn), /not encrypted|a local address/);
+      await assert.rejects(revoke(grantAt(endpoint), fetchFn), /not encrypted|a local address/);
       assert.deepEqual(sent, []);
-      await revoke(sdk, grantAt(`${issuer}/revoke`), fetchFn);
+      await revoke(grantAt(`${issuer}/revoke`), fetchFn);
       assert.equal(sent.length, 2);
     });
   }
@@ -63,7 +61,7 @@ describe('OAuth renewals (X7)', () => {
       expiresAt: 1,
     };
     for (const scope of ['x', 'y z', undefined]) {
-      const renewal = await renewed(await loadOAuthSdk(), { ...grant, scope }, fetchFn, systemClock);
+      const renewal = await renewed({ ...grant, scope }, fetchFn, systemClock);
       assert.equal(renewal.kind, 'renewed');
     }
     assert.deepEqual(sent, ['x', null, 'y z', null]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { Subscription } from '../../../../src/core/connections/eras/subscription.js';
+import { Subscription } from '../../../../src/core/connections/eras/listening.js';
 import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
 import { Peer } from '../../../../src/core/peer/peer.js';
 import type { ServerTransport } from '../../../../src/core/peer/transport.js';

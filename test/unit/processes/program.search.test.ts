@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { nearestName } from '../../../src/core/processes/commandSearch.js';
+import { nearestName } from '../../../src/core/processes/program.js';
 
 describe('the nearest command', () => {
   const names = ['node', 'npm', 'npx', 'uv', 'uvx', 'python3', 'docker', 'playwright-mcp'];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { CallLimits } from '../../../src/core/peer/callLimits.js';
+import { CallLimits } from '../../../src/core/peer/peer.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 describe('limits of a call', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { WatchedItems } from '../../../../src/core/connections/eras/watchedItems.js';
+import { WatchedItems } from '../../../../src/core/connections/eras/listening.js';
 import { Peer } from '../../../../src/core/peer/peer.js';
 import type { ServerTransport } from '../../../../src/core/peer/transport.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
