@@ -37,6 +37,17 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   return result;
 }
 
+/** Returns one edit from the first to the last difference. */
+export function difference(before: string, after: string): TextEdit[] {
+  if (before === after) return [];
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before[start] === after[start]) start++;
+  let rest = 0;
+  while (rest < most - start && before.at(-1 - rest) === after.at(-1 - rest)) rest++;
+  return [{ span: { start, end: before.length - rest }, text: after.slice(start, after.length - rest) }];
+}
+
 export function withoutOverlaps(edits: readonly TextEdit[]): TextEdit[] {
   const kept: TextEdit[] = [];
   for (const edit of edits) {

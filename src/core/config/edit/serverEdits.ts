@@ -9,6 +9,7 @@ import { EditNodes, endsInBlockScalar, isAlias, isEmptyValue, isMap, isSeq, span
 import {
   appendItem,
   applyEdits,
+  difference,
   type Edits,
   indentation,
   insertEntry,
@@ -260,16 +261,6 @@ function withList(
     edits = written ? valueEdit(nodes, written, value) : insertEntry(nodes, tools.pair.value, list, value);
   } else edits = appendItem(nodes, written.pair.value, ...added);
   return edits && withList(applyEdits(text, edits), server, list, wanted);
-}
-
-function difference(before: string, after: string): TextEdit[] {
-  if (before === after) return [];
-  const most = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < most && before[start] === after[start]) start++;
-  let rest = 0;
-  while (rest < most - start && before.at(-1 - rest) === after.at(-1 - rest)) rest++;
-  return [{ span: { start, end: before.length - rest }, text: after.slice(start, after.length - rest) }];
 }
 
 /**
