@@ -21,14 +21,13 @@ import type {
   ToolResult,
   ToolRunner,
 } from './model.js';
-import { failureOf, toolIn } from './modelFailures.js';
-import { nextState, started, type RunState, type StopReason } from './stopPolicy.js';
+import { afterFailure, failureOf, toolIn, type Retry, type StopReason } from './modelFailures.js';
 
 /** Shows a turn to a person. */
 export interface Audience {
   text(text: string): void;
   /** The request failed and will be sent again. `brokeOff` means that a part of its answer was shown. */
-  retrying(state: Extract<RunState, { kind: 'retrying' }>, brokeOff: boolean): void;
+  retrying(retry: Retry, brokeOff: boolean): void;
   calling(calls: readonly ToolCall[]): void;
   progress(call: ToolCall, progress: ToolCallProgress): void;
   finished(call: ToolCall, result: ToolResult): void;
@@ -120,8 +119,7 @@ interface Answer {
 
 async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
   const { model, audience, clock, random, signal } = turn;
-  let state: RunState = started;
-  for (;;) {
+  for (let retries = 0; ; retries++) {
     let text = '';
     const calls: ToolCall[] = [];
     try {
@@ -136,20 +134,15 @@ async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
       if (!signal.aborted) return { text, calls };
     } catch (error) {
       if (!signal.aborted) {
-        state = nextState(state, { kind: 'failed', failure: failureOf(error), now: clock.now(), chance: random() });
+        const next = afterFailure(failureOf(error), retries, random());
+        if (next.kind !== 'retry') return { text: '', calls: [], end: stopped(next, request) };
+        audience.retrying(next, text !== '');
+        text = '';
+        await delay(clock, next.delayMs, signal).catch(() => undefined);
       }
     }
     // Shown text stays. Calls that have not run will not run.
     if (signal.aborted) return { text, calls: [], end: { kind: 'cancelled' } };
-    if (state.kind === 'stopped') return { text: '', calls: [], end: stopped(state.why, request) };
-    if (state.kind !== 'retrying') throw new Error(`A failure left the conversation ${state.kind}.`);
-    audience.retrying(state, text !== '');
-    try {
-      await delay(clock, Math.max(0, state.at - clock.now()), signal);
-    } catch {
-      return { text: '', calls: [], end: { kind: 'cancelled' } };
-    }
-    state = nextState(state, { kind: 'due' });
   }
 }
 
@@ -157,7 +150,7 @@ function stopped(why: StopReason, { tools }: ModelRequest): TurnEnd {
   if (why.kind === 'exhausted' || why.kind === 'unavailable') return { kind: 'stopped', why };
   const names = tools.map(({ name }) => name);
   const tool = toolIn(why.text, names);
-  return tool === undefined ? { kind: 'stopped', why } : { kind: 'stopped', why, tool };
+  return { kind: 'stopped', why, ...(tool !== undefined && { tool }) };
 }
 
 async function carryOut(call: ToolCall, tools: readonly ConversationTool[], turn: Turn): Promise<ToolResult> {

@@ -1,18 +1,47 @@
 /**
- * Classifies failed requests by the provider's codes and words (D4). Only a clearly temporary cause is worth another
- * attempt. A person handles everything else. The editor is not known here.
+ * Classifies failed requests by the provider's codes and words, and decides about another attempt (D4). Only a clearly
+ * temporary cause is worth one. A person handles everything else.
  */
 import { asText, escapeRegExp } from '../base/text.js';
 
 export type ModelFailure =
-  /** The provider refuses such a request, so a repetition would change nothing. */
-  | { readonly kind: 'rejected'; readonly text: string }
-  /** The model is not permitted or missing. A person can change this, or choose another. */
-  | { readonly kind: 'unavailable'; readonly text: string }
+  /**
+   * `rejected`: the provider refuses such a request, so a repetition would change nothing. `unavailable`: the model is
+   * not permitted or missing; a person can change this, or choose another.
+   */
+  | { readonly kind: 'rejected' | 'unavailable' | 'unknown'; readonly text: string }
   /** The network failed, a rate limit was hit, or the provider itself failed. */
-  | { readonly kind: 'transient'; readonly text: string; readonly retryAfterMs: number | undefined }
-  /** The cause is unknown, so there is no other attempt. */
-  | { readonly kind: 'unknown'; readonly text: string };
+  | { readonly kind: 'transient'; readonly text: string; readonly retryAfterMs: number | undefined };
+
+export type StopReason =
+  | { readonly kind: 'rejected' | 'unavailable' | 'unknown'; readonly text: string }
+  /** The cause seemed to pass, and did not. */
+  | { readonly kind: 'exhausted'; readonly text: string; readonly attempts: number };
+
+export interface Retry {
+  readonly kind: 'retry';
+  /** Counts the retries of the request from 1. */
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly cause: string;
+}
+
+export const mostRetries = 3;
+
+/** The first retry waits for so many milliseconds; each further retry waits twice as long. */
+const firstDelayMs = 1000;
+/** A provider may ask for so many milliseconds; a longer wait is not worth it. */
+const longestWaitMs = 60_000;
+
+/** @param retries the retries of this request so far; @param chance in [0, 1), spreads the retries of conversations */
+export function afterFailure(failure: ModelFailure, retries: number, chance: number): Retry | StopReason {
+  const { kind, text } = failure;
+  if (kind !== 'transient') return { kind, text };
+  const asked = failure.retryAfterMs ?? 0;
+  if (retries >= mostRetries || asked > longestWaitMs) return { kind: 'exhausted', text, attempts: retries + 1 };
+  const backOff = firstDelayMs * 2 ** retries * (1 + chance / 4);
+  return { kind: 'retry', attempt: retries + 1, delayMs: Math.max(backOff, asked), cause: text };
+}
 
 /** Deeper causes add nothing. */
 const deepestCause = 4;

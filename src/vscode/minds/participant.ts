@@ -192,7 +192,7 @@ class ChatExchange {
       this.stream.markdown(formatted`*${model.name} cannot call tools; it answers without them.*\n\n`);
     const redact = (text: string): string => slot.engine?.redact(text) ?? text;
     const files = new KnownFiles(filesIn(this.past.messages));
-    const audience = chatAudience({ stream: this.stream, pages, artifacts, files, redact, now: () => clock.now() });
+    const audience = chatAudience({ stream: this.stream, pages, artifacts, files, redact });
     const outcome = await runTurn({
       model,
       messages,
