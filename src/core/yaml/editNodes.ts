@@ -7,8 +7,7 @@
 import { isAlias, isMap, isPair, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { asText } from '../base/text.js';
 import { lineEnd, nextLine, type Span } from './textPositions.js';
-import { resolveAliases } from './yamlAliases.js';
-import { composeYaml, spanOf } from './yamlDocument.js';
+import { readDocument, spanOf } from './yamlDocument.js';
 
 export type Collection = YAMLMap | YAMLSeq;
 
@@ -33,9 +32,8 @@ export class EditNodes {
 
   /** @param text has no byte order mark. Returns undefined for a text with errors. */
   static read(text: string): EditNodes | undefined {
-    const { errors, contents } = composeYaml(text.replace(/\r(?!\n)/g, '\n'));
-    if (errors.length > 0 || (contents !== null && resolveAliases(contents).errors.length > 0)) return undefined;
-    return new EditNodes(text, contents);
+    const { errors, contents } = readDocument(text);
+    return errors.length > 0 ? undefined : new EditNodes(text, contents);
   }
 
   get lineBreak(): string {
@@ -50,7 +48,7 @@ export class EditNodes {
 
   /** Returns the list item at this offset. A map in block style begins with its first key. */
   itemAt(offset: number): ItemPlace | undefined {
-    for (const list of this.lists(this.root)) {
+    for (const list of this.collections(this.root).filter(isSeq)) {
       const index = list.items.findIndex((item) => spanOf(item)?.start === offset);
       if (index >= 0) return { list, index };
     }
@@ -92,8 +90,8 @@ export class EditNodes {
     return end;
   }
 
-  pairSpan({ key, value }: Pair): Span {
-    const pair = { key, value } as Pair;
+  pairSpan(pair: Pair): Span {
+    const { key, value } = pair;
     return { start: this.startOf(key), end: isEmptyValue(value) ? this.afterColon(pair) : this.endOf(value) };
   }
 
@@ -136,28 +134,20 @@ export class EditNodes {
 
   private indexed(): Map<number, PairPlace> {
     const found = new Map<number, PairPlace>();
-    for (const place of this.pairs(this.root)) {
-      const start = spanOf(place.pair.key)?.start;
-      if (start !== undefined && !found.has(start)) found.set(start, place);
+    for (const map of this.collections(this.root).filter(isMap)) {
+      for (const [index, pair] of map.items.entries()) {
+        const start = spanOf(pair.key)?.start;
+        if (start !== undefined) found.set(start, { map, index, pair });
+      }
     }
     return found;
   }
 
-  private *pairs(node: unknown): Generator<PairPlace> {
-    if (isSeq(node)) for (const item of node.items) yield* this.pairs(item);
-    if (!isMap(node)) return;
-    for (const [index, pair] of node.items.entries()) {
-      yield { map: node, index, pair };
-      yield* this.pairs(pair.value);
-    }
-  }
-
-  private *lists(node: unknown): Generator<YAMLSeq> {
-    if (isSeq(node)) {
-      yield node;
-      for (const item of node.items) yield* this.lists(item);
-    }
-    if (isMap(node)) for (const pair of node.items) yield* this.lists(pair.value);
+  /** Returns all maps and lists below a node. */
+  private collections(node: unknown): Collection[] {
+    if (!isMap(node) && !isSeq(node)) return [];
+    const items: readonly unknown[] = node.items;
+    return [node, ...items.flatMap((item) => this.collections(isPair(item) ? item.value : item))];
   }
 }
 
