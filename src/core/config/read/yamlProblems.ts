@@ -1,20 +1,37 @@
 /**
- * Turns the YAML library's errors into problems. Clear messages stay. Their quotations of the file are cut off, because
+ * Reads the YAML of a file, and turns the YAML library's errors into problems. Clear messages stay. Their quotations of the file are cut off, because
  * they may be secrets.
  */
+import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Problem } from '../../base/problem.js';
 import { nearest } from '../../base/nearest.js';
 import { clipped } from '../../base/text.js';
-import type { FilePlaces } from './places.js';
+import { FilePlaces } from './places.js';
 import { problem, shortened, type Spot } from '../problems.js';
+import type { ValueNode } from '../../yaml/valueNodes.js';
 import type { YamlError } from '../../yaml/yamlDocument.js';
+import { readYaml } from '../../yaml/yamlTree.js';
 
 const mostShown = 10;
 
-export function yamlProblems(places: FilePlaces, errors: readonly YamlError[]): Problem[] {
-  return withoutConsequences(errors)
-    .slice(0, mostShown)
-    .map((error) => yamlSyntax({ place: places.visible(error.span) }, error));
+interface YamlFile {
+  readonly places: FilePlaces;
+  /** Undefined for a text with errors. */
+  readonly root: ValueNode | undefined;
+  readonly problems: readonly Problem[];
+}
+
+export function readYamlFile(file: string, written: string): YamlFile {
+  // Editors keep the mark out of the document, so positions are counted without it.
+  const text = withoutMark(written);
+  const places = new FilePlaces(file, text);
+  const { errors, warnings, root } = readYaml(text);
+  const found = withoutConsequences(errors).slice(0, mostShown);
+  const problems = [
+    ...found.map((error) => yamlSyntax({ place: places.visible(error.span) }, error)),
+    ...warnings.map((warning) => yamlWarning(places, warning)),
+  ];
+  return { places, root: errors.length > 0 ? undefined : root, problems };
 }
 
 /** Leaves out the consequences of an earlier error: behind a lost structure, everything looks wrong. */
@@ -28,7 +45,7 @@ function ofStructure({ kind, ...rest }: YamlError): boolean {
 }
 
 /** Makes a warning: the file is read, but perhaps not as it was meant. */
-export function yamlWarning(places: FilePlaces, error: YamlError): Problem {
+function yamlWarning(places: FilePlaces, error: YamlError): Problem {
   const said = error.kind === 'syntax' ? asClause(withoutQuotation(error.id, error.message)) : words(error).message;
   const message = `YAML: ${said}; it is ignored.`;
   const fix =
