@@ -70,7 +70,7 @@ function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]
     if (slot.role === 'key' && before === '' && written.has(key)) return [];
     if (hasSource && sources.includes(key)) return [];
     if (doc.transport && transport && doc.transport !== transport) return [];
-    const block = slot.flow ? (doc.flow ?? doc.block) : doc.block;
+    const block = (slot.flow ? doc.flow : undefined) ?? doc.block ?? ': ';
     const rest = slot.complete ? '' : block;
     return [
       {

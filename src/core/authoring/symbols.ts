@@ -137,15 +137,7 @@ class Walk {
           this.found.push({ kind, name: value.value, entry, server, span: value.span, shownAt, hasDefault });
         }
         return;
-      case 'any':
-      case 'one':
-      case 'truth':
-      case 'choice':
-      case 'duration':
-      case 'port':
-      case 'size':
-      case 'zeroOrOne':
-      case 'sections':
+      default:
         return;
     }
   }

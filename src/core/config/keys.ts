@@ -68,8 +68,8 @@ export interface KeyDoc {
   readonly isRequired?: true;
   readonly transport?: Transport;
   readonly value: ValueShape;
-  /** A snippet for the text behind the key in block style, with `: ` or the line break. */
-  readonly block: string;
+  /** A snippet for the text behind the key in block style, with `: ` or the line break. By default it is `: `. */
+  readonly block?: string;
   /** The same in flow style. */
   readonly flow?: string;
 }
@@ -78,20 +78,23 @@ const patternDetails =
   '`*` matches any text, including none. Every other character matches itself, and case matters. ' +
   'Patterns are matched against the names that the server gives.';
 
-const whitelist = (things: string): KeyDoc => ({
-  summary: `Patterns of the ${things} to publish.`,
-  details: `Without a blacklist, only names that a pattern matches are published; an empty list publishes all. With a blacklist, this list names exceptions from it.\n\n${patternDetails}`,
+const patterns = (summary: string, details: string): KeyDoc => ({
+  summary,
+  details: `${details}\n\n${patternDetails}`,
   value: { kind: 'texts', of: 'pattern' },
   block: ":\n  - '$1'",
   flow: ": ['$1']",
 });
 
-const blacklist = (things: string): KeyDoc => ({
-  summary: `Patterns of the ${things} to keep out.`,
-  details: `A name that a pattern matches is kept out, unless the whitelist matches it too. All other names are published.\n\n${patternDetails}`,
-  value: { kind: 'texts', of: 'pattern' },
-  block: ":\n  - '$1'",
-  flow: ": ['$1']",
+const filters = (things: string): { readonly whitelist: KeyDoc; readonly blacklist: KeyDoc } => ({
+  whitelist: patterns(
+    `Patterns of the ${things} to publish.`,
+    'Without a blacklist, only names that a pattern matches are published; an empty list publishes all. With a blacklist, this list names exceptions from it.',
+  ),
+  blacklist: patterns(
+    `Patterns of the ${things} to keep out.`,
+    'A name that a pattern matches is kept out, unless the whitelist matches it too. All other names are published.',
+  ),
 });
 
 const affix = (summary: string): KeyDoc => ({ summary, value: { kind: 'text', of: 'affix' }, block: ": '$1'" });
@@ -110,7 +113,6 @@ const duration = (summary: string, key: keyof Timeouts): KeyDoc => ({
   details: 'A number of milliseconds, or `250ms`, `30s`, `10m`.',
   byDefault: durationText(defaultTimeouts[key]),
   value: { kind: 'duration' },
-  block: ': ',
 });
 
 /** The keys of each level. */
@@ -141,7 +143,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
           { value: 'streamable_http', summary: 'A server at a URL. Older HTTP+SSE servers work too.' },
         ],
       },
-      block: ': ',
     },
     command: {
       isRequired: true,
@@ -149,7 +150,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       summary: 'The program to start, without a shell.',
       details: 'A name on `PATH`, or a path. Its arguments belong in `args`.',
       value: { kind: 'text', of: 'command' },
-      block: ': ',
     },
     args: {
       transport: 'stdio',
@@ -164,7 +164,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       summary: 'The folder in which the command runs, relative to the workspace folder. It must exist.',
       byDefault: 'the workspace folder',
       value: { kind: 'text', of: 'folder' },
-      block: ': ',
     },
     env: {
       transport: 'stdio',
@@ -218,7 +217,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       summary: 'Whether the server may start. With `false` it is listed, but never started.',
       byDefault: 'true',
       value: { kind: 'truth' },
-      block: ': ',
     },
     'truely-stateless': {
       summary: 'Whether all conversations share one instance of the server.',
@@ -226,7 +224,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
         '`true`: one instance for all conversations, for a server that keeps nothing between calls. `false`: each conversation has its own instance.\n\nThe spelling is part of the format.',
       byDefault: 'false',
       value: { kind: 'truth' },
-      block: ': ',
     },
     start: {
       summary: 'When the server starts.',
@@ -243,7 +240,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
           },
         ],
       },
-      block: ': ',
     },
     spare: {
       summary: 'Whether a spare instance is started for the next conversation.',
@@ -251,7 +247,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
         '`1`: when a conversation takes an instance, a spare one starts for the next conversation. This applies if each conversation has its own instance, and after two conversations with the server in the workspace. `0`: the first call of a conversation starts its instance.',
       byDefault: '1',
       value: { kind: 'zeroOrOne' },
-      block: ': ',
     },
     tools: {
       summary: 'Which tools of the server agents see.',
@@ -284,8 +279,7 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
     },
   },
   tools: {
-    whitelist: whitelist('tools'),
-    blacklist: blacklist('tools'),
+    ...filters('tools'),
     transform: transform('tools'),
     override: {
       summary: 'Descriptions and arguments of single tools, by the names that the server gives.',
@@ -312,12 +306,10 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
     fixed: {
       summary: 'The value that every call sends. Agents do not see the argument.',
       value: { kind: 'any' },
-      block: ': ',
     },
     default: {
       summary: 'The value that a call sends if the agent gives none. The schema names it.',
       value: { kind: 'any' },
-      block: ': ',
     },
     allow: {
       summary: 'Patterns of the texts that a call may send. Other calls are refused.',
@@ -327,10 +319,9 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       block: ": ['$1']",
     },
   },
-  prompts: { whitelist: whitelist('prompts'), blacklist: blacklist('prompts'), transform: transform('prompts') },
+  prompts: { ...filters('prompts'), transform: transform('prompts') },
   resources: {
-    whitelist: whitelist('resources'),
-    blacklist: blacklist('resources'),
+    ...filters('resources'),
     mimeTypes: {
       summary: 'The media types of the resources to publish. Without this key, all are published.',
       value: { kind: 'texts', of: 'mediaType' },
@@ -339,7 +330,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
     maxBytes: {
       summary: 'The largest resource that may be read, in bytes.',
       value: { kind: 'size' },
-      block: ': ',
     },
   },
   manual: {
@@ -387,7 +377,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
           { value: 'client_credentials', summary: 'The client itself, with its secret or key. No person is asked.' },
         ],
       },
-      block: ': ',
     },
     clientId: {
       summary: 'The id that the authorization server knows this client by.',
@@ -421,7 +410,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       summary: 'The port of the redirect address `http://127.0.0.1:PORT/callback` with which the client is registered.',
       byDefault: 'any',
       value: { kind: 'port' },
-      block: ': ',
     },
   },
   reference: {
@@ -434,14 +422,12 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       summary: 'The environment variable of the editor whose value is copied when the server starts.',
       details: 'If it is not set, the server does not start. If the value changes, the server counts as changed.',
       value: { kind: 'text', of: 'variable' },
-      block: ': ',
     },
     secret: {
       summary: 'The name of a secret. You enter its value once; it is stored outside the config files.',
       details:
         'In the editor, *MCP Toolsets: Set Secret…* stores it in the secret storage. On the command line, `mcp-toolsets secret set NAME` stores it in the keyring of the system.',
       value: { kind: 'text', of: 'secretName' },
-      block: ': ',
     },
     command: {
       summary: 'A program that prints the value, with its arguments; it runs when the server starts.',
