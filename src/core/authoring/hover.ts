@@ -10,7 +10,7 @@ import type { Transform } from '../config/model.js';
 import { sketch } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
 import { readYaml } from '../yaml/yamlTree.js';
-import { textOf, type ValueNode } from '../yaml/valueNodes.js';
+import { textOf, valueIn, type ValueNode } from '../yaml/valueNodes.js';
 import { isValidName, transformName } from '../tools/names.js';
 import { compilePattern } from '../tools/patterns.js';
 import { documentation } from './completion.js';
@@ -124,14 +124,11 @@ function transformText(symbol: Extract<ConfigSymbol, { kind: 'transform' }>, dep
 }
 
 function transformOf(node: ValueNode): Transform | undefined {
-  if (node.kind !== 'map') return undefined;
-  const suffix = node.entries.get('suffix')?.value;
-  const prefix = node.entries.get('prefix')?.value;
+  const [suffix, prefix] = [valueIn(node, 'suffix'), valueIn(node, 'prefix')];
   const add = textOf(suffix) ?? textOf(prefix);
   if (suffix && prefix) return undefined;
   if (add !== undefined) return suffix ? { kind: 'suffix', add } : { kind: 'prefix', add };
-  if (prefix?.kind !== 'map') return undefined;
-  const [remove, added] = [textOf(prefix.entries.get('remove')?.value), textOf(prefix.entries.get('add')?.value)];
+  const [remove, added] = [textOf(valueIn(prefix, 'remove')), textOf(valueIn(prefix, 'add'))];
   return remove === undefined || added === undefined ? undefined : { kind: 'replacePrefix', remove, add: added };
 }
 

@@ -27,7 +27,7 @@ import { TextPositions } from '../yaml/textPositions.js';
 import { everySyntax, piecesOf } from '../config/foreignReferences.js';
 import { isSecretName } from '../config/read/references.js';
 import { readYaml } from '../yaml/yamlTree.js';
-import { textOf, type ValueNode } from '../yaml/valueNodes.js';
+import { textOf, valueIn, type ValueNode } from '../yaml/valueNodes.js';
 import {
   argumentsOfCommand,
   duplicateKey,
@@ -308,8 +308,7 @@ export class QuickFixes {
 
   /** Inserts the transport that fits the other keys. */
   private missingTransport({ server }: Problem, nodes: EditNodes, how: 'alone' | 'together'): QuickFix[] {
-    const servers = this.root.kind === 'map' ? this.root.entries.get('servers')?.value : undefined;
-    const body = servers?.kind === 'map' && server !== undefined ? servers.entries.get(server)?.value : undefined;
+    const body = valueIn(this.root, 'servers', server ?? '');
     if (server === undefined || body?.kind !== 'map' || body.entries.has('transport')) return [];
     if (body.entries.has('url') === body.entries.has('command')) return [];
     // A renamed key becomes the transport.

@@ -11,7 +11,7 @@ import { asText } from '../base/text.js';
 import { EditNodes, isScalar, isSeq, spanOf } from '../yaml/editNodes.js';
 import { appendItem, applyEdits, insertion, removeItem, valueEdit } from '../yaml/edits.js';
 import { readYaml } from '../yaml/yamlTree.js';
-import { isEmpty, textOf, type MapEntry, type ValueNode } from '../yaml/valueNodes.js';
+import { isEmpty, textOf, valueIn, type MapEntry, type ValueNode } from '../yaml/valueNodes.js';
 
 export interface AgentOfMember {
   readonly id: string;
@@ -98,8 +98,7 @@ function toolsOf(node: ValueNode | undefined): string[] {
 
 function hasTools(front: string, wanted: readonly string[]): boolean {
   const { root, errors } = readYaml(front);
-  if (errors.length > 0 || root.kind !== 'map') return false;
-  return isDeepStrictEqual(toolsOf(root.entries.get('tools')?.value), wanted);
+  return errors.length === 0 && isDeepStrictEqual(toolsOf(valueIn(root, 'tools')), wanted);
 }
 
 /** Adds and removes items one by one, so the layout and the comments of the others stay. */

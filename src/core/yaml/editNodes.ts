@@ -42,7 +42,15 @@ export class EditNodes {
 
   /** Returns the pair with a key at this offset. */
   pairAt(offset: number): PairPlace | undefined {
-    this.pairsByStart ??= this.indexed();
+    if (!this.pairsByStart) {
+      this.pairsByStart = new Map();
+      for (const map of this.collections(this.root).filter(isMap)) {
+        for (const [index, pair] of map.items.entries()) {
+          const start = spanOf(pair.key)?.start;
+          if (start !== undefined) this.pairsByStart.set(start, { map, index, pair });
+        }
+      }
+    }
     return this.pairsByStart.get(offset);
   }
 
@@ -132,17 +140,6 @@ export class EditNodes {
     return offset + (/^(?:\s+|#[^\r\n]*)*/.exec(this.text.slice(offset))?.[0].length ?? 0);
   }
 
-  private indexed(): Map<number, PairPlace> {
-    const found = new Map<number, PairPlace>();
-    for (const map of this.collections(this.root).filter(isMap)) {
-      for (const [index, pair] of map.items.entries()) {
-        const start = spanOf(pair.key)?.start;
-        if (start !== undefined) found.set(start, { map, index, pair });
-      }
-    }
-    return found;
-  }
-
   /** Returns all maps and lists below a node. */
   private collections(node: unknown): Collection[] {
     if (!isMap(node) && !isSeq(node)) return [];
@@ -179,4 +176,4 @@ export function endsInBlockScalar(node: unknown): boolean {
   return isBlockScalar(last);
 }
 
-export { isAlias, isMap, isScalar, isSeq, spanOf };
+export { isAlias, isMap, isPair, isScalar, isSeq, spanOf };

@@ -11,6 +11,7 @@ import {
   isBlockScalar,
   isEmptyValue,
   isMap,
+  isPair,
   isScalar,
   isSeq,
   spanOf,
@@ -70,10 +71,18 @@ export function scalarText(value: string, quote: "'" | '"' | '' = ''): string {
 }
 
 export function renameKey(nodes: EditNodes, keyStart: number, name: string): Edits {
-  const key = nodes.pairAt(keyStart)?.pair.key;
-  const span = spanOf(key);
-  if (!isScalar(key) || !span || isBlockScalar(key)) return undefined;
-  return [{ span, text: scalarText(name, quoteOf(key)) }];
+  return scalarEdit(nodes.pairAt(keyStart)?.pair.key, name);
+}
+
+export function replaceItem(nodes: EditNodes, itemStart: number, value: string): Edits {
+  const place = nodes.itemAt(itemStart);
+  return scalarEdit(place?.list.items[place.index], value);
+}
+
+/** Keeps the quotes. */
+function scalarEdit(node: unknown, text: string): Edits {
+  const span = spanOf(node);
+  return isScalar(node) && span && !isBlockScalar(node) ? [{ span, text: textLike(node, text) }] : undefined;
 }
 
 /** Replaces the scalar or alias at a key. A `text` keeps its quotes. `raw` is written as given. */
@@ -81,14 +90,6 @@ export function replaceValue(nodes: EditNodes, keyStart: number, value: string, 
   const pair = nodes.pairAt(keyStart)?.pair;
   if (!pair) return undefined;
   return valueEdit(nodes, { pair }, isScalar(pair.value) && kind === 'text' ? textLike(pair.value, value) : value);
-}
-
-export function replaceItem(nodes: EditNodes, itemStart: number, value: string): Edits {
-  const place = nodes.itemAt(itemStart);
-  const item: unknown = place?.list.items[place.index];
-  const span = spanOf(item);
-  if (!isScalar(item) || !span || isBlockScalar(item)) return undefined;
-  return [{ span, text: textLike(item, value) }];
 }
 
 /** Removes the list item at an offset, even the last one. */
@@ -237,7 +238,7 @@ function removeInFlow(nodes: EditNodes, collection: Collection, index: number, s
   }
   const before: unknown = collection.items[index - 1];
   if (before === undefined) return [{ span, text: '' }];
-  const beforeEnd = isPairLike(before) ? nodes.pairSpan(before).end : nodes.endOf(before);
+  const beforeEnd = isPair(before) ? nodes.pairSpan(before).end : nodes.endOf(before);
   const start = nodes.skipBlank(beforeEnd);
   if (nodes.text[start] !== ',') return undefined;
   if (nodes.text.slice(start + 1, span.start).trim() === '') return [{ span: { start, end: span.end }, text: '' }];
@@ -245,10 +246,6 @@ function removeInFlow(nodes: EditNodes, collection: Collection, index: number, s
     { span: { start, end: start + 1 }, text: '' },
     { span, text: '' },
   ];
-}
-
-function isPairLike(node: unknown): node is PairPlace['pair'] {
-  return typeof node === 'object' && node !== null && 'key' in node && 'value' in node;
 }
 
 function hasAnchor(text: string): boolean {

@@ -56,6 +56,11 @@ export function textOf(node: ValueNode | undefined): string | undefined {
   return typeof node.value === 'string' ? node.value : node.source;
 }
 
+/** Returns the value at a path of keys. */
+export function valueIn(node: ValueNode | undefined, ...keys: readonly string[]): ValueNode | undefined {
+  return keys.reduce((map, key) => (map?.kind === 'map' ? map.entries.get(key)?.value : undefined), node);
+}
+
 export function plainValue(node: ValueNode): unknown {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'list') return node.items.map(plainValue);

@@ -4,7 +4,7 @@
  */
 import { mask, withoutArgumentSecrets } from '../../base/secrets.js';
 import { readYaml } from '../../yaml/yamlTree.js';
-import { isEmpty, plainValue, type ValueNode } from '../../yaml/valueNodes.js';
+import { isEmpty, plainValue, valueIn, type ValueNode } from '../../yaml/valueNodes.js';
 
 /** Returns undefined for an unreadable text, because any part of it may be a secret. */
 export function redactedConfig(text: string): string | undefined {
@@ -60,7 +60,7 @@ function members(node: ValueNode, show: (key: string, value: ValueNode) => unkno
 
 /** A reference keeps the name of its variable. */
 function variableOf(node: ValueNode): unknown {
-  const variable = node.kind === 'map' ? node.entries.get('env')?.value : undefined;
+  const variable = valueIn(node, 'env');
   if (variable?.kind !== 'scalar') return mask;
   return /^[A-Za-z_]\w*$/.test(String(variable.value)) ? { env: variable.value } : mask;
 }

@@ -21,7 +21,7 @@ import {
   valueEdit,
   withoutOverlaps,
 } from '../../yaml/edits.js';
-import { isEmpty, plainValue, textOf, type ValueNode } from '../../yaml/valueNodes.js';
+import { isEmpty, plainValue, textOf, valueIn } from '../../yaml/valueNodes.js';
 import { readYaml } from '../../yaml/yamlTree.js';
 import { transportOfKey } from '../keys.js';
 
@@ -182,9 +182,8 @@ function enabledOf(text: string): Map<string, boolean> | undefined {
 /** Returns each server as plain values with aliases and merges resolved, or undefined for an unreadable text. */
 export function serverValues(text: string): Map<string, PlainMap> | undefined {
   const { errors, root } = readYaml(text);
-  if (errors.length > 0 || root.kind !== 'map') return undefined;
-  const servers = root.entries.get('servers')?.value;
-  if (servers?.kind !== 'map') return undefined;
+  const servers = valueIn(root, 'servers');
+  if (errors.length > 0 || servers?.kind !== 'map') return undefined;
   return new Map(
     [...servers.entries].map(([id, { value }]) => {
       const plain = plainValue(value);
@@ -207,10 +206,6 @@ export function toolFilterOf(text: string, server: string): NameFilter | undefin
     return texts.includes(undefined) ? undefined : texts.filter((one) => one !== undefined);
   });
   return whitelist && blacklist && { whitelist, blacklist };
-}
-
-function valueIn(node: ValueNode | undefined, ...keys: readonly string[]): ValueNode | undefined {
-  return keys.reduce((map, key) => (map?.kind === 'map' ? map.entries.get(key)?.value : undefined), node);
 }
 
 /** Removes and appends items until the lists of tools are as wanted. An empty list goes with its key. */

@@ -130,6 +130,10 @@ export class NodeReader {
     return misspelt ? this.worsen(misspelt.problem) : this.note(make());
   }
 
+  missingKey(entries: Entries, at: problems.Spot, owner: string, key: string, example: string): undefined {
+    return this.missing(entries, [key], () => problems.missingKey(at, owner, key, example));
+  }
+
   /** Returns the entries of a map of fixed keys. */
   table(level: KeyLevel, entry: MapEntry | undefined, fix: string): Entries {
     const map = this.map(entry, fix);
@@ -219,6 +223,9 @@ export class NodeReader {
 
 /** Reads one server's entry, or the file around the servers. */
 export class EntryReader extends NodeReader {
+  /** False for a disabled server: its references need no values, and its folder need not exist. */
+  starts = true;
+
   constructor(
     server: string | undefined,
     places: FilePlaces,

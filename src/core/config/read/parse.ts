@@ -68,6 +68,8 @@ export function readServers(
 /** Reads one entry under `servers:` as a definition, or as an unusable entry, because one bad entry costs one entry (C4). */
 export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServer {
   const id = entry.key;
+  const enabled = !isSwitchedOff(entry);
+  reader.starts = enabled;
   const places = serverPlaces(reader.places, entry);
   if (!entry.keyIsText || !/^[a-zA-Z0-9_-]{1,64}$/.test(id)) {
     reader.note(problems.serverIdInvalid(reader.atKey(entry), id));
@@ -76,7 +78,6 @@ export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServ
   const { source } = reader;
   const from = { id, source: source.file, origin: source.origin ?? 'folder' };
   const { failed } = reader;
-  const enabled = !isSwitchedOff(entry);
   if (!enabled) reader.soften();
   if (definition === undefined || failed) return { kind: 'invalid', ...from, enabled, places };
   return { kind: 'valid', ...from, definition };
@@ -105,13 +106,13 @@ function readDefinition(
   const trulyStateless = reader.truth(entries.get('truely-stateless')) ?? false;
   const start = readStart(reader, entries.get('start'));
   const spare = readSpare(reader, entries.get('spare'));
-  const launch = readLaunch(reader, entry, entries, enabled);
-  const tools = readFilter(reader, 'tools', entries.get('tools'));
+  const launch = readLaunch(reader, entry, entries);
+  const tools = readFilter(reader, 'tools', entries);
   const transform = readToolTransform(reader, entries.get('transform'), tools.entries.get('transform'));
   const overrides = readOverrides(reader, tools.entries.get('override'));
-  const prompts = readFilter(reader, 'prompts', entries.get('prompts'));
+  const prompts = readFilter(reader, 'prompts', entries);
   const promptTransform = readTransform(reader, prompts.entries.get('transform'));
-  const resources = readFilter(reader, 'resources', entries.get('resources'));
+  const resources = readFilter(reader, 'resources', entries);
   const resourceLimits = readResourceLimits(reader, resources.entries);
   const manual = readManual(reader, entries.get('manual'));
   const timeouts = readTimeouts(reader, entries.get('timeouts'));

@@ -2,7 +2,7 @@
  * Reads the view of an entry (C3, N1 to N3): filters, transforms, timeouts and `manual`, the text about a toolset in a file
  * shared with Dominds. Their changes restart nothing. `contentFile` is left to Dominds.
  */
-import type { Place, Problem } from '../../base/problem.js';
+import type { Problem } from '../../base/problem.js';
 import { defaultTimeouts, milliseconds } from '../durations.js';
 import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
 import type {
@@ -16,27 +16,28 @@ import type {
   Transform,
 } from '../model.js';
 import * as problems from '../problems.js';
-import { isEmpty, plainValue, textOf, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
+import {
+  isEmpty,
+  plainValue,
+  textOf,
+  valueIn,
+  type MapEntry,
+  type MapNode,
+  type ValueNode,
+} from '../../yaml/valueNodes.js';
 
-interface ReadFilter {
-  readonly filter: NameFilter;
-  /** All entries of the table, the patterns included. */
-  readonly entries: Entries;
-}
-
+/** Returns the filter of a table, and all its entries. */
 export function readFilter(
   reader: EntryReader,
   level: 'tools' | 'prompts' | 'resources',
-  entry: MapEntry | undefined,
-): ReadFilter {
-  const entries = reader.table(level, entry, `Write a map, for example \`${level}: { whitelist: ['browser_*'] }\`.`);
-  return {
-    filter: {
-      whitelist: readPatterns(reader, entries.get('whitelist')),
-      blacklist: readPatterns(reader, entries.get('blacklist')),
-    },
-    entries,
-  };
+  server: Entries,
+): { readonly filter: NameFilter; readonly entries: Entries } {
+  const fix = `Write a map, for example \`${level}: { whitelist: ['browser_*'] }\`.`;
+  const entries = reader.table(level, server.get(level), fix);
+  const [whitelist = [], blacklist = []] = ['whitelist', 'blacklist'].map((list) =>
+    readPatterns(reader, entries.get(list)),
+  );
+  return { filter: { whitelist, blacklist }, entries };
 }
 
 function readPatterns(reader: EntryReader, entry: MapEntry | undefined): readonly string[] {
@@ -80,11 +81,18 @@ export function readToolTransform(
 const mostSteps = 20;
 const longestAddition = 1024;
 const fewer = 'Write one prefix and one suffix.';
-const stepFix = "Write `- prefix: 'my_'`, `- prefix: { remove: 'old_', add: 'my_' }` or `- suffix: '_v2'`.";
 
 function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transform | undefined {
   const place = reader.places.item(list, item);
-  const wrong = (found: string): undefined => reader.note(notAStep(reader, place, found));
+  const notAStep = (found: string): Problem =>
+    problems.wrongType(
+      reader.spot(place),
+      'An item of `transform`',
+      'a map with `prefix` or `suffix`',
+      found,
+      "Write `- prefix: 'my_'`, `- prefix: { remove: 'old_', add: 'my_' }` or `- suffix: '_v2'`.",
+    );
+  const wrong = (found: string): undefined => reader.note(notAStep(found));
   if (item.kind !== 'map') return wrong(describe(item));
   const entries = reader.knownEntries('transformItem', item, place);
   const prefix = entries.get('prefix');
@@ -93,15 +101,10 @@ function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transfo
   if (prefix) return readPrefix(reader, prefix);
   if (!suffix) {
     const found = entries.size === 0 ? 'an empty map' : 'neither';
-    return reader.missing(entries, ['prefix', 'suffix'], () => notAStep(reader, place, found));
+    return reader.missing(entries, ['prefix', 'suffix'], () => notAStep(found));
   }
   const add = readAddition(reader, suffix);
   return add === undefined ? undefined : { kind: 'suffix', add };
-}
-
-function notAStep(reader: EntryReader, place: Place, found: string): Problem {
-  const expected = 'a map with `prefix` or `suffix`';
-  return problems.wrongType(reader.spot(place), 'An item of `transform`', expected, found, stepFix);
 }
 
 function readPrefix(reader: EntryReader, entry: MapEntry): Transform | undefined {
@@ -115,9 +118,7 @@ function readReplacement(reader: EntryReader, entry: MapEntry, map: MapNode): Tr
   const part = (key: 'remove' | 'add'): string | undefined => {
     const found = entries.get(key);
     if (found) return readAddition(reader, found);
-    return reader.missing(entries, [key], () =>
-      problems.missingKey(reader.atKey(entry), '`prefix`', key, `${key}: ''`),
-    );
+    return reader.missingKey(entries, reader.atKey(entry), '`prefix`', key, `${key}: ''`);
   };
   const remove = part('remove');
   const add = part('add');
@@ -165,39 +166,28 @@ const longest = 2 ** 31 - 1;
 
 export function readTimeouts(reader: EntryReader, entry: MapEntry | undefined): Timeouts {
   const entries = reader.table('timeouts', entry, 'Write a map, for example `timeouts: { call: 1m }`.');
-  return {
-    connect: readDuration(reader, entries.get('connect')) ?? defaultTimeouts.connect,
-    call: readDuration(reader, entries.get('call')) ?? defaultTimeouts.call,
-    callMax: readDuration(reader, entries.get('callMax')) ?? defaultTimeouts.callMax,
-    idle: readDuration(reader, entries.get('idle')) ?? defaultTimeouts.idle,
-  };
+  const limit = (key: keyof Timeouts): number => readDuration(reader, entries.get(key)) ?? defaultTimeouts[key];
+  return { connect: limit('connect'), call: limit('call'), callMax: limit('callMax'), idle: limit('idle') };
 }
 
 function readDuration(reader: EntryReader, entry: MapEntry | undefined): number | undefined {
   if (!entry) return undefined;
-  const ms = durationOf(entry.value);
+  const written = entry.value.kind === 'scalar' ? entry.value.value : undefined;
+  const ms = typeof written === 'number' ? written : typeof written === 'string' ? milliseconds(written) : NaN;
   const fail = (why: string): undefined =>
     reader.note(problems.durationInvalid(reader.atValue(entry), entry.key, `found ${describe(entry.value)}`, why));
-  if (ms === undefined) return fail(hint(entry.value));
+  if (ms === undefined || Number.isNaN(ms)) return fail(typeof written === 'string' ? hint(written) : '');
   if (ms < 1) return fail(', which is less than 1 ms');
   if (ms > longest) return fail(', which is more than 24 days');
-  if (ms < 1000 && typeof (entry.value.kind === 'scalar' && entry.value.value) === 'number') {
+  if (ms < 1000 && typeof written === 'number') {
     reader.noteWarning(() => problems.durationShort(reader.atValue(entry), entry.key, ms));
   }
   return Math.round(ms);
 }
 
-/** Returns milliseconds, neither rounded nor bounded, or undefined for other values. */
-function durationOf(node: ValueNode): number | undefined {
-  if (node.kind !== 'scalar') return undefined;
-  if (typeof node.value === 'number') return Number.isNaN(node.value) ? undefined : node.value;
-  return typeof node.value === 'string' ? milliseconds(node.value) : undefined;
-}
-
-function hint(node: ValueNode): string {
-  if (node.kind !== 'scalar' || typeof node.value !== 'string') return '';
-  if (/^\d+(\.\d+)?$/.test(node.value)) return ', which has no unit';
-  return /^[\d.]+ ?(h|d|hours?|days?)$/i.test(node.value) ? ', and minutes are the longest unit' : '';
+function hint(written: string): string {
+  if (/^\d+(\.\d+)?$/.test(written)) return ', which has no unit';
+  return /^[\d.]+ ?(h|d|hours?|days?)$/i.test(written) ? ', and minutes are the longest unit' : '';
 }
 
 /** The limit in characters. Instructions and descriptions are part of every request of a model. */
@@ -219,12 +209,8 @@ function readParts(reader: EntryReader, entry: MapEntry, map: MapNode): (string 
 function readText(reader: EntryReader, entry: MapEntry, expected: string): string | undefined {
   const text = textOf(entry.value);
   if (text !== undefined && !text.includes('\0')) return text.trim();
-  return warn(
-    reader,
-    entry,
-    text === undefined ? expected : 'a text without NUL',
-    `Write a text in quotes, for example \`${entry.key}: 'What it is for'\`.`,
-  );
+  const fix = `Write a text in quotes, for example \`${entry.key}: 'What it is for'\`.`;
+  return warn(reader, entry, text === undefined ? expected : 'a text without NUL', fix);
 }
 
 /** An unreadable text for agents must not keep a server from starting. */
@@ -236,23 +222,18 @@ function warn(reader: EntryReader, entry: MapEntry, expected: string, fix: strin
 
 function readSections(reader: EntryReader, entry: MapEntry | undefined): string[] {
   if (!entry) return [];
-  const section = (title: ValueNode | string | undefined, content: ValueNode | undefined): string | undefined => {
-    const [heading, text] = [typeof title === 'string' ? title : textOf(title), textOf(content)];
-    return heading === undefined || text === undefined ? undefined : `## ${heading.trim()}\n\n${text.trim()}`;
-  };
   const { value } = entry;
+  if (isEmpty(value)) return [];
+  const section = (title: string | undefined, content: ValueNode | undefined): string | undefined => {
+    const text = textOf(content);
+    return title === undefined || text === undefined ? undefined : `## ${title.trim()}\n\n${text.trim()}`;
+  };
   const sections =
     value.kind === 'map'
       ? [...value.entries.values()].map((one) => section(one.key, one.value))
       : value.kind === 'list'
-        ? value.items.map((item) =>
-            item.kind === 'map'
-              ? section(item.entries.get('title')?.value, item.entries.get('content')?.value)
-              : undefined,
-          )
-        : value.value === null
-          ? []
-          : [undefined];
+        ? value.items.map((item) => section(textOf(valueIn(item, 'title')), valueIn(item, 'content')))
+        : [undefined];
   const whole = sections.filter((one) => one !== undefined);
   if (whole.length === sections.length) return whole;
   const fix = 'Write a map from titles to texts, or a list of `{ title, content }`.';
