@@ -4,14 +4,15 @@
  *
  * Invariant: never offers a key already in its map, nor the value of a variable.
  */
+import { isSecretName } from '../base/secrets.js';
 import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';
 import { keys, requiredKeys, type KeyDoc, type KeyLevel } from '../config/keys.js';
 import { scalarText } from '../yaml/edits.js';
-import { sketch, type Sketch } from '../yaml/sketch.js';
-import type { Slot } from '../yaml/sketch.js';
-import { itemDrafts, likelihood, valueDrafts } from './completionValues.js';
-import { boxAt, levelOf, placeAt, textOf, type KnownPlace } from './shapes.js';
+import { sketch, type Sketch, type Slot } from '../yaml/sketch.js';
+import { boxAt, levelOf, placeAt, textOf, type KnownPlace, type PlaceShape } from './shapes.js';
 import { escapeSnippet, fit, type CompletionDeps, type Draft, type Suggestion } from './suggestion.js';
+
+const fromEnvironment = "copied from the editor's environment";
 
 /** The number of offered variables before any input. */
 const mostVariables = 200;
@@ -160,8 +161,186 @@ function freeDrafts(of: 'variable' | 'header', typed: string, deps: CompletionDe
   return deps.variables.slice(0, typed === '' ? mostVariables : undefined).map((name) => ({
     label: name,
     kind: 'variable',
-    detail: "copied from the editor's environment",
+    detail: fromEnvironment,
     writes: { kind: 'key', key: name, rest: `: { env: ${escapeSnippet(name)} }` },
     rank: likelihood(name),
+  }));
+}
+
+async function valueDrafts(
+  slot: Slot,
+  place: KnownPlace,
+  deps: CompletionDeps,
+  typed: string,
+): Promise<readonly Draft[]> {
+  const { shape, doc } = place;
+  const snippet = (label: string, detail: string, text: string, rank: number): Draft => ({
+    label,
+    kind: 'value',
+    detail,
+    writes: { kind: 'snippet', snippet: text },
+    rank,
+    always: true,
+    andThen: true,
+  });
+  /** @param name the key of the value */
+  const references = (name = ''): Draft[] => [
+    snippet('{ env: … }', fromEnvironment, `{ env: ${name === '' ? '$1' : `\${1:${name}}`} }`, 1),
+    snippet('{ secret: … }', 'a value that you enter once', `{ secret: \${1:${name || 'NAME'}} }`, 2),
+    snippet('{ command: … }', 'what a program prints', "{ command: ['$1'] }", 3),
+  ];
+  const paths: Paths = (files, kind) => pathDrafts(typed.slice(slot.quote.length), deps, files, kind);
+  switch (shape.kind) {
+    case 'one':
+      return [{ label: '1', kind: 'value', detail: 'the only version', writes: { kind: 'snippet', snippet: '1' } }];
+    case 'truth':
+      return raw(['true', 'false'], doc?.byDefault);
+    case 'zeroOrOne':
+      return raw(['0', '1'], doc?.byDefault);
+    case 'duration':
+      return raw(['10s', '30s', '1m', '5m', '10m', '15m', '30m', '60m'], doc?.byDefault);
+    case 'choice':
+      return shape.values.map(({ value, summary }, rank) => ({
+        label: value,
+        kind: 'value',
+        documentation: asMarkdown(summary),
+        rank,
+      }));
+    case 'item':
+      if (shape.of === 'pattern') return itemDrafts(place, deps);
+      return shape.of === 'argument' ? [...references(), ...(await paths(true, 'quoted'))] : [];
+    case 'texts':
+      return itemDrafts(place, deps, ['[', '$1]']);
+    case 'text':
+      return textDrafts(shape.of, slot, deps, typed, paths);
+    case 'value':
+      return shape.of === 'url'
+        ? [snippet('{ prefix: https://…, env: … }', fromEnvironment, "{ prefix: 'https://$1', env: $2 }", 1)]
+        : references();
+    case 'freeValue':
+      if (shape.of === 'variable') return references(escapeSnippet(shape.name));
+      return [
+        snippet("{ prefix: 'Bearer ', env: … }", 'bearer token', "{ prefix: 'Bearer ', env: $1 }", 0),
+        snippet("{ prefix: 'Bearer ', secret: … }", 'bearer token', "{ prefix: 'Bearer ', secret: ${1:NAME} }", 0),
+        ...references(),
+      ];
+    case 'prefix':
+      return [snippet('{ remove: …, add: … }', 'one prefix for another', "{ remove: '$1', add: '$2' }", 0)];
+    default:
+      return [];
+  }
+}
+
+/** Offers files and folders. @param kind of the text */
+type Paths = (files: boolean, kind: 'text' | 'quoted') => Promise<Draft[]>;
+
+/** Offers the tools of the server, and patterns for families of tools. @param frame the text around each */
+function itemDrafts(
+  { shape, server, selection }: KnownPlace,
+  deps: CompletionDeps,
+  frame?: readonly [string, string],
+): Draft[] {
+  const of = shape.kind === 'texts' || shape.kind === 'item' ? shape.of : 'argument';
+  if (of !== 'pattern' || server === undefined || selection !== 'tools') return [];
+  const writes = (value: string): Required<Draft>['writes'] => {
+    if (!frame) return { kind: 'quoted', value };
+    return { kind: 'snippet', snippet: frame[0] + escapeSnippet(scalarText(value, "'")) + frame[1] };
+  };
+  const tools = deps.tools(server);
+  const families = new Map<string, number>();
+  for (const { original } of tools) {
+    const family = /^[^_.-]+[_.-]/.exec(original)?.[0];
+    if (family !== undefined) families.set(family, (families.get(family) ?? 0) + 1);
+  }
+  return [
+    ...[...families]
+      .filter(([, count]) => count > 1)
+      .map(([family, count]): Draft => {
+        const pattern = `${family}*`;
+        return { label: pattern, kind: 'pattern', detail: `matches ${count} tools`, writes: writes(pattern), rank: 0 };
+      }),
+    ...tools.map(({ original, description }): Draft => ({
+      label: original,
+      kind: 'tool',
+      documentation: formatted`${description}`,
+      writes: writes(original),
+      rank: 100,
+    })),
+  ];
+}
+
+/** Variables of the system, the shell and the editor. */
+const usual =
+  /^(?:VSCODE|ELECTRON|npm_|XDG|LC_|SSH_|DBUS_|_)|^(?:(?:OLD)?PWD|PATH|HOME|HOSTNAME|SHELL|SHLVL|LANG|LANGUAGE|LOGNAME|USER|TERM|DISPLAY|MAIL|TZ|TE?MP|TMPDIR)$/;
+
+/** Orders variables. Names like those of secrets come first, because references are made for secrets. */
+function likelihood(variable: string): number {
+  if (usual.test(variable)) return 2;
+  return isSecretName(variable) ? 0 : 1;
+}
+
+async function textDrafts(
+  of: Extract<PlaceShape, { kind: 'text' }>['of'],
+  slot: Slot,
+  deps: CompletionDeps,
+  typed: string,
+  paths: Paths,
+): Promise<Draft[]> {
+  switch (of) {
+    case 'variable':
+      return deps.variables.map((name) => ({
+        label: name,
+        kind: 'variable',
+        detail: 'is set',
+        // `TOKEN: { env: TOKEN }` is the most usual reference.
+        rank: name === slot.path.at(-2) ? -1 : likelihood(name),
+      }));
+    case 'folder':
+    case 'file':
+      return await paths(of === 'file', 'text');
+    case 'command':
+      if (/^['"]?\./.test(typed)) return await paths(true, 'text');
+      return ['npx', 'node', 'uvx', 'python', 'docker'].map((label, rank) => ({ label, kind: 'value', rank }));
+    case 'scheme':
+      return [
+        { label: 'Bearer ', kind: 'value', detail: 'bearer token', writes: { kind: 'quoted', value: 'Bearer ' } },
+      ];
+    case 'secretName':
+    case 'session':
+    case 'affix':
+    case 'prose':
+      return [];
+  }
+}
+
+/** Offers paths in the workspace folder, one level at a time, as far as the path is typed. */
+async function pathDrafts(
+  typed: string,
+  deps: CompletionDeps,
+  files: boolean,
+  kind: 'text' | 'quoted',
+): Promise<Draft[]> {
+  const parent = typed.slice(0, typed.lastIndexOf('/') + 1);
+  if (parent.startsWith('/') || parent.startsWith('~') || typed.startsWith('-')) return [];
+  const folder = parent.replace(/^\.\//, '').slice(0, -1);
+  const entries = await deps.entries(folder);
+  const drafts = entries
+    .filter(({ name, isFolder }) => name !== '.git' && name !== 'node_modules' && (files || isFolder))
+    .map(({ name, isFolder }): Draft => {
+      const value = parent + name;
+      const [folderOrFile, rank] = isFolder ? (['folder', 4] as const) : (['file', 5] as const);
+      return { label: value, kind: folderOrFile, writes: { kind, value }, rank };
+    });
+  if (parent !== '') return drafts;
+  return [{ label: '.', kind: 'folder', detail: 'the workspace folder', writes: { kind, value: '.' } }, ...drafts];
+}
+
+function raw(values: readonly string[], byDefault: string | undefined): Draft[] {
+  return values.map((value, rank) => ({
+    label: value,
+    kind: 'value',
+    detail: value === byDefault ? 'default' : '',
+    writes: { kind: 'snippet', snippet: value },
+    rank,
   }));
 }

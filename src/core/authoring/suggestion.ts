@@ -43,8 +43,8 @@ export interface Draft {
   readonly kind: Suggestion['kind'];
   readonly detail?: string;
   readonly documentation?: Markdown;
-  /** The kind of text. `text` and `quoted` are scalars; the second always has quotes. */
-  readonly writes:
+  /** The kind of text; by default the label. `text` and `quoted` are scalars; the second always has quotes. */
+  readonly writes?:
     | { readonly kind: 'text' | 'quoted'; readonly value: string }
     /** `rest` is a snippet. */
     | { readonly kind: 'key'; readonly key: string; readonly rest: string }
@@ -77,12 +77,11 @@ export function fit(drafts: readonly Draft[], slot: Slot, typed: string): Sugges
   });
 }
 
-function written({ writes }: Draft, { quote }: Slot): string | undefined {
+function written({ label, writes = { kind: 'text', value: label } }: Draft, { quote }: Slot): string | undefined {
   switch (writes.kind) {
     case 'text':
-      return escapeSnippet(scalarText(writes.value, quote));
     case 'quoted':
-      return escapeSnippet(scalarText(writes.value, quote || "'"));
+      return escapeSnippet(scalarText(writes.value, writes.kind === 'text' ? quote : quote || "'"));
     case 'key':
       return escapeSnippet(quote === '' ? writes.key : scalarText(writes.key, quote)) + writes.rest;
     case 'snippet':

@@ -1,7 +1,13 @@
 /** Retries and ends of a conversation (D4): the decision about another attempt, and the reading of errors. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { afterFailure, failureOf, mostRetries, toolIn, type ModelFailure } from '../../../src/core/minds/modelFailures.js';
+import {
+  afterFailure,
+  failureOf,
+  mostRetries,
+  toolIn,
+  type ModelFailure,
+} from '../../../src/core/minds/modelFailures.js';
 
 const coded = (code: string, message: string): Error =>
   Object.assign(new Error(message), { code, name: 'LanguageModelError' });
