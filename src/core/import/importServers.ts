@@ -63,7 +63,7 @@ export function importServers({ text, file, format: given, taken, isThere, folde
     }
     const context = { dialect, inputs: found.inputs, folders, variables };
     // Names of variables contain the id, so each id is compared with its own translation.
-    const there = heldIds(written, taken).find((id) => {
+    const there = idsFor(written, taken).held.find((id) => {
       const { entry } = translate(id, raw, context);
       return entry && isThere?.(id, entry);
     });
@@ -72,7 +72,7 @@ export function importServers({ text, file, format: given, taken, isThere, folde
       notes.push({ kind: 'skipped', message: `\`${written}\`: the file has it already${as}.` });
       continue;
     }
-    const id = freeId(written, ids);
+    const id = idsFor(written, ids).free;
     const translation = translate(id, raw, context);
     if (translation.entry) {
       ids.add(id);
@@ -123,34 +123,19 @@ function renamed(written: string, taken: ReadonlySet<string>): string {
 /** Beyond this number, a server of the same name in the config file is not compared. */
 const mostHeld = 16;
 
-/** Returns the ids in the config file under which an earlier import may have written a server. */
-function heldIds(written: string, taken: ReadonlySet<string>): string[] {
-  const held: string[] = [];
-  for (const base = plainId(written); held.length < mostHeld;) {
-    const id = numbered(base, held.length + 1);
-    if (!taken.has(id)) break;
-    held.push(id);
-  }
-  return held;
-}
-
-function freeId(written: string, taken: ReadonlySet<string>): string {
-  const base = plainId(written);
-  for (let number = 1; ; number++) {
-    const id = numbered(base, number);
-    if (!taken.has(id)) return id;
-  }
-}
-
-function plainId(written: string): string {
+/** Returns the first free id for a server, and the ids in the config file that an earlier import may have given it. */
+function idsFor(written: string, taken: ReadonlySet<string>): { readonly free: string; readonly held: string[] } {
   const plain =
     written
       .replace(/[^a-zA-Z0-9_-]+/g, '-')
       .replace(/^-+|-+$/g, '')
       .slice(0, 64) || 'server';
-  return plain === builtInToolset ? `${plain}-imported` : plain;
-}
-
-function numbered(base: string, number: number): string {
-  return number === 1 ? base : `${base.slice(0, 60)}-${number}`;
+  const base = plain === builtInToolset ? `${plain}-imported` : plain;
+  const held: string[] = [];
+  let free = base;
+  for (let number = 2; taken.has(free); number++) {
+    held.push(free);
+    free = `${base.slice(0, 60)}-${number}`;
+  }
+  return { free, held: held.slice(0, mostHeld) };
 }

@@ -64,7 +64,8 @@ class Translator {
     const transport = this.transport();
     if (transport === undefined) return { entry: undefined, notes: this.notes };
     const inputs = new Map([...this.context.inputs, ...this.userVariables()]);
-    const values = new Values(this.id, { ...this.context, inputs }, this.notes);
+    const context = { ...this.context, inputs };
+    const values = new Values(this.id, context, (kind, message) => this.note(kind, message));
     const launch = transport === 'stdio' ? this.program(values) : this.address(values);
     if (launch === undefined) return { entry: undefined, notes: this.notes };
     const entry: ImportedEntry = { transport, ...launch };

@@ -71,9 +71,7 @@ export interface TranslationContext {
 }
 
 /** The place and the name of a secret in a text. */
-interface NamedSecret {
-  readonly start: number;
-  readonly end: number;
+interface NamedSecret extends SecretSpan {
   /** The name of the option, variable, header or parameter, or an empty text. */
   readonly name: string;
 }
@@ -98,7 +96,7 @@ export class Values {
   constructor(
     private readonly server: string,
     private readonly context: TranslationContext,
-    private readonly notes: ImportNote[],
+    private readonly note: (kind: ImportNote['kind'], message: string) => void,
   ) {}
 
   /** @param kept the names of variables with values in the program's own storage */
@@ -108,7 +106,7 @@ export class Values {
       wanted: (secret) => (secret === undefined ? `${this.server}_${name}` : name),
       secrets: (text) => (isSecret(name, text) ? [{ start: 0, end: text.length, name }] : []),
     }));
-    for (const name of kept) env[name] ??= this.secret(name, '', '', `\`env.${name}\``);
+    for (const name of kept) env[name] ??= this.secret(name, nothing, `\`env.${name}\``);
     return Object.keys(env).length > 0 ? env : undefined;
   }
 
@@ -128,7 +126,7 @@ export class Values {
     });
     const headers = this.map(table, slotOf);
     const add = (name: string, variable: string, prefix: string): void => {
-      headers[name] = this.variable(variable, undefined, prefix, '', slotOf(name));
+      headers[name] = this.variable(variable, undefined, { prefix, suffix: '' }, slotOf(name));
     };
     for (const [name, variable] of Object.entries(variables)) add(name, asText(variable), '');
     if (bearer !== undefined) add('Authorization', bearer, 'Bearer ');
@@ -143,7 +141,7 @@ export class Values {
         secret !== undefined && /^[A-Z][A-Z0-9_]+$/.test(secret)
           ? secret
           : `${this.server}_${secret === undefined ? `ARGUMENT_${index + 1}` : secret.replace(/^-+/, '') || 'SECRET'}`,
-      secrets: (text) => argumentSecrets(text, before),
+      secrets: (text) => namedSecrets(text, before ?? ''),
     });
   }
 
@@ -151,7 +149,7 @@ export class Values {
     return this.value(written, {
       where: 'the URL',
       wanted: (secret = 'URL') => `${this.server}_${secret}`,
-      secrets: urlSecrets,
+      secrets: (text) => namedSecrets(text),
     });
   }
 
@@ -179,12 +177,12 @@ export class Values {
     const [only] = references;
     if (only === undefined) return this.literal(joined(pieces), slot);
     const at = pieces.indexOf(only);
-    const [prefix, suffix] = [joined(pieces.slice(0, at)), joined(pieces.slice(at + 1))];
-    const isOpen = slot.secrets(prefix).length === 0 && slot.secrets(suffix).length === 0;
+    const around = { prefix: joined(pieces.slice(0, at)), suffix: joined(pieces.slice(at + 1)) };
+    const isOpen = slot.secrets(around.prefix).length === 0 && slot.secrets(around.suffix).length === 0;
     if (references.length === 1 && isOpen) {
-      if (only.kind === 'variable') return this.variable(only.name, only.fallback, prefix, suffix, slot);
-      if (only.kind === 'input') return this.input(only.id, prefix, suffix, slot);
-      if (only.kind === 'secret') return this.secret(only.name, prefix, suffix, slot.where);
+      if (only.kind === 'variable') return this.variable(only.name, only.fallback, around, slot);
+      if (only.kind === 'input') return this.input(only.id, around, slot);
+      if (only.kind === 'secret') return this.secret(only.name, around, slot.where);
     }
     const name = variables.name(slot.wanted(undefined), this.server, written);
     const from = references.map((piece) => (piece.kind === 'text' ? '' : `\`${piece.written}\``)).join(' and ');
@@ -192,42 +190,36 @@ export class Values {
     return { env: name };
   }
 
-  private variable(
-    written: string,
-    fallback: string | undefined,
-    prefix: string,
-    suffix: string,
-    slot: Slot,
-  ): ImportedValue {
+  private variable(written: string, fallback: string | undefined, around: Around, slot: Slot): ImportedValue {
     const { where } = slot;
     const isMistaken = isSecret('', written);
     const name = isMistaken ? this.context.variables.name(slot.wanted(undefined), this.server, written) : written;
-    const byDefault = openDefault(name, fallback, prefix, suffix, slot);
+    const byDefault = openDefault(name, fallback, around, slot);
     if (isMistaken) {
       this.note('set', `Set the variable \`${name}\` for ${where}: the file has a secret in the place of its name.`);
     } else if (fallback !== undefined && byDefault === undefined) {
       this.note('set', `Set the variable \`${name}\` for ${where}: its default looks like a secret and is left out.`);
     }
-    return reference('env', prefix, name, suffix, byDefault);
+    return reference('env', name, around, byDefault);
   }
 
-  private input(id: string, prefix: string, suffix: string, slot: Slot): ImportedValue {
+  private input(id: string, around: Around, slot: Slot): ImportedValue {
     const { inputs, variables } = this.context;
     const name = variables.name(id, this.server, `input:${id}`);
     const { description = '', byDefault, isPassword } = inputs.get(id) ?? {};
     const what = description === '' ? '' : ` (“${withoutSecrets(description).slice(0, 80)}”)`;
     const todo = isPassword ? `Enter the secret \`${name}\`` : `Set the variable \`${name}\``;
     this.note('set', `${todo} for ${slot.where}: the value that the other program asks for${what}.`);
-    if (isPassword) return reference('secret', prefix, name, suffix);
-    return reference('env', prefix, name, suffix, openDefault(name, byDefault, prefix, suffix, slot));
+    if (isPassword) return reference('secret', name, around);
+    return reference('env', name, around, openDefault(name, byDefault, around, slot));
   }
 
   /** Refers to a secret in the program's own storage. */
-  private secret(name: string, prefix: string, suffix: string, where: string): ImportedValue {
+  private secret(name: string, around: Around, where: string): ImportedValue {
     const { dialect, variables } = this.context;
     const wanted = variables.name(name, this.server, `secret:${name}`);
     this.note('set', `Enter the secret \`${wanted}\` for ${where}: ${dialect.program} keeps it outside the file.`);
-    return reference('secret', prefix, wanted, suffix);
+    return reference('secret', wanted, around);
   }
 
   private literal(text: string, slot: Slot): ImportedValue {
@@ -253,7 +245,7 @@ export class Values {
     const prefix = text.slice(0, secret.start);
     const without = /^\w+\s+$/.test(prefix) ? `, without “${prefix.trim()}”` : '';
     this.note('set', `Enter the secret \`${name}\`: the one in ${slot.where}${without}.`);
-    return reference('secret', prefix, name, text.slice(secret.end));
+    return reference('secret', name, { prefix, suffix: text.slice(secret.end) });
   }
 
   /** Returns text for a reference in an argument if the entry sets the variable: the started program reads it. */
@@ -291,18 +283,21 @@ export class Values {
     }
     return pieces;
   }
-
-  private note(kind: ImportNote['kind'], message: string): void {
-    this.notes.push({ kind, server: this.server, message });
-  }
 }
+
+/** The text around a reference. */
+interface Around {
+  readonly prefix: string;
+  readonly suffix: string;
+}
+
+const nothing: Around = { prefix: '', suffix: '' };
 
 /** Returns a default, unless the name of the variable or the place of the value makes it a secret. */
 function openDefault(
   variable: string,
   byDefault: string | undefined,
-  prefix: string,
-  suffix: string,
+  { prefix, suffix }: Around,
   { secrets }: Slot,
 ): string | undefined {
   if (byDefault === undefined || isSecret(variable, byDefault)) return undefined;
@@ -311,14 +306,13 @@ function openDefault(
 
 function reference(
   kind: 'env' | 'secret',
-  prefix: string,
   name: string,
-  suffix: string,
+  { prefix, suffix }: Around,
   byDefault?: string,
 ): ImportedValue {
   return {
     ...(prefix !== '' && { prefix }),
-    ...(kind === 'env' ? { env: name } : { secret: name }),
+    [kind]: name,
     ...(suffix !== '' && { suffix }),
     ...(byDefault !== undefined && { default: byDefault }),
   } as ImportedValue;
@@ -326,15 +320,6 @@ function reference(
 
 function joined(pieces: readonly Piece[]): string {
   return pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
-}
-
-function urlSecrets(text: string): NamedSecret[] {
-  return named(text, secretSpansOf(text), '');
-}
-
-/** @param before the previous argument, perhaps its option */
-function argumentSecrets(arg: string, before: string | undefined): NamedSecret[] {
-  return named(arg, secretSpansOf(arg, before ?? ''), before?.startsWith('-') === true ? before : '');
 }
 
 /** The longest name with the signs behind it. A text may have many secrets, so the search back has a limit. */
@@ -352,8 +337,10 @@ function nameBefore(text: string): string | undefined {
   return /[A-Za-z_][\w.-]*$/.exec(sign.slice(0, -1).trimEnd())?.[0];
 }
 
-function named(text: string, spans: readonly SecretSpan[], option: string): NamedSecret[] {
-  return spans.flatMap(({ start, end }) => {
+/** @param before of an argument: the previous one, perhaps its option */
+function namedSecrets(text: string, before?: string): NamedSecret[] {
+  const option = before?.startsWith('-') === true ? before : '';
+  return secretSpansOf(text, before).flatMap(({ start, end }) => {
     // The started program expands such references, for example `mcp-remote`.
     if (start >= end || text.slice(start, end).includes('${')) return [];
     const own = nameBefore(text.slice(Math.max(0, start - longestSecretName), start));
