@@ -9,7 +9,7 @@ import type { Place, Problem } from '../base/problem.js';
 import { describe, NodeReader } from '../config/read/entryReader.js';
 import { nearest } from '../base/nearest.js';
 import type { SourceText } from '../config/model.js';
-import { problem, shortened, wrongType } from '../config/problems.js';
+import { firstEntry, problem, shortened, wrongType } from '../config/problems.js';
 import { readYamlFile } from '../config/read/yamlProblems.js';
 import { isEmpty, textOf, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
 import { type ConfiguredToolset, type Grant, grantOf } from './grants.js';
@@ -166,8 +166,6 @@ function lineOf(node: ValueNode | undefined): string | undefined {
   return line === '' ? undefined : line.slice(0, 1000);
 }
 
-// The problems of team files: one factory for each code, and problems against the present configuration.
-
 function memberIdInvalid(place: Place, id: string): Problem {
   const message = `Member id \`${shortened(id)}\` may hold only ASCII letters, digits, \`_\` and \`-\`, 1 to 64 of them.`;
   return problem('member-id-invalid', 'error', { place }, message, 'Rename the member; `name:` may be any text.');
@@ -181,8 +179,7 @@ function memberUnknown(place: Place, id: string, meant: string | undefined): Pro
 
 function memberInOtherFolder(place: Place, id: string, first: Place): Problem {
   const message = `Member \`${id}\` is already in \`${first.file}\`; this entry is left out.`;
-  const related = [{ message: 'The first entry is here.', place: first }];
-  return problem('member-in-other-folder', 'error', { place }, message, 'Rename one of the two.', related);
+  return problem('member-in-other-folder', 'error', { place }, message, 'Rename one of the two.', firstEntry(first));
 }
 
 function keyMisspelt(place: Place, key: string, meant: string): Problem {

@@ -184,13 +184,20 @@ export class NodeReader {
     return this.note(problems.wrongType(this.atValue(entry), what, expected, found, fix));
   }
 
+  /** Returns one of these words. */
+  word<T extends string>(entry: MapEntry | undefined, words: readonly T[], fix: string): T | undefined {
+    const written = this.string(entry, fix);
+    if (!entry || written === undefined) return undefined;
+    const expected = words.map((word) => `\`${word}\``).join(' or ');
+    return words.find((word) => word === written) ?? this.wrong(entry, expected, fix);
+  }
+
   /** Returns a text in the strict sense. With `secret`, the value is kept out of the message. */
   string(entry: MapEntry | undefined, fix: string, kind: 'open' | 'secret' = 'open'): string | undefined {
     if (!entry) return undefined;
     const { value } = entry;
     if (value.kind === 'scalar' && typeof value.value === 'string') {
-      if (!value.value.includes('\0')) return value.value;
-      return this.wrong(entry, 'a text without NUL', noNul, 'one with NUL');
+      return this.withoutNul(value.value, this.atValue(entry), `\`${entry.key}\``);
     }
     return this.wrong(entry, 'a text', fix, (kind === 'secret' ? describeKind : describe)(value));
   }
@@ -213,11 +220,16 @@ export class NodeReader {
       const spot = this.spot(this.places.item(entry, item));
       const text = textOf(item) ?? other?.(item, spot, index);
       if (text === undefined) this.note(problems.wrongType(spot, what, 'a text', describeKind(item), itemFix(item)));
-      else if (text.includes('\0'))
-        this.note(problems.wrongType(spot, what, 'a text without NUL', 'one with NUL', noNul));
-      else texts.push(text);
+      else if (this.withoutNul(text, spot, what) !== undefined) texts.push(text);
     }
     return texts.length === list.items.length ? texts : undefined;
+  }
+
+  /** @param what names the text in a problem */
+  withoutNul(text: string, spot: problems.Spot, what: string): string | undefined {
+    if (!text.includes('\0')) return text;
+    const fix = 'Remove the NUL character, which no program accepts.';
+    return this.note(problems.wrongType(spot, what, 'a text without NUL', 'one with NUL', fix));
   }
 }
 
@@ -236,8 +248,6 @@ export class EntryReader extends NodeReader {
     super(server, places, room);
   }
 }
-
-export const noNul = 'Remove the NUL character, which no program accepts.';
 
 function itemFix(item: ValueNode): string {
   if (item.kind === 'map') return 'Put the text in quotes: YAML reads `: ` as a key with a value.';

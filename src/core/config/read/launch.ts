@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { isLoopback } from '../../base/loopback.js';
 import { hasArguments, isShell } from './commandWords.js';
-import { noNul, type Entries, type EntryReader } from './entryReader.js';
+import type { Entries, EntryReader } from './entryReader.js';
 import { transportOfKey } from '../keys.js';
 import type { EnvFile, EnvValue, HttpLaunch, Launch, OAuthSettings, Reference, StdioLaunch } from '../model.js';
 import * as problems from '../problems.js';
@@ -175,11 +175,8 @@ function readEnv(reader: EntryReader, entry: MapEntry | undefined): Map<string, 
       continue;
     }
     const value = readValue(reader, item, `\`${problems.shortened(item.key)}\``, '{ env: NAME }');
-    if (value === undefined) continue;
-    if (value.value.includes('\0')) {
-      const what = `The value of \`${problems.shortened(item.key)}\``;
-      reader.note(problems.wrongType(reader.atValue(item), what, 'a text without NUL', 'one with NUL', noNul));
-    } else values.set(item.key, value);
+    const what = `The value of \`${problems.shortened(item.key)}\``;
+    if (value && reader.withoutNul(value.value, reader.atValue(item), what) !== undefined) values.set(item.key, value);
   }
   return values;
 }
@@ -236,7 +233,9 @@ export function isHeaderValue(value: string): boolean {
 function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSettings | undefined {
   const entries = reader.table('oauth', entry, 'Write a map, for example `oauth: { clientId: my-client }`.');
   if (!entry || entries.size === 0) return undefined;
-  const grant = readGrant(reader, entries.get('grant'));
+  const help = 'Write `authorization_code` (a person signs in) or `client_credentials` (a program does).';
+  const grants = ['authorization_code', 'client_credentials'] as const;
+  const grant = reader.word(entries.get('grant'), grants, help) ?? 'authorization_code';
   const clientId = reader.string(entries.get('clientId'), 'Write the id as the authorization server gave it.') ?? '';
   const secret = (key: string): EnvValue | undefined => {
     const found = entries.get(key);
@@ -262,15 +261,6 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSetti
     reader.missingKey(entries, reader.atKey(shown), '`oauth` with credentials of a client', 'issuer', example);
   }
   return settings;
-}
-
-function readGrant(reader: EntryReader, entry: MapEntry | undefined): OAuthSettings['grant'] {
-  const fix = 'Write `authorization_code` (a person signs in) or `client_credentials` (a program does).';
-  const written = reader.string(entry, fix);
-  if (written === undefined || written === 'authorization_code') return 'authorization_code';
-  if (written === 'client_credentials') return written;
-  if (entry) reader.wrong(entry, '`authorization_code` or `client_credentials`', fix);
-  return 'authorization_code';
 }
 
 function readIssuer(reader: EntryReader, entry: MapEntry | undefined): string | undefined {

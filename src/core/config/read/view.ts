@@ -151,9 +151,7 @@ export function readResourceLimits(
 
 export function readStart(reader: EntryReader, entry: MapEntry | undefined): StartTime | undefined {
   const fix = 'Write `window` (with the window) or `call` (with the first call, if its tools are remembered).';
-  const written = reader.string(entry, fix);
-  if (!entry || written === undefined) return undefined;
-  return written === 'window' || written === 'call' ? written : reader.wrong(entry, '`window` or `call`', fix);
+  return reader.word(entry, ['window', 'call'], fix);
 }
 
 export function readSpare(reader: EntryReader, entry: MapEntry | undefined): 0 | 1 | undefined {
