@@ -2,12 +2,10 @@
 import path from 'node:path';
 
 export interface AgentFolders {
-  /** The absolute path of the workspace folder, or undefined without one. */
   readonly folder: string | undefined;
   readonly home: string;
   /** The editor's folder for files of extensions, or undefined without an editor. */
   readonly globalStorage?: string | undefined;
-  /** The value of `$XDG_CONFIG_HOME`. */
   readonly configHome?: string | undefined;
 }
 
@@ -27,7 +25,6 @@ interface Where {
 }
 
 export interface Agent extends Where {
-  /** Its name for a person. */
   readonly program: string;
   readonly form: 'json' | 'toml' | 'yaml';
   /** The key above the servers in its file. */
@@ -37,7 +34,6 @@ export interface Agent extends Where {
    * token.
    */
   readonly keys: (command: string, args: readonly string[]) => Keys;
-  /** A note about the agent's own question before it reads a file of the folder. */
   readonly trust?: string;
 }
 
@@ -137,7 +133,6 @@ export interface Launcher {
   readonly args: readonly string[];
 }
 
-/** For a command line from a package. */
 export function packageLauncher(version: string): Launcher {
   return { command: 'npx', args: ['-y', `mcp-toolsets@${version}`] };
 }

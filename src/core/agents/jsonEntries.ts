@@ -5,10 +5,8 @@
 import { findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
 import { commaBehind } from '../yaml/jsonTree.js';
 
-/** A change of one entry of an agent's file. */
 export interface EntryChange {
   readonly name: string;
-  /** Our keys. */
   readonly keys: Readonly<Record<string, unknown>>;
   /** Keys that the existing entry loses. */
   readonly removed: readonly string[];
@@ -31,7 +29,6 @@ export function withJsonEntries(text: string, container: string, changes: readon
   return result;
 }
 
-/** Sets a key of the existing object at `path`. */
 function withProperty(text: string, path: readonly string[], key: string, value: unknown): string {
   const object = nodeAt(text, path);
   if (object?.type !== 'object') return text;
@@ -102,7 +99,6 @@ function json(value: unknown, indent: string, { unit, lineBreak }: Style): strin
   return JSON.stringify(value, undefined, unit).replaceAll('\n', lineBreak + indent);
 }
 
-/** Returns the indentation of the line. */
 function indentAt(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   return /^[ \t]*/.exec(text.slice(start))?.[0] ?? '';

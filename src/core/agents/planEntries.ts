@@ -22,12 +22,9 @@ interface EntriesRequest {
   readonly agent: AgentKind;
   /** The text of its file without a byte order mark, or undefined without a file. */
   readonly text: string | undefined;
-  /** The file's name for a person. */
   readonly label: string;
-  /** The ids of the toolsets. */
   readonly toolsets: readonly string[];
   readonly launcher: Launcher;
-  /** The workspace folder, an absolute path. */
   readonly folder: string;
   /** The absolute path of the folder's token file, to recognise entries of earlier versions. */
   readonly tokenFile: string;
@@ -35,21 +32,17 @@ interface EntriesRequest {
 
 interface PlannedEntry {
   readonly id: string;
-  /** The agent's name for it. */
   readonly name: string;
   readonly change: 'added' | 'updated' | 'same';
 }
 
 export type EntriesPlan =
-  /** The reason is a phrase. */
   | { readonly kind: 'impossible'; readonly reason: string }
   | {
       readonly kind: 'planned';
       readonly entries: readonly PlannedEntry[];
-      /** Empty if the file has all entries already. */
       readonly edits: readonly TextEdit[];
       readonly after: string;
-      /** The report in Markdown. */
       readonly report: string;
     };
 
@@ -159,7 +152,6 @@ function readEntries(text: string, agent: Agent): Read {
     : { kind: 'impossible', reason: `\`${container}\` is not a map of servers` };
 }
 
-/** Returns our keys with another value than before. */
 function changedKeys(held: Entries, own: Entries): Entries {
   return Object.fromEntries(
     Object.entries(own).filter(

@@ -113,7 +113,6 @@ function setKey(nodes: EditNodes, item: unknown, key: string, value: string): Ed
   return [{ span: { start, end }, text: deeper + value }];
 }
 
-/** Writes a map in block style, with JSON values. */
 function block(entry: Entries, indent: string, lineBreak: string): string {
   return Object.entries(entry)
     .map(([key, value]) => `${key}: ${valueText(value)}`)

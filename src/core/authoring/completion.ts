@@ -14,7 +14,6 @@ import { escapeSnippet, fit, type CompletionDeps, type Draft, type Suggestion } 
 
 const fromEnvironment = "copied from the editor's environment";
 
-/** The number of offered variables before any input. */
 const mostVariables = 200;
 
 /** @param text without a byte order mark */
@@ -88,7 +87,6 @@ function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]
   });
 }
 
-/** Offers whole entries, named by the input, or whole files with one entry. */
 function serverDrafts(slot: Slot, typed: string, whole: 'server' | 'config file' = 'server'): Draft[] {
   const name = `\${1:${/^[a-zA-Z0-9_-]+$/.test(typed) ? typed : 'name'}}`;
   const draft = (label: string, detail: string, lines: readonly string[], rank: number): Draft => {
@@ -119,7 +117,6 @@ function inFlow(lines: readonly string[]): string {
   return lines.join(', ').replace(/headers:,\s+(.*)$/, 'headers: { $1 }');
 }
 
-/** Offers the tools of the server, or the arguments of the tool. */
 function namedDrafts(
   level: 'toolOverride' | 'argumentOverride',
   read: Sketch,
@@ -231,7 +228,6 @@ async function valueDrafts(
   }
 }
 
-/** Offers files and folders. @param kind of the text */
 type Paths = (files: boolean, kind: 'text' | 'quoted') => Promise<Draft[]>;
 
 /** Offers the tools of the server, and patterns for families of tools. @param frame the text around each */
@@ -269,7 +265,6 @@ function itemDrafts(
   ];
 }
 
-/** Variables of the system, the shell and the editor. */
 const usual =
   /^(?:VSCODE|ELECTRON|npm_|XDG|LC_|SSH_|DBUS_|_)|^(?:(?:OLD)?PWD|PATH|HOME|HOSTNAME|SHELL|SHLVL|LANG|LANGUAGE|LOGNAME|USER|TERM|DISPLAY|MAIL|TZ|TE?MP|TMPDIR)$/;
 

@@ -23,7 +23,6 @@ export interface HoverDeps {
   /** Describes a tool of a server and its override, or returns undefined before the server has listed it. */
   readonly toolText: (server: string, tool: string) => Markdown | undefined;
   readonly isSet: (variable: string) => boolean;
-  /** Describes a server, or returns undefined before the entry counts. */
   readonly serverState: (server: string) => Markdown | undefined;
 }
 

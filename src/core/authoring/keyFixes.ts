@@ -10,7 +10,6 @@ import { textOf } from '../yaml/valueNodes.js';
 import type { ConfigSymbol } from './symbols.js';
 
 export interface QuickFix {
-  /** The title, in the imperative. */
   readonly title: string;
   readonly does:
     | { readonly kind: 'edit'; readonly edits: readonly edits.TextEdit[] }
@@ -162,7 +161,6 @@ function joined([first, ...more]: readonly edits.TextEdit[], others: readonly ed
   return [whole, ...more, ...others.filter((edit) => edit !== next)];
 }
 
-/** Adds the missing scheme to an address. */
 export function url(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
   const written = entry.value.kind === 'scalar' ? String(entry.value.value).trim() : '';
   if (!/^(?:localhost|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/\S*)?$/i.test(written)) return [];

@@ -18,7 +18,6 @@ export function outline(text: string): OutlineEntry[] {
   return entries.map((entry) => outlined(entry, entry.key === 'servers' ? 'servers' : 'key', 0));
 }
 
-/** Returns the spans of the servers of a file. */
 export function serversIn(text: string): { readonly id: string; readonly keySpan: Span }[] {
   const servers = sketch(text).root?.entries.find(({ key }) => key === 'servers');
   return (
@@ -26,7 +25,6 @@ export function serversIn(text: string): { readonly id: string; readonly keySpan
   );
 }
 
-/** The depth of the format. */
 const deepest = 6;
 
 /** The values of these keys may be secrets and are never shown. */

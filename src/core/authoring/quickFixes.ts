@@ -52,13 +52,11 @@ export interface QuickFixDeps {
   readonly tools: (server: string) => readonly KnownTool[];
   /** True if a server can restart, false if it can only start. */
   readonly restartable: (server: string) => boolean;
-  /** The names of the set variables. */
   readonly variables: readonly string[];
   /** True if a path of the workspace folder is free for a new file. */
   readonly isFree: (path: string) => boolean;
 }
 
-/** The number of arguments of one tool in a menu. */
 const mostOffered = 20;
 
 const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>(runtimeCodes);
@@ -67,7 +65,6 @@ type PatternSymbol = Extract<ConfigSymbol, { kind: 'pattern' }> & { readonly wri
 
 type NamedSymbol = Extract<ConfigSymbol, { kind: 'variable' | 'secret' }>;
 
-/** Returns the name of a file of the editor in its folder. */
 function editorFileName(file: string): string {
   return (/(?:\.vscode[\\/])?[^\\/]+$/.exec(file)?.[0] ?? file).replace('\\', '/');
 }
@@ -157,7 +154,6 @@ export class QuickFixes {
     return [...togetherSafe(this.text, safe, this.deps.variables)];
   }
 
-  /** Keeps out a tool in conflict, so the problem goes away. */
   private withoutTool({ server, tool }: Problem): QuickFix[] {
     if (server === undefined || tool === undefined) return [];
     return fix(`Blacklist '${tool}'`, blacklistTool(this.text, server, tool));
@@ -297,7 +293,6 @@ export class QuickFixes {
     return nodes?.pairOf(body, entry.key) !== undefined && !isAnchored(body);
   }
 
-  /** Inserts the transport that fits the other keys. */
   private missingTransport({ server }: Problem, nodes: EditNodes, how: 'alone' | 'together'): QuickFix[] {
     const body = valueIn(this.root, 'servers', server ?? '');
     if (server === undefined || body?.kind !== 'map' || body.entries.has('transport')) return [];
@@ -337,7 +332,6 @@ export class QuickFixes {
     return [{ title: `Create '${path}'`, does: { kind: 'create', path }, preferred: true, safe: false }];
   }
 
-  /** Replaces characters that are not valid in a published name. */
   private affixes(nodes: EditNodes, { server }: Problem): QuickFix[] {
     return this.symbols.flatMap((symbol) => {
       if (symbol.kind !== 'key' || symbol.server !== server || symbol.doc?.value.kind === 'table') return [];
@@ -349,7 +343,6 @@ export class QuickFixes {
     });
   }
 
-  /** Finds the name in the reference of a problem. */
   private named(kind: 'variable' | 'secret', { place, server }: Problem): NamedSymbol[] {
     const at = this.positions.offset(place.range.start);
     return this.symbols
@@ -474,7 +467,6 @@ function validIn(parsed: ParsedSource): Set<string> {
   return new Set(servers.flatMap(({ kind, id }) => (kind === 'valid' ? [id] : [])));
 }
 
-/** The number of duplicate keys. */
 function duplicatesIn(root: ValueNode): number {
   const seen = new Set<ValueNode>();
   const found = new Set<unknown>();

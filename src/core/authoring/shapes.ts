@@ -3,7 +3,6 @@ import { docOf, type KeyDoc, type ValueShape, type KeyLevel } from '../config/ke
 import type { Sketch } from '../yaml/sketch.js';
 import { pathKey, type SketchBox, type SketchPath } from '../yaml/sketch.js';
 
-/** The shape of a value at a path. */
 export type PlaceShape =
   | ValueShape
   | { readonly kind: 'server' }
@@ -13,11 +12,9 @@ export type PlaceShape =
 
 export interface KnownPlace {
   readonly shape: PlaceShape;
-  /** The server it belongs to. */
   readonly server: string | undefined;
   /** The enclosing one of `tools`, `prompts` and `resources`, or else `tools`. */
   readonly selection: string;
-  /** The documentation of the last key of the path. */
   readonly doc: KeyDoc | undefined;
 }
 

@@ -14,7 +14,6 @@ export interface Suggestion {
   readonly span: Span;
   /** The text to compare with the input. */
   readonly filter: string;
-  /** Suggestions are sorted by this text. */
   readonly order: string;
   /** True to ask again after the insertion, because the next part has suggestions too. */
   readonly andThen: boolean;
@@ -31,13 +30,11 @@ export interface KnownTool {
 export interface CompletionDeps {
   /** Returns all tools of a server, with filtered ones. */
   readonly tools: (server: string) => readonly KnownTool[];
-  /** The names of the set variables. */
   readonly variables: readonly string[];
   /** Lists a folder by its path in the workspace folder; `''` is the folder itself. */
   readonly entries: (path: string) => Promise<readonly { readonly name: string; readonly isFolder: boolean }[]>;
 }
 
-/** A suggestion before it is fitted into its place. */
 export interface Draft {
   readonly label: string;
   readonly kind: Suggestion['kind'];

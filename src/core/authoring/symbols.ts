@@ -49,7 +49,6 @@ export type ConfigSymbol = OfServer &
         readonly kind: 'variable' | 'secret';
         readonly name: string;
         readonly entry: MapEntry;
-        /** True if the reference has a default. */
         readonly hasDefault: boolean;
         /** The offsets of a problem of the reference, as in `FilePlaces`. */
         readonly shownAt: readonly number[];
@@ -68,11 +67,9 @@ export function symbolsAt(symbols: readonly ConfigSymbol[], offset: number): Con
   return symbols.filter(({ span }) => span.start <= offset && offset <= span.end).sort((a, b) => wide(a) - wide(b));
 }
 
-/** The surroundings of a value. */
 interface Around {
   readonly server: string | undefined;
   readonly of: Selection;
-  /** The tool of the arguments. */
   readonly tool?: string;
   readonly reference?: { readonly shownAt: readonly number[]; readonly hasDefault: boolean };
 }

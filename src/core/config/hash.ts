@@ -27,7 +27,6 @@ export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
 
 type View = 'tools' | 'transform' | 'overrides' | 'prompts' | 'resources' | 'manual' | 'timeouts' | 'start' | 'spare';
 
-/** Hashes the parts that need no restart: filters, names, start time and timeouts. */
 export function viewHashOf(view: Pick<ServerDefinition, View>): string {
   return digest({ ...view, overrides: view.overrides && plainOverrides(view.overrides) });
 }

@@ -36,33 +36,22 @@ export type ValueShape =
   | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' | 'allowed' | 'mediaType' | 'word' }
   /** With `orText`, a text may replace the table. */
   | { readonly kind: 'table'; readonly level: KeyLevel; readonly orText?: true }
-  /** Free names to tables: tools or arguments of the server. */
   | { readonly kind: 'tables'; readonly level: 'toolOverride' | 'argumentOverride' }
-  /** Any value of YAML. */
   | { readonly kind: 'any' }
-  /** Server ids to settings. */
   | { readonly kind: 'servers' }
-  /** Free names to texts or references. */
   | { readonly kind: 'values'; readonly of: 'variable' | 'header' }
-  /** A text or a reference. */
   | { readonly kind: 'value'; readonly of: 'url' | 'secret' }
-  /** Texts or references. */
   | { readonly kind: 'arguments' }
   | { readonly kind: 'port' }
-  /** A number of bytes. */
   | { readonly kind: 'size' }
-  /** A list of titles with texts, or a map from titles to texts. */
   | { readonly kind: 'sections' }
   | { readonly kind: 'transforms' }
-  /** A text, or a table of `replacePrefix`. */
   | { readonly kind: 'prefix' };
 
 export interface KeyDoc {
   /** One line of plain text. */
   readonly summary: string;
-  /** Markdown. */
   readonly details?: string;
-  /** The default as it is written. */
   readonly byDefault?: string;
   /** True if the key cannot be left out, for `transport` if there is one. */
   readonly isRequired?: true;
@@ -115,7 +104,6 @@ const duration = (summary: string, key: keyof Timeouts): KeyDoc => ({
   value: { kind: 'duration' },
 });
 
-/** The keys of each level. */
 export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> = {
   root: {
     version: {
@@ -456,7 +444,6 @@ export function requiredKeys(level: KeyLevel, transport?: string): readonly stri
   return Object.entries(keys[level]).flatMap(([key, doc]) => (isRequired(doc) ? [key] : []));
 }
 
-/** The keys of a server for only one transport. */
 export const transportOfKey: ReadonlyMap<string, Transport> = new Map(
   Object.entries(keys.server).flatMap(([key, { transport }]) => (transport ? [[key, transport] as const] : [])),
 );
@@ -485,7 +472,6 @@ const otherNames: Partial<Record<KeyLevel, Readonly<Record<string, string>>>> = 
   tools: { allow: 'whitelist', include: 'whitelist', deny: 'blacklist', exclude: 'blacklist' },
 };
 
-/** Returns the key closest to a misspelt one, or undefined if none is close. */
 export function suggestKey(level: KeyLevel, found: string): string | undefined {
   // `enabled` is near in letters and opposite in meaning, so it is not suggested.
   if (level === 'server' && found.toLowerCase() === 'disabled') return undefined;

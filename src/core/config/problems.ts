@@ -10,7 +10,6 @@ import { clipped } from '../base/text.js';
 import { keysOf, suggestKey, type KeyLevel } from './keys.js';
 import { argumentSyntaxes, foreignReference, type ForeignReference } from './foreignReferences.js';
 
-/** The place of a problem, and its server. A problem of the whole file has no server. */
 export interface Spot {
   readonly place: Place;
   readonly server?: string;
@@ -67,20 +66,17 @@ export function jsonRootNotAMap(spot: Spot, found: string): Problem {
   return problem('servers-not-a-map', 'error', spot, message, fix);
 }
 
-/** Is made for each key beside `mcpServers`. */
 export function keyBesideServers(spot: Spot, found: string): Problem {
   const message = `\`${shortened(found)}\` is next to \`mcpServers\`, where it has no effect.`;
   return problem('unknown-key', 'warning', spot, message, 'Move it into `mcpServers` if it is a server, or remove it.');
 }
 
-/** @param count the number of omitted problems */
 export function problemsLeftOut(file: string, count: number): Problem {
   const message = `The file has ${count.toLocaleString('en-US')} more problems, which are not shown.`;
   const fix = 'Correct the problems that are shown. Begin with the values that aliases refer to.';
   return problem('problems-left-out', 'warning', { place: { file, range: startOfFile } }, message, fix);
 }
 
-/** @param count the number of servers of the file */
 export function tooManyServers(spot: Spot, count: number, most: number): Problem {
   const message = `The file has ${count.toLocaleString('en-US')} servers; only the first ${most} are read.`;
   return problem('too-many-servers', 'error', spot, message, 'Remove the servers that you do not need.');
@@ -206,7 +202,6 @@ export function durationShort(spot: Spot, key: string, ms: number): Problem {
   return problem('duration-invalid', 'warning', spot, message, fix);
 }
 
-/** @param target the text with the reference, in a sentence */
 export function referenceNotReplaced(spot: Spot, target: string, reference: ForeignReference): Problem {
   const written = shortened(reference.written);
   const message = `\`${written}\` in ${target} is not expanded: a text refers to no variables here.`;
@@ -246,7 +241,6 @@ export function envFileUnusable(spot: Spot, written: string, file: string, reaso
 /** The command line names its shell in place of this. */
 export const whereVariablesAreSet = 'before you start the editor or run `mcp-toolsets`';
 
-/** @param similar a set variable with nearly this name */
 export function envUnset(spot: Spot, variable: string, target: string, similar: string | undefined): Problem {
   const message = `The environment variable \`${shortened(variable)}\`, needed for ${target}, is not set.`;
   const other = similar === undefined ? 'name another variable' : `change the name to \`${similar}\`, which is set`;

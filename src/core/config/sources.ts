@@ -34,7 +34,6 @@ export function approvalsFile(home: string): string {
   return path.join(home, '.minds', 'approvals.json');
 }
 
-/** Returns the folder of a source. */
 export function folderOf(file: string): string {
   const folder = path.dirname(file);
   return path.basename(file) === mcprcPath ? folder : path.dirname(folder);

@@ -16,7 +16,6 @@ interface RawServer {
 interface RawServers {
   readonly servers: readonly RawServer[];
   readonly notes: readonly ImportNote[];
-  /** The inputs of VS Code by their ids. */
   readonly inputs: ReadonlyMap<string, Input>;
   /** False if the file has nothing like servers. */
   readonly isKnown: boolean;
@@ -95,7 +94,6 @@ function flattened(entry: unknown): Table {
   };
 }
 
-/** Collects servers. The first of several servers with one id counts, except in lists. */
 class Servers {
   readonly all: RawServer[] = [];
 

@@ -24,13 +24,10 @@ import { Variables } from './values.js';
 
 export interface ImportRequest {
   readonly text: string;
-  /** The path of the file. */
   readonly file: string;
   /** If undefined, the name and the content of the file decide. */
   readonly format?: ImportFormat | undefined;
-  /** The ids in the config file. */
   readonly taken: ReadonlySet<string>;
-  /** Returns true if the config file has exactly this entry under this id. */
   readonly isThere?: (id: string, entry: ImportedEntry) => boolean;
   readonly folders: ImportFolders;
 }

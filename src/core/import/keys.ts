@@ -23,7 +23,6 @@ export class Keys {
     return keys.some((key) => isThere(this.raw[key]));
   }
 
-  /** Returns a value without reading it. */
   peek(key: string): unknown {
     return this.raw[key];
   }
@@ -82,7 +81,6 @@ export class Keys {
     return undefined;
   }
 
-  /** Returns the unread keys. */
   left(): string[] {
     return Object.keys(this.raw).filter((key) => isThere(this.raw[key]) && !this.read.has(key));
   }

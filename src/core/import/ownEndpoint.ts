@@ -7,9 +7,7 @@ import { tokenVariable } from '../base/tokenVariable.js';
 type Entry = Readonly<Record<string, unknown>>;
 
 interface ConnectCommand {
-  /** The toolset, or undefined for all toolsets. */
   readonly id: string | undefined;
-  /** The folder of `-C`. */
   readonly folder: string | undefined;
 }
 
@@ -18,7 +16,6 @@ export function toolsetOf(entry: Entry): string | undefined {
   return connectOf(entry)?.id ?? toolsetOfAddress(entry);
 }
 
-/** The options of `connect` with a value. */
 const withValue: ReadonlySet<string> = new Set(['-C', '--folder', '--token-file', '--allow', '--ask', '--deny']);
 
 /** Reads an entry that starts `connect`. The program in front of it may be any with our name, or with `-C`. */

@@ -11,7 +11,6 @@ import { applyEdits, type TextEdit } from '../yaml/edits.js';
 const containers = new Set<unknown>(['servers', 'mcpServers']);
 
 interface Removal {
-  /** The names of the removed servers, as in the file. */
   readonly names: readonly string[];
   readonly edits: readonly TextEdit[];
   readonly after: string;

@@ -34,7 +34,6 @@ const cwdKeys = ['cwd', 'workingDirectory', 'working_directory'];
 const envKeys = ['env', 'environment', 'envs'];
 const headerKeys = ['headers', 'http_headers'];
 const otherHeaderKeys = ['bearer_token_env_var', 'env_http_headers'];
-/** The keys that only describe a server. */
 const descriptive = [
   'name',
   'serverName',
@@ -149,7 +148,6 @@ class Translator {
     return undefined;
   }
 
-  /** Returns the command and its arguments. Some programs take them all in one text. */
   private commandLine(): string[] {
     const command = this.keys.take(...commandKeys);
     const args = this.keys.take('args');
@@ -219,7 +217,6 @@ class Translator {
     if (Object.keys(limits).length > 0) entry.timeouts = limits;
   }
 
-  /** Notes every unread key. */
   private rest(transport: ImportedEntry['transport']): void {
     const left = new Set(this.keys.left());
     const named = (known: readonly string[]): string | undefined => {
@@ -270,7 +267,6 @@ const allowKeys = ['enabled_tools', 'enabledTools', 'allowedTools', 'allowed_too
 const denyKeys = ['disabled_tools', 'disabledTools', 'deniedTools', 'excludeTools', 'excludedTools'];
 const trustKeys = ['alwaysAllow', 'autoApprove', 'autoAllow', 'auto_approve', 'trust'];
 
-/** @param lose notes a loss */
 function toolsOf(keys: Keys, lose: (message: string) => void): ImportedEntry['tools'] | undefined {
   const allowed =
     keys.names(...allowKeys.filter((key) => key !== 'tools' || !isObject(keys.peek(key)))) ?? available(keys);
@@ -301,7 +297,6 @@ const permissionsOfModes: ReadonlyMap<unknown, string> = new Map([
   ['prompt', 'ask'],
 ]);
 
-/** Returns notes on the permissions of the entry, with the setting to write here. */
 function permissionNote(keys: Keys): string[] {
   const trusted = keys.take(...trustKeys);
   const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(asText) : [];

@@ -17,10 +17,8 @@ import {
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** The variables and secrets of one import: one name for one value. */
 export class Variables {
   private readonly values = new Map<string, string>();
-  /** The secrets of the file, by their names. */
   readonly secrets = new Map<string, string>();
 
   /** @param owner the id of the server; @param value distinguishes two uses of one name */
@@ -70,15 +68,12 @@ export interface TranslationContext {
   readonly variables: Variables;
 }
 
-/** The place and the name of a secret in a text. */
 interface NamedSecret extends SecretSpan {
   /** The name of the option, variable, header or parameter, or an empty text. */
   readonly name: string;
 }
 
-/** The place of a value. */
 interface Slot {
-  /** The place in a sentence. */
   readonly where: string;
   /** Returns the name of the variable for a secret of this name, or for the whole value. */
   readonly wanted: (secret: string | undefined) => string;
@@ -257,7 +252,6 @@ export class Values {
     return isSet ? { kind: 'text', text: piece.written } : piece;
   }
 
-  /** Writes folders out, relative to the folder of the server. */
   private withFolders(written: string, { where, secrets }: Pick<Slot, 'where' | 'secrets'>): Piece[] {
     const { dialect, folders } = this.context;
     const found = piecesOf(written, dialect.references).map((piece) => this.unlessOwn(piece, where));
@@ -285,7 +279,6 @@ export class Values {
   }
 }
 
-/** The text around a reference. */
 interface Around {
   readonly prefix: string;
   readonly suffix: string;
@@ -325,7 +318,6 @@ function joined(pieces: readonly Piece[]): string {
 /** The longest name with the signs behind it. A text may have many secrets, so the search back has a limit. */
 const longestSecretName = 100;
 
-/** The words between the name of a header and its secret. */
 const schemes: ReadonlySet<string> = new Set(['bearer', 'basic', 'token']);
 
 /** Returns the name in `NAME=`, `name: Bearer ` and the like at the end of a text. */

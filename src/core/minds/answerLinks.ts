@@ -21,7 +21,6 @@ export class AnswerLinks {
   /** @param fileOf returns the file of a target as written by the model, or undefined for other targets */
   constructor(private readonly fileOf: (target: string) => ResultFile | undefined) {}
 
-  /** Returns the parts that can be shown now. */
   push(text: string): AnswerPiece[] {
     const all = this.held + text;
     const open = openLink(all);
@@ -29,7 +28,6 @@ export class AnswerLinks {
     return this.pieces(all.slice(0, open));
   }
 
-  /** Returns the rest at the end. */
   end(): AnswerPiece[] {
     const rest = this.held;
     this.held = '';

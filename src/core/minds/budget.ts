@@ -8,9 +8,7 @@ import type { ContentPart, ConversationMessage, ConversationModel, ModelRequest,
 
 export interface Fitted {
   readonly messages: readonly ConversationMessage[];
-  /** How many tool results are shortened. */
   readonly shortened: number;
-  /** How many messages are left out. */
   readonly dropped: number;
 }
 
@@ -100,7 +98,6 @@ export function shortenedMessage(
   return results.every((result, index) => result === before[index]) ? message : { kind: 'results', results };
 }
 
-/** Returns the beginning and the end of a long text, with a line about the missing part between them. */
 export function shortenedText(text: string, first: number, last: number): string {
   const note = (left: number): string => `\n[… ${left} of ${text.length} characters are left out here …]\n`;
   if (text.length <= first + last + note(text.length).length) return text;
@@ -132,7 +129,6 @@ function imagesIn(message: ConversationMessage): number {
   return resultsOf(message).flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'image')).length;
 }
 
-/** Returns the results in a message, or none for a message of another kind. */
 export function resultsOf(message: ConversationMessage): readonly ToolResult[] {
   return message.kind === 'results' ? message.results : [];
 }

@@ -23,7 +23,6 @@ import type {
 } from './model.js';
 import { afterFailure, failureOf, toolIn, type Retry, type StopReason } from './modelFailures.js';
 
-/** Shows a turn to a person. */
 export interface Audience {
   text(text: string): void;
   /** The request failed and will be sent again. `brokeOff` means that a part of its answer was shown. */
@@ -31,22 +30,18 @@ export interface Audience {
   calling(calls: readonly ToolCall[]): void;
   progress(call: ToolCall, progress: ToolCallProgress): void;
   finished(call: ToolCall, result: ToolResult): void;
-  /** Some of the conversation did not fit into the request. */
   shortened(fitted: Fitted): void;
 }
 
-/** The model's input beside the conversation. */
 export interface ModelSetup {
   readonly tools: readonly ConversationTool[];
   readonly instructions: string;
 }
 
-/** The model gets the reason of a refusal. */
 export type Permit = { readonly kind: 'allowed' } | { readonly kind: 'refused'; readonly why: string };
 
 interface Turn {
   readonly model: ConversationModel;
-  /** The conversation so far, with the question at the end. */
   readonly messages: readonly ConversationMessage[];
   readonly setup: () => ModelSetup;
   readonly runner: ToolRunner;
@@ -56,7 +51,6 @@ interface Turn {
   readonly clock: Clock;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
-  /** How many requests the turn may send. */
   readonly maxSteps: number;
   readonly signal: AbortSignal;
 }
@@ -70,7 +64,6 @@ export type TurnEnd =
 
 export interface TurnOutcome {
   readonly end: TurnEnd;
-  /** The new messages of the turn. */
   readonly messages: readonly ConversationMessage[];
 }
 

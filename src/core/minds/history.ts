@@ -14,7 +14,6 @@ export interface TurnRecord {
   readonly version: 1;
   /** The conversation's name, for its leases. */
   readonly conversation: string;
-  /** The member of the team, if any. */
   readonly member?: string;
   /** The question is first, if there was one. */
   readonly messages: readonly ConversationMessage[];
@@ -41,21 +40,17 @@ function bounded(message: ConversationMessage, limit: number): ConversationMessa
   return shortenedMessage(message, (limit * 2) / 3, limit / 3, ofImage);
 }
 
-/** A turn in the editor's store. */
 export interface PastTurn {
   readonly question: string;
   /** The answer's metadata under the key of this extension. */
   readonly record: unknown;
-  /** The visible part of the answer. */
   readonly shown: string;
 }
 
 export interface Past {
-  /** Absent if no turn has it. */
   readonly conversation: string | undefined;
   readonly member: string | undefined;
   readonly messages: readonly ConversationMessage[];
-  /** The end of the last turn, if known. */
   readonly end: TurnEnd['kind'] | undefined;
 }
 

@@ -9,7 +9,6 @@ export interface ConversationContext {
   readonly toolsets: readonly { readonly id: string; readonly instructions: string | undefined }[];
   /** The granted toolsets without tools now; `why` completes "its server is …". */
   readonly deferred: readonly { readonly id: string; readonly why: string }[];
-  /** The servers with an instance for this conversation. */
   readonly held: readonly string[];
   /** The name of the tool to end an instance, if it is permitted. */
   readonly release: string | undefined;

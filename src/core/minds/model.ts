@@ -42,7 +42,6 @@ export interface ToolResult {
 }
 
 export interface ResultFile {
-  /** The absolute path. */
   readonly path: string;
   readonly isImage: boolean;
 }

@@ -20,7 +20,6 @@ export type StopReason =
 
 export interface Retry {
   readonly kind: 'retry';
-  /** Counts the retries of the request from 1. */
   readonly attempt: number;
   readonly delayMs: number;
   readonly cause: string;
@@ -113,7 +112,6 @@ interface Facts {
   readonly statuses: number[];
 }
 
-/** Gathers the texts of the error and its causes. */
 function factsOf(error: unknown): Facts {
   const facts: Facts = { texts: [], codes: [], statuses: [] };
   let current: unknown = error;

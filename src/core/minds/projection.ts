@@ -41,7 +41,6 @@ const arrayWithoutItems: Refusal = ({ name, inputSchema }) =>
     : undefined;
 
 interface ProviderRules {
-  /** The name for people. */
   readonly name: string;
   readonly vendors: RegExp;
   readonly mostTools: number;

@@ -31,12 +31,10 @@ export function agentFileName(member: string): string {
 /** No match reaches over the beginning of another, so a file full of beginnings takes one pass (S2). */
 const marks = /<!-- MCP Toolsets: member (\S+); toolsets:([^<>]*?) -->/;
 
-/** Returns the member of a file, or undefined for other files. */
 export function memberOf(text: string): string | undefined {
   return marks.exec(text)?.[1];
 }
 
-/** Returns the YAML at the beginning of an agent file. */
 export function headOf(text: string): { readonly text: string; readonly start: number } | undefined {
   const head = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
   const front = head?.[1] ?? '';
@@ -90,7 +88,6 @@ function withTools(front: string, before: readonly string[], now: readonly strin
   return [edited, rewritten(front, entry, wanted)].find(isRight);
 }
 
-/** Returns the tools of a list, or of a text with commas between them. */
 function toolsOf(node: ValueNode | undefined): string[] {
   const texts = node?.kind === 'list' ? node.items.map(textOf) : textOf(node)?.split(',');
   return (texts ?? []).flatMap((text) => text?.trim() || []);

@@ -31,14 +31,12 @@ export interface Member {
 
 export interface Team {
   readonly file: string;
-  /** The members in file order. */
   readonly members: readonly Member[];
   /** The member for questions without a chosen member. */
   readonly spokesperson: string | undefined;
 }
 
 export interface ParsedTeam {
-  /** It is undefined if the file is refused as a whole or is not there. */
   readonly team: Team | undefined;
   readonly problems: readonly Problem[];
 }
@@ -101,7 +99,6 @@ class TeamReader extends NodeReader {
     return table;
   }
 
-  /** Returns undefined without a key `toolsets`. */
   private grantsIn(table: MapNode | undefined): readonly PlacedGrant[] | undefined {
     const entry = table?.entries.get('toolsets');
     if (!entry) return undefined;

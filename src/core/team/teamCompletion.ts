@@ -10,7 +10,6 @@ export interface TeamSuggestion {
   readonly label: string;
   readonly insert: string;
   readonly detail: string;
-  /** The span to replace. */
   readonly span: Span;
 }
 

@@ -40,7 +40,6 @@ export class EditNodes {
     return /\r\n|\r|\n/.exec(this.text)?.[0] ?? '\n';
   }
 
-  /** Returns the pair with a key at this offset. */
   pairAt(offset: number): PairPlace | undefined {
     if (!this.pairsByStart) {
       this.pairsByStart = new Map();
@@ -71,7 +70,6 @@ export class EditNodes {
     return pair ? { map, index, pair } : undefined;
   }
 
-  /** Returns the beginning of a node, with its anchor and tag. */
   startOf(node: unknown): number {
     const start = spanOf(node)?.start ?? 0;
     const { anchor, tag } = node as { anchor?: string; tag?: string };
@@ -116,12 +114,10 @@ export class EditNodes {
     return at;
   }
 
-  /** The offset before the line break. */
   lineEnd(offset: number): number {
     return lineEnd(this.text, offset);
   }
 
-  /** The beginning of the line below, or the end of the text. */
   nextLine(offset: number): number {
     return Math.min(nextLine(this.text, this.lineEnd(offset)), this.text.length);
   }
@@ -135,12 +131,10 @@ export class EditNodes {
     return this.text.slice(this.lineStart(offset), offset).trim() === '';
   }
 
-  /** The first offset after blanks, line breaks and comments. */
   skipBlank(offset: number): number {
     return offset + (/^(?:\s+|#[^\r\n]*)*/.exec(this.text.slice(offset))?.[0].length ?? 0);
   }
 
-  /** Returns all maps and lists below a node. */
   private collections(node: unknown): Collection[] {
     if (!isMap(node) && !isSeq(node)) return [];
     const items: readonly unknown[] = node.items;
@@ -153,7 +147,6 @@ export function isAnchored(node: unknown): boolean {
   return typeof node === 'object' && node !== null && 'anchor' in node && node.anchor !== undefined;
 }
 
-/** True if the value is not written. */
 export function isEmptyValue(value: unknown): boolean {
   return value === null || (isScalar(value) && value.value === null && (value.source ?? '') === '');
 }

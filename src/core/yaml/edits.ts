@@ -38,7 +38,6 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   return result;
 }
 
-/** Returns one edit from the first to the last difference. */
 export function difference(before: string, after: string): TextEdit[] {
   if (before === after) return [];
   const most = Math.min(before.length, after.length);
@@ -61,7 +60,6 @@ export function withoutOverlaps(edits: readonly TextEdit[]): TextEdit[] {
   return kept;
 }
 
-/** Writes a text as a YAML scalar, in the given quotes. */
 export function scalarText(value: string, quote: "'" | '"' | '' = ''): string {
   if (quote === '"') return JSON.stringify(value);
   const plain =
@@ -92,7 +90,6 @@ export function replaceValue(nodes: EditNodes, keyStart: number, value: string, 
   return valueEdit(nodes, { pair }, isScalar(pair.value) && kind === 'text' ? textLike(pair.value, value) : value);
 }
 
-/** Removes the list item at an offset, even the last one. */
 export function removeItem(nodes: EditNodes, itemStart: number): Edits {
   const place = nodes.itemAt(itemStart);
   if (!place) return undefined;
@@ -106,7 +103,6 @@ export function removeItem(nodes: EditNodes, itemStart: number): Edits {
   return removeLines(nodes, dash, span.end);
 }
 
-/** Removes a key with its value. */
 export function removeKey(nodes: EditNodes, keyStart: number): Edits {
   const place = nodes.pairAt(keyStart);
   if (!place) return undefined;
@@ -213,7 +209,6 @@ function textLike(node: { type?: string | null | undefined }, value: string): st
   return scalarText(value, quoteOf(node));
 }
 
-/** Removes whole lines, with the comment at the end of the last one. */
 function removeLines(nodes: EditNodes, start: number, end: number): Edits {
   const rest = nodes.text.slice(end, nodes.lineEnd(end)).trim();
   if ((rest !== '' && !rest.startsWith('#')) || hasAnchor(nodes.text.slice(start, end))) return undefined;

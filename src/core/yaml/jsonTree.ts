@@ -101,7 +101,6 @@ function spanOf({ offset, length }: Node): Span {
   return { start: offset, end: offset + length };
 }
 
-/** Returns the offset of the following comma, perhaps behind comments. */
 export function commaBehind(text: string, end: number): number | undefined {
   const scanner = createScanner(text, true);
   scanner.setPosition(end);

@@ -16,27 +16,22 @@ export interface SketchEntry {
   readonly keySpan: Span;
   /** The text behind the colon on its line, without quotes. It is empty if a map, a list or nothing follows. */
   text: string;
-  /** The end of the entry with its content. */
   end: number;
   child: SketchBox | undefined;
 }
 
-/** A map or a list. */
 export interface SketchBox {
   readonly kind: 'map' | 'list';
   readonly flow: boolean;
   /** The column of its keys or dashes; in flow style the column of its line. */
   readonly indent: number;
   readonly path: SketchPath;
-  /** The entries of a map so far. */
   readonly entries: SketchEntry[];
   /** The number of items so far, with the current one. */
   items: number;
 }
 
-/** A place for input. */
 export interface Slot {
-  /** The text to replace, with its quotes. */
   readonly span: Span;
   readonly role: 'key' | 'value';
   /** The path of the map for a key, and of the value itself for a value. */
@@ -45,7 +40,6 @@ export interface Slot {
   readonly flow: boolean;
   /** True if a blank separates the place from the colon, because a value needs it. */
   readonly spaced: boolean;
-  /** True if the key already has its colon. */
   readonly complete: boolean;
 }
 
@@ -59,7 +53,6 @@ type FlowOwner = { readonly entry: SketchEntry | undefined };
 
 export const pathKey = (path: SketchPath): string => JSON.stringify(path);
 
-/** @param cursor the offset of the input */
 export function sketch(text: string, cursor = -1): Sketch {
   return new Sketch(text, cursor);
 }
@@ -89,7 +82,6 @@ export class Sketch {
   readonly anchors = new Map<string, SketchPath>();
   readonly aliases: { readonly name: string; readonly path: SketchPath }[] = [];
   slot: Slot | undefined;
-  /** The open maps and lists, the outermost first. */
   private readonly stack: SketchBox[] = [];
   private at = 0;
   /** The end of the last word or bracket. Closing parts end here. */
@@ -122,7 +114,6 @@ export class Sketch {
     this.at = nextLine(this.text, lineEnd(this.text, this.at));
   }
 
-  /** Reads dashes, then a key with its value, or a value. */
   private content(start: number): void {
     let item: SketchBox | undefined;
     let column = this.at - start;
@@ -149,7 +140,6 @@ export class Sketch {
     this.value('value', this.next(map), column, this.at, entry);
   }
 
-  /** Returns the open map or list with this column, or a new one. */
   private block(kind: SketchBox['kind'], column: number, inItem = false): SketchBox {
     const isOver = (box: SketchBox): boolean => {
       if (box.indent !== column || box.kind === kind) return box.indent > column;
@@ -216,7 +206,6 @@ export class Sketch {
     const outer = stack.length;
     let next = path;
     let entry = owner;
-    // The place of the next key or value begins here.
     let gap = this.at;
     const note = (word: Place = { start: this.at, end: this.at }, complete = false): void => {
       const box = stack.length > outer ? stack.at(-1) : undefined;
@@ -301,7 +290,6 @@ export class Sketch {
     return entry;
   }
 
-  /** Takes a word as the value at a path. */
   private finish({ text, quote, end }: Word, path: SketchPath, entry: SketchEntry | undefined): void {
     if (!quote && text.startsWith('*')) this.aliases.push({ name: text.slice(1), path });
     if (entry) entry.text = text;
@@ -312,7 +300,6 @@ export class Sketch {
     if (mark.startsWith('&')) this.anchors.set(mark.slice(1), path);
   }
 
-  /** Returns the path of the newest entry or item of a box. */
   private next(box: SketchBox): SketchPath {
     const key = box.kind === 'list' ? box.items - 1 : (box.entries.at(-1)?.key ?? '');
     return box.path.length >= deepest ? box.path : [...box.path, key];
@@ -346,12 +333,10 @@ export class Sketch {
     return { start, end: start + raw.length, quote, text: quote ? unquoted(raw) : raw };
   }
 
-  /** True at the end of a line and at a comment. */
   private isLineOver(): boolean {
     return /[#\r\n]/.test(this.text[this.at] ?? '\n');
   }
 
-  /** Goes behind the match, and returns it. */
   private take(pattern: RegExp): string {
     const { at } = this;
     pattern.lastIndex = at;

@@ -26,7 +26,6 @@ export class TextPositions {
     return { start, end: backwards ? start : end };
   }
 
-  /** Returns an offset within the text, whatever the position. */
   offset({ line, character }: Position): number {
     const start = this.starts[line];
     return start === undefined ? this.text.length : Math.min(start + character, this.text.length);
@@ -52,7 +51,6 @@ export class TextPositions {
   }
 }
 
-/** Returns the end of the line around an offset, before its line break. */
 export function lineEnd(text: string, offset: number): number {
   let end = offset;
   while (end < text.length && text[end] !== '\n' && text[end] !== '\r') end++;

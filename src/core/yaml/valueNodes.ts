@@ -30,11 +30,9 @@ export interface MapEntry {
 
 export interface MapNode {
   readonly kind: 'map';
-  /** The entries in the order written, with merge keys applied. */
   readonly entries: ReadonlyMap<string, MapEntry>;
   /** Keys written twice in one map. `entries` has the first. */
   readonly duplicates: readonly { readonly first: MapEntry; readonly again: MapEntry }[];
-  /** The values of `<<` that are not maps. */
   readonly badMerges: readonly ValueNode[];
   readonly span: Span;
 }
@@ -56,7 +54,6 @@ export function textOf(node: ValueNode | undefined): string | undefined {
   return typeof node.value === 'string' ? node.value : node.source;
 }
 
-/** Returns the value at a path of keys. */
 export function valueIn(node: ValueNode | undefined, ...keys: readonly string[]): ValueNode | undefined {
   return keys.reduce((map, key) => (map?.kind === 'map' ? map.entries.get(key)?.value : undefined), node);
 }

@@ -10,7 +10,6 @@ import type { Alias, CST, YAMLError as LibraryError } from 'yaml';
 import { messageOf } from '../base/text.js';
 import type { Span } from './textPositions.js';
 
-/** The reasons why a text cannot be used as YAML. */
 export type YamlError =
   | { readonly kind: 'syntax'; readonly id: string; readonly message: string; readonly span: Span }
   | { readonly kind: 'severalDocuments'; readonly span: Span }
@@ -34,7 +33,6 @@ interface YamlDocument {
   readonly targets: ReadonlyMap<Alias, unknown>;
 }
 
-/** The deepest nesting of lists and maps. */
 export const deepestNesting = 64;
 
 /** The highest stack of the parser. It has one entry for each level and a few more. */
@@ -112,7 +110,6 @@ const mostCharacters = 1_000_000;
 const mostNodes = 100_000;
 /** The number of reported wrong aliases, because each report lists the anchors. */
 const mostWrong = 10;
-/** The depth of anchors within one another by aliases. */
 const deepestChain = 16;
 
 interface Anchor {
@@ -185,7 +182,6 @@ function resolveAliases(root: unknown): { readonly targets: Map<Alias, unknown>;
   return { targets, errors };
 }
 
-/** Returns the span of a node of the library, or undefined if it is not written. */
 export function spanOf(node: unknown): Span | undefined {
   const range = (node as { range?: readonly [number, number, number] | null } | null | undefined)?.range;
   return range ? { start: range[0], end: range[1] } : undefined;

@@ -31,7 +31,6 @@ class TreeView {
     private readonly targets: ReadonlyMap<Alias, unknown>,
   ) {}
 
-  /** @param at the place of an absent value */
   node(raw: unknown, at: number): ValueNode {
     const target = isAlias(raw) ? this.targets.get(raw) : raw;
     if (typeof target !== 'object' || target === null) return emptyNode(at);

@@ -24,7 +24,6 @@ export function addServers(text: string | undefined, servers: readonly NewServer
   return edits && isMeant(text, applyEdits(text, edits), servers) ? edits : undefined;
 }
 
-/** The offset of a server's id. */
 export function offsetOfServer(text: string, id: string): number | undefined {
   const nodes = EditNodes.read(text);
   return spanOf(nodes && serverPair(nodes, id)?.pair.key)?.start;

@@ -21,12 +21,10 @@ export interface NewServer {
 
 const widest = 100;
 
-/** Returns the lines of the id without indentation, and of its keys `step` deeper. */
 export function serverLines({ id, entry }: NewServer, step: string): string[] {
   return [`${keyText(id)}:`, ...mapLines(entry, step, step)];
 }
 
-/** Returns the entry on one line, for a file in flow style. */
 export function serverFlow({ id, entry }: NewServer): string {
   return `${keyText(id)}: ${flow(entry)}`;
 }

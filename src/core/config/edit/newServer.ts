@@ -53,7 +53,6 @@ export function newEntry(kind: NewServerKind, text: string): NewEntry {
   }
 }
 
-/** Suggests a free id with a name like the server. */
 export function suggestedId(kind: NewServerKind, text: string, taken: ReadonlySet<string>): string {
   const plain = essence(kind, text)
     .replace(/^@?modelcontextprotocol\//, '')

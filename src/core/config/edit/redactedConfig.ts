@@ -58,7 +58,6 @@ function members(node: ValueNode, show: (key: string, value: ValueNode) => unkno
   return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, show(key, value)]));
 }
 
-/** A reference keeps the name of its variable. */
 function variableOf(node: ValueNode): unknown {
   const variable = valueIn(node, 'env');
   if (variable?.kind !== 'scalar') return mask;
@@ -76,7 +75,6 @@ function address(url: string): string {
   return `${protocol}//${host}${path}${search === '' ? '' : `?${mask}`}`;
 }
 
-/** Masks secrets and parts of addresses. */
 function argumentList(items: readonly ValueNode[]): unknown[] {
   const texts = items.map((item) => (item.kind === 'scalar' ? String(item.value) : ''));
   const { args } = withoutArgumentSecrets(texts);

@@ -27,7 +27,6 @@ import { transportOfKey } from '../keys.js';
 
 type PlainMap = Readonly<Record<string, unknown>>;
 
-/** Writes `version: 1` as the first key. */
 export function insertVersion(nodes: EditNodes): Edits {
   const { root, lineBreak } = nodes;
   if (!isMap(root)) {
@@ -75,7 +74,6 @@ export function setServerKey(text: string, server: string, key: string, value: s
   return nodes && sparingOthers(text, server, setOwnKey(nodes, server, key, value));
 }
 
-/** Adds `- prefix: '<prefix>'` behind the existing transforms. */
 export function addPrefix(text: string, server: string, prefix: string): Edits {
   const nodes = EditNodes.read(text);
   if (!nodes) return undefined;
@@ -136,7 +134,6 @@ export function setOwnKey(nodes: EditNodes, server: string, key: string, value: 
   return belowKey(nodes, entry, key, value) ?? insertEntry(nodes, body, key, value);
 }
 
-/** Inserts a key on the line below the server's id, above comments of the first key. */
 function belowKey(
   nodes: EditNodes,
   entry: { pair: { key: unknown; value: unknown } },
@@ -179,7 +176,6 @@ function enabledOf(text: string): Map<string, boolean> | undefined {
   return servers && new Map([...servers].map(([id, body]) => [id, body['enabled'] !== false]));
 }
 
-/** Returns each server as plain values with aliases and merges resolved, or undefined for an unreadable text. */
 export function serverValues(text: string): Map<string, PlainMap> | undefined {
   const { errors, root } = readYaml(text);
   const servers = valueIn(root, 'servers');

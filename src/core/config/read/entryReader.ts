@@ -17,7 +17,6 @@ export type Entries = ReadonlyMap<string, MapEntry>;
 
 const none: Entries = new Map();
 
-/** The number of problems of one file. */
 const mostProblems = 500;
 
 /** Reads a part of a file and collects its problems. */
@@ -33,12 +32,10 @@ export class NodeReader {
     private readonly most = mostProblems,
   ) {}
 
-  /** True once there is an error. */
   get failed(): boolean {
     return this.kept.some((found) => found.severity === 'error');
   }
 
-  /** The number of further problems to keep. */
   get room(): number {
     return Math.max(0, this.most - this.kept.length);
   }
@@ -61,19 +58,16 @@ export class NodeReader {
     this.leftOut += part.leftOut;
   }
 
-  /** Makes a noted warning an error. */
   worsen(found: Problem): undefined {
     const index = this.kept.indexOf(found);
     if (index >= 0) this.kept[index] = { ...found, severity: 'error' };
     return undefined;
   }
 
-  /** Makes all noted problems information. */
   soften(): void {
     for (const [index, found] of this.kept.entries()) this.kept[index] = { ...found, severity: 'information' };
   }
 
-  /** Returns the kept problems and, if there were more, a problem with their number. */
   whole(file: string): readonly Problem[] {
     return this.leftOut === 0 ? this.kept : [problems.problemsLeftOut(file, this.leftOut), ...this.kept];
   }
@@ -96,7 +90,6 @@ export class NodeReader {
     }
   }
 
-  /** Returns the entries of a map. Notes duplicate keys and merges of other values than maps. */
   entries(map: MapNode, at: Place, duplicate = problems.duplicateKey): Entries {
     this.noteDuplicates(map, duplicate);
     for (const node of map.badMerges) {
@@ -106,7 +99,6 @@ export class NodeReader {
     return map.entries;
   }
 
-  /** Returns the entries of a map, and warns of unknown keys. */
   knownEntries(level: KeyLevel, map: MapNode, at: Place): Entries {
     const entries = this.entries(map, at);
     const known = keysOf(level);
@@ -134,7 +126,6 @@ export class NodeReader {
     return this.missing(entries, [key], () => problems.missingKey(at, owner, key, example));
   }
 
-  /** Returns the entries of a map of fixed keys. */
   table(level: KeyLevel, entry: MapEntry | undefined, fix: string): Entries {
     const map = this.map(entry, fix);
     return map && entry ? this.knownEntries(level, map, this.places.key(entry)) : none;
@@ -173,7 +164,6 @@ export class NodeReader {
     return takes(value) ? value : this.wrong(entry, expected, fix);
   }
 
-  /** Notes an unexpected value. */
   wrong(
     entry: MapEntry,
     expected: string,
@@ -184,7 +174,6 @@ export class NodeReader {
     return this.note(problems.wrongType(this.atValue(entry), what, expected, found, fix));
   }
 
-  /** Returns one of these words. */
   word<T extends string>(entry: MapEntry | undefined, words: readonly T[], fix: string): T | undefined {
     const written = this.string(entry, fix);
     if (!entry || written === undefined) return undefined;
@@ -225,7 +214,6 @@ export class NodeReader {
     return texts.length === list.items.length ? texts : undefined;
   }
 
-  /** @param what names the text in a problem */
   withoutNul(text: string, spot: problems.Spot, what: string): string | undefined {
     if (!text.includes('\0')) return text;
     const fix = 'Remove the NUL character, which no program accepts.';

@@ -50,7 +50,6 @@ export function readLaunch(reader: EntryReader, server: MapEntry, entries: Entri
   }
 }
 
-/** Removes the variables of the file overridden by `env`. */
 function without({ file, values }: EnvFile, env: ReadonlyMap<string, EnvValue>): EnvFile {
   return { file, values: new Map([...values].filter(([name]) => !env.has(name))) };
 }
@@ -146,7 +145,6 @@ function readUrl(
   const written = value.kind === 'map' ? reference?.value : reader.string(entry, fix, 'secret');
   if (written === undefined) return undefined;
   const url = { url: written, ...(reference && { urlReference: reference }) };
-  // A reference of a disabled server has no value.
   if (reference && written === '') return url;
   const invalid = (why: string): undefined => reader.note(problems.urlInvalid(at, why));
   if (written.trim() === '') return invalid('is empty');

@@ -12,14 +12,12 @@ export interface CommandReference {
   readonly path: readonly (string | number)[];
 }
 
-/** Returns the reference, perhaps with another value. */
 type Change = (reference: Reference, path: CommandReference['path']) => Reference;
 
 export function commandReferences(launch: Launch): CommandReference[] {
   return referencesOf(launch).flatMap(({ source, path }) => (source.kind === 'command' ? [{ source, path }] : []));
 }
 
-/** True if the launch uses a stored secret (C2a). */
 export function usesSecrets(launch: Launch): boolean {
   return referencesOf(launch).some(({ source }) => source.kind === 'secret');
 }

@@ -45,7 +45,6 @@ export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSour
   return accepted(source, servers, reader.whole(file));
 }
 
-/** The number of servers of one file (S2). */
 const mostServers = 500;
 
 /** Reads the servers of a file up to the limit. @param reader notes the problems of the whole file */
@@ -158,7 +157,6 @@ function checkRoot(reader: EntryReader, root: MapNode): void {
   }
 }
 
-/** Returns the entries of `servers`. Errors of the whole file are noted. */
 function serversOf(reader: EntryReader, root: MapNode): Entries | undefined {
   const servers = root.entries.get('servers');
   // All servers may be commented out.

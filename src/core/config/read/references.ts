@@ -10,7 +10,6 @@ import { everySyntax, foreignReference, type Syntax } from '../foreignReferences
 import type { EnvValue, Reference, ReferenceSource } from '../model.js';
 import * as problems from '../problems.js';
 
-/** The place of a value, and its name in problems. */
 interface ValuePlace {
   /** For example ``The value of `TOKEN` ``. */
   readonly what: string;

@@ -26,7 +26,6 @@ import {
   type ValueNode,
 } from '../../yaml/valueNodes.js';
 
-/** Returns the filter of a table, and all its entries. */
 export function readFilter(
   reader: EntryReader,
   level: 'tools' | 'prompts' | 'resources',
