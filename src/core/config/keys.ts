@@ -86,7 +86,25 @@ const filters = (things: string): { readonly whitelist: KeyDoc; readonly blackli
   ),
 });
 
-const affix = (summary: string): KeyDoc => ({ summary, value: { kind: 'text', of: 'affix' }, block: ": '$1'" });
+const quoted = (of: 'session' | 'affix' | 'prose', summary: string): KeyDoc => ({
+  summary,
+  value: { kind: 'text', of },
+  block: ": '$1'",
+});
+
+const affix = (summary: string): KeyDoc => quoted('affix', summary);
+
+const secret = (summary: string): KeyDoc => ({
+  summary,
+  value: { kind: 'value', of: 'secret' },
+  block: ': { env: ${1:NAME} }',
+});
+
+const selection = (level: 'prompts' | 'resources', summary: string): KeyDoc => ({
+  summary,
+  value: { kind: 'table', level },
+  block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
+});
 
 const transform = (things: string): KeyDoc => ({
   summary: `Changes to the names of the ${things}, applied in this order.`,
@@ -188,10 +206,11 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       flow: ": { Authorization: { prefix: 'Bearer ', env: ${1:NAME} } }",
     },
     sessionId: {
+      ...quoted(
+        'session',
+        'The MCP session id to send with the first request, if the server expects a particular one.',
+      ),
       transport: 'streamable_http',
-      summary: 'The MCP session id to send with the first request, if the server expects a particular one.',
-      value: { kind: 'text', of: 'session' },
-      block: ": '$1'",
     },
     oauth: {
       transport: 'streamable_http',
@@ -249,16 +268,8 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       value: { kind: 'table', level: 'timeouts' },
       block: ': { ${1|call,connect,callMax,idle|}: ${2:1m} }',
     },
-    prompts: {
-      summary: 'Which prompts of the server are published and under which names, as for tools.',
-      value: { kind: 'table', level: 'prompts' },
-      block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
-    },
-    resources: {
-      summary: 'Which resources of the server are published.',
-      value: { kind: 'table', level: 'resources' },
-      block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
-    },
+    prompts: selection('prompts', 'Which prompts of the server are published and under which names, as for tools.'),
+    resources: selection('resources', 'Which resources of the server are published.'),
     manual: {
       summary: 'What agents are told about the toolset, after the instructions of the server: a text, or a map.',
       value: { kind: 'table', level: 'manual', orText: true },
@@ -278,11 +289,7 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
     },
   },
   toolOverride: {
-    description: {
-      summary: 'The description for agents, in place of the one of the server.',
-      value: { kind: 'text', of: 'prose' },
-      block: ": '$1'",
-    },
+    description: quoted('prose', 'The description for agents, in place of the one of the server.'),
     arguments: {
       summary: 'Arguments of the tool, by their names: only those at the top level of its schema.',
       value: { kind: 'tables', level: 'argumentOverride' },
@@ -321,11 +328,7 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
     },
   },
   manual: {
-    content: {
-      summary: 'A text for agents.',
-      value: { kind: 'text', of: 'prose' },
-      block: ": '$1'",
-    },
+    content: quoted('prose', 'A text for agents.'),
     sections: {
       summary: 'Titles with a text each: a map, or a list of `{ title, content }`.',
       value: { kind: 'sections' },
@@ -367,10 +370,8 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       },
     },
     clientId: {
-      summary: 'The id that the authorization server knows this client by.',
+      ...quoted('session', 'The id that the authorization server knows this client by.'),
       details: 'Or the https address of a client id metadata document, if the server accepts one.',
-      value: { kind: 'text', of: 'session' },
-      block: ": '$1'",
     },
     issuer: {
       summary: 'The issuer of the authorization server. No other server may sign you in.',
@@ -379,16 +380,8 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       value: { kind: 'text', of: 'session' },
       block: ": '${1:https://}'",
     },
-    clientSecret: {
-      summary: 'The secret of the client, if it has one.',
-      value: { kind: 'value', of: 'secret' },
-      block: ': { env: ${1:NAME} }',
-    },
-    privateKey: {
-      summary: 'The private key of the client in PEM form, instead of a secret; for `client_credentials`.',
-      value: { kind: 'value', of: 'secret' },
-      block: ': { env: ${1:NAME} }',
-    },
+    clientSecret: secret('The secret of the client, if it has one.'),
+    privateKey: secret('The private key of the client in PEM form, instead of a secret; for `client_credentials`.'),
     scopes: {
       summary: 'The scopes to ask for, instead of those that the server names.',
       value: { kind: 'texts', of: 'scope' },

@@ -8,6 +8,7 @@
  * the conversation can continue after any stop. No call runs twice.
  */
 import { delay, type Clock } from '../base/clock.js';
+import { unlessAborted } from '../base/events.js';
 import { messageOf } from '../base/text.js';
 import { fitToModel, type Fitted } from './budget.js';
 import type {
@@ -116,10 +117,13 @@ async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
     let text = '';
     const calls: ToolCall[] = [];
     try {
-      for await (const part of untilAborted(model.send(request, signal), signal)) {
-        if (part.kind === 'call') {
-          calls.push(part.call);
-        } else if (part.text !== '') {
+      // A stream that ignores the signal is left.
+      const stream = model.send(request, signal)[Symbol.asyncIterator]();
+      const nextPart = (): Promise<IteratorResult<ModelPart>> => unlessAborted(stream.next(), signal);
+      for (let next = await nextPart(); next.done !== true; next = await nextPart()) {
+        const part = next.value;
+        if (part.kind === 'call') calls.push(part.call);
+        else if (part.text !== '') {
           text += part.text;
           audience.text(part.text);
         }
@@ -169,29 +173,4 @@ async function carryOut(call: ToolCall, tools: readonly ConversationTool[], turn
 function failedResult(call: ToolCall, why: string): ToolResult {
   const text = `Error: ${why}`;
   return { callId: call.id, tool: call.tool, parts: [{ kind: 'text', text }], isError: true };
-}
-
-/** Leaves a stream that ignores the signal. */
-async function* untilAborted(stream: AsyncIterable<ModelPart>, signal: AbortSignal): AsyncIterable<ModelPart> {
-  const iterator = stream[Symbol.asyncIterator]();
-  let onAbort = (): void => {};
-  const aborted = new Promise<'aborted'>((resolve) => {
-    onAbort = () => resolve('aborted');
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    for (;;) {
-      const next = iterator.next();
-      const first = await Promise.race([next, aborted]);
-      if (first === 'aborted') {
-        next.catch(() => undefined); // Nobody reads the stream any more, so its error must not count as unhandled.
-        return;
-      }
-      if (first.done === true) return;
-      yield first.value;
-    }
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }

@@ -3,7 +3,7 @@
  * is pure.
  */
 import { commandWords } from '../read/commandWords.js';
-import type { NewEntry } from './entryText.js';
+import type { NewEntry } from './addServers.js';
 import { builtInToolset } from '../model.js';
 
 export type NewServerKind = 'command' | 'url' | 'package';
