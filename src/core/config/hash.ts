@@ -25,9 +25,21 @@ export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
   });
 }
 
-type View = 'tools' | 'transform' | 'overrides' | 'prompts' | 'resources' | 'manual' | 'timeouts' | 'start' | 'spare';
+type ViewKey =
+  | 'tools'
+  | 'transform'
+  | 'overrides'
+  | 'prompts'
+  | 'resources'
+  | 'manual'
+  | 'timeouts'
+  | 'start'
+  | 'spare';
 
-export function viewHashOf(view: Pick<ServerDefinition, View>): string {
+/** The parts of a definition that need no restart. */
+export type ServerView = Pick<ServerDefinition, ViewKey>;
+
+export function viewHashOf(view: ServerView): string {
   return digest({ ...view, overrides: view.overrides && plainOverrides(view.overrides) });
 }
 

@@ -216,30 +216,25 @@ class Translator {
     if (Object.keys(limits).length > 0) entry.timeouts = limits;
   }
 
+  /** Notes every unread key. */
   private rest(transport: ImportedEntry['transport']): void {
     const left = new Set(this.keys.left());
-    const named = (known: readonly string[]): string | undefined => {
-      const found = known.filter((key) => left.delete(key));
-      return found.length > 0 ? found.map((key) => `\`${key.slice(0, 40)}\``).join(', ') : undefined;
+    const named = (kind: 'lost' | 'changed', known: readonly string[], about: string): void => {
+      const found = known.filter((key) => left.delete(key)).map((key) => `\`${key.slice(0, 40)}\``);
+      if (found.length > 0) this.note(kind, `${found.join(', ')}: ${about}`);
     };
-    const oauth = named(['oauth', 'auth']);
-    if (oauth)
-      this.note('lost', `${oauth}: most servers need none; see the key \`oauth\` for a client that is registered.`);
-    const [ofPrograms, ofAddresses] = [
-      [...envKeys, ...commandKeys, ...cwdKeys, 'args', 'envFile', 'env_keys'],
-      [...headerKeys, ...otherHeaderKeys, ...urlKeys],
-    ];
-    const foreign = named(transport === 'stdio' ? ofAddresses : ofPrograms);
-    const how = transport === 'stdio' ? 'is started by a command' : 'is reached at a URL';
-    if (foreign) this.note('lost', `${foreign}: this has no effect on a server that ${how}.`);
-    const environment = named(['env_vars']);
-    if (environment) this.note('changed', `${environment}: servers get the whole environment here.`);
-    const descriptions = named(descriptive);
-    if (descriptions) this.note('lost', `${descriptions}: descriptions are not kept here.`);
-    const times = named([...left].filter((key) => /time_?out/i.test(key)));
-    if (times) this.note('lost', `${times}: the unit is not known, so no limit is set. See the key \`timeouts\`.`);
-    const unknown = named([...left]);
-    if (unknown) this.note('lost', `${unknown}: there is nothing like it here.`);
+    const oauth = 'most servers need none; see the key `oauth` for a client that is registered.';
+    named('lost', ['oauth', 'auth'], oauth);
+    const [foreign, how] =
+      transport === 'stdio'
+        ? [[...headerKeys, ...otherHeaderKeys, ...urlKeys], 'is started by a command']
+        : [[...envKeys, ...commandKeys, ...cwdKeys, 'args', 'envFile', 'env_keys'], 'is reached at a URL'];
+    named('lost', foreign, `this has no effect on a server that ${how}.`);
+    named('changed', ['env_vars'], 'servers get the whole environment here.');
+    named('lost', descriptive, 'descriptions are not kept here.');
+    const times = [...left].filter((key) => /time_?out/i.test(key));
+    named('lost', times, 'the unit is not known, so no limit is set. See the key `timeouts`.');
+    named('lost', [...left], 'there is nothing like it here.');
   }
 
   private skip(why: string): undefined {

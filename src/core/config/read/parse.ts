@@ -14,17 +14,7 @@ import { serverPlaces } from './places.js';
 import * as problems from '../problems.js';
 import { readYamlFile } from './yamlProblems.js';
 import { isEmpty, type MapEntry, type MapNode } from '../../yaml/valueNodes.js';
-import {
-  readFilter,
-  readManual,
-  readOverrides,
-  readResourceLimits,
-  readSpare,
-  readStart,
-  readTimeouts,
-  readToolTransform,
-  readTransform,
-} from './view.js';
+import { readView } from './view.js';
 
 export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSource {
   const { file } = source;
@@ -103,30 +93,9 @@ function readDefinition(
     value.kind === 'map' ? reader.knownEntries('server', value, reader.places.key(entry)) : new Map();
   const enabled = reader.truth(entries.get('enabled')) ?? true;
   const trulyStateless = reader.truth(entries.get('truely-stateless')) ?? false;
-  const start = readStart(reader, entries.get('start'));
-  const spare = readSpare(reader, entries.get('spare'));
   const launch = readLaunch(reader, entry, entries);
-  const tools = readFilter(reader, 'tools', entries);
-  const transform = readToolTransform(reader, entries.get('transform'), tools.entries.get('transform'));
-  const overrides = readOverrides(reader, tools.entries.get('override'));
-  const prompts = readFilter(reader, 'prompts', entries);
-  const promptTransform = readTransform(reader, prompts.entries.get('transform'));
-  const resources = readFilter(reader, 'resources', entries);
-  const resourceLimits = readResourceLimits(reader, resources.entries);
-  const manual = readManual(reader, entries.get('manual'));
-  const timeouts = readTimeouts(reader, entries.get('timeouts'));
+  const view = readView(reader, entries);
   if (launch === undefined) return undefined;
-  const view = {
-    tools: tools.filter,
-    transform,
-    ...(overrides.size > 0 && { overrides }),
-    prompts: { filter: prompts.filter, transform: promptTransform },
-    resources: { ...resources.filter, ...resourceLimits },
-    manual,
-    timeouts,
-    ...(start && { start }),
-    ...(spare !== undefined && { spare }),
-  };
   const launchHash = launchHashOf(launch, trulyStateless);
   return { id: entry.key, enabled, trulyStateless, launch, ...view, places, launchHash, viewHash: viewHashOf(view) };
 }

@@ -9,12 +9,12 @@ import type {
   ArgumentOverride,
   NameFilter,
   ResourceSelection,
-  StartTime,
   Timeouts,
   ToolOverride,
   ToolOverrides,
   Transform,
 } from '../model.js';
+import type { ServerView } from '../hash.js';
 import * as problems from '../problems.js';
 import {
   isEmpty,
@@ -26,7 +26,30 @@ import {
   type ValueNode,
 } from '../../yaml/valueNodes.js';
 
-export function readFilter(
+export function readView(reader: EntryReader, entries: Entries): ServerView {
+  const startFix = 'Write `window` (with the window) or `call` (with the first call, if its tools are remembered).';
+  const start = reader.word(entries.get('start'), ['window', 'call'], startFix);
+  const spareFix = 'Write 1 (a spare instance is started for the next conversation) or 0 (none is).';
+  const isSpare = (value: unknown): value is 0 | 1 => value === 0 || value === 1;
+  const spare = reader.scalar(entries.get('spare'), isSpare, '0 or 1', spareFix);
+  const tools = readFilter(reader, 'tools', entries);
+  const overrides = readOverrides(reader, tools.entries.get('override'));
+  const prompts = readFilter(reader, 'prompts', entries);
+  const resources = readFilter(reader, 'resources', entries);
+  return {
+    tools: tools.filter,
+    transform: readToolTransform(reader, entries.get('transform'), tools.entries.get('transform')),
+    ...(overrides.size > 0 && { overrides }),
+    prompts: { filter: prompts.filter, transform: readTransform(reader, prompts.entries.get('transform')) },
+    resources: { ...resources.filter, ...readResourceLimits(reader, resources.entries) },
+    manual: readManual(reader, entries.get('manual')),
+    timeouts: readTimeouts(reader, entries.get('timeouts')),
+    ...(start && { start }),
+    ...(spare !== undefined && { spare }),
+  };
+}
+
+function readFilter(
   reader: EntryReader,
   level: 'tools' | 'prompts' | 'resources',
   server: Entries,
@@ -51,7 +74,7 @@ function readPatterns(reader: EntryReader, entry: MapEntry | undefined): readonl
   return patterns;
 }
 
-export function readTransform(reader: EntryReader, entry: MapEntry | undefined): readonly Transform[] {
+function readTransform(reader: EntryReader, entry: MapEntry | undefined): readonly Transform[] {
   const list = reader.list(entry, "Write a list, for example `transform: [{ prefix: 'my_' }]`.");
   if (!entry || !list) return [];
   if (list.items.length > mostSteps) {
@@ -65,7 +88,7 @@ export function readTransform(reader: EntryReader, entry: MapEntry | undefined):
  * Reads the steps for tools from either place.
  * @param ofTools replaces the server's own steps, even if it is an empty list
  */
-export function readToolTransform(
+function readToolTransform(
   reader: EntryReader,
   ofServer: MapEntry | undefined,
   ofTools: MapEntry | undefined,
@@ -97,19 +120,14 @@ function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transfo
   const prefix = entries.get('prefix');
   const suffix = entries.get('suffix');
   if (prefix && suffix) return wrong('both; their order matters, so write each as a separate item');
-  if (prefix) return readPrefix(reader, prefix);
-  if (!suffix) {
+  if (prefix?.value.kind === 'map') return readReplacement(reader, prefix, prefix.value);
+  const affix = prefix ?? suffix;
+  if (!affix) {
     const found = entries.size === 0 ? 'an empty map' : 'neither';
     return reader.missing(entries, ['prefix', 'suffix'], () => notAStep(found));
   }
-  const add = readAddition(reader, suffix);
-  return add === undefined ? undefined : { kind: 'suffix', add };
-}
-
-function readPrefix(reader: EntryReader, entry: MapEntry): Transform | undefined {
-  if (entry.value.kind === 'map') return readReplacement(reader, entry, entry.value);
-  const add = readAddition(reader, entry);
-  return add === undefined ? undefined : { kind: 'prefix', add };
+  const add = readAddition(reader, affix);
+  return add === undefined ? undefined : { kind: prefix ? 'prefix' : 'suffix', add };
 }
 
 function readReplacement(reader: EntryReader, entry: MapEntry, map: MapNode): Transform | undefined {
@@ -135,10 +153,7 @@ function readAddition(reader: EntryReader, entry: MapEntry): string | undefined 
 }
 
 /** Reads the limits of resources. Dominds uses the same keys. */
-export function readResourceLimits(
-  reader: EntryReader,
-  entries: Entries,
-): Pick<ResourceSelection, 'mimeTypes' | 'maxBytes'> {
+function readResourceLimits(reader: EntryReader, entries: Entries): Pick<ResourceSelection, 'mimeTypes' | 'maxBytes'> {
   const types = entries.get('mimeTypes');
   const fix = 'Write a list of media types, for example `mimeTypes: [text/plain]`.';
   const mimeTypes = reader.texts(types, 'An item of `mimeTypes`', fix)?.map((type) => type.trim().toLowerCase());
@@ -148,20 +163,10 @@ export function readResourceLimits(
   return { ...(mimeTypes && mimeTypes.length > 0 && { mimeTypes }), ...(maxBytes !== undefined && { maxBytes }) };
 }
 
-export function readStart(reader: EntryReader, entry: MapEntry | undefined): StartTime | undefined {
-  const fix = 'Write `window` (with the window) or `call` (with the first call, if its tools are remembered).';
-  return reader.word(entry, ['window', 'call'], fix);
-}
-
-export function readSpare(reader: EntryReader, entry: MapEntry | undefined): 0 | 1 | undefined {
-  const fix = 'Write 1 (a spare instance is started for the next conversation) or 0 (none is).';
-  return reader.scalar(entry, (value) => value === 0 || value === 1, '0 or 1', fix);
-}
-
 /** Timers of Node and browsers overflow beyond this (about 24.8 days) and fire at once. */
 const longest = 2 ** 31 - 1;
 
-export function readTimeouts(reader: EntryReader, entry: MapEntry | undefined): Timeouts {
+function readTimeouts(reader: EntryReader, entry: MapEntry | undefined): Timeouts {
   const entries = reader.table('timeouts', entry, 'Write a map, for example `timeouts: { call: 1m }`.');
   const limit = (key: keyof Timeouts): number => readDuration(reader, entries.get(key)) ?? defaultTimeouts[key];
   return { connect: limit('connect'), call: limit('call'), callMax: limit('callMax'), idle: limit('idle') };
@@ -190,7 +195,7 @@ function hint(written: string): string {
 /** The limit in characters. Instructions and descriptions are part of every request of a model. */
 const longestManual = 20_000;
 
-export function readManual(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
+function readManual(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
   if (!entry || isEmpty(entry.value)) return undefined;
   const { value } = entry;
   const parts = value.kind === 'map' ? readParts(reader, entry, value) : [readText(reader, entry, 'a text or a map')];
@@ -241,7 +246,7 @@ function readSections(reader: EntryReader, entry: MapEntry | undefined): string[
 const mostEntries = 1_000;
 
 /** Reads `tools.override` (O1–O6): descriptions and arguments of single tools. A wrong part makes the entry unusable (C4). */
-export function readOverrides(reader: EntryReader, entry: MapEntry | undefined): ToolOverrides {
+function readOverrides(reader: EntryReader, entry: MapEntry | undefined): ToolOverrides {
   const example = 'Write a map, for example `override: { create_issue: { description: Opens an issue. } }`.';
   return namedTables(reader, entry, example, (one, map) => readTool(reader, one, map));
 }
