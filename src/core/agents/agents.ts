@@ -29,10 +29,7 @@ export interface Agent extends Where {
   readonly form: 'json' | 'toml' | 'yaml';
   /** The key above the servers in its file. */
   readonly container: 'mcpServers' | 'mcp_servers' | 'mcp';
-  /**
-   * Returns our keys of an entry that starts `connect`; its other keys are the person's. No entry holds a port or a
-   * token.
-   */
+  /** Returns our keys of an entry that starts `connect`. It holds no port or token; its other keys are the person's. */
   readonly keys: (command: string, args: readonly string[]) => Keys;
   readonly trust?: string;
 }
@@ -143,11 +140,7 @@ export const homeLauncher: Launcher = {
   args: ['-e', "require(require('os').homedir() + '/.minds/bin/mcp-toolsets.js')"],
 };
 
-/**
- * Returns our keys of an agent's entry for a toolset. Only an entry outside the folder holds a path, so a repository can
- * hold the file.
- * @param folder the absolute path of the workspace folder
- */
+/** Returns our keys of an entry. Only one outside the folder holds a path, so a repository can hold the file. */
 export function entryKeys(kind: AgentKind, id: string, { command, args }: Launcher, folder: string): Keys {
   const { isOfFolder, keys } = agents[kind];
   return keys(command, [...args, 'connect', ...(isOfFolder ? [] : ['-C', folder]), id]);

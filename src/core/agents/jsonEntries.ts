@@ -64,9 +64,7 @@ function within(text: string, object: Node, key: string, value: unknown, style: 
   return text.slice(0, at) + member + close + text.slice(at);
 }
 
-/**
- * Inserts behind the last property of an object: on separate lines if the last property ends a line, else beside it.
- */
+/** Inserts behind the last property: on separate lines if that one ends a line, else beside it. */
 function after(text: string, object: Node, last: Node, key: string, value: unknown, style: Style): string {
   const end = last.offset + last.length;
   const comma = commaBehind(text, end);

@@ -1,6 +1,6 @@
 /**
- * Writes entries into another program's TOML file, each as a separate table. Comments, order and everything else stay.
- * It handles only the usual ways to write a table, so the caller checks the result. Everything here is pure.
+ * Writes entries into another program's TOML file, each as a separate table. Everything else stays. It handles only the
+ * usual ways to write a table, so the caller checks the result.
  */
 import { escapeRegExp } from '../base/text.js';
 import type { EntryChange } from './jsonEntries.js';

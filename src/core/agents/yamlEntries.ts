@@ -56,10 +56,7 @@ function appended(text: string, container: string, entry: Entries): string {
   return applyEdits(text, appendItem(nodes, list, value) ?? []);
 }
 
-/**
- * Sets the keys in the existing entry. If one has no minimal edit, the entry is written again, with the person's
- * additions.
- */
+/** Sets keys of an existing entry. Without a minimal edit, it is written again, with the person's additions. */
 function replaced(text: string, container: string, entry: Entries, removed: readonly string[]): string {
   const nodes = EditNodes.read(text);
   const list = nodes?.pairOf(nodes.root, container)?.pair.value;

@@ -1,8 +1,6 @@
 /**
- * Completes keys with their documentation, values and live names in a config file (E2). It reads the sketch of the
- * text, so it works in broken YAML too.
- *
- * Invariant: never offers a key already in its map, nor the value of a variable.
+ * Completes keys, values and live names in a config file (E2). It reads the sketch of the text, so it works in broken
+ * YAML too. It never offers a key already in its map, nor the value of a variable.
  */
 import { isSecretName } from '../base/secrets.js';
 import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';

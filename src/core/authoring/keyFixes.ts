@@ -134,9 +134,7 @@ export function duration(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
   );
 }
 
-/**
- * Moves the words behind the program into the arguments, before the present ones. An anchor or a merge may share one of the two. It gets no fix then, because other servers may have different partners.
- */
+/** Moves words behind the program into the arguments. Shared keys get no fix: other servers may have other partners. */
 export function argumentsOfCommand(nodes: EditNodes, { entry, map: whole }: KeySymbol): QuickFix[] {
   const at = entry.keySpan.start;
   const [program, ...more] = (entry.value.kind === 'scalar' && commandWords(String(entry.value.value))) || [];

@@ -416,10 +416,7 @@ type Fix = readonly edits.TextEdit[];
 /** The limit of tried texts. Untried fixes are left out. */
 const mostTried = 24;
 
-/**
- * Returns the edits of compatible fixes. Each may be safe, but two of them may have the same result.
- * @param variables the names of the set variables
- */
+/** Returns the edits of compatible fixes: each may be safe, but two of them may have the same result. */
 function togetherSafe(text: string, fixes: readonly Fix[], variables: readonly string[]): Fix {
   // A mistake shared by several servers has a fix for each.
   const different = [...new Map(fixes.map((fix) => [JSON.stringify(fix), fix])).values()];

@@ -1,9 +1,8 @@
 /**
- * The symbols of a valid config file: every key with its level, and every pattern, transform and reference to a host
- * variable, each with its server. Hover and quick fixes find them by place.
+ * The symbols of a valid config file, each with its server: keys, patterns, transforms and references.
  *
  * Invariants: aliases and merges are followed, so a symbol may be outside the entry of its server, and one place may be
- * a symbol of several servers. Invalid parts have no symbols, and neither has anything below them.
+ * a symbol of several servers. Neither invalid parts nor anything below them has symbols.
  */
 import { docOf, type KeyDoc, type ValueShape, type KeyLevel } from '../config/keys.js';
 import type { Span } from '../yaml/textPositions.js';

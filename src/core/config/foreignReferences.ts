@@ -1,6 +1,6 @@
 /**
- * Reads the references of other programs inside texts. Import turns them into our references (C6). In our own files they
- * have no meaning, so the reader warns of them (C2). Everything here is pure.
+ * Reads the references of other programs inside texts. Import turns them into our references (C6). In our own files
+ * they have no meaning, so the reader warns of them (C2).
  */
 
 /** The look of a program's references. `${env:NAME}` includes all others of an editor, such as inputs and folders. */

@@ -1,6 +1,4 @@
-/**
- * A config file after validation: plain values with places for later problems. Hashes show the kind of an edit (R2).
- */
+/** A config file after validation: plain values with places for later problems. */
 import type { Place, Problem, Range } from '../base/problem.js';
 
 /** `folder`: `.minds/mcp.yaml` of a workspace folder; `mcprc`: its `.mcprc`; `user`: the user's `~/.minds/mcp.yaml`. */
@@ -24,10 +22,7 @@ export interface Reference {
   readonly suffix: string;
   /** The text for a source without a value. Without a fallback the server does not start. */
   readonly fallback: string | undefined;
-  /**
-   * The value with prefix and suffix; it is a secret. It is empty before its program has run, and for a server with
-   * `enabled: false`.
-   */
+  /** A secret: the value with prefix and suffix. It is empty for a disabled server, and before its program has run. */
   readonly value: string;
 }
 
@@ -137,7 +132,7 @@ export interface Timeouts {
 
 export interface ServerPlaces {
   readonly key: Place;
-  /** Returns the range of the value at a path, e.g. `['tools', 'whitelist', 0]`, or of the nearest parent if it is not written. */
+  /** The range of the value at a path, e.g. `['tools', 'whitelist', 0]`, or of the nearest written parent. */
   value(path: readonly (string | number)[]): Place;
   /** Returns the range of the key at a path, or the result of `value` if there is no key. */
   keyAt(path: readonly (string | number)[]): Place;
@@ -209,9 +204,7 @@ export interface ConfigDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   directoryExists(path: string): boolean;
   readonly secret?: (name: string) => string | undefined;
-  /**
-   * Reads a file of variables. The file must be inside the folder `within`. By default every such file counts as empty.
-   */
+  /** Reads a file of variables inside the folder `within`. By default every such file counts as empty. */
   readonly envFile?: (file: string, within: string | undefined) => EnvFileReading;
 }
 

@@ -1,8 +1,6 @@
 /**
- * Turns another program's file into entries of `.minds/mcp.yaml` (C6). Everything here is pure.
- *
- * Invariants: no text makes it throw; ids are valid, unique and free; every value of the servers is translated or named in
- * a note.
+ * Turns another program's file into entries of `.minds/mcp.yaml` (C6). No text makes it throw; ids are valid, unique
+ * and free; every value of the servers is translated or named in a note.
  */
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';

@@ -1,7 +1,4 @@
-/**
- * Recognizes our own entries in the file of any agent (G6). Import skips them, because such a server would be behind itself.
- * Everything here is pure.
- */
+/** Recognizes our own entries in files of agents (G6). Import skips them: such a server would be behind itself. */
 import { tokenVariable } from '../base/tokenVariable.js';
 
 type Entry = Readonly<Record<string, unknown>>;

@@ -1,7 +1,4 @@
-/**
- * Removes imported servers from a JSON file of the editor (C6) by the least change of its text: the comments, the order and
- * the layout of the rest stay. Everything here is pure.
- */
+/** Removes imported servers from a JSON file of the editor (C6). Comments, order and layout of the rest stay. */
 import { parseTree, type Node } from 'jsonc-parser';
 import { commaBehind } from '../yaml/jsonTree.js';
 import type { Span } from '../yaml/textPositions.js';

@@ -1,7 +1,6 @@
 /**
- * Finds links and images in an answer as it streams (V2). A model knows a saved file by its path from the tool's
- * result, and writes `[the chart](/path/to.png)` or `![the chart](/path/to.png)`. A chat opens and shows a file only if
- * it is given apart from the text. A possible link is held back until it is complete, or proves to be text.
+ * Finds links to saved files in an answer as it streams (V2), because a chat opens and shows a file only if it is given
+ * apart from the text. A possible link is held back until it is complete, or proves to be text.
  *
  * Invariants: every character goes out, in order. Only targets known to `fileOf` are taken out of the text.
  */

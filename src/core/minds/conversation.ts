@@ -1,11 +1,10 @@
 /**
  * Runs one turn of a conversation: it asks the model, runs the calls of its answer in parallel, and asks again until
- * the model answers without calls (D1). `Audience` receives the visible parts as they happen. The result has the new
- * messages.
+ * the model answers without calls (D1). It knows neither the editor nor MCP, and never throws for errors of a model or
+ * a tool.
  *
- * It knows neither the editor nor MCP, and never throws for errors of a model or a tool. Invariants: tools and
- * instructions are current for each request. Every call of an answer has a result, even a refused or cancelled one, so
- * the conversation can continue after any stop. No call runs twice.
+ * Invariants: tools and instructions are current for each request. Every call of an answer has a result, even a refused
+ * or cancelled one, so the conversation can continue after any stop. No call runs twice.
  */
 import { delay, type Clock } from '../base/clock.js';
 import { unlessAborted } from '../base/events.js';

@@ -1,9 +1,7 @@
 /**
- * Keeps a conversation over its turns. The editor stores a bounded record of each turn with its answer, and the
- * conversation is rebuilt from those records (D1). Everything here is pure.
- *
- * Others can write to the editor's store, so reading keeps the valid part, drops the rest, and never throws. Invariant:
- * every call has its result after reading.
+ * Keeps a conversation over its turns (D1): the editor stores a bounded record of each, and the conversation is rebuilt
+ * from them. Others can write to the editor's store, so reading keeps the valid part and never throws. Every call has
+ * its result after reading.
  */
 import { isObject } from '../base/isObject.js';
 import { resultsOf, shortenedMessage } from './budget.js';

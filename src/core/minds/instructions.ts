@@ -1,7 +1,4 @@
-/**
- * Writes the instructions for the whole conversation: the member, the toolsets' own instructions, and the held
- * instances (L3). Each request has current ones.
- */
+/** Writes the current instructions for a whole conversation: the member, the toolsets, the held instances (L3). */
 
 export interface ConversationContext {
   readonly member: { readonly id: string; readonly name: string; readonly purpose: string | undefined } | undefined;

@@ -136,10 +136,7 @@ function addText(facts: Facts, text: string): void {
   if (trimmed !== '' && !facts.texts.some((earlier) => earlier.includes(trimmed))) facts.texts.push(trimmed);
 }
 
-/**
- * Returns the tool of a rejection, by the tool's name or by its index in the sent list, as in
- * `tools.3.custom.input_schema` or `tools[3].function`.
- */
+/** Returns the tool of a rejection, by its name or by its index in the sent list, as in `tools[3].function`. */
 export function toolIn(text: string, sent: readonly string[]): string | undefined {
   const named = sent.filter((name) => wholeName(name).test(text));
   // A name may be a word of the sentence, and the longest is the least likely to be one.

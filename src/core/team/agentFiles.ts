@@ -1,7 +1,6 @@
 /**
  * Members of the team as custom agents of the editor (D2): a file for each. Its `tools` names the granted toolsets as
- * the editor does. Only the grants are ours: other tools, the description and the text are the person's. Everything
- * here is pure.
+ * the editor does. Everything else in the file is the person's.
  *
  * Invariants: without a change of grants, the text stays the same. A file without our mark is never changed. `tools`
  * never names an ungranted toolset of ours.

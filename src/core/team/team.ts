@@ -209,10 +209,7 @@ function toolsetDeferred(place: Place, { id, down }: ConfiguredToolset): Problem
   return problem('toolset-deferred', 'information', { place }, message, fix);
 }
 
-/**
- * Makes a problem at each grant of a missing toolset.
- * @param passing toolsets with starting servers; they cause no problem
- */
+/** A problem at each grant of a missing toolset. @param passing toolsets with starting servers cause no problem */
 export function grantProblems(
   teams: readonly Team[],
   configured: readonly ConfiguredToolset[],

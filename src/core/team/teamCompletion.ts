@@ -1,7 +1,4 @@
-/**
- * Completes keys, toolset ids and members in `.minds/team.yaml` (D2). It reads the sketch of the text, so it works in
- * broken YAML too. Everything here is pure.
- */
+/** Completes keys, toolset ids and members in `.minds/team.yaml` (D2), by its sketch, so broken YAML works too. */
 import { sketch, type Sketch } from '../yaml/sketch.js';
 import type { SketchPath } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';

@@ -1,11 +1,9 @@
 /**
  * A tolerant reading of YAML text, complete or half-typed: the keys of each map, and the possible input at a place. It
- * goes line by line and bracket by bracket, so an error costs only its own place. It serves completion, outline and
- * lenses; `yamlTree` reads the meaning of a file. The library's lexer would join the lines below to an open quote, or
- * to a word without its colon.
+ * goes line by line and bracket by bracket, so an error costs only its own place. The library's lexer would join the
+ * lines below to an open quote, or to a word without its colon.
  *
- * Invariants: never throws, is linear, does not recurse. It understands block style, flow style, comments, quotes,
- * anchors, aliases and block texts, but not explicit keys (`? key`).
+ * Invariants: never throws, is linear, does not recurse. It does not understand explicit keys (`? key`).
  */
 import { lineEnd, nextLine, type Span } from './textPositions.js';
 
@@ -152,10 +150,7 @@ export class Sketch {
     return this.open(kind, column, top ? this.next(top) : []);
   }
 
-  /**
-   * Returns the path of the map for a key at a column: the map with this column, or a new one below a key without a
-   * value.
-   */
+  /** The path of the map for a key at a column: the map with this column, or a new one below a key without a value. */
   private keyPath(column: number, isBlank: boolean): SketchPath | undefined {
     const holds = ({ indent, kind }: SketchBox): boolean =>
       indent < column || (indent === column && (kind === 'map' || !isBlank));
@@ -305,10 +300,7 @@ export class Sketch {
     return box.path.length >= deepest ? box.path : [...box.path, key];
   }
 
-  /**
-   * Takes the place as the cursor's if the cursor is there.
-   * @param before the first offset for the cursor to count as this place
-   */
+  /** Takes the cursor's place. @param before the first offset for the cursor to count as this place */
   private note(role: Slot['role'], path: SketchPath, word: Place, before = word.start, complete = false): void {
     const { cursor, text } = this;
     const { start, end, quote = '' } = word;

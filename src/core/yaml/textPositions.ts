@@ -1,8 +1,6 @@
 /**
  * Turns offsets of a text into the editor's positions, and back. Lines end with LF, CRLF or a lone CR, as in the
- * editor.
- *
- * Invariant: a position is always inside the text, and never inside a line break.
+ * editor. A position is always inside the text, and never inside a line break.
  */
 import type { Position, Range } from '../base/problem.js';
 

@@ -1,7 +1,6 @@
 /**
- * Reads a text into the YAML library's nodes. A file is one document. Anything unusable in the text is an error: a
- * mistake of syntax, an alias without an anchor above it and outside itself, and too large an expansion of aliases
- * ("billion laughs").
+ * Reads a text into the YAML library's nodes. Anything unusable is an error: a mistake of syntax, an alias without an
+ * anchor above it and outside itself, and too large an expansion of aliases ("billion laughs").
  *
  * Invariants: never throws. Nodes are nested to a bounded depth, so later steps may recurse.
  */
@@ -38,10 +37,7 @@ export const deepestNesting = 64;
 /** The highest stack of the parser. It has one entry for each level and a few more. */
 const deepestStack = 4 * deepestNesting;
 
-/**
- * Tokens, not characters, show the cost of a text: a mebibyte of brackets would take seconds. A line `- name` has five,
- * with the line break.
- */
+/** Tokens, not characters, show the cost of a text: a mebibyte of brackets would take seconds. */
 const mostTokens = 100_000;
 
 const options = {

@@ -1,6 +1,5 @@
 /**
- * Reads YAML 1.2 (core schema, merge keys) into a tree of plain nodes with places, so readers of the tree do not depend
- * on the YAML library. They walk only as deep as their keys.
+ * Reads YAML 1.2 (core schema, merge keys) into a tree of plain nodes with places.
  *
  * Invariants: `readYaml` never throws. The tree has no cycles, and the expansion of its aliases is bounded. A node
  * behind an alias or a merge key has its original place.

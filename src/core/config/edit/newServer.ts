@@ -1,7 +1,4 @@
-/**
- * Makes a new server from typed answers, step by step. Each check returns a sentence about the mistake. Everything here
- * is pure.
- */
+/** Makes a new server from typed answers. Each check returns a sentence about the mistake. */
 import { commandWords } from '../read/commandWords.js';
 import type { NewEntry } from './addServers.js';
 import { builtInToolset } from '../model.js';

@@ -1,7 +1,4 @@
-/**
- * Makes a config file fit for a public bug report. Its structure remains, comments go, and values are masked unless
- * they are known to be harmless. Everything here is pure.
- */
+/** Makes a config file fit for a public bug report: comments go, and values are masked unless known to be harmless. */
 import { mask, withoutArgumentSecrets } from '../../base/secrets.js';
 import { readYaml } from '../../yaml/yamlTree.js';
 import { isEmpty, plainValue, valueIn, type ValueNode } from '../../yaml/valueNodes.js';

@@ -40,10 +40,7 @@ export function insertVersion(nodes: EditNodes): Edits {
   return insertEntry(nodes, root, 'version', '1');
 }
 
-/**
- * Sets `enabled` of a server. If servers share the entry by an anchor, the others get a separate `enabled`. Returns no
- * edits if the value is set already.
- */
+/** Sets `enabled` of a server; others that share its entry get a separate one. No edits if it is so already. */
 export function setEnabled(text: string, server: string, enabled: boolean): Edits {
   const nodes = EditNodes.read(text);
   const before = enabledOf(text);
@@ -254,11 +251,7 @@ function withList(
   return edits && withList(applyEdits(text, edits), server, list, wanted);
 }
 
-/**
- * Keeps one tool from agents by the blacklist. Returns no edits if the blacklist would mean something else: a whitelist
- * with the tool wins over it, and beside a blacklist the whitelist also lets through unlisted tools (N2).
- * @param tool its original name
- */
+/** Blacklists a tool by its original name. No edits beside a whitelist, which wins or changes its meaning (N2). */
 export function blacklistTool(text: string, server: string, tool: string): Edits {
   const filter = toolFilterOf(text, server);
   if (!filter || filter.whitelist.length > 0 || tool.includes('*') || tool === '') return undefined;

@@ -54,10 +54,7 @@ function without({ file, values }: EnvFile, env: ReadonlyMap<string, EnvValue>):
   return { file, values: new Map([...values].filter(([name]) => !env.has(name))) };
 }
 
-/**
- * Returns the transport for the rest of the entry. For a missing transport or `sse` it is a guess, so all keys are
- * checked.
- */
+/** Returns the transport, guessed if it is missing or `sse`, so all keys are checked. */
 function readTransport(
   reader: EntryReader,
   required: (key: string, example: string) => MapEntry | undefined,
@@ -218,10 +215,7 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined): Map<stri
   return values;
 }
 
-/**
- * True if `fetch` takes the value. It drops white space at the ends, so a line break behind a token from a file is
- * fine.
- */
+/** True if `fetch` takes the value. It drops white space at the ends, as behind a token from a file. */
 export function isHeaderValue(value: string): boolean {
   const inner = value.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(inner);

@@ -1,9 +1,6 @@
 /**
  * Reads `.mcprc` (Kode's form: JSON, servers flat or under `mcpServers`) as servers and problems (C5). Kode's words are
- * translated with their places. Entries are then read like those of `.minds/mcp.yaml`, so its other keys count here
- * too.
- *
- * Invariants: those of `parse`.
+ * translated with their places, then entries are read like those of `.minds/mcp.yaml`. Invariants: those of `parse`.
  */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import { describe, type Entries, EntryReader } from './entryReader.js';

@@ -1,7 +1,6 @@
 /**
- * Turns nodes into places in a file, for squiggles under present problems and under later ones of running servers.
- *
- * Invariant: a block value of several lines and an empty value are shown at their key, everything else at itself.
+ * Turns nodes into places in a file, for problems. A block value of several lines and an empty value are shown at their
+ * key, everything else at itself.
  */
 import type { Place } from '../../base/problem.js';
 import type { ServerPlaces } from '../model.js';

@@ -84,10 +84,7 @@ function readTransform(reader: EntryReader, entry: MapEntry | undefined): readon
   return list.items.map((item) => readStep(reader, entry, item)).filter((step) => step !== undefined);
 }
 
-/**
- * Reads the steps for tools from either place.
- * @param ofTools replaces the server's own steps, even if it is an empty list
- */
+/** Reads the steps for tools. @param ofTools replaces the server's own steps, even if it is an empty list */
 function readToolTransform(
   reader: EntryReader,
   ofServer: MapEntry | undefined,

@@ -1,7 +1,4 @@
-/**
- * Reads the YAML of a file, and turns the YAML library's errors into problems. Clear messages stay. Their quotations of the file are cut off, because
- * they may be secrets.
- */
+/** Reads the YAML of a file, and words the errors without quoting the file, because a quotation may be a secret. */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Problem } from '../../base/problem.js';
 import { nearest } from '../../base/nearest.js';
