@@ -66,7 +66,7 @@ function replaced(text: string, container: string, entry: Entries, removed: read
   const item: unknown = list.items[index];
   if (item === undefined) return text;
   const there = held[index] as Entries;
-  const set = removed.length > 0 ? undefined : withKeys(text, { container, index, there }, entry);
+  const set = removed.length > 0 ? undefined : withKeys(text, container, index, there, entry);
   if (set !== undefined) return set;
   const kept = Object.entries(there).filter(([key]) => !removed.includes(key));
   const merged = { ...Object.fromEntries(kept), ...entry };
@@ -76,13 +76,7 @@ function replaced(text: string, container: string, entry: Entries, removed: read
   return text.slice(0, start) + written + text.slice(end);
 }
 
-interface ItemPlace {
-  readonly container: string;
-  readonly index: number;
-  readonly there: Entries;
-}
-
-function withKeys(text: string, { container, index, there }: ItemPlace, keys: Entries): string | undefined {
+function withKeys(text: string, container: string, index: number, there: Entries, keys: Entries): string | undefined {
   let result = text;
   for (const [key, value] of Object.entries(keys)) {
     if (isDeepStrictEqual(there[key], value)) continue;

@@ -7,7 +7,7 @@ import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';
 import { keys, requiredKeys, type KeyDoc, type KeyLevel } from '../config/keys.js';
 import { scalarText } from '../yaml/edits.js';
 import { sketch, type Sketch, type Slot } from '../yaml/sketch.js';
-import { boxAt, levelOf, placeAt, textOf, type KnownPlace, type PlaceShape } from './shapes.js';
+import { levelOf, placeAt, textOf, type KnownPlace, type PlaceShape } from './shapes.js';
 import { escapeSnippet, fit, type CompletionDeps, type Draft, type Suggestion } from './suggestion.js';
 
 const fromEnvironment = "copied from the editor's environment";
@@ -55,7 +55,7 @@ function keyDrafts(read: Sketch, slot: Slot, place: KnownPlace, deps: Completion
 
 /** @param around the text before and behind each */
 function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]: [string, string]): Draft[] {
-  const beside = boxAt(read, slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
+  const beside = read.box(slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
   const written = new Set(beside.map(({ key }) => key));
   // A value has one source.
   const sources = level === 'reference' ? ['env', 'secret', 'command'] : [];
@@ -122,7 +122,7 @@ function namedDrafts(
   { server }: KnownPlace,
   deps: CompletionDeps,
 ): Draft[] {
-  const written = new Set(boxAt(read, slot.path)?.entries.map(({ key }) => key));
+  const written = new Set(read.box(slot.path)?.entries.map(({ key }) => key));
   const tools = server === undefined ? [] : deps.tools(server);
   const draft = (name: string, kind: Draft['kind'], about: string, rest: string): Draft[] => {
     if (written.has(name)) return [];

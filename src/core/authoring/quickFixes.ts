@@ -7,7 +7,6 @@
 import { runtimeCodes, type Problem, type ProblemCode } from '../base/problem.js';
 import { EditNodes, isAnchored, isMap, isScalar } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
-import { scalarText } from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
@@ -133,7 +132,7 @@ export class QuickFixes {
       addOverride(this.text, server, original, path, value);
     const toShorten =
       argument === undefined && description !== ''
-        ? fix(`Shorten Description of '${original}'…`, edit(['description'], scalarText(description, '"')))
+        ? fix(`Shorten Description of '${original}'…`, edit(['description'], edits.scalarText(description, '"')))
         : [];
     const names = argument === undefined ? [...tool.arguments.keys()].slice(0, mostOffered) : [argument];
     const toFix = names.flatMap((name) => {

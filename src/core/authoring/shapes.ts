@@ -1,7 +1,6 @@
 /** Finds the format at a path of a sketched file. Anchors are followed to their uses. */
 import { docOf, type KeyDoc, type ValueShape, type KeyLevel } from '../config/keys.js';
-import type { Sketch } from '../yaml/sketch.js';
-import { pathKey, type SketchBox, type SketchPath } from '../yaml/sketch.js';
+import type { Sketch, SketchPath } from '../yaml/sketch.js';
 
 export type PlaceShape =
   | ValueShape
@@ -122,7 +121,7 @@ export function levelOf(shape: PlaceShape): KeyLevel | undefined {
 export function textOf(read: Sketch, path: SketchPath, key: string): string | undefined {
   let left = mostFollowed;
   const find = (from: SketchPath, hops: number): string | undefined => {
-    const own = read.boxes.get(pathKey(from))?.entries.find((entry) => entry.key === key);
+    const own = read.box(from)?.entries.find((entry) => entry.key === key);
     if (own || hops >= mostHops) return own?.text;
     for (const { name, path: use } of read.aliases) {
       if (use[from.length] !== '<<' || !begins(use, from)) continue;
@@ -134,8 +133,4 @@ export function textOf(read: Sketch, path: SketchPath, key: string): string | un
     return undefined;
   };
   return find(path, 0);
-}
-
-export function boxAt(read: Sketch, path: SketchPath): SketchBox | undefined {
-  return read.boxes.get(pathKey(path));
 }

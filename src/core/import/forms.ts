@@ -41,14 +41,12 @@ export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders)
       notes.push({ kind: 'lost', message: `\`${key}\` is next to the servers, and is not carried over.` });
   }
   const inputs = [root, ...places.map((place) => valueAt(root, place.split('/').slice(0, -1).join('/')))];
+  const written = [...new Set(inputs)].flatMap((holder) => (isObject(holder) ? listOf(holder['inputs']) : []));
   return {
     servers: withTools(withSwitches(servers.all, root), root),
     notes,
     isKnown: places.length > 0 || Object.values(root).some(looksLikeServer),
-    inputs: inputsOf(
-      [...new Set(inputs)].flatMap((holder) => (isObject(holder) ? listOf(holder['inputs']) : [])),
-      notes,
-    ),
+    inputs: inputsOf(written, notes),
   };
 }
 
@@ -197,16 +195,8 @@ function withTools(servers: readonly RawServer[], { tools, 'amp.tools.disable': 
     patterns.flatMap(([pattern, on]) => (on === state ? (inServer(pattern, id) ?? []) : []));
   return servers.map(({ id, raw }) => {
     const [disabledPatterns, enabledPatterns] = [those(id, false), those(id, true)];
-    return {
-      id,
-      raw: {
-        ...raw,
-        ...(disabledPatterns.length > 0 && {
-          disabledPatterns,
-          ...(enabledPatterns.length > 0 && { enabledPatterns }),
-        }),
-      },
-    };
+    if (disabledPatterns.length === 0) return { id, raw };
+    return { id, raw: { ...raw, disabledPatterns, ...(enabledPatterns.length > 0 && { enabledPatterns }) } };
   });
 }
 

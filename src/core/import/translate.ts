@@ -141,10 +141,9 @@ class Translator {
     const file = this.path(values, written, '`envFile`');
     if (file === undefined) return undefined;
     if (isBelow(path.resolve(folder, file), folder)) return file;
-    this.lose(
+    return this.lose(
       '`envFile` is outside the workspace folder, so it is not read. Move its variables to `env`, or the server to `~/.minds/mcp.yaml`.',
     );
-    return undefined;
   }
 
   private commandLine(): string[] {
@@ -176,8 +175,7 @@ class Translator {
 
   private path(values: Values, written: string, what: string): string | undefined {
     if (holdsSecret(written)) {
-      this.lose(`${what} holds a secret. Only arguments and values can refer to a secret, so it is left out.`);
-      return undefined;
+      return this.lose(`${what} holds a secret. Only arguments and values can refer to a secret, so it is left out.`);
     }
     const path = values.path(written, what);
     if (path === undefined)
@@ -242,13 +240,14 @@ class Translator {
     return undefined;
   }
 
-  private lose(message: string): void {
+  private lose(message: string): undefined {
     this.inexact = true;
-    this.note('lost', message);
+    return this.note('lost', message);
   }
 
-  private note(kind: ImportNote['kind'], message: string): void {
+  private note(kind: ImportNote['kind'], message: string): undefined {
     this.notes.push({ kind, server: this.id, message });
+    return undefined;
   }
 }
 
@@ -323,7 +322,7 @@ function permissionNote(keys: Keys): string[] {
 }
 
 /** Notes an unusable value. @param decides true if the server would do something else without it */
-type Complain = (message: string, decides: boolean) => void;
+type Complain = (message: string, decides: boolean) => undefined;
 
 /**
  * Reads the keys of one server by type. It remembers each key and notes each value of another type, so import drops no
@@ -390,13 +389,10 @@ class Keys {
     if (value === undefined) return undefined;
     const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value));
     const ms = isNumber ? Number(value) * unitMs : typeof value === 'string' ? milliseconds(value) : undefined;
-    if (isNumber && ms !== undefined && ms > 0 && ms < 1000) {
-      this.complain(`\`${key}\` would be ${ms} ms, which is too short to be meant, so it is not carried over.`, false);
-      return undefined;
-    }
-    if (ms !== undefined && ms > 0) return ms;
-    this.complain(`\`${key}\` is not a duration.`, false);
-    return undefined;
+    if (ms === undefined || ms <= 0) return this.complain(`\`${key}\` is not a duration.`, false);
+    if (!isNumber || ms >= 1000) return ms;
+    const why = `would be ${ms} ms, which is too short to be meant, so it is not carried over`;
+    return this.complain(`\`${key}\` ${why}.`, false);
   }
 
   left(): string[] {
@@ -405,8 +401,7 @@ class Keys {
 
   private wrong(keys: readonly string[], expected: string): undefined {
     const key = keys.find((each) => isThere(this.raw[each])) ?? keys[0];
-    this.complain(`\`${key}\` is not ${expected}.`, true);
-    return undefined;
+    return this.complain(`\`${key}\` is not ${expected}.`, true);
   }
 }
 

@@ -1,6 +1,5 @@
 /** Completes keys, toolset ids and members in `.minds/team.yaml` (D2), by its sketch, so broken YAML works too. */
-import { sketch, type Sketch } from '../yaml/sketch.js';
-import type { SketchPath } from '../yaml/sketch.js';
+import { sketch, type Sketch, type SketchPath } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
 
 export interface TeamSuggestion {
@@ -50,7 +49,7 @@ function keysAt(path: SketchPath, complete: boolean): Draft[] {
 
 function valuesAt(path: SketchPath, read: Sketch, toolsets: readonly KnownToolset[]): Draft[] {
   if (path.length === 1 && path[0] === 'default_responder') {
-    const members = read.boxes.get(JSON.stringify(['members']))?.entries ?? [];
+    const members = read.box(['members'])?.entries ?? [];
     return members.map(({ key }) => ({ label: key, insert: key, detail: 'a member' }));
   }
   const at = path.indexOf('toolsets');

@@ -49,7 +49,7 @@ interface Word extends Span {
 type Place = Span & Partial<Word>;
 type FlowOwner = { readonly entry: SketchEntry | undefined };
 
-export const pathKey = (path: SketchPath): string => JSON.stringify(path);
+const pathKey = (path: SketchPath): string => JSON.stringify(path);
 
 export function sketch(text: string, cursor = -1): Sketch {
   return new Sketch(text, cursor);
@@ -75,7 +75,7 @@ const flowSign = /[{}[\],]/y;
 const flowGap = /[ \t]+|(?<=[\s,[{])#[^\r\n]*/y;
 
 export class Sketch {
-  readonly boxes = new Map<string, SketchBox>();
+  private readonly boxes = new Map<string, SketchBox>();
   /** The path of each anchor and of each use of an alias. */
   readonly anchors = new Map<string, SketchPath>();
   readonly aliases: { readonly name: string; readonly path: SketchPath }[] = [];
@@ -95,7 +95,11 @@ export class Sketch {
   }
 
   get root(): SketchBox | undefined {
-    return this.boxes.get('[]');
+    return this.box([]);
+  }
+
+  box(path: SketchPath): SketchBox | undefined {
+    return this.boxes.get(pathKey(path));
   }
 
   private line(): void {
