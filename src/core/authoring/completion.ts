@@ -162,6 +162,12 @@ function freeDrafts(of: 'variable' | 'header', typed: string, deps: CompletionDe
   }));
 }
 
+const literals = {
+  truth: ['true', 'false'],
+  zeroOrOne: ['0', '1'],
+  duration: ['10s', '30s', '1m', '5m', '10m', '15m', '30m', '60m'],
+} as const;
+
 async function valueDrafts(
   slot: Slot,
   place: KnownPlace,
@@ -189,11 +195,15 @@ async function valueDrafts(
     case 'one':
       return [{ label: '1', kind: 'value', detail: 'the only version', writes: { kind: 'snippet', snippet: '1' } }];
     case 'truth':
-      return raw(['true', 'false'], doc?.byDefault);
     case 'zeroOrOne':
-      return raw(['0', '1'], doc?.byDefault);
     case 'duration':
-      return raw(['10s', '30s', '1m', '5m', '10m', '15m', '30m', '60m'], doc?.byDefault);
+      return literals[shape.kind].map((value, rank) => ({
+        label: value,
+        kind: 'value',
+        detail: value === doc?.byDefault ? 'default' : '',
+        writes: { kind: 'snippet', snippet: value },
+        rank,
+      }));
     case 'choice':
       return shape.values.map(({ value, summary }, rank) => ({
         label: value,
@@ -326,14 +336,4 @@ async function pathDrafts(
     });
   if (parent !== '') return drafts;
   return [{ label: '.', kind: 'folder', detail: 'the workspace folder', writes: { kind, value: '.' } }, ...drafts];
-}
-
-function raw(values: readonly string[], byDefault: string | undefined): Draft[] {
-  return values.map((value, rank) => ({
-    label: value,
-    kind: 'value',
-    detail: value === byDefault ? 'default' : '',
-    writes: { kind: 'snippet', snippet: value },
-    rank,
-  }));
 }

@@ -45,14 +45,9 @@ export function isUserFile(file: string, folders: readonly string[], home: strin
   return sourceFiles(folders, home).some(({ origin }) => origin === 'user');
 }
 
-/** Returns a word to distinguish the sources of one folder. */
-export function originWord(origin: SourceOrigin): string {
-  switch (origin) {
-    case 'folder':
-      return mindsPath;
-    case 'mcprc':
-      return mcprcPath;
-    case 'user':
-      return `~/${mindsPath}`;
-  }
-}
+/** Distinguish the sources of one folder. */
+export const originWords: Readonly<Record<SourceOrigin, string>> = {
+  folder: mindsPath,
+  mcprc: mcprcPath,
+  user: `~/${mindsPath}`,
+};

@@ -53,10 +53,7 @@ function yamlWarning(places: FilePlaces, error: YamlError): Problem {
   return problem('yaml-syntax', 'warning', { place: places.place(error.span) }, message, fix);
 }
 
-interface Words {
-  readonly message: string;
-  readonly fix: string;
-}
+type Words = Pick<Problem, 'message' | 'fix'>;
 
 const say = (message: string, fix: string): Words => ({ message, fix });
 
