@@ -131,6 +131,12 @@ export class EditNodes {
     return this.text.slice(this.lineStart(offset), offset).trim() === '';
   }
 
+  /** The dash of a list item, if it begins its line. */
+  dashBefore(item: number): number | undefined {
+    const dash = this.text.lastIndexOf('-', item - 1);
+    return dash >= 0 && this.beginsLine(dash) ? dash : undefined;
+  }
+
   skipBlank(offset: number): number {
     return offset + (/^(?:\s+|#[^\r\n]*)*/.exec(this.text.slice(offset))?.[0].length ?? 0);
   }

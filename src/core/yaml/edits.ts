@@ -97,9 +97,8 @@ export function removeItem(nodes: EditNodes, itemStart: number): Edits {
   const item: unknown = list.items[index];
   const span = { start: nodes.startOf(item), end: nodes.endOf(item) };
   if (list.flow) return removeInFlow(nodes, list, index, span);
-  const dash = nodes.text.lastIndexOf('-', span.start - 1);
-  const between = nodes.text.slice(dash + 1, span.start);
-  if (dash < 0 || between.trim() !== '' || !nodes.beginsLine(dash)) return undefined;
+  const dash = nodes.dashBefore(span.start);
+  if (dash === undefined || nodes.text.slice(dash + 1, span.start).trim() !== '') return undefined;
   return removeLines(nodes, dash, span.end);
 }
 
@@ -145,9 +144,8 @@ export function appendItem(nodes: EditNodes, list: unknown, ...values: readonly 
     return [insertion(at, values.map((value) => `, ${value}`).join(''))];
   }
   if (last === undefined || endsInBlockScalar(list)) return undefined;
-  const first = nodes.startOf(list.items[0]);
-  const dash = nodes.text.lastIndexOf('-', first - 1);
-  if (dash < 0 || !nodes.beginsLine(dash)) return undefined;
+  const dash = nodes.dashBefore(nodes.startOf(list.items[0]));
+  if (dash === undefined) return undefined;
   const before = `${nodes.lineBreak}${indentation(nodes, dash)}- `;
   return [insertion(nodes.lineEnd(nodes.endOf(last)), values.map((value) => before + value).join(''))];
 }
@@ -163,8 +161,8 @@ export function prependItems(nodes: EditNodes, place: Pick<PairPlace, 'pair'>, v
     const at = first === undefined ? (spanOf(list)?.start ?? 0) + 1 : nodes.startOf(first);
     return [insertion(at, values.join(', ') + rest)];
   }
-  const dash = nodes.text.lastIndexOf('-', nodes.startOf(first) - 1);
-  if (dash < 0 || !nodes.beginsLine(dash)) return undefined;
+  const dash = nodes.dashBefore(nodes.startOf(first));
+  if (dash === undefined) return undefined;
   const indent = indentation(nodes, dash);
   return [insertion(dash, values.map((value) => `- ${value}${nodes.lineBreak}${indent}`).join(''))];
 }
