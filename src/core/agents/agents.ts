@@ -27,7 +27,6 @@ interface Where {
 export interface Agent extends Where {
   readonly program: string;
   readonly form: 'json' | 'toml' | 'yaml';
-  /** The key above the servers in its file. */
   readonly container: 'mcpServers' | 'mcp_servers' | 'mcp';
   /** Returns our keys of an entry that starts `connect`. It holds no port or token; its other keys are the person's. */
   readonly keys: (command: string, args: readonly string[]) => Keys;

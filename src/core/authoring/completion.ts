@@ -30,7 +30,6 @@ export async function complete(text: string, offset: number, deps: CompletionDep
   return fit(drafts, slot, typed);
 }
 
-/** Returns the documentation of a key in Markdown, the same for every view. */
 export function documentation({ summary, details, byDefault }: KeyDoc): Markdown {
   const value = byDefault === undefined || byDefault.includes(' ') ? byDefault : `\`${byDefault}\``;
   return asMarkdown([summary, details, value && `Default: ${value}.`].filter(Boolean).join('\n\n'));
@@ -238,7 +237,6 @@ async function valueDrafts(
 
 type Paths = (files: boolean, kind: 'text' | 'quoted') => Promise<Draft[]>;
 
-/** Offers the tools of the server, and patterns for families of tools. @param frame the text around each */
 function itemDrafts(
   { shape, server, selection }: KnownPlace,
   deps: CompletionDeps,

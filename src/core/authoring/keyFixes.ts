@@ -14,7 +14,6 @@ export interface QuickFix {
   readonly does:
     | { readonly kind: 'edit'; readonly edits: readonly edits.TextEdit[] }
     | { readonly kind: 'command'; readonly command: ServerCommand; readonly server: string }
-    /** Creates an empty file at a path of the workspace folder. */
     | { readonly kind: 'create'; readonly path: string }
     /** The person enters the value of a secret; the edits are made when they have. */
     | { readonly kind: 'secret'; readonly name: string; readonly edits: readonly edits.TextEdit[] };
@@ -151,7 +150,6 @@ export function argumentsOfCommand(nodes: EditNodes, { entry, map: whole }: KeyS
   return fix("Move the arguments to 'args'", command && moved && joined(command, moved), 'safe');
 }
 
-/** Makes one edit of edits without a gap. */
 function joined([first, ...more]: readonly edits.TextEdit[], others: readonly edits.TextEdit[]): edits.TextEdit[] {
   const next = others.find(({ span }) => span.start === first?.span.end);
   if (!first || !next) return [...(first ? [first] : []), ...more, ...others];

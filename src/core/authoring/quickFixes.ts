@@ -142,7 +142,6 @@ export class QuickFixes {
     return [...toShorten, ...toFix];
   }
 
-  /** Returns the edits of all safe fixes of these problems for one step. */
   all(problems: readonly Problem[]): edits.TextEdit[] {
     const { nodes } = this;
     if (!nodes) return [];

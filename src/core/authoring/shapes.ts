@@ -117,7 +117,6 @@ export function levelOf(shape: PlaceShape): KeyLevel | undefined {
   }
 }
 
-/** Returns the text of a key of the map at a path, written there or merged into it. */
 export function textOf(read: Sketch, path: SketchPath, key: string): string | undefined {
   let left = mostFollowed;
   const find = (from: SketchPath, hops: number): string | undefined => {

@@ -12,7 +12,6 @@ export interface Suggestion {
   /** The editor's snippet for the span. It is indented relative to its first line. */
   readonly snippet: string;
   readonly span: Span;
-  /** The text to compare with the input. */
   readonly filter: string;
   readonly order: string;
   /** True to ask again after the insertion, because the next part has suggestions too. */

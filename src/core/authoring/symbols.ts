@@ -13,7 +13,6 @@ type Selection = 'tools' | 'prompts' | 'resources';
 interface OfServer {
   /** Its server, or undefined for keys of the file itself. */
   readonly server: string | undefined;
-  /** The span for the pointer. */
   readonly span: Span;
 }
 

@@ -89,7 +89,6 @@ export interface NameFilter {
 /** What the file says about one tool, in place of what its server says (O1–O6). */
 export interface ToolOverride {
   readonly description?: string;
-  /** By the names of top-level arguments. */
   readonly arguments: ReadonlyMap<string, ArgumentOverride>;
 }
 
@@ -103,7 +102,6 @@ export interface ArgumentOverride {
   readonly allow?: readonly string[];
 }
 
-/** By the server's own names of tools. */
 export type ToolOverrides = ReadonlyMap<string, ToolOverride>;
 
 export type Transform =
@@ -112,7 +110,6 @@ export type Transform =
   | { readonly kind: 'suffix'; readonly add: string };
 
 export interface ResourceSelection extends NameFilter {
-  /** The media types in lower case. Undefined means all. */
   readonly mimeTypes?: readonly string[];
   readonly maxBytes?: number;
 }
@@ -208,7 +205,6 @@ export interface ConfigDeps {
   readonly envFile?: (file: string, within: string | undefined) => EnvFileReading;
 }
 
-/** The id of the built-in toolset (L5). */
 export const builtInToolset = 'mcp_admin';
 
 export const startOfFile: Range = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };

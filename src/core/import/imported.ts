@@ -48,7 +48,6 @@ export type Import =
     };
 
 export interface ImportFolders {
-  /** The absolute path of the folder with the `.minds/mcp.yaml`. */
   readonly folder: string;
   readonly home: string;
 }

@@ -65,7 +65,6 @@ function kindByStatus(status: number | undefined, said: string): Kind | undefine
   return 'rejected';
 }
 
-/** Judges by the codes of the editor's `LanguageModelError`. */
 function kindByCode(codes: readonly string[], said: string): Kind | undefined {
   if (codes.includes('NoPermissions') || codes.includes('NotFound')) return 'unavailable';
   if (codes.includes('Blocked')) return passing.test(said) && !usedUp.test(said) ? 'transient' : 'unavailable';

@@ -135,7 +135,6 @@ function setOf(item: string): string {
   return item.split('/')[0] ?? item;
 }
 
-/** Spells a toolset like the editor's references to tools. */
 export function referenceOf(toolset: string): string {
   return toolset.toLowerCase();
 }

@@ -21,9 +21,7 @@ export interface PlacedGrant {
 
 export interface Member {
   readonly id: string;
-  /** The name for people. By default it is the id. */
   readonly name: string;
-  /** One line about the member's purpose. */
   readonly purpose: string | undefined;
   readonly grants: readonly PlacedGrant[];
   readonly place: Place;

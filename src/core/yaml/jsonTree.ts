@@ -9,7 +9,6 @@ import { deepestNesting } from './yamlDocument.js';
 import { emptyNode, type MapEntry, type MapNode, type ValueNode } from './valueNodes.js';
 
 interface JsonError {
-  /** A phrase for the mistake, such as `a comma is missing`. */
   readonly what: string;
   readonly span: Span;
 }
