@@ -14,9 +14,15 @@ import { difference, type TextEdit } from '../yaml/edits.js';
 import { isSecretName } from '../base/secrets.js';
 import { connectOf, leadsBackHere, toolsetOf } from '../import/ownEndpoint.js';
 import { agents, entryKeys, type Agent, type AgentKind, type Launcher } from './agents.js';
-import { withJsonEntries, type EntryChange } from './jsonEntries.js';
-import { withTomlEntries } from './tomlEntries.js';
-import { namedEntries, readYamlRoot, withYamlEntries } from './yamlEntries.js';
+import {
+  namedEntries,
+  readYamlRoot,
+  withJsonEntries,
+  withTomlEntries,
+  withYamlEntries,
+  type Entries,
+  type EntryChange,
+} from './entryWriters.js';
 
 interface EntriesRequest {
   readonly agent: AgentKind;
@@ -45,8 +51,6 @@ export type EntriesPlan =
       readonly after: string;
       readonly report: string;
     };
-
-type Entries = Readonly<Record<string, unknown>>;
 
 /** Keys for the person's preference. They do not change the target. */
 const preferences: readonly string[] = ['timeout', 'startup_timeout_sec', 'tool_timeout_sec', 'tools'];

@@ -7,7 +7,7 @@ import { isObject } from '../base/isObject.js';
 import { escapeRegExp } from '../base/text.js';
 import type { Syntax } from '../config/foreignReferences.js';
 
-type Table = Readonly<Record<string, unknown>>;
+export type Table = Readonly<Record<string, unknown>>;
 
 interface TimeLimit {
   readonly key: string;

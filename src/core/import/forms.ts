@@ -2,11 +2,9 @@
 import { samePath } from '../base/paths.js';
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
-import { dialects, looksLikeServer, unknownProgram, type Dialect } from './dialects.js';
+import { dialects, looksLikeServer, unknownProgram, type Dialect, type Table } from './dialects.js';
 import type { ImportFolders, ImportNote } from './imported.js';
 import type { Input } from './values.js';
-
-type Table = Readonly<Record<string, unknown>>;
 
 interface RawServer {
   readonly id: string;

@@ -11,10 +11,9 @@ import { secretSpansOf } from '../base/secrets.js';
 import { asText } from '../base/text.js';
 import { durationText, milliseconds } from '../config/durations.js';
 import { commandWords, isShell } from '../config/read/commandWords.js';
+import type { Table } from './dialects.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
 import { Values, type Input, type TranslationContext } from './values.js';
-
-type Table = Readonly<Record<string, unknown>>;
 
 interface Translation {
   /** Undefined for a server that import skips. A note gives the reason. */

@@ -4,7 +4,7 @@
  */
 import { isSecret, secretSpansOf, withoutSecrets, type SecretSpan } from '../base/secrets.js';
 import { asText } from '../base/text.js';
-import type { Dialect } from './dialects.js';
+import type { Dialect, Table } from './dialects.js';
 import type { ImportedValue, ImportNote, ImportFolders } from './imported.js';
 import {
   argumentSyntaxes,
@@ -14,8 +14,6 @@ import {
   type Piece,
   type Syntax,
 } from '../config/foreignReferences.js';
-
-type Table = Readonly<Record<string, unknown>>;
 
 export class Variables {
   private readonly values = new Map<string, string>();

@@ -175,4 +175,4 @@ export function endsInBlockScalar(node: unknown): boolean {
   return isBlockScalar(last);
 }
 
-export { isAlias, isMap, isPair, isScalar, isSeq, spanOf };
+export { isAlias, isMap, isScalar, isSeq, spanOf };

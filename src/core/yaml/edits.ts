@@ -5,21 +5,17 @@
  * Invariants: edits of one answer do not overlap. All offsets are of the original text. The edited text is YAML with
  * the intended meaning. An anchor is never removed, because an alias may need it.
  */
+import { isAlias, isMap, isPair, isScalar, isSeq } from 'yaml';
 import {
   endsInBlockScalar,
-  isAlias,
   isBlockScalar,
   isEmptyValue,
-  isMap,
-  isPair,
-  isScalar,
-  isSeq,
-  spanOf,
   type Collection,
   type EditNodes,
   type PairPlace,
 } from './editNodes.js';
 import type { Span } from './textPositions.js';
+import { spanOf } from './yamlDocument.js';
 
 export interface TextEdit {
   /** The span is empty for an insertion. */
