@@ -14,6 +14,16 @@ const fromEnvironment = "copied from the editor's environment";
 
 const mostVariables = 200;
 
+/** One request for suggestions. */
+interface Request {
+  readonly read: Sketch;
+  readonly slot: Slot;
+  readonly place: KnownPlace;
+  readonly deps: CompletionDeps;
+  /** The text between the beginning of the slot and the cursor. */
+  readonly typed: string;
+}
+
 /** @param text without a byte order mark */
 export async function complete(text: string, offset: number, deps: CompletionDeps): Promise<readonly Suggestion[]> {
   const read = sketch(text, offset);
@@ -21,13 +31,8 @@ export async function complete(text: string, offset: number, deps: CompletionDep
   const place = slot && placeAt(read, slot.path);
   if (!slot || !place) return [];
   const typed = text.slice(slot.span.start, offset);
-  const drafts =
-    slot.role === 'key'
-      ? keyDrafts(read, slot, place, deps, typed)
-      : place.shape.kind === 'transformItem'
-        ? levelDrafts('transformItem', read, slot, slot.flow ? ['{ ', ' }'] : ['', ''])
-        : await valueDrafts(slot, place, deps, typed);
-  return fit(drafts, slot, typed);
+  const request = { read, slot, place, deps, typed };
+  return fit(slot.role === 'key' ? keyDrafts(request) : await valueDrafts(request), slot, typed);
 }
 
 export function documentation({ summary, details, byDefault }: KeyDoc): Markdown {
@@ -35,25 +40,26 @@ export function documentation({ summary, details, byDefault }: KeyDoc): Markdown
   return asMarkdown([summary, details, value && `Default: ${value}.`].filter(Boolean).join('\n\n'));
 }
 
-function keyDrafts(read: Sketch, slot: Slot, place: KnownPlace, deps: CompletionDeps, typed: string): readonly Draft[] {
+function keyDrafts(request: Request): readonly Draft[] {
+  const { read, slot, place, typed } = request;
   const { shape } = place;
   // The place is below a key for a list.
-  if (shape.kind === 'texts' && !slot.flow) return itemDrafts(place, deps, ['- ', '']);
-  if (shape.kind === 'transforms' && !slot.flow) return levelDrafts('transformItem', read, slot, ['- ', '']);
+  if (shape.kind === 'texts' && !slot.flow) return itemDrafts(request, ['- ', '']);
+  if (shape.kind === 'transforms' && !slot.flow) return levelDrafts('transformItem', request, ['- ', '']);
   if (shape.kind === 'servers') return slot.complete || slot.quote !== '' ? [] : serverDrafts(slot, typed);
-  if (shape.kind === 'tables') return slot.complete ? [] : namedDrafts(shape.level, read, slot, place, deps);
-  if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.of, typed, deps);
+  if (shape.kind === 'tables') return slot.complete ? [] : namedDrafts(shape.level, request);
+  if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.of, request);
   const level = levelOf(shape);
   const isEmpty = (read.root?.entries ?? []).every(({ keySpan }) => keySpan.start === slot.span.start);
   const takesFile = level === 'root' && isEmpty && !slot.flow && !slot.complete && slot.quote === '';
   return [
     ...(takesFile ? serverDrafts(slot, '', 'config file') : []),
-    ...(level === undefined ? [] : levelDrafts(level, read, slot, ['', ''])),
+    ...(level === undefined ? [] : levelDrafts(level, request, ['', ''])),
   ];
 }
 
 /** @param around the text before and behind each */
-function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]: [string, string]): Draft[] {
+function levelDrafts(level: KeyLevel, { read, slot }: Request, [before, behind]: [string, string]): Draft[] {
   const beside = read.box(slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
   const written = new Set(beside.map(({ key }) => key));
   // A value has one source.
@@ -114,13 +120,8 @@ function inFlow(lines: readonly string[]): string {
   return lines.join(', ').replace(/headers:,\s+(.*)$/, 'headers: { $1 }');
 }
 
-function namedDrafts(
-  level: 'toolOverride' | 'argumentOverride',
-  read: Sketch,
-  slot: Slot,
-  { server }: KnownPlace,
-  deps: CompletionDeps,
-): Draft[] {
+function namedDrafts(level: 'toolOverride' | 'argumentOverride', { read, slot, place, deps }: Request): Draft[] {
+  const { server } = place;
   const written = new Set(read.box(slot.path)?.entries.map(({ key }) => key));
   const tools = server === undefined ? [] : deps.tools(server);
   const draft = (name: string, kind: Draft['kind'], about: string, rest: string): Draft[] => {
@@ -140,7 +141,7 @@ function namedDrafts(
   );
 }
 
-function freeDrafts(of: 'variable' | 'header', typed: string, deps: CompletionDeps): Draft[] {
+function freeDrafts(of: 'variable' | 'header', { typed, deps }: Request): Draft[] {
   if (of === 'header') {
     return [
       {
@@ -167,13 +168,9 @@ const literals = {
   duration: ['10s', '30s', '1m', '5m', '10m', '15m', '30m', '60m'],
 } as const;
 
-async function valueDrafts(
-  slot: Slot,
-  place: KnownPlace,
-  deps: CompletionDeps,
-  typed: string,
-): Promise<readonly Draft[]> {
-  const { shape, doc } = place;
+async function valueDrafts(request: Request): Promise<readonly Draft[]> {
+  const { slot } = request;
+  const { shape, doc } = request.place;
   const snippet = (label: string, detail: string, text: string, rank: number): Draft => ({
     label,
     kind: 'value',
@@ -189,7 +186,6 @@ async function valueDrafts(
     snippet('{ secret: … }', 'a value that you enter once', `{ secret: \${1:${name || 'NAME'}} }`, 2),
     snippet('{ command: … }', 'what a program prints', "{ command: ['$1'] }", 3),
   ];
-  const paths: Paths = (files, kind) => pathDrafts(typed.slice(slot.quote.length), deps, files, kind);
   switch (shape.kind) {
     case 'one':
       return [{ label: '1', kind: 'value', detail: 'the only version', writes: { kind: 'snippet', snippet: '1' } }];
@@ -210,13 +206,15 @@ async function valueDrafts(
         documentation: asMarkdown(summary),
         rank,
       }));
+    case 'transformItem':
+      return levelDrafts('transformItem', request, slot.flow ? ['{ ', ' }'] : ['', '']);
     case 'item':
-      if (shape.of === 'pattern') return itemDrafts(place, deps);
-      return shape.of === 'argument' ? [...references(), ...(await paths(true, 'quoted'))] : [];
+      if (shape.of === 'pattern') return itemDrafts(request);
+      return shape.of === 'argument' ? [...references(), ...(await pathDrafts(request, true, 'quoted'))] : [];
     case 'texts':
-      return itemDrafts(place, deps, ['[', '$1]']);
+      return itemDrafts(request, ['[', '$1]']);
     case 'text':
-      return textDrafts(shape.of, slot, deps, typed, paths);
+      return await textDrafts(shape.of, request);
     case 'value':
       return shape.of === 'url'
         ? [snippet('{ prefix: https://…, env: … }', fromEnvironment, "{ prefix: 'https://$1', env: $2 }", 1)]
@@ -235,13 +233,9 @@ async function valueDrafts(
   }
 }
 
-type Paths = (files: boolean, kind: 'text' | 'quoted') => Promise<Draft[]>;
-
-function itemDrafts(
-  { shape, server, selection }: KnownPlace,
-  deps: CompletionDeps,
-  frame?: readonly [string, string],
-): Draft[] {
+/** @param frame the text before and behind each */
+function itemDrafts({ place, deps }: Request, frame?: readonly [string, string]): Draft[] {
+  const { shape, server, selection } = place;
   const of = shape.kind === 'texts' || shape.kind === 'item' ? shape.of : 'argument';
   if (of !== 'pattern' || server === undefined || selection !== 'tools') return [];
   const writes = (value: string): Required<Draft>['writes'] => {
@@ -280,13 +274,8 @@ function likelihood(variable: string): number {
   return isSecretName(variable) ? 0 : 1;
 }
 
-async function textDrafts(
-  of: Extract<PlaceShape, { kind: 'text' }>['of'],
-  slot: Slot,
-  deps: CompletionDeps,
-  typed: string,
-  paths: Paths,
-): Promise<Draft[]> {
+async function textDrafts(of: Extract<PlaceShape, { kind: 'text' }>['of'], request: Request): Promise<Draft[]> {
+  const { slot, deps, typed } = request;
   switch (of) {
     case 'variable':
       return deps.variables.map((name) => ({
@@ -298,9 +287,9 @@ async function textDrafts(
       }));
     case 'folder':
     case 'file':
-      return await paths(of === 'file', 'text');
+      return await pathDrafts(request, of === 'file', 'text');
     case 'command':
-      if (/^['"]?\./.test(typed)) return await paths(true, 'text');
+      if (/^['"]?\./.test(typed)) return await pathDrafts(request, true, 'text');
       return ['npx', 'node', 'uvx', 'python', 'docker'].map((label, rank) => ({ label, kind: 'value', rank }));
     case 'scheme':
       return [
@@ -315,12 +304,9 @@ async function textDrafts(
 }
 
 /** Offers paths in the workspace folder, one level at a time, as far as the path is typed. */
-async function pathDrafts(
-  typed: string,
-  deps: CompletionDeps,
-  files: boolean,
-  kind: 'text' | 'quoted',
-): Promise<Draft[]> {
+async function pathDrafts(request: Request, files: boolean, kind: 'text' | 'quoted'): Promise<Draft[]> {
+  const { slot, deps } = request;
+  const typed = request.typed.slice(slot.quote.length);
   const parent = typed.slice(0, typed.lastIndexOf('/') + 1);
   if (parent.startsWith('/') || parent.startsWith('~') || typed.startsWith('-')) return [];
   const folder = parent.replace(/^\.\//, '').slice(0, -1);
