@@ -3,8 +3,7 @@ import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { realPath } from '../core/base/paths.js';
-import { agentKinds, fileOf, rootOf, type AgentKind } from '../core/agents/agents.js';
-import { homeLauncher, packageLauncher } from '../core/agents/entryKeys.js';
+import { agentKinds, agents, homeLauncher, packageLauncher, type AgentKind } from '../core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../core/agents/planEntries.js';
 import type { LaunchDescription } from '../core/approval/fingerprint.js';
 import type { Problem } from '../core/base/problem.js';
@@ -35,9 +34,9 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
   if (!isAgentKind(agent)) return misuse(`Unknown agent "${agent}". Known agents: ${agentKinds.join(', ')}.`);
   const home = homedir();
   const around = { folder: run.folder, home, configHome: process.env['XDG_CONFIG_HOME'] };
-  const file = fileOf(agent, around);
-  if (file === undefined)
-    return complain('This agent keeps its servers in a file of the folder, but no folder is given.');
+  const place = agents[agent].place(around);
+  if (!place) return complain('This agent keeps its servers in a file of the folder, but no folder is given.');
+  const { root, file } = place;
   let before: string | undefined;
   try {
     before = textIfThere(file, wholeUtf8);
@@ -70,7 +69,7 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
   if (write) {
     try {
       if (plan.edits.length > 0) {
-        writeInside(rootOf(agent, around), file, { before: before ?? '', after: markedAs(before, plan.after) });
+        writeInside(root, file, { before: before ?? '', after: markedAs(before, plan.after) });
       }
       if (!isOfPackage) await writeLauncher(home, cli);
     } catch (error) {

@@ -5,7 +5,7 @@ import { oneLine } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
 import { asText } from '../core/base/text.js';
 import { whereVariablesAreSet } from '../core/config/problems.js';
-import { originWord } from '../core/config/sources.js';
+import { originWords } from '../core/config/sources.js';
 import type { Fields } from '../core/protocol/client.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import { exclusionPhrase } from '../core/tools/exclusion.js';
@@ -78,7 +78,7 @@ export function statusTable({ servers, problems }: StatusSnapshot): string {
         id,
         transport ?? '',
         `${tools.length} of ${offered}`,
-        originWord(origin),
+        originWords[origin],
         oneLine(`${stateWord(state)}${wrong ? `: ${wrong.message} ${wrong.fix}` : ''}`),
       ];
     }),

@@ -1,6 +1,5 @@
 /** The plan of `entries` for an agent's file with an existing text. */
-import { agents, type AgentKind } from '../../src/core/agents/agents.js';
-import { homeLauncher } from '../../src/core/agents/entryKeys.js';
+import { agents, homeLauncher, type AgentKind } from '../../src/core/agents/agents.js';
 import { planEntries } from '../../src/core/agents/planEntries.js';
 
 export const entriesIn = (agent: AgentKind, text: string): ReturnType<typeof planEntries> =>

@@ -10,25 +10,27 @@ import { canonicalJson } from '../base/canonicalJson.js';
 import { oneLine } from '../base/inert.js';
 import { isObject } from '../base/isObject.js';
 import { readSource } from '../import/readSource.js';
-import type { TextEdit } from '../yaml/edits.js';
+import { difference, type TextEdit } from '../yaml/edits.js';
 import { isSecretName } from '../base/secrets.js';
 import { connectOf, leadsBackHere, toolsetOf } from '../import/ownEndpoint.js';
-import { agents, type Agent, type AgentKind } from './agents.js';
-import { addressKeys, entryKeys, preferences, type Launcher } from './entryKeys.js';
-import { withJsonEntries, type EntryChange } from './jsonEntries.js';
-import { withTomlEntries } from './tomlEntries.js';
-import { namedEntries, readYamlRoot, withYamlEntries } from './yamlEntries.js';
+import { agents, entryKeys, type Agent, type AgentKind, type Launcher } from './agents.js';
+import {
+  namedEntries,
+  readYamlRoot,
+  withJsonEntries,
+  withTomlEntries,
+  withYamlEntries,
+  type Entries,
+  type EntryChange,
+} from './entryWriters.js';
 
 interface EntriesRequest {
   readonly agent: AgentKind;
   /** The text of its file without a byte order mark, or undefined without a file. */
   readonly text: string | undefined;
-  /** The file's name for a person. */
   readonly label: string;
-  /** The ids of the toolsets. */
   readonly toolsets: readonly string[];
   readonly launcher: Launcher;
-  /** The workspace folder, an absolute path. */
   readonly folder: string;
   /** The absolute path of the folder's token file, to recognise entries of earlier versions. */
   readonly tokenFile: string;
@@ -36,25 +38,34 @@ interface EntriesRequest {
 
 interface PlannedEntry {
   readonly id: string;
-  /** The agent's name for it. */
   readonly name: string;
   readonly change: 'added' | 'updated' | 'same';
 }
 
 export type EntriesPlan =
-  /** The reason is a phrase. */
   | { readonly kind: 'impossible'; readonly reason: string }
   | {
       readonly kind: 'planned';
       readonly entries: readonly PlannedEntry[];
-      /** Empty if the file has all entries already. */
       readonly edits: readonly TextEdit[];
       readonly after: string;
-      /** The report in Markdown. */
       readonly report: string;
     };
 
-type Entries = Readonly<Record<string, unknown>>;
+/** Keys for the person's preference. They do not change the target. */
+const preferences: readonly string[] = ['timeout', 'startup_timeout_sec', 'tool_timeout_sec', 'tools'];
+
+/** Keys of an entry with an address, as earlier versions wrote them. Beside a command, they would be another server. */
+const addressKeys: readonly string[] = [
+  'url',
+  'httpUrl',
+  'serverUrl',
+  'headers',
+  'headersHelper',
+  'http_headers_helper',
+  'bearer_token_env_var',
+  'oauth',
+];
 
 export function planEntries(request: EntriesRequest): EntriesPlan {
   const { agent: kind, text = '', label, toolsets, launcher, folder } = request;
@@ -65,7 +76,7 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
   const changes: EntryChange[] = [];
   const wanted: Record<string, unknown> = { ...before.entries };
   for (const id of toolsets) {
-    const own = entryKeys(kind, id, launcher, agent.isOfFolder ? undefined : folder);
+    const own = entryKeys(kind, id, launcher, folder);
     const held = Object.entries(wanted).find(([, entry]) => isObject(entry) && isOurs(entry, id, request));
     const name = held?.[0] ?? freeName(id, wanted);
     const there = (held?.[1] ?? {}) as Entries;
@@ -145,7 +156,6 @@ function readEntries(text: string, agent: Agent): Read {
     : { kind: 'impossible', reason: `\`${container}\` is not a map of servers` };
 }
 
-/** Returns our keys with another value than before. */
 function changedKeys(held: Entries, own: Entries): Entries {
   return Object.fromEntries(
     Object.entries(own).filter(
@@ -165,30 +175,11 @@ function freeName(id: string, taken: Entries): string {
   for (let number = 2; ; number++) if (isFree(`${base}-${number}`)) return `${base}-${number}`;
 }
 
-/** Returns one edit from the first to the last difference. */
-function difference(before: string, after: string): TextEdit[] {
-  if (before === after) return [];
-  const least = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < least && before[start] === after[start]) start++;
-  let end = 0;
-  while (end < least - start && before.at(-1 - end) === after.at(-1 - end)) end++;
-  return [{ span: { start, end: before.length - end }, text: after.slice(start, after.length - end) }];
-}
-
 const words = { added: 'new', updated: 'changed', same: 'already there' } as const;
-
-/** Notes about the agent's own question before it reads a file of the folder. */
-const trustNotes: Partial<Record<AgentKind, string>> = {
-  'claude-code': 'Claude Code asks you once before it starts the servers of this file.',
-  codex: 'Codex reads this file in folders that you trust in Codex.',
-  'copilot-cli':
-    'Copilot CLI reads this file in folders that you trust in Copilot CLI. It reads `.mcp.json` too, so entries for Claude Code are enough for both.',
-};
 
 function report(request: EntriesRequest, planned: readonly PlannedEntry[]): string {
   const { agent: kind, label, launcher } = request;
-  const { program, isOfFolder } = agents[kind];
+  const { program, isOfFolder, trust } = agents[kind];
   const source =
     launcher.command === 'npx'
       ? 'The entries start the package `mcp-toolsets` by `npx`.'
@@ -196,7 +187,6 @@ function report(request: EntriesRequest, planned: readonly PlannedEntry[]): stri
   const file = isOfFolder
     ? 'They hold no path, no port and no token, so you can commit the file. It is the same on every machine.'
     : `They hold the path of this folder, because ${label} is for your whole machine.`;
-  const trust = trustNotes[kind];
   return [
     ...planned.map(({ id, name, change }) => oneLine(`- \`${name}\`: the toolset \`${id}\` (${words[change]})`)),
     '',

@@ -1,20 +1,28 @@
 /**
- * Completes keys with their documentation, values and live names in a config file (E2). It reads the sketch of the
- * text, so it works in broken YAML too.
- *
- * Invariant: never offers a key already in its map, nor the value of a variable.
+ * Completes keys, values and live names in a config file (E2). It reads the sketch of the text, so it works in broken
+ * YAML too. It never offers a key already in its map, nor the value of a variable.
  */
+import { isSecretName } from '../base/secrets.js';
 import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';
 import { keys, requiredKeys, type KeyDoc, type KeyLevel } from '../config/keys.js';
 import { scalarText } from '../yaml/edits.js';
-import { sketch, type Sketch } from '../yaml/sketch.js';
-import type { Slot } from '../yaml/sketch.js';
-import { itemDrafts, likelihood, valueDrafts } from './completionValues.js';
-import { boxAt, levelOf, placeAt, textOf, type KnownPlace } from './shapes.js';
+import { sketch, type Sketch, type Slot } from '../yaml/sketch.js';
+import { levelOf, placeAt, textOf, type KnownPlace, type PlaceShape } from './shapes.js';
 import { escapeSnippet, fit, type CompletionDeps, type Draft, type Suggestion } from './suggestion.js';
 
-/** The number of offered variables before any input. */
+const fromEnvironment = "copied from the editor's environment";
+
 const mostVariables = 200;
+
+/** One request for suggestions. */
+interface Request {
+  readonly read: Sketch;
+  readonly slot: Slot;
+  readonly place: KnownPlace;
+  readonly deps: CompletionDeps;
+  /** The text between the beginning of the slot and the cursor. */
+  readonly typed: string;
+}
 
 /** @param text without a byte order mark */
 export async function complete(text: string, offset: number, deps: CompletionDeps): Promise<readonly Suggestion[]> {
@@ -23,41 +31,36 @@ export async function complete(text: string, offset: number, deps: CompletionDep
   const place = slot && placeAt(read, slot.path);
   if (!slot || !place) return [];
   const typed = text.slice(slot.span.start, offset);
-  const drafts =
-    slot.role === 'key'
-      ? keyDrafts(read, slot, place, deps, typed)
-      : place.shape.kind === 'transformItem'
-        ? levelDrafts('transformItem', read, slot, slot.flow ? ['{ ', ' }'] : ['', ''])
-        : await valueDrafts(slot, place, deps, typed);
-  return fit(drafts, slot, typed);
+  const request = { read, slot, place, deps, typed };
+  return fit(slot.role === 'key' ? keyDrafts(request) : await valueDrafts(request), slot, typed);
 }
 
-/** Returns the documentation of a key in Markdown, the same for every view. */
 export function documentation({ summary, details, byDefault }: KeyDoc): Markdown {
   const value = byDefault === undefined || byDefault.includes(' ') ? byDefault : `\`${byDefault}\``;
   return asMarkdown([summary, details, value && `Default: ${value}.`].filter(Boolean).join('\n\n'));
 }
 
-function keyDrafts(read: Sketch, slot: Slot, place: KnownPlace, deps: CompletionDeps, typed: string): readonly Draft[] {
+function keyDrafts(request: Request): readonly Draft[] {
+  const { read, slot, place, typed } = request;
   const { shape } = place;
   // The place is below a key for a list.
-  if (shape.kind === 'texts' && !slot.flow) return itemDrafts(place, deps, ['- ', '']);
-  if (shape.kind === 'transforms' && !slot.flow) return levelDrafts('transformItem', read, slot, ['- ', '']);
+  if (shape.kind === 'texts' && !slot.flow) return itemDrafts(request, ['- ', '']);
+  if (shape.kind === 'transforms' && !slot.flow) return levelDrafts('transformItem', request, ['- ', '']);
   if (shape.kind === 'servers') return slot.complete || slot.quote !== '' ? [] : serverDrafts(slot, typed);
-  if (shape.kind === 'tables') return slot.complete ? [] : namedDrafts(shape.level, read, slot, place, deps);
-  if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.of, typed, deps);
+  if (shape.kind === 'tables') return slot.complete ? [] : namedDrafts(shape.level, request);
+  if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.of, request);
   const level = levelOf(shape);
   const isEmpty = (read.root?.entries ?? []).every(({ keySpan }) => keySpan.start === slot.span.start);
   const takesFile = level === 'root' && isEmpty && !slot.flow && !slot.complete && slot.quote === '';
   return [
     ...(takesFile ? serverDrafts(slot, '', 'config file') : []),
-    ...(level === undefined ? [] : levelDrafts(level, read, slot, ['', ''])),
+    ...(level === undefined ? [] : levelDrafts(level, request, ['', ''])),
   ];
 }
 
 /** @param around the text before and behind each */
-function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]: [string, string]): Draft[] {
-  const beside = boxAt(read, slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
+function levelDrafts(level: KeyLevel, { read, slot }: Request, [before, behind]: [string, string]): Draft[] {
+  const beside = read.box(slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
   const written = new Set(beside.map(({ key }) => key));
   // A value has one source.
   const sources = level === 'reference' ? ['env', 'secret', 'command'] : [];
@@ -70,7 +73,7 @@ function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]
     if (slot.role === 'key' && before === '' && written.has(key)) return [];
     if (hasSource && sources.includes(key)) return [];
     if (doc.transport && transport && doc.transport !== transport) return [];
-    const block = slot.flow ? (doc.flow ?? doc.block) : doc.block;
+    const block = (slot.flow ? doc.flow : undefined) ?? doc.block ?? ': ';
     const rest = slot.complete ? '' : block;
     return [
       {
@@ -87,7 +90,6 @@ function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]
   });
 }
 
-/** Offers whole entries, named by the input, or whole files with one entry. */
 function serverDrafts(slot: Slot, typed: string, whole: 'server' | 'config file' = 'server'): Draft[] {
   const name = `\${1:${/^[a-zA-Z0-9_-]+$/.test(typed) ? typed : 'name'}}`;
   const draft = (label: string, detail: string, lines: readonly string[], rank: number): Draft => {
@@ -118,15 +120,9 @@ function inFlow(lines: readonly string[]): string {
   return lines.join(', ').replace(/headers:,\s+(.*)$/, 'headers: { $1 }');
 }
 
-/** Offers the tools of the server, or the arguments of the tool. */
-function namedDrafts(
-  level: 'toolOverride' | 'argumentOverride',
-  read: Sketch,
-  slot: Slot,
-  { server }: KnownPlace,
-  deps: CompletionDeps,
-): Draft[] {
-  const written = new Set(boxAt(read, slot.path)?.entries.map(({ key }) => key));
+function namedDrafts(level: 'toolOverride' | 'argumentOverride', { read, slot, place, deps }: Request): Draft[] {
+  const { server } = place;
+  const written = new Set(read.box(slot.path)?.entries.map(({ key }) => key));
   const tools = server === undefined ? [] : deps.tools(server);
   const draft = (name: string, kind: Draft['kind'], about: string, rest: string): Draft[] => {
     if (written.has(name)) return [];
@@ -145,7 +141,7 @@ function namedDrafts(
   );
 }
 
-function freeDrafts(of: 'variable' | 'header', typed: string, deps: CompletionDeps): Draft[] {
+function freeDrafts(of: 'variable' | 'header', { typed, deps }: Request): Draft[] {
   if (of === 'header') {
     return [
       {
@@ -160,8 +156,168 @@ function freeDrafts(of: 'variable' | 'header', typed: string, deps: CompletionDe
   return deps.variables.slice(0, typed === '' ? mostVariables : undefined).map((name) => ({
     label: name,
     kind: 'variable',
-    detail: "copied from the editor's environment",
+    detail: fromEnvironment,
     writes: { kind: 'key', key: name, rest: `: { env: ${escapeSnippet(name)} }` },
     rank: likelihood(name),
   }));
+}
+
+const literals = {
+  truth: ['true', 'false'],
+  zeroOrOne: ['0', '1'],
+  duration: ['10s', '30s', '1m', '5m', '10m', '15m', '30m', '60m'],
+} as const;
+
+async function valueDrafts(request: Request): Promise<readonly Draft[]> {
+  const { slot } = request;
+  const { shape, doc } = request.place;
+  const snippet = (label: string, detail: string, text: string, rank: number): Draft => ({
+    label,
+    kind: 'value',
+    detail,
+    writes: { kind: 'snippet', snippet: text },
+    rank,
+    always: true,
+    andThen: true,
+  });
+  /** @param name the key of the value */
+  const references = (name = ''): Draft[] => [
+    snippet('{ env: … }', fromEnvironment, `{ env: ${name === '' ? '$1' : `\${1:${name}}`} }`, 1),
+    snippet('{ secret: … }', 'a value that you enter once', `{ secret: \${1:${name || 'NAME'}} }`, 2),
+    snippet('{ command: … }', 'what a program prints', "{ command: ['$1'] }", 3),
+  ];
+  switch (shape.kind) {
+    case 'one':
+      return [{ label: '1', kind: 'value', detail: 'the only version', writes: { kind: 'snippet', snippet: '1' } }];
+    case 'truth':
+    case 'zeroOrOne':
+    case 'duration':
+      return literals[shape.kind].map((value, rank) => ({
+        label: value,
+        kind: 'value',
+        detail: value === doc?.byDefault ? 'default' : '',
+        writes: { kind: 'snippet', snippet: value },
+        rank,
+      }));
+    case 'choice':
+      return shape.values.map(({ value, summary }, rank) => ({
+        label: value,
+        kind: 'value',
+        documentation: asMarkdown(summary),
+        rank,
+      }));
+    case 'transformItem':
+      return levelDrafts('transformItem', request, slot.flow ? ['{ ', ' }'] : ['', '']);
+    case 'item':
+      if (shape.of === 'pattern') return itemDrafts(request);
+      return shape.of === 'argument' ? [...references(), ...(await pathDrafts(request, true, 'quoted'))] : [];
+    case 'texts':
+      return itemDrafts(request, ['[', '$1]']);
+    case 'text':
+      return await textDrafts(shape.of, request);
+    case 'value':
+      return shape.of === 'url'
+        ? [snippet('{ prefix: https://…, env: … }', fromEnvironment, "{ prefix: 'https://$1', env: $2 }", 1)]
+        : references();
+    case 'freeValue':
+      if (shape.of === 'variable') return references(escapeSnippet(shape.name));
+      return [
+        snippet("{ prefix: 'Bearer ', env: … }", 'bearer token', "{ prefix: 'Bearer ', env: $1 }", 0),
+        snippet("{ prefix: 'Bearer ', secret: … }", 'bearer token', "{ prefix: 'Bearer ', secret: ${1:NAME} }", 0),
+        ...references(),
+      ];
+    case 'prefix':
+      return [snippet('{ remove: …, add: … }', 'one prefix for another', "{ remove: '$1', add: '$2' }", 0)];
+    default:
+      return [];
+  }
+}
+
+/** @param frame the text before and behind each */
+function itemDrafts({ place, deps }: Request, frame?: readonly [string, string]): Draft[] {
+  const { shape, server, selection } = place;
+  const of = shape.kind === 'texts' || shape.kind === 'item' ? shape.of : 'argument';
+  if (of !== 'pattern' || server === undefined || selection !== 'tools') return [];
+  const writes = (value: string): Required<Draft>['writes'] => {
+    if (!frame) return { kind: 'quoted', value };
+    return { kind: 'snippet', snippet: frame[0] + escapeSnippet(scalarText(value, "'")) + frame[1] };
+  };
+  const tools = deps.tools(server);
+  const families = new Map<string, number>();
+  for (const { original } of tools) {
+    const family = /^[^_.-]+[_.-]/.exec(original)?.[0];
+    if (family !== undefined) families.set(family, (families.get(family) ?? 0) + 1);
+  }
+  return [
+    ...[...families]
+      .filter(([, count]) => count > 1)
+      .map(([family, count]): Draft => {
+        const pattern = `${family}*`;
+        return { label: pattern, kind: 'pattern', detail: `matches ${count} tools`, writes: writes(pattern), rank: 0 };
+      }),
+    ...tools.map(({ original, description }): Draft => ({
+      label: original,
+      kind: 'tool',
+      documentation: formatted`${description}`,
+      writes: writes(original),
+      rank: 100,
+    })),
+  ];
+}
+
+const usual =
+  /^(?:VSCODE|ELECTRON|npm_|XDG|LC_|SSH_|DBUS_|_)|^(?:(?:OLD)?PWD|PATH|HOME|HOSTNAME|SHELL|SHLVL|LANG|LANGUAGE|LOGNAME|USER|TERM|DISPLAY|MAIL|TZ|TE?MP|TMPDIR)$/;
+
+/** Orders variables. Names like those of secrets come first, because references are made for secrets. */
+function likelihood(variable: string): number {
+  if (usual.test(variable)) return 2;
+  return isSecretName(variable) ? 0 : 1;
+}
+
+async function textDrafts(of: Extract<PlaceShape, { kind: 'text' }>['of'], request: Request): Promise<Draft[]> {
+  const { slot, deps, typed } = request;
+  switch (of) {
+    case 'variable':
+      return deps.variables.map((name) => ({
+        label: name,
+        kind: 'variable',
+        detail: 'is set',
+        // `TOKEN: { env: TOKEN }` is the most usual reference.
+        rank: name === slot.path.at(-2) ? -1 : likelihood(name),
+      }));
+    case 'folder':
+    case 'file':
+      return await pathDrafts(request, of === 'file', 'text');
+    case 'command':
+      if (/^['"]?\./.test(typed)) return await pathDrafts(request, true, 'text');
+      return ['npx', 'node', 'uvx', 'python', 'docker'].map((label, rank) => ({ label, kind: 'value', rank }));
+    case 'scheme':
+      return [
+        { label: 'Bearer ', kind: 'value', detail: 'bearer token', writes: { kind: 'quoted', value: 'Bearer ' } },
+      ];
+    case 'secretName':
+    case 'session':
+    case 'affix':
+    case 'prose':
+      return [];
+  }
+}
+
+/** Offers paths in the workspace folder, one level at a time, as far as the path is typed. */
+async function pathDrafts(request: Request, files: boolean, kind: 'text' | 'quoted'): Promise<Draft[]> {
+  const { slot, deps } = request;
+  const typed = request.typed.slice(slot.quote.length);
+  const parent = typed.slice(0, typed.lastIndexOf('/') + 1);
+  if (parent.startsWith('/') || parent.startsWith('~') || typed.startsWith('-')) return [];
+  const folder = parent.replace(/^\.\//, '').slice(0, -1);
+  const entries = await deps.entries(folder);
+  const drafts = entries
+    .filter(({ name, isFolder }) => name !== '.git' && name !== 'node_modules' && (files || isFolder))
+    .map(({ name, isFolder }): Draft => {
+      const value = parent + name;
+      const [folderOrFile, rank] = isFolder ? (['folder', 4] as const) : (['file', 5] as const);
+      return { label: value, kind: folderOrFile, writes: { kind, value }, rank };
+    });
+  if (parent !== '') return drafts;
+  return [{ label: '.', kind: 'folder', detail: 'the workspace folder', writes: { kind, value: '.' } }, ...drafts];
 }

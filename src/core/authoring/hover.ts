@@ -1,8 +1,6 @@
 /**
- * Explains a place of a config file (E2): the meaning of a key, the present matches of a pattern, the names after a
- * transform, and a variable's state. Everything here is pure.
- *
- * Invariants: a variable's value is never shown. Words of servers are plain text.
+ * Explains a place of a config file (E2): a key, the present matches of a pattern, the names after a transform, and a
+ * variable's state. A variable's value is never shown. Words of servers are plain text.
  */
 import { code, codeCell, formatted, markdownList, noMarkdown, type Markdown } from '../base/inert.js';
 import { docOf, type KeyDoc } from '../config/keys.js';
@@ -10,7 +8,7 @@ import type { Transform } from '../config/model.js';
 import { sketch } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
 import { readYaml } from '../yaml/yamlTree.js';
-import { textOf, type ValueNode } from '../yaml/valueNodes.js';
+import { textOf, valueIn, type ValueNode } from '../yaml/valueNodes.js';
 import { isValidName, transformName } from '../tools/names.js';
 import { compilePattern } from '../tools/patterns.js';
 import { documentation } from './completion.js';
@@ -23,7 +21,6 @@ export interface HoverDeps {
   /** Describes a tool of a server and its override, or returns undefined before the server has listed it. */
   readonly toolText: (server: string, tool: string) => Markdown | undefined;
   readonly isSet: (variable: string) => boolean;
-  /** Describes a server, or returns undefined before the entry counts. */
   readonly serverState: (server: string) => Markdown | undefined;
 }
 
@@ -124,14 +121,11 @@ function transformText(symbol: Extract<ConfigSymbol, { kind: 'transform' }>, dep
 }
 
 function transformOf(node: ValueNode): Transform | undefined {
-  if (node.kind !== 'map') return undefined;
-  const suffix = node.entries.get('suffix')?.value;
-  const prefix = node.entries.get('prefix')?.value;
+  const [suffix, prefix] = [valueIn(node, 'suffix'), valueIn(node, 'prefix')];
   const add = textOf(suffix) ?? textOf(prefix);
   if (suffix && prefix) return undefined;
   if (add !== undefined) return suffix ? { kind: 'suffix', add } : { kind: 'prefix', add };
-  if (prefix?.kind !== 'map') return undefined;
-  const [remove, added] = [textOf(prefix.entries.get('remove')?.value), textOf(prefix.entries.get('add')?.value)];
+  const [remove, added] = [textOf(valueIn(prefix, 'remove')), textOf(valueIn(prefix, 'add'))];
   return remove === undefined || added === undefined ? undefined : { kind: 'replacePrefix', remove, add: added };
 }
 

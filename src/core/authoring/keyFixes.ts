@@ -10,12 +10,10 @@ import { textOf } from '../yaml/valueNodes.js';
 import type { ConfigSymbol } from './symbols.js';
 
 export interface QuickFix {
-  /** The title, in the imperative. */
   readonly title: string;
   readonly does:
     | { readonly kind: 'edit'; readonly edits: readonly edits.TextEdit[] }
     | { readonly kind: 'command'; readonly command: ServerCommand; readonly server: string }
-    /** Creates an empty file at a path of the workspace folder. */
     | { readonly kind: 'create'; readonly path: string }
     /** The person enters the value of a secret; the edits are made when they have. */
     | { readonly kind: 'secret'; readonly name: string; readonly edits: readonly edits.TextEdit[] };
@@ -35,9 +33,14 @@ export type ServerCommand =
 
 export type KeySymbol = Extract<ConfigSymbol, { kind: 'key' }>;
 
-export function fix(title: string, made: edits.Edits, is: { preferred?: boolean; safe?: boolean } = {}): QuickFix[] {
+/** @param rank a safe fix is preferred too */
+export function fix(
+  title: string,
+  made: edits.Edits,
+  rank: 'possible' | 'preferred' | 'safe' = 'possible',
+): QuickFix[] {
   if (!made || made.length === 0) return [];
-  return [{ title, does: { kind: 'edit', edits: made }, preferred: is.preferred ?? false, safe: is.safe ?? false }];
+  return [{ title, does: { kind: 'edit', edits: made }, preferred: rank !== 'possible', safe: rank === 'safe' }];
 }
 
 export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeySymbol): QuickFix[] {
@@ -47,23 +50,15 @@ export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeySymb
   const { value } = entry;
   if (level === 'server' && entry.key.toLowerCase() === 'disabled') {
     if (value.kind !== 'scalar' || typeof value.value !== 'boolean' || map.entries.has('enabled')) return remove;
-    const [key, turned] = [
-      edits.renameKey(nodes, at, 'enabled'),
-      edits.replaceValue(nodes, at, String(!value.value), 'raw'),
-    ];
-    return [
-      ...fix(`Change to 'enabled: ${!value.value}'`, key && turned && [...key, ...turned], {
-        preferred: true,
-        safe: true,
-      }),
-      ...remove,
-    ];
+    const key = edits.renameKey(nodes, at, 'enabled');
+    const turned = edits.replaceValue(nodes, at, String(!value.value), 'raw');
+    return [...fix(`Change to 'enabled: ${!value.value}'`, key && turned && [...key, ...turned], 'safe'), ...remove];
   }
   const meant = suggestKey(level, entry.key);
   if (meant === undefined || map.entries.has(meant)) return remove;
   // A guessed folder or file may not exist.
-  const safe = meant !== 'cwd' && meant !== 'envFile';
-  return [...fix(`Rename to '${meant}'`, edits.renameKey(nodes, at, meant), { preferred: true, safe }), ...remove];
+  const rank = meant === 'cwd' || meant === 'envFile' ? 'preferred' : 'safe';
+  return [...fix(`Rename to '${meant}'`, edits.renameKey(nodes, at, meant), rank), ...remove];
 }
 
 const transports: readonly string[] = ['stdio', 'streamable_http'];
@@ -78,11 +73,9 @@ export function transport(nodes: EditNodes, { entry, map }: KeySymbol, code: Pro
       : /http|sse|remote|url/i.test(found)
         ? 'streamable_http'
         : nearest(found, transports);
+  const rank = sse ? 'safe' : meant === undefined ? 'possible' : 'preferred';
   return (meant === undefined ? transports : [meant]).flatMap((value) =>
-    fix(`Change to 'transport: ${value}'`, edits.replaceValue(nodes, entry.keySpan.start, value), {
-      preferred: value === meant,
-      safe: sse,
-    }),
+    fix(`Change to 'transport: ${value}'`, edits.replaceValue(nodes, entry.keySpan.start, value), rank),
   );
 }
 
@@ -112,18 +105,13 @@ export function wrongType(nodes: EditNodes, { entry, doc }: KeySymbol): QuickFix
         : undefined;
     return said === undefined
       ? []
-      : fix(`Change to '${said}'`, edits.replaceValue(nodes, keySpan.start, said, 'raw'), {
-          preferred: true,
-          safe: true,
-        });
+      : fix(`Change to '${said}'`, edits.replaceValue(nodes, keySpan.start, said, 'raw'), 'safe');
   }
   const takesList = doc?.value.kind === 'texts' || doc?.value.kind === 'arguments';
   if (takesList && !/[\r\n]/.test(written) && !/^[|>&*!]/.test(written)) {
-    return fix(
-      `Change to the list '[${written}]'`,
-      edits.replaceValue(nodes, keySpan.start, `[${edits.scalarText(String(value.value))}]`, 'raw'),
-      { preferred: true },
-    );
+    const list = `[${edits.scalarText(String(value.value))}]`;
+    const made = edits.replaceValue(nodes, keySpan.start, list, 'raw');
+    return fix(`Change to the list '[${written}]'`, made, 'preferred');
   }
   return [];
 }
@@ -139,16 +127,13 @@ export function duration(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
       : letter === undefined
         ? [`${amount}s`, `${amount}ms`]
         : [`${amount}${letter}`];
+  const rank = options.length === 1 ? 'preferred' : 'possible';
   return options.flatMap((value) =>
-    fix(`Change to '${value}'`, edits.replaceValue(nodes, entry.keySpan.start, value, 'raw'), {
-      preferred: options.length === 1,
-    }),
+    fix(`Change to '${value}'`, edits.replaceValue(nodes, entry.keySpan.start, value, 'raw'), rank),
   );
 }
 
-/**
- * Moves the words behind the program into the arguments, before the present ones. An anchor or a merge may share one of the two. It gets no fix then, because other servers may have different partners.
- */
+/** Moves words behind the program into the arguments. Shared keys get no fix: other servers may have other partners. */
 export function argumentsOfCommand(nodes: EditNodes, { entry, map: whole }: KeySymbol): QuickFix[] {
   const at = entry.keySpan.start;
   const [program, ...more] = (entry.value.kind === 'scalar' && commandWords(String(entry.value.value))) || [];
@@ -162,13 +147,9 @@ export function argumentsOfCommand(nodes: EditNodes, { entry, map: whole }: KeyS
   const moved = written
     ? edits.prependItems(nodes, written, words)
     : edits.insertAfter(nodes, at, 'args', `[${words.join(', ')}]`);
-  return fix("Move the arguments to 'args'", command && moved && joined(command, moved), {
-    preferred: true,
-    safe: true,
-  });
+  return fix("Move the arguments to 'args'", command && moved && joined(command, moved), 'safe');
 }
 
-/** Makes one edit of edits without a gap. */
 function joined([first, ...more]: readonly edits.TextEdit[], others: readonly edits.TextEdit[]): edits.TextEdit[] {
   const next = others.find(({ span }) => span.start === first?.span.end);
   if (!first || !next) return [...(first ? [first] : []), ...more, ...others];
@@ -176,12 +157,11 @@ function joined([first, ...more]: readonly edits.TextEdit[], others: readonly ed
   return [whole, ...more, ...others.filter((edit) => edit !== next)];
 }
 
-/** Adds the missing scheme to an address. */
 export function url(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
   const written = entry.value.kind === 'scalar' ? String(entry.value.value).trim() : '';
   if (!/^(?:localhost|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/\S*)?$/i.test(written)) return [];
   const address = `${/^(?:localhost|127\.)/i.test(written) ? 'http' : 'https'}://${written}`;
-  return fix(`Change to '${address}'`, edits.replaceValue(nodes, entry.keySpan.start, address), { preferred: true });
+  return fix(`Change to '${address}'`, edits.replaceValue(nodes, entry.keySpan.start, address), 'preferred');
 }
 
 /** Offers spaces for tabs in the indentation, if the result is YAML. Other tabs stay if possible. */
@@ -194,7 +174,7 @@ export function spacesForTabs(text: string): QuickFix[] {
       span: { start: index, end: index + blanks.length },
       text: spaces(blanks),
     }));
-    return fix('Change the tabs to spaces', made, { preferred: true });
+    return fix('Change the tabs to spaces', made, 'preferred');
   }
   return [];
 }

@@ -1,6 +1,5 @@
 /** Makes the outline of a config file, broken or not, of its servers and keys. Everything here is pure. */
-import type { SketchEntry } from '../yaml/sketch.js';
-import { sketch } from '../yaml/sketch.js';
+import { sketch, type SketchEntry } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
 
 export interface OutlineEntry {
@@ -19,7 +18,6 @@ export function outline(text: string): OutlineEntry[] {
   return entries.map((entry) => outlined(entry, entry.key === 'servers' ? 'servers' : 'key', 0));
 }
 
-/** Returns the spans of the servers of a file. */
 export function serversIn(text: string): { readonly id: string; readonly keySpan: Span }[] {
   const servers = sketch(text).root?.entries.find(({ key }) => key === 'servers');
   return (
@@ -27,36 +25,25 @@ export function serversIn(text: string): { readonly id: string; readonly keySpan
   );
 }
 
-/** The depth of the format. */
 const deepest = 6;
 
 /** The values of these keys may be secrets and are never shown. */
 const silent = new Set(['url', 'sessionId', 'env', 'headers', 'oauth']);
 
-function outlined(entry: SketchEntry, kind: 'key' | 'servers' | 'server', depth: number): OutlineEntry {
-  const inside = entry.child?.entries ?? [];
-  const below = kind === 'servers' ? 'server' : 'key';
-  const shown =
-    depth >= deepest
-      ? []
-      : silent.has(entry.key)
-        ? inside.map(named)
-        : inside.map((one) => outlined(one, below, depth + 1));
+/** @param kind a `name` is shown without its value */
+function outlined(entry: SketchEntry, kind: 'key' | 'servers' | 'server' | 'name', depth: number): OutlineEntry {
+  const { key, keySpan, child, text, end } = entry;
+  const inside = child?.entries ?? [];
+  const below = kind === 'servers' ? 'server' : silent.has(key) ? 'name' : 'key';
+  const isHidden = kind === 'name' || silent.has(key);
   return {
-    name: entry.key === '' ? "''" : entry.key,
-    detail: kind === 'server' ? launched(inside) : silent.has(entry.key) ? '' : entry.text.slice(0, 80),
+    name: key === '' ? "''" : key,
+    detail: kind === 'server' ? launched(inside) : isHidden ? '' : text.slice(0, 80),
     kind: kind === 'server' ? 'server' : 'key',
-    span: { start: entry.keySpan.start, end: Math.max(entry.end, entry.keySpan.end) },
-    keySpan: entry.keySpan,
-    children: shown,
+    span: { start: keySpan.start, end: Math.max(end, keySpan.end) },
+    keySpan,
+    children: kind === 'name' || depth >= deepest ? [] : inside.map((one) => outlined(one, below, depth + 1)),
   };
-}
-
-/** Returns a name without its value. */
-function named(entry: SketchEntry): OutlineEntry {
-  const { key, keySpan, end } = entry;
-  const span = { start: keySpan.start, end: Math.max(end, keySpan.end) };
-  return { name: key === '' ? "''" : key, detail: '', kind: 'key', span, keySpan, children: [] };
 }
 
 function launched(entries: readonly SketchEntry[]): string {

@@ -7,7 +7,6 @@
 import { runtimeCodes, type Problem, type ProblemCode } from '../base/problem.js';
 import { EditNodes, isAnchored, isMap, isScalar } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
-import { scalarText } from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
@@ -22,12 +21,13 @@ import {
   setServerKey,
 } from '../config/edit/serverEdits.js';
 import { suggestKey } from '../config/keys.js';
-import { builtInToolset } from '../config/model.js';
+import { builtInToolset, type ConfigDeps, type ParsedSource } from '../config/model.js';
+import { parseMindsFile } from '../config/read/parse.js';
 import { TextPositions } from '../yaml/textPositions.js';
 import { everySyntax, piecesOf } from '../config/foreignReferences.js';
 import { isSecretName } from '../config/read/references.js';
 import { readYaml } from '../yaml/yamlTree.js';
-import { textOf, type ValueNode } from '../yaml/valueNodes.js';
+import { textOf, valueIn, type ValueNode } from '../yaml/valueNodes.js';
 import {
   argumentsOfCommand,
   duplicateKey,
@@ -45,20 +45,17 @@ import {
 } from './keyFixes.js';
 import type { KnownTool } from './suggestion.js';
 import { symbolsAt, symbolsOf, type ConfigSymbol } from './symbols.js';
-import { togetherSafe } from './togetherSafe.js';
 
 export interface QuickFixDeps {
   /** Returns all tools of a server, or none if they are unknown. */
   readonly tools: (server: string) => readonly KnownTool[];
   /** True if a server can restart, false if it can only start. */
   readonly restartable: (server: string) => boolean;
-  /** The names of the set variables. */
   readonly variables: readonly string[];
   /** True if a path of the workspace folder is free for a new file. */
   readonly isFree: (path: string) => boolean;
 }
 
-/** The number of arguments of one tool in a menu. */
 const mostOffered = 20;
 
 const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>(runtimeCodes);
@@ -67,7 +64,6 @@ type PatternSymbol = Extract<ConfigSymbol, { kind: 'pattern' }> & { readonly wri
 
 type NamedSymbol = Extract<ConfigSymbol, { kind: 'variable' | 'secret' }>;
 
-/** Returns the name of a file of the editor in its folder. */
 function editorFileName(file: string): string {
   return (/(?:\.vscode[\\/])?[^\\/]+$/.exec(file)?.[0] ?? file).replace('\\', '/');
 }
@@ -136,7 +132,7 @@ export class QuickFixes {
       addOverride(this.text, server, original, path, value);
     const toShorten =
       argument === undefined && description !== ''
-        ? fix(`Shorten Description of '${original}'…`, edit(['description'], scalarText(description, '"')))
+        ? fix(`Shorten Description of '${original}'…`, edit(['description'], edits.scalarText(description, '"')))
         : [];
     const names = argument === undefined ? [...tool.arguments.keys()].slice(0, mostOffered) : [argument];
     const toFix = names.flatMap((name) => {
@@ -146,7 +142,6 @@ export class QuickFixes {
     return [...toShorten, ...toFix];
   }
 
-  /** Returns the edits of all safe fixes of these problems for one step. */
   all(problems: readonly Problem[]): edits.TextEdit[] {
     const { nodes } = this;
     if (!nodes) return [];
@@ -157,7 +152,6 @@ export class QuickFixes {
     return [...togetherSafe(this.text, safe, this.deps.variables)];
   }
 
-  /** Keeps out a tool in conflict, so the problem goes away. */
   private withoutTool({ server, tool }: Problem): QuickFix[] {
     if (server === undefined || tool === undefined) return [];
     return fix(`Blacklist '${tool}'`, blacklistTool(this.text, server, tool));
@@ -198,6 +192,8 @@ export class QuickFixes {
     /** True if a value ends at the end of the wrong one. */
     const isAsLong = ({ entry }: KeySymbol): boolean =>
       entry.value.span.end === this.positions.offset(problem.place.range.end);
+    const remove = (own: KeySymbol, title: string): QuickFix[] =>
+      this.ownKey(own) && isAsLong(own) ? fix(title, edits.removeKey(nodes, own.entry.keySpan.start)) : [];
     switch (problem.code) {
       case 'unknown-key':
         return key ? unknownKey(nodes, key) : [];
@@ -207,9 +203,9 @@ export class QuickFixes {
       case 'command-with-arguments':
         return ofKey('command', (own) => (this.ownKey(own) ? argumentsOfCommand(nodes, own) : []));
       case 'version-missing':
-        return fix("Add 'version: 1'", insertVersion(nodes), { preferred: true, safe: true });
+        return fix("Add 'version: 1'", insertVersion(nodes), 'safe');
       case 'version-unsupported':
-        return fix("Change to 'version: 1'", insertVersion(nodes), { preferred: true });
+        return fix("Change to 'version: 1'", insertVersion(nodes), 'preferred');
       case 'key-not-for-transport':
         return key && this.ownKey(key) ? keyNotForTransport(nodes, key) : [];
       case 'duplicate-key':
@@ -226,27 +222,12 @@ export class QuickFixes {
         return valueKey?.entry.key === 'command' ? [] : this.reference(problem);
       case 'command-not-found':
         return ofKey('command', (own) =>
-          problem.instead !== undefined && isAsLong(own)
-            ? fix(
-                `Change to '${problem.instead}'`,
-                edits.replaceValue(nodes, own.entry.keySpan.start, problem.instead),
-                { preferred: true },
-              )
-            : [],
+          problem.instead !== undefined && isAsLong(own) ? this.change(nodes, own, problem.instead) : [],
         );
       case 'cwd-missing':
-        return ofKey('cwd', (own) =>
-          this.ownKey(own) && isAsLong(own)
-            ? fix("Remove 'cwd' to run in the workspace folder", edits.removeKey(nodes, own.entry.keySpan.start))
-            : [],
-        );
+        return ofKey('cwd', (own) => remove(own, "Remove 'cwd' to run in the workspace folder"));
       case 'env-file-unusable':
-        return ofKey('envFile', (own) => [
-          ...this.newFile(own),
-          ...(this.ownKey(own) && isAsLong(own)
-            ? fix("Remove 'envFile'", edits.removeKey(nodes, own.entry.keySpan.start))
-            : []),
-        ]);
+        return ofKey('envFile', (own) => [...this.newFile(own), ...remove(own, "Remove 'envFile'")]);
       case 'server-id-invalid':
         return this.serverId(nodes, at);
       case 'duplicate-server':
@@ -256,24 +237,28 @@ export class QuickFixes {
       case 'env-unset':
         return [...this.similarVariable(nodes, problem), ...this.enterInstead(nodes, problem)];
       case 'secret-unset':
-        return this.enter(problem);
+        return this.named('secret', problem).map(({ name }) => secretFix(name, [], true));
       case 'pattern-blank':
         return this.patternAt(at)?.written.trim() === ''
-          ? fix('Remove the pattern', edits.removeItem(nodes, at), { preferred: true, safe: true })
+          ? fix('Remove the pattern', edits.removeItem(nodes, at), 'safe')
           : [];
       case 'pattern-matches-nothing':
       case 'pattern-overruled':
         return this.deadPattern(nodes, at, problem);
       case 'name-taken':
       case 'name-reserved':
-        return problem.server === undefined
-          ? []
-          : fix(`Add the prefix '${problem.server}_'`, addPrefix(this.text, problem.server, `${problem.server}_`), {
-              preferred: true,
-            });
+        return problem.server === undefined ? [] : this.prefix(problem.server);
       default:
         return [];
     }
+  }
+
+  private change(nodes: EditNodes, { entry }: KeySymbol, to: string): QuickFix[] {
+    return fix(`Change to '${to}'`, edits.replaceValue(nodes, entry.keySpan.start, to), 'preferred');
+  }
+
+  private prefix(server: string): QuickFix[] {
+    return fix(`Add the prefix '${server}_'`, addPrefix(this.text, server, `${server}_`), 'preferred');
   }
 
   /** Replaces a text with one reference of another program by our reference. */
@@ -296,7 +281,7 @@ export class QuickFixes {
       part === undefined ? [] : [`${key}: ${edits.scalarText(part, part === name ? '' : "'")}`],
     );
     const made = [{ span: { start, end }, text: `{ ${parts.join(', ')} }` }];
-    return fix(`Change to a reference to '${name}'`, made, { preferred: true });
+    return fix(`Change to a reference to '${name}'`, made, 'preferred');
   }
 
   /** True if a key is in the entry of its server itself, and not in an anchor. */
@@ -306,10 +291,8 @@ export class QuickFixes {
     return nodes?.pairOf(body, entry.key) !== undefined && !isAnchored(body);
   }
 
-  /** Inserts the transport that fits the other keys. */
   private missingTransport({ server }: Problem, nodes: EditNodes, how: 'alone' | 'together'): QuickFix[] {
-    const servers = this.root.kind === 'map' ? this.root.entries.get('servers')?.value : undefined;
-    const body = servers?.kind === 'map' && server !== undefined ? servers.entries.get(server)?.value : undefined;
+    const body = valueIn(this.root, 'servers', server ?? '');
     if (server === undefined || body?.kind !== 'map' || body.entries.has('transport')) return [];
     if (body.entries.has('url') === body.entries.has('command')) return [];
     // A renamed key becomes the transport.
@@ -319,7 +302,7 @@ export class QuickFixes {
       how === 'alone'
         ? setServerKey(this.text, server, 'transport', value)
         : setOwnKey(nodes, server, 'transport', value);
-    return fix(`Add 'transport: ${value}'`, inserted, { preferred: true, safe: true });
+    return fix(`Add 'transport: ${value}'`, inserted, 'safe');
   }
 
   /** Renames a server to a similar, free id. */
@@ -338,7 +321,7 @@ export class QuickFixes {
     const near = /[a-zA-Z0-9]/.test(plain) ? plain : 'server';
     let id = near;
     for (let count = 2; taken.has(id); count++) id = `${near}_${count}`;
-    return fix(`Rename to '${id}'`, edits.renameKey(nodes, at, id), { preferred: true });
+    return fix(`Rename to '${id}'`, edits.renameKey(nodes, at, id), 'preferred');
   }
 
   private newFile({ entry }: KeySymbol): QuickFix[] {
@@ -347,7 +330,6 @@ export class QuickFixes {
     return [{ title: `Create '${path}'`, does: { kind: 'create', path }, preferred: true, safe: false }];
   }
 
-  /** Replaces characters that are not valid in a published name. */
   private affixes(nodes: EditNodes, { server }: Problem): QuickFix[] {
     return this.symbols.flatMap((symbol) => {
       if (symbol.kind !== 'key' || symbol.server !== server || symbol.doc?.value.kind === 'table') return [];
@@ -355,35 +337,27 @@ export class QuickFixes {
       const written = textOf(symbol.entry.value) ?? '';
       const usable = written.replace(/[^a-zA-Z0-9_-]+/g, '_');
       if (usable === written) return [];
-      return fix(`Change to '${usable}'`, edits.replaceValue(nodes, symbol.entry.keySpan.start, usable), {
-        preferred: true,
-      });
+      return this.change(nodes, symbol, usable);
     });
   }
 
-  /** Finds the name in the reference of a problem. */
-  private named(kind: 'variable' | 'secret', { place, server }: Problem): NamedSymbol | undefined {
+  private named(kind: 'variable' | 'secret', { place, server }: Problem): NamedSymbol[] {
     const at = this.positions.offset(place.range.start);
-    return this.symbols.find(
-      (one): one is NamedSymbol => one.kind === kind && one.server === server && one.shownAt.includes(at),
-    );
-  }
-
-  private enter(problem: Problem): QuickFix[] {
-    const symbol = this.named('secret', problem);
-    return symbol ? [secretFix(symbol.name, [], true)] : [];
+    return this.symbols
+      .filter((one): one is NamedSymbol => one.kind === kind && one.server === server && one.shownAt.includes(at))
+      .slice(0, 1);
   }
 
   /** Makes a secret of an unset variable, so a person can enter its value. */
   private enterInstead(nodes: EditNodes, problem: Problem): QuickFix[] {
-    const symbol = this.named('variable', problem);
+    const [symbol] = this.named('variable', problem);
     if (!symbol || !isSecretName(symbol.name)) return [];
     const renamed = edits.renameKey(nodes, symbol.entry.keySpan.start, 'secret');
     return renamed ? [secretFix(symbol.name, renamed, false)] : [];
   }
 
   private similarVariable(nodes: EditNodes, problem: Problem): QuickFix[] {
-    const symbol = this.named('variable', problem);
+    const [symbol] = this.named('variable', problem);
     if (!symbol || this.deps.variables.includes(symbol.name)) return [];
     const similar = nearest(symbol.name, this.deps.variables);
     if (similar === undefined) return [];
@@ -413,13 +387,8 @@ export class QuickFixes {
           ? 'Remove the last pattern (an empty whitelist lets all tools through)'
           : 'Remove the last pattern of the list';
     return [
-      ...(meant === undefined
-        ? []
-        : fix(`Change to '${meant}'`, edits.replaceItem(nodes, at, meant), { preferred: true })),
-      ...fix(title, edits.removeItem(nodes, at), {
-        preferred: meant === undefined && left > 0,
-        safe: left > 0 && meant === undefined,
-      }),
+      ...(meant === undefined ? [] : fix(`Change to '${meant}'`, edits.replaceItem(nodes, at, meant), 'preferred')),
+      ...fix(title, edits.removeItem(nodes, at), meant === undefined && left > 0 ? 'safe' : 'possible'),
     ];
   }
 }
@@ -438,4 +407,73 @@ function exampleOf(schema: unknown): string {
     object: '{}',
   };
   return examples[asText(type)] ?? "''";
+}
+
+type Fix = readonly edits.TextEdit[];
+
+/** The limit of tried texts. Untried fixes are left out. */
+const mostTried = 24;
+
+/** Returns the edits of compatible fixes: each may be safe, but two of them may have the same result. */
+function togetherSafe(text: string, fixes: readonly Fix[], variables: readonly string[]): Fix {
+  // A mistake shared by several servers has a fix for each.
+  const different = [...new Map(fixes.map((fix) => [JSON.stringify(fix), fix])).values()];
+  if (different.length === 0) return [];
+  const deps: ConfigDeps = {
+    env: Object.fromEntries(variables.map((name) => [name, ''])),
+    directoryExists: () => true,
+    secret: () => '',
+  };
+  const before = outcomeOf(text, deps);
+  let left = mostTried;
+  const works = (made: Fix): boolean => {
+    if (edits.withoutOverlaps(made).length < made.length || left-- <= 0) return false;
+    return breaksNothing(before, outcomeOf(edits.applyEdits(text, made), deps));
+  };
+  let kept: Fix = [];
+  const waiting: (readonly Fix[])[] = [different];
+  for (let part = waiting.pop(); part; part = waiting.pop()) {
+    const tried = [...kept, ...part.flat()];
+    if (works(tried)) kept = tried;
+    else if (part.length > 1) waiting.push(part.slice(part.length >> 1), part.slice(0, part.length >> 1));
+  }
+  return kept;
+}
+
+interface Outcome {
+  readonly parsed: ParsedSource;
+  readonly duplicates: number;
+}
+
+function outcomeOf(text: string, deps: ConfigDeps): Outcome {
+  const parsed = parseMindsFile({ file: '', folder: '/', text }, deps);
+  return { parsed, duplicates: duplicatesIn(readYaml(text).root) };
+}
+
+function breaksNothing(before: Outcome, after: Outcome): boolean {
+  if (after.duplicates > before.duplicates) return false;
+  if (before.parsed.kind === 'refused') return true;
+  const valid = validIn(after.parsed);
+  return after.parsed.kind === 'accepted' && [...validIn(before.parsed)].every((id) => valid.has(id));
+}
+
+function validIn(parsed: ParsedSource): Set<string> {
+  const servers = parsed.kind === 'accepted' ? parsed.servers : [];
+  return new Set(servers.flatMap(({ kind, id }) => (kind === 'valid' ? [id] : [])));
+}
+
+function duplicatesIn(root: ValueNode): number {
+  const seen = new Set<ValueNode>();
+  const found = new Set<unknown>();
+  const look = (node: ValueNode): void => {
+    if (node.kind === 'scalar' || seen.has(node)) return;
+    seen.add(node);
+    if (node.kind === 'list') node.items.forEach(look);
+    else {
+      for (const duplicate of node.duplicates) found.add(duplicate);
+      for (const { value } of node.entries.values()) look(value);
+    }
+  };
+  look(root);
+  return found.size;
 }

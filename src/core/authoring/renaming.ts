@@ -5,7 +5,6 @@ import { renameKey, type TextEdit } from '../yaml/edits.js';
 import type { Span } from '../yaml/textPositions.js';
 import { serversIn } from './outline.js';
 
-/** Returns the server with an id at this offset of a config file. */
 export function serverAt(text: string, offset: number): { readonly id: string; readonly keySpan: Span } | undefined {
   return serversIn(text).find(({ keySpan }) => keySpan.start <= offset && offset <= keySpan.end);
 }

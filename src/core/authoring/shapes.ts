@@ -1,9 +1,7 @@
 /** Finds the format at a path of a sketched file. Anchors are followed to their uses. */
 import { docOf, type KeyDoc, type ValueShape, type KeyLevel } from '../config/keys.js';
-import type { Sketch } from '../yaml/sketch.js';
-import { pathKey, type SketchBox, type SketchPath } from '../yaml/sketch.js';
+import type { Sketch, SketchPath } from '../yaml/sketch.js';
 
-/** The shape of a value at a path. */
 export type PlaceShape =
   | ValueShape
   | { readonly kind: 'server' }
@@ -13,11 +11,9 @@ export type PlaceShape =
 
 export interface KnownPlace {
   readonly shape: PlaceShape;
-  /** The server it belongs to. */
   readonly server: string | undefined;
   /** The enclosing one of `tools`, `prompts` and `resources`, or else `tools`. */
   readonly selection: string;
-  /** The documentation of the last key of the path. */
   readonly doc: KeyDoc | undefined;
 }
 
@@ -121,11 +117,10 @@ export function levelOf(shape: PlaceShape): KeyLevel | undefined {
   }
 }
 
-/** Returns the text of a key of the map at a path, written there or merged into it. */
 export function textOf(read: Sketch, path: SketchPath, key: string): string | undefined {
   let left = mostFollowed;
   const find = (from: SketchPath, hops: number): string | undefined => {
-    const own = read.boxes.get(pathKey(from))?.entries.find((entry) => entry.key === key);
+    const own = read.box(from)?.entries.find((entry) => entry.key === key);
     if (own || hops >= mostHops) return own?.text;
     for (const { name, path: use } of read.aliases) {
       if (use[from.length] !== '<<' || !begins(use, from)) continue;
@@ -137,8 +132,4 @@ export function textOf(read: Sketch, path: SketchPath, key: string): string | un
     return undefined;
   };
   return find(path, 0);
-}
-
-export function boxAt(read: Sketch, path: SketchPath): SketchBox | undefined {
-  return read.boxes.get(pathKey(path));
 }

@@ -12,9 +12,7 @@ export interface Suggestion {
   /** The editor's snippet for the span. It is indented relative to its first line. */
   readonly snippet: string;
   readonly span: Span;
-  /** The text to compare with the input. */
   readonly filter: string;
-  /** Suggestions are sorted by this text. */
   readonly order: string;
   /** True to ask again after the insertion, because the next part has suggestions too. */
   readonly andThen: boolean;
@@ -31,20 +29,18 @@ export interface KnownTool {
 export interface CompletionDeps {
   /** Returns all tools of a server, with filtered ones. */
   readonly tools: (server: string) => readonly KnownTool[];
-  /** The names of the set variables. */
   readonly variables: readonly string[];
   /** Lists a folder by its path in the workspace folder; `''` is the folder itself. */
   readonly entries: (path: string) => Promise<readonly { readonly name: string; readonly isFolder: boolean }[]>;
 }
 
-/** A suggestion before it is fitted into its place. */
 export interface Draft {
   readonly label: string;
   readonly kind: Suggestion['kind'];
   readonly detail?: string;
   readonly documentation?: Markdown;
-  /** The kind of text. `text` and `quoted` are scalars; the second always has quotes. */
-  readonly writes:
+  /** The kind of text; by default the label. `text` and `quoted` are scalars; the second always has quotes. */
+  readonly writes?:
     | { readonly kind: 'text' | 'quoted'; readonly value: string }
     /** `rest` is a snippet. */
     | { readonly kind: 'key'; readonly key: string; readonly rest: string }
@@ -77,12 +73,11 @@ export function fit(drafts: readonly Draft[], slot: Slot, typed: string): Sugges
   });
 }
 
-function written({ writes }: Draft, { quote }: Slot): string | undefined {
+function written({ label, writes = { kind: 'text', value: label } }: Draft, { quote }: Slot): string | undefined {
   switch (writes.kind) {
     case 'text':
-      return escapeSnippet(scalarText(writes.value, quote));
     case 'quoted':
-      return escapeSnippet(scalarText(writes.value, quote || "'"));
+      return escapeSnippet(scalarText(writes.value, writes.kind === 'text' ? quote : quote || "'"));
     case 'key':
       return escapeSnippet(quote === '' ? writes.key : scalarText(writes.key, quote)) + writes.rest;
     case 'snippet':

@@ -1,9 +1,8 @@
 /**
- * The symbols of a valid config file: every key with its level, and every pattern, transform and reference to a host
- * variable, each with its server. Hover and quick fixes find them by place.
+ * The symbols of a valid config file, each with its server: keys, patterns, transforms and references.
  *
  * Invariants: aliases and merges are followed, so a symbol may be outside the entry of its server, and one place may be
- * a symbol of several servers. Invalid parts have no symbols, and neither has anything below them.
+ * a symbol of several servers. Neither invalid parts nor anything below them has symbols.
  */
 import { docOf, type KeyDoc, type ValueShape, type KeyLevel } from '../config/keys.js';
 import type { Span } from '../yaml/textPositions.js';
@@ -14,7 +13,6 @@ type Selection = 'tools' | 'prompts' | 'resources';
 interface OfServer {
   /** Its server, or undefined for keys of the file itself. */
   readonly server: string | undefined;
-  /** The span for the pointer. */
   readonly span: Span;
 }
 
@@ -49,7 +47,6 @@ export type ConfigSymbol = OfServer &
         readonly kind: 'variable' | 'secret';
         readonly name: string;
         readonly entry: MapEntry;
-        /** True if the reference has a default. */
         readonly hasDefault: boolean;
         /** The offsets of a problem of the reference, as in `FilePlaces`. */
         readonly shownAt: readonly number[];
@@ -57,9 +54,9 @@ export type ConfigSymbol = OfServer &
   );
 
 export function symbolsOf(root: ValueNode): readonly ConfigSymbol[] {
-  const found: ConfigSymbol[] = [];
-  if (root.kind === 'map') new Walk(found).table('root', root, undefined, 'tools');
-  return found;
+  const walk = new Walk();
+  if (root.kind === 'map') walk.table('root', root, { server: undefined, of: 'tools' });
+  return walk.found;
 }
 
 /** Returns the symbols at an offset, the narrowest first. */
@@ -68,112 +65,77 @@ export function symbolsAt(symbols: readonly ConfigSymbol[], offset: number): Con
   return symbols.filter(({ span }) => span.start <= offset && offset <= span.end).sort((a, b) => wide(a) - wide(b));
 }
 
+interface Around {
+  readonly server: string | undefined;
+  readonly of: Selection;
+  readonly tool?: string;
+  readonly reference?: { readonly shownAt: readonly number[]; readonly hasDefault: boolean };
+}
+
 class Walk {
-  private shownAt: readonly number[] = [];
-  private hasDefault = false;
-  /** The tool of the present arguments. */
-  private tool = '';
+  readonly found: ConfigSymbol[] = [];
 
-  constructor(private readonly found: ConfigSymbol[]) {}
-
-  table(level: KeyLevel, map: MapNode, server: string | undefined, of: Selection): void {
+  table(level: KeyLevel, map: MapNode, around: Around): void {
     for (const entry of [...map.entries.values(), ...map.duplicates.map(({ again }) => again)]) {
-      const doc = docOf(level, entry.key);
-      this.found.push({ kind: 'key', level, entry, map, doc, server, span: entry.keySpan });
-      const within = level === 'server' && (entry.key === 'prompts' || entry.key === 'resources') ? entry.key : of;
-      if (doc) this.value(doc.value, entry, server, within);
+      const { key, value, keySpan } = entry;
+      const doc = docOf(level, key);
+      this.found.push({ kind: 'key', level, entry, map, doc, server: around.server, span: keySpan });
+      if (!doc) continue;
+      const selects = level === 'server' && (key === 'prompts' || key === 'resources') ? key : around.of;
+      const within: Around = { ...around, of: selects };
+      if (value.kind === 'map') this.map(doc.value, value, entry, within);
+      else if (value.kind === 'list') this.list(doc.value, value, key, within);
+      else this.scalar(doc.value, entry, within);
     }
   }
 
-  private value(shape: ValueShape, entry: MapEntry, server: string | undefined, of: Selection): void {
-    const { value } = entry;
-    switch (shape.kind) {
-      case 'table':
-        if (value.kind === 'map') this.table(shape.level, value, server, of);
-        return;
-      case 'tables':
-        if (value.kind !== 'map') return;
-        for (const one of value.entries.values()) {
-          const [tool, argument] = shape.level === 'toolOverride' ? [one.key] : [this.tool, one.key];
-          this.found.push({ kind: 'overridden', tool, argument, entry: one, server, span: one.keySpan });
-          this.tool = tool;
-          if (one.value.kind === 'map') this.table(shape.level, one.value, server, of);
-        }
-        return;
-      case 'servers':
-        if (value.kind === 'map') for (const one of value.entries.values()) this.server(one);
-        return;
-      case 'values':
-        if (value.kind !== 'map') return;
-        for (const one of value.entries.values()) {
-          if (one.value.kind === 'map') this.reference(one.value, one, server, of);
-        }
-        return;
-      case 'value':
-        if (value.kind === 'map') this.reference(value, entry, server, of);
-        return;
-      case 'arguments':
-        for (const item of value.kind === 'list' ? value.items : []) {
-          if (item.kind === 'map') this.reference(item, [...item.entries.values()][0], server, of);
-        }
-        return;
-      case 'texts':
-        if (shape.of === 'pattern' && value.kind === 'list') this.patterns(entry.key, value, server, of);
-        return;
-      case 'transforms':
-        if (value.kind === 'list') this.transforms(value, server, of);
-        return;
-      case 'prefix':
-        if (value.kind === 'map') this.table('replacePrefix', value, server, of);
-        return;
-      case 'text':
-        if (
-          (shape.of === 'variable' || shape.of === 'secretName') &&
-          value.kind === 'scalar' &&
-          typeof value.value === 'string'
-        ) {
-          const kind = shape.of === 'variable' ? 'variable' : 'secret';
-          const { shownAt, hasDefault } = this;
-          this.found.push({ kind, name: value.value, entry, server, span: value.span, shownAt, hasDefault });
-        }
-        return;
-      case 'any':
-      case 'one':
-      case 'truth':
-      case 'choice':
-      case 'duration':
-      case 'port':
-      case 'size':
-      case 'zeroOrOne':
-      case 'sections':
-        return;
+  private map(shape: ValueShape, map: MapNode, entry: MapEntry, around: Around): void {
+    const { server } = around;
+    if (shape.kind === 'table') this.table(shape.level, map, around);
+    else if (shape.kind === 'prefix') this.table('replacePrefix', map, around);
+    else if (shape.kind === 'value') this.reference(map, entry, around);
+    for (const one of map.entries.values()) {
+      const { key, value, keySpan: span } = one;
+      const inside = value.kind === 'map' ? value : undefined;
+      if (shape.kind === 'values') {
+        if (inside) this.reference(inside, one, around);
+      } else if (shape.kind === 'servers') {
+        this.found.push({ kind: 'server', entry: one, server: key, span });
+        if (inside) this.table('server', inside, { server: key, of: 'tools' });
+      } else if (shape.kind === 'tables') {
+        const [tool, argument] = around.tool === undefined ? [key] : [around.tool, key];
+        this.found.push({ kind: 'overridden', tool, argument, entry: one, server, span });
+        if (inside) this.table(shape.level, inside, { ...around, tool });
+      }
     }
+  }
+
+  private list(shape: ValueShape, items: ListNode, key: string, around: Around): void {
+    const { server, of } = around;
+    const list = key === 'blacklist' ? 'blacklist' : 'whitelist';
+    for (const [index, node] of items.items.entries()) {
+      const { span } = node;
+      if (shape.kind === 'texts' && shape.of === 'pattern' && node.kind === 'scalar') {
+        this.found.push({ kind: 'pattern', of, list, items, node, server, span });
+      } else if (shape.kind === 'arguments' && node.kind === 'map') {
+        this.reference(node, [...node.entries.values()][0], around);
+      } else if (shape.kind === 'transforms' && node.kind === 'map') {
+        this.found.push({ kind: 'transform', of, steps: items, index, server, span });
+        this.table('transformItem', node, around);
+      }
+    }
+  }
+
+  private scalar(shape: ValueShape, entry: MapEntry, { server, reference }: Around): void {
+    const { value } = entry;
+    if (shape.kind !== 'text' || value.kind !== 'scalar' || typeof value.value !== 'string' || !reference) return;
+    const kind = shape.of === 'variable' ? 'variable' : shape.of === 'secretName' ? 'secret' : undefined;
+    if (kind) this.found.push({ kind, name: value.value, entry, server, span: value.span, ...reference });
   }
 
   /** @param key the place for a reference of several lines */
-  private reference(map: MapNode, key: MapEntry | undefined, server: string | undefined, of: Selection): void {
-    this.shownAt = [map.span.start, ...(key ? [key.keySpan.start] : [])];
-    this.hasDefault = map.entries.has('default');
-    this.table('reference', map, server, of);
-  }
-
-  private server(entry: MapEntry): void {
-    this.found.push({ kind: 'server', entry, server: entry.key, span: entry.keySpan });
-    if (entry.value.kind === 'map') this.table('server', entry.value, entry.key, 'tools');
-  }
-
-  private patterns(key: string, items: ListNode, server: string | undefined, of: Selection): void {
-    const list = key === 'blacklist' ? 'blacklist' : 'whitelist';
-    for (const node of items.items) {
-      if (node.kind === 'scalar') this.found.push({ kind: 'pattern', of, list, items, node, server, span: node.span });
-    }
-  }
-
-  private transforms(steps: ListNode, server: string | undefined, of: Selection): void {
-    for (const [index, step] of steps.items.entries()) {
-      if (step.kind !== 'map') continue;
-      this.found.push({ kind: 'transform', of, steps, index, server, span: step.span });
-      this.table('transformItem', step, server, of);
-    }
+  private reference(map: MapNode, key: MapEntry | undefined, around: Around): void {
+    const shownAt = [map.span.start, ...(key ? [key.keySpan.start] : [])];
+    this.table('reference', map, { ...around, reference: { shownAt, hasDefault: map.entries.has('default') } });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Reads the references of other programs inside texts. Import turns them into our references (C6). In our own files they
- * have no meaning, so the reader warns of them (C2). Everything here is pure.
+ * Reads the references of other programs inside texts. Import turns them into our references (C6). In our own files
+ * they have no meaning, so the reader warns of them (C2).
  */
 
 /** The look of a program's references. `${env:NAME}` includes all others of an editor, such as inputs and folders. */
@@ -13,14 +13,11 @@ export const everySyntax: readonly Syntax[] = [...argumentSyntaxes, '{{ NAME }}'
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
   | (Reference & {
-      /** The reference as in the text, without its default. */
       readonly written: string;
     });
 
 type Reference =
-  /** `fallback` is the default after the name. */
   | { readonly kind: 'variable'; readonly name: string; readonly fallback: string | undefined }
-  /** A secret in the program's own storage. */
   | { readonly kind: 'secret'; readonly name: string }
   | { readonly kind: 'input'; readonly id: string }
   | { readonly kind: 'folder' | 'home' | 'other' };
@@ -105,7 +102,6 @@ function inBraces(inner: string, isPlain: boolean): Reference | string {
   return plain === undefined ? { kind: 'other' } : variable(plain, byDefault);
 }
 
-/** Reads the templates of Continue and LibreChat. */
 function inTemplate(inner: string): Reference {
   const [first = '', second, ...more] = inner.split('.');
   const name = second ?? first;

@@ -7,88 +7,58 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
 import type { EnvValue, Launch, ServerDefinition, ToolOverrides } from './model.js';
 
-type Plain = string | number | boolean | readonly Plain[] | { readonly [key: string]: Plain };
-
 /** Hashes the inputs of an instance. The digest covers resolved host values (C2). */
 export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
-  switch (launch.transport) {
-    case 'stdio': {
-      const { transport, command, cwd, env, envFile } = launch;
-      const args = launch.args.map((text, index) => plainOf(launch.argReferences?.get(index)) ?? text);
-      const ofFile = envFile && Object.fromEntries([...envFile.values].map(([name, value]) => [`=${name}`, value]));
-      return digest({ trulyStateless, transport, command, args, cwd, env: { ...ofFile, ...valuesOf(env) } });
-    }
-    case 'streamable_http': {
-      const { transport, headers, sessionId, oauth } = launch;
-      const url = plainOf(launch.urlReference) ?? launch.url;
-      const signIn = oauth && {
-        grant: oauth.grant,
-        clientId: oauth.clientId,
-        issuer: oauth.issuer ?? '',
-        clientSecret: plainOf(oauth.clientSecret) ?? '',
-        privateKey: plainOf(oauth.privateKey) ?? '',
-        scopes: oauth.scopes,
-        redirectPort: oauth.redirectPort ?? 0,
-      };
-      return digest({
-        trulyStateless,
-        transport,
-        url,
-        headers: valuesOf(headers),
-        sessionId,
-        ...(signIn && { oauth: signIn }),
-      });
-    }
+  if (launch.transport === 'stdio') {
+    const { argReferences, envFile, env, ...rest } = launch;
+    const args = rest.args.map((text, index) => plainOf(argReferences?.get(index)) ?? text);
+    return digest({ trulyStateless, ...rest, args, env: { ...named(envFile?.values), ...named(env, plainOf) } });
   }
-}
-
-/** Hashes the parts that need no restart: filters, names, start time and timeouts. */
-export function viewHashOf(
-  view: Pick<
-    ServerDefinition,
-    'tools' | 'transform' | 'overrides' | 'prompts' | 'resources' | 'manual' | 'timeouts' | 'start' | 'spare'
-  >,
-): string {
-  const { tools, transform, overrides, prompts, resources, manual, timeouts, start, spare } = view;
+  const { url, urlReference, headers, oauth, ...rest } = launch;
+  const { clientSecret, privateKey } = oauth ?? {};
   return digest({
-    tools: { ...tools },
-    transform: transform.map((step) => ({ ...step })),
-    prompts: { filter: { ...prompts.filter }, transform: prompts.transform.map((step) => ({ ...step })) },
-    resources: { ...resources },
-    ...(overrides && { overrides: plainOverrides(overrides) }),
-    ...(manual !== undefined && { manual }),
-    ...(start && { start }),
-    ...(spare !== undefined && { spare }),
-    timeouts: { ...timeouts },
+    trulyStateless,
+    ...rest,
+    url: plainOf(urlReference) ?? url,
+    headers: named(headers, plainOf),
+    oauth: oauth && { ...oauth, clientSecret: plainOf(clientSecret), privateKey: plainOf(privateKey) },
   });
 }
 
-/** The values of arguments are JSON values. */
-export function plainOverrides(overrides: ToolOverrides): Plain {
-  return Object.fromEntries(
-    [...overrides].map(([tool, { description, arguments: given }]) => [
-      `=${tool}`,
-      {
-        ...(description !== undefined && { description }),
-        arguments: Object.fromEntries([...given].map(([name, override]) => [`=${name}`, { ...override } as Plain])),
-      },
-    ]),
-  );
+type ViewKey =
+  | 'tools'
+  | 'transform'
+  | 'overrides'
+  | 'prompts'
+  | 'resources'
+  | 'manual'
+  | 'timeouts'
+  | 'start'
+  | 'spare';
+
+/** The parts of a definition that need no restart. */
+export type ServerView = Pick<ServerDefinition, ViewKey>;
+
+export function viewHashOf(view: ServerView): string {
+  return digest({ ...view, overrides: view.overrides && plainOverrides(view.overrides) });
 }
 
-function valuesOf(values: ReadonlyMap<string, EnvValue>): Readonly<Record<string, Plain>> {
-  return Object.fromEntries([...values].map(([name, value]) => [`=${name}`, plainOf(value)]));
+export function plainOverrides(overrides: ToolOverrides): object {
+  return named(overrides, (override) => ({ ...override, arguments: named(override.arguments) }));
+}
+
+/** Returns an object in which no name can be `__proto__`. */
+function named<T>(values: ReadonlyMap<string, T> = new Map(), plain: (value: T) => unknown = (value) => value): object {
+  return Object.fromEntries([...values].map(([name, value]) => [`=${name}`, plain(value)]));
 }
 
 /** Before the program runs, its output is unknown, so the program replaces it. */
-function plainOf(value: EnvValue): Plain;
-function plainOf(value: EnvValue | undefined): Plain | undefined;
-function plainOf(value: EnvValue | undefined): Plain | undefined {
+function plainOf(value: EnvValue | undefined): unknown {
   if (value?.kind !== 'reference' || value.source.kind !== 'command') return value?.value;
   const { source, prefix, suffix } = value;
   return { command: source.argv, cwd: source.cwd, prefix, suffix };
 }
 
-function digest(value: Plain): string {
+function digest(value: object): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex');
 }

@@ -36,40 +36,29 @@ export type ValueShape =
   | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' | 'allowed' | 'mediaType' | 'word' }
   /** With `orText`, a text may replace the table. */
   | { readonly kind: 'table'; readonly level: KeyLevel; readonly orText?: true }
-  /** Free names to tables: tools or arguments of the server. */
   | { readonly kind: 'tables'; readonly level: 'toolOverride' | 'argumentOverride' }
-  /** Any value of YAML. */
   | { readonly kind: 'any' }
-  /** Server ids to settings. */
   | { readonly kind: 'servers' }
-  /** Free names to texts or references. */
   | { readonly kind: 'values'; readonly of: 'variable' | 'header' }
-  /** A text or a reference. */
   | { readonly kind: 'value'; readonly of: 'url' | 'secret' }
-  /** Texts or references. */
   | { readonly kind: 'arguments' }
   | { readonly kind: 'port' }
-  /** A number of bytes. */
   | { readonly kind: 'size' }
-  /** A list of titles with texts, or a map from titles to texts. */
   | { readonly kind: 'sections' }
   | { readonly kind: 'transforms' }
-  /** A text, or a table of `replacePrefix`. */
   | { readonly kind: 'prefix' };
 
 export interface KeyDoc {
   /** One line of plain text. */
   readonly summary: string;
-  /** Markdown. */
   readonly details?: string;
-  /** The default as it is written. */
   readonly byDefault?: string;
   /** True if the key cannot be left out, for `transport` if there is one. */
   readonly isRequired?: true;
   readonly transport?: Transport;
   readonly value: ValueShape;
-  /** A snippet for the text behind the key in block style, with `: ` or the line break. */
-  readonly block: string;
+  /** A snippet for the text behind the key in block style, with `: ` or the line break. By default it is `: `. */
+  readonly block?: string;
   /** The same in flow style. */
   readonly flow?: string;
 }
@@ -78,23 +67,44 @@ const patternDetails =
   '`*` matches any text, including none. Every other character matches itself, and case matters. ' +
   'Patterns are matched against the names that the server gives.';
 
-const whitelist = (things: string): KeyDoc => ({
-  summary: `Patterns of the ${things} to publish.`,
-  details: `Without a blacklist, only names that a pattern matches are published; an empty list publishes all. With a blacklist, this list names exceptions from it.\n\n${patternDetails}`,
+const patterns = (summary: string, details: string): KeyDoc => ({
+  summary,
+  details: `${details}\n\n${patternDetails}`,
   value: { kind: 'texts', of: 'pattern' },
   block: ":\n  - '$1'",
   flow: ": ['$1']",
 });
 
-const blacklist = (things: string): KeyDoc => ({
-  summary: `Patterns of the ${things} to keep out.`,
-  details: `A name that a pattern matches is kept out, unless the whitelist matches it too. All other names are published.\n\n${patternDetails}`,
-  value: { kind: 'texts', of: 'pattern' },
-  block: ":\n  - '$1'",
-  flow: ": ['$1']",
+const filters = (things: string): { readonly whitelist: KeyDoc; readonly blacklist: KeyDoc } => ({
+  whitelist: patterns(
+    `Patterns of the ${things} to publish.`,
+    'Without a blacklist, only names that a pattern matches are published; an empty list publishes all. With a blacklist, this list names exceptions from it.',
+  ),
+  blacklist: patterns(
+    `Patterns of the ${things} to keep out.`,
+    'A name that a pattern matches is kept out, unless the whitelist matches it too. All other names are published.',
+  ),
 });
 
-const affix = (summary: string): KeyDoc => ({ summary, value: { kind: 'text', of: 'affix' }, block: ": '$1'" });
+const quoted = (of: 'session' | 'affix' | 'prose', summary: string): KeyDoc => ({
+  summary,
+  value: { kind: 'text', of },
+  block: ": '$1'",
+});
+
+const affix = (summary: string): KeyDoc => quoted('affix', summary);
+
+const secret = (summary: string): KeyDoc => ({
+  summary,
+  value: { kind: 'value', of: 'secret' },
+  block: ': { env: ${1:NAME} }',
+});
+
+const selection = (level: 'prompts' | 'resources', summary: string): KeyDoc => ({
+  summary,
+  value: { kind: 'table', level },
+  block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
+});
 
 const transform = (things: string): KeyDoc => ({
   summary: `Changes to the names of the ${things}, applied in this order.`,
@@ -110,10 +120,8 @@ const duration = (summary: string, key: keyof Timeouts): KeyDoc => ({
   details: 'A number of milliseconds, or `250ms`, `30s`, `10m`.',
   byDefault: durationText(defaultTimeouts[key]),
   value: { kind: 'duration' },
-  block: ': ',
 });
 
-/** The keys of each level. */
 export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> = {
   root: {
     version: {
@@ -141,7 +149,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
           { value: 'streamable_http', summary: 'A server at a URL. Older HTTP+SSE servers work too.' },
         ],
       },
-      block: ': ',
     },
     command: {
       isRequired: true,
@@ -149,7 +156,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       summary: 'The program to start, without a shell.',
       details: 'A name on `PATH`, or a path. Its arguments belong in `args`.',
       value: { kind: 'text', of: 'command' },
-      block: ': ',
     },
     args: {
       transport: 'stdio',
@@ -164,7 +170,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       summary: 'The folder in which the command runs, relative to the workspace folder. It must exist.',
       byDefault: 'the workspace folder',
       value: { kind: 'text', of: 'folder' },
-      block: ': ',
     },
     env: {
       transport: 'stdio',
@@ -201,10 +206,11 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       flow: ": { Authorization: { prefix: 'Bearer ', env: ${1:NAME} } }",
     },
     sessionId: {
+      ...quoted(
+        'session',
+        'The MCP session id to send with the first request, if the server expects a particular one.',
+      ),
       transport: 'streamable_http',
-      summary: 'The MCP session id to send with the first request, if the server expects a particular one.',
-      value: { kind: 'text', of: 'session' },
-      block: ": '$1'",
     },
     oauth: {
       transport: 'streamable_http',
@@ -218,7 +224,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       summary: 'Whether the server may start. With `false` it is listed, but never started.',
       byDefault: 'true',
       value: { kind: 'truth' },
-      block: ': ',
     },
     'truely-stateless': {
       summary: 'Whether all conversations share one instance of the server.',
@@ -226,7 +231,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
         '`true`: one instance for all conversations, for a server that keeps nothing between calls. `false`: each conversation has its own instance.\n\nThe spelling is part of the format.',
       byDefault: 'false',
       value: { kind: 'truth' },
-      block: ': ',
     },
     start: {
       summary: 'When the server starts.',
@@ -243,7 +247,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
           },
         ],
       },
-      block: ': ',
     },
     spare: {
       summary: 'Whether a spare instance is started for the next conversation.',
@@ -251,7 +254,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
         '`1`: when a conversation takes an instance, a spare one starts for the next conversation. This applies if each conversation has its own instance, and after two conversations with the server in the workspace. `0`: the first call of a conversation starts its instance.',
       byDefault: '1',
       value: { kind: 'zeroOrOne' },
-      block: ': ',
     },
     tools: {
       summary: 'Which tools of the server agents see.',
@@ -266,16 +268,8 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       value: { kind: 'table', level: 'timeouts' },
       block: ': { ${1|call,connect,callMax,idle|}: ${2:1m} }',
     },
-    prompts: {
-      summary: 'Which prompts of the server are published and under which names, as for tools.',
-      value: { kind: 'table', level: 'prompts' },
-      block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
-    },
-    resources: {
-      summary: 'Which resources of the server are published.',
-      value: { kind: 'table', level: 'resources' },
-      block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
-    },
+    prompts: selection('prompts', 'Which prompts of the server are published and under which names, as for tools.'),
+    resources: selection('resources', 'Which resources of the server are published.'),
     manual: {
       summary: 'What agents are told about the toolset, after the instructions of the server: a text, or a map.',
       value: { kind: 'table', level: 'manual', orText: true },
@@ -284,8 +278,7 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
     },
   },
   tools: {
-    whitelist: whitelist('tools'),
-    blacklist: blacklist('tools'),
+    ...filters('tools'),
     transform: transform('tools'),
     override: {
       summary: 'Descriptions and arguments of single tools, by the names that the server gives.',
@@ -296,11 +289,7 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
     },
   },
   toolOverride: {
-    description: {
-      summary: 'The description for agents, in place of the one of the server.',
-      value: { kind: 'text', of: 'prose' },
-      block: ": '$1'",
-    },
+    description: quoted('prose', 'The description for agents, in place of the one of the server.'),
     arguments: {
       summary: 'Arguments of the tool, by their names: only those at the top level of its schema.',
       value: { kind: 'tables', level: 'argumentOverride' },
@@ -312,12 +301,10 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
     fixed: {
       summary: 'The value that every call sends. Agents do not see the argument.',
       value: { kind: 'any' },
-      block: ': ',
     },
     default: {
       summary: 'The value that a call sends if the agent gives none. The schema names it.',
       value: { kind: 'any' },
-      block: ': ',
     },
     allow: {
       summary: 'Patterns of the texts that a call may send. Other calls are refused.',
@@ -327,10 +314,9 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       block: ": ['$1']",
     },
   },
-  prompts: { whitelist: whitelist('prompts'), blacklist: blacklist('prompts'), transform: transform('prompts') },
+  prompts: { ...filters('prompts'), transform: transform('prompts') },
   resources: {
-    whitelist: whitelist('resources'),
-    blacklist: blacklist('resources'),
+    ...filters('resources'),
     mimeTypes: {
       summary: 'The media types of the resources to publish. Without this key, all are published.',
       value: { kind: 'texts', of: 'mediaType' },
@@ -339,15 +325,10 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
     maxBytes: {
       summary: 'The largest resource that may be read, in bytes.',
       value: { kind: 'size' },
-      block: ': ',
     },
   },
   manual: {
-    content: {
-      summary: 'A text for agents.',
-      value: { kind: 'text', of: 'prose' },
-      block: ": '$1'",
-    },
+    content: quoted('prose', 'A text for agents.'),
     sections: {
       summary: 'Titles with a text each: a map, or a list of `{ title, content }`.',
       value: { kind: 'sections' },
@@ -387,13 +368,10 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
           { value: 'client_credentials', summary: 'The client itself, with its secret or key. No person is asked.' },
         ],
       },
-      block: ': ',
     },
     clientId: {
-      summary: 'The id that the authorization server knows this client by.',
+      ...quoted('session', 'The id that the authorization server knows this client by.'),
       details: 'Or the https address of a client id metadata document, if the server accepts one.',
-      value: { kind: 'text', of: 'session' },
-      block: ": '$1'",
     },
     issuer: {
       summary: 'The issuer of the authorization server. No other server may sign you in.',
@@ -402,16 +380,8 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       value: { kind: 'text', of: 'session' },
       block: ": '${1:https://}'",
     },
-    clientSecret: {
-      summary: 'The secret of the client, if it has one.',
-      value: { kind: 'value', of: 'secret' },
-      block: ': { env: ${1:NAME} }',
-    },
-    privateKey: {
-      summary: 'The private key of the client in PEM form, instead of a secret; for `client_credentials`.',
-      value: { kind: 'value', of: 'secret' },
-      block: ': { env: ${1:NAME} }',
-    },
+    clientSecret: secret('The secret of the client, if it has one.'),
+    privateKey: secret('The private key of the client in PEM form, instead of a secret; for `client_credentials`.'),
     scopes: {
       summary: 'The scopes to ask for, instead of those that the server names.',
       value: { kind: 'texts', of: 'scope' },
@@ -421,7 +391,6 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       summary: 'The port of the redirect address `http://127.0.0.1:PORT/callback` with which the client is registered.',
       byDefault: 'any',
       value: { kind: 'port' },
-      block: ': ',
     },
   },
   reference: {
@@ -434,14 +403,12 @@ export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> 
       summary: 'The environment variable of the editor whose value is copied when the server starts.',
       details: 'If it is not set, the server does not start. If the value changes, the server counts as changed.',
       value: { kind: 'text', of: 'variable' },
-      block: ': ',
     },
     secret: {
       summary: 'The name of a secret. You enter its value once; it is stored outside the config files.',
       details:
         'In the editor, *MCP Toolsets: Set Secret…* stores it in the secret storage. On the command line, `mcp-toolsets secret set NAME` stores it in the keyring of the system.',
       value: { kind: 'text', of: 'secretName' },
-      block: ': ',
     },
     command: {
       summary: 'A program that prints the value, with its arguments; it runs when the server starts.',
@@ -470,7 +437,6 @@ export function requiredKeys(level: KeyLevel, transport?: string): readonly stri
   return Object.entries(keys[level]).flatMap(([key, doc]) => (isRequired(doc) ? [key] : []));
 }
 
-/** The keys of a server for only one transport. */
 export const transportOfKey: ReadonlyMap<string, Transport> = new Map(
   Object.entries(keys.server).flatMap(([key, { transport }]) => (transport ? [[key, transport] as const] : [])),
 );
@@ -499,7 +465,6 @@ const otherNames: Partial<Record<KeyLevel, Readonly<Record<string, string>>>> = 
   tools: { allow: 'whitelist', include: 'whitelist', deny: 'blacklist', exclude: 'blacklist' },
 };
 
-/** Returns the key closest to a misspelt one, or undefined if none is close. */
 export function suggestKey(level: KeyLevel, found: string): string | undefined {
   // `enabled` is near in letters and opposite in meaning, so it is not suggested.
   if (level === 'server' && found.toLowerCase() === 'disabled') return undefined;

@@ -1,14 +1,10 @@
-/**
- * A config file after validation: plain values with places for later problems. Hashes show the kind of an edit (R2).
- */
+/** A config file after validation: plain values with places for later problems. */
 import type { Place, Problem, Range } from '../base/problem.js';
 
 /** `folder`: `.minds/mcp.yaml` of a workspace folder; `mcprc`: its `.mcprc`; `user`: the user's `~/.minds/mcp.yaml`. */
 export type SourceOrigin = 'folder' | 'mcprc' | 'user';
 
-/** One file with servers. Its text is passed in, `undefined` for a missing file. */
 export interface SourceText {
-  /** The absolute path. */
   readonly file: string;
   /** The absolute path of the workspace folder, for a relative `cwd`. For the user's file it is home. */
   readonly folder: string;
@@ -17,10 +13,8 @@ export interface SourceText {
   readonly text: string | undefined;
 }
 
-/** A literal text, or a reference to a text outside the file. The server gets `value`. */
 export type EnvValue = { readonly kind: 'literal'; readonly value: string } | Reference;
 
-/** A reference to a value outside the file (C2), with a prefix and a suffix. */
 export interface Reference {
   readonly kind: 'reference';
   readonly source: ReferenceSource;
@@ -28,14 +22,10 @@ export interface Reference {
   readonly suffix: string;
   /** The text for a source without a value. Without a fallback the server does not start. */
   readonly fallback: string | undefined;
-  /**
-   * The value with prefix and suffix; it is a secret. It is empty before its program has run, and for a server with
-   * `enabled: false`.
-   */
+  /** A secret: the value with prefix and suffix. It is empty for a disabled server, and before its program has run. */
   readonly value: string;
 }
 
-/** The source of a value: a variable of the host, the store of the person's secrets, or a program. */
 export type ReferenceSource =
   | { readonly kind: 'env' | 'secret'; readonly name: string }
   /** The program with its arguments, and the absolute path of its folder. It runs when the server starts. */
@@ -43,7 +33,6 @@ export type ReferenceSource =
 
 /** A file of variables (C2). */
 export interface EnvFile {
-  /** The absolute path as it is written, links not followed. */
   readonly file: string;
   /** The variables of the file, without those also in `env`. A disabled server has none. */
   readonly values: ReadonlyMap<string, string>;
@@ -58,9 +47,7 @@ export interface StdioLaunch {
   readonly transport: 'stdio';
   readonly command: string;
   readonly args: readonly string[];
-  /** The references among `args`, by index. */
   readonly argReferences?: ReadonlyMap<number, Reference>;
-  /** The absolute path. */
   readonly cwd: string;
   readonly envFile?: EnvFile;
   /** The variables laid over those of the host and of `envFile`, in file order. */
@@ -78,7 +65,6 @@ export interface HttpLaunch {
   readonly oauth?: OAuthSettings;
 }
 
-/** The authorization server's view of this client (X7). */
 export interface OAuthSettings {
   /** With `client_credentials` this client signs in as a program, and no person is asked. */
   readonly grant: 'authorization_code' | 'client_credentials';
@@ -87,9 +73,7 @@ export interface OAuthSettings {
   /** The authorization server. Only it receives secret and key. By default the MCP server names it. */
   readonly issuer: string | undefined;
   readonly clientSecret: EnvValue | undefined;
-  /** A key in PEM form, instead of a secret. */
   readonly privateKey: EnvValue | undefined;
-  /** The scopes to request, instead of the server's. */
   readonly scopes: readonly string[];
   /** The port of the redirect address. Undefined means any port. */
   readonly redirectPort: number | undefined;
@@ -97,7 +81,6 @@ export interface OAuthSettings {
 
 export type Launch = StdioLaunch | HttpLaunch;
 
-/** Patterns of rule N1; an empty list is the same as none. */
 export interface NameFilter {
   readonly whitelist: readonly string[];
   readonly blacklist: readonly string[];
@@ -106,7 +89,6 @@ export interface NameFilter {
 /** What the file says about one tool, in place of what its server says (O1–O6). */
 export interface ToolOverride {
   readonly description?: string;
-  /** By the names of top-level arguments. */
   readonly arguments: ReadonlyMap<string, ArgumentOverride>;
 }
 
@@ -120,7 +102,6 @@ export interface ArgumentOverride {
   readonly allow?: readonly string[];
 }
 
-/** By the server's own names of tools. */
 export type ToolOverrides = ReadonlyMap<string, ToolOverride>;
 
 export type Transform =
@@ -128,14 +109,11 @@ export type Transform =
   | { readonly kind: 'replacePrefix'; readonly remove: string; readonly add: string }
   | { readonly kind: 'suffix'; readonly add: string };
 
-/** Selects the published resources of a server by URI, media type and size. */
 export interface ResourceSelection extends NameFilter {
-  /** The media types in lower case. Undefined means all. */
   readonly mimeTypes?: readonly string[];
   readonly maxBytes?: number;
 }
 
-/** Selects and names the published prompts of a server, by the same rules as tools. */
 export interface PromptSelection {
   readonly filter: NameFilter;
   readonly transform: readonly Transform[];
@@ -143,21 +121,15 @@ export interface PromptSelection {
 
 /** All values are in milliseconds. The defaults are `defaultTimeouts`. */
 export interface Timeouts {
-  /** The limit to connect, initialize and list every page. */
   readonly connect: number;
-  /** The limit since the last sign of life of a call. */
   readonly call: number;
-  /** The limit for a call in all. */
   readonly callMax: number;
-  /** The longest time without a call before an instance stops. */
   readonly idle: number;
 }
 
-/** The places of one server's entry. */
 export interface ServerPlaces {
-  /** The server's id, the key of its entry. */
   readonly key: Place;
-  /** Returns the range of the value at a path, e.g. `['tools', 'whitelist', 0]`, or of the nearest parent if it is not written. */
+  /** The range of the value at a path, e.g. `['tools', 'whitelist', 0]`, or of the nearest written parent. */
   value(path: readonly (string | number)[]): Place;
   /** Returns the range of the key at a path, or the result of `value` if there is no key. */
   keyAt(path: readonly (string | number)[]): Place;
@@ -169,7 +141,6 @@ export type StartTime = 'window' | 'call';
 export interface ServerDefinition {
   readonly id: string;
   readonly enabled: boolean;
-  /** All conversations share one instance (L1). */
   readonly trulyStateless: boolean;
   /** The start of its process, if the entry sets it (P8). */
   readonly start?: StartTime;
@@ -178,7 +149,6 @@ export interface ServerDefinition {
   readonly launch: Launch;
   readonly tools: NameFilter;
   readonly transform: readonly Transform[];
-  /** Absent if it has none. */
   readonly overrides?: ToolOverrides;
   readonly prompts: PromptSelection;
   readonly resources: ResourceSelection;
@@ -208,13 +178,11 @@ interface ServerOfFile {
   readonly origin: SourceOrigin;
 }
 
-/** The result of parsing one file. The reload of a `refused` file is refused as a whole (C4). */
 export type ParsedSource =
   | { readonly kind: 'refused'; readonly file: string; readonly problems: readonly Problem[] }
   | {
       readonly kind: 'accepted';
       readonly file: string;
-      /** The workspace folder the file belongs to (C5). */
       readonly folder: string;
       readonly origin: SourceOrigin;
       readonly servers: readonly ConfiguredServer[];
@@ -232,15 +200,11 @@ export interface ConfigModel {
 export interface ConfigDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   directoryExists(path: string): boolean;
-  /** Returns a stored secret. By default no secret is stored. */
   readonly secret?: (name: string) => string | undefined;
-  /**
-   * Reads a file of variables. The file must be inside the folder `within`. By default every such file counts as empty.
-   */
+  /** Reads a file of variables inside the folder `within`. By default every such file counts as empty. */
   readonly envFile?: (file: string, within: string | undefined) => EnvFileReading;
 }
 
-/** The id of the built-in toolset (L5). */
 export const builtInToolset = 'mcp_admin';
 
 export const startOfFile: Range = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };

@@ -10,7 +10,6 @@ import { clipped } from '../base/text.js';
 import { keysOf, suggestKey, type KeyLevel } from './keys.js';
 import { argumentSyntaxes, foreignReference, type ForeignReference } from './foreignReferences.js';
 
-/** The place of a problem, and its server. A problem of the whole file has no server. */
 export interface Spot {
   readonly place: Place;
   readonly server?: string;
@@ -24,19 +23,10 @@ export function problem(
   fix: string,
   related?: Problem['related'],
 ): Problem {
-  const { place, server } = spot;
-  return {
-    code,
-    severity,
-    message,
-    fix,
-    place,
-    ...(server === undefined ? {} : { server }),
-    ...(related === undefined ? {} : { related }),
-  };
+  return { code, severity, message, fix, ...spot, ...(related && { related }) };
 }
 
-// These concern the whole file.
+export const firstEntry = (place: Place): Problem['related'] => [{ message: 'The first entry is here.', place }];
 
 export function versionMissing(spot: Spot): Problem {
   const message = 'The file does not say its `version`.';
@@ -62,9 +52,7 @@ export function serversNotAMap(spot: Spot, found: string): Problem {
 export function duplicateServer(spot: Spot, id: string, first: Place): Problem {
   const message = `Server id \`${shortened(id)}\` is used twice in this file.`;
   const fix = 'Rename or remove one of the two entries.';
-  return problem('duplicate-server', 'error', spot, message, fix, [
-    { message: 'The first entry is here.', place: first },
-  ]);
+  return problem('duplicate-server', 'error', spot, message, fix, firstEntry(first));
 }
 
 export function jsonSyntax(spot: Spot, what: string): Problem {
@@ -78,26 +66,21 @@ export function jsonRootNotAMap(spot: Spot, found: string): Problem {
   return problem('servers-not-a-map', 'error', spot, message, fix);
 }
 
-/** Is made for each key beside `mcpServers`. */
 export function keyBesideServers(spot: Spot, found: string): Problem {
   const message = `\`${shortened(found)}\` is next to \`mcpServers\`, where it has no effect.`;
   return problem('unknown-key', 'warning', spot, message, 'Move it into `mcpServers` if it is a server, or remove it.');
 }
 
-/** @param count the number of omitted problems */
 export function problemsLeftOut(file: string, count: number): Problem {
   const message = `The file has ${count.toLocaleString('en-US')} more problems, which are not shown.`;
   const fix = 'Correct the problems that are shown. Begin with the values that aliases refer to.';
   return problem('problems-left-out', 'warning', { place: { file, range: startOfFile } }, message, fix);
 }
 
-/** @param count the number of servers of the file */
 export function tooManyServers(spot: Spot, count: number, most: number): Problem {
   const message = `The file has ${count.toLocaleString('en-US')} servers; only the first ${most} are read.`;
   return problem('too-many-servers', 'error', spot, message, 'Remove the servers that you do not need.');
 }
-
-// These concern keys.
 
 export function serverIdInvalid(spot: Spot, id: string): Problem {
   const why =
@@ -162,8 +145,6 @@ export function missingKey(spot: Spot, owner: string, key: string, example: stri
   return problem('missing-key', 'error', spot, `${owner} has no \`${key}\`.`, `Add \`${example}\`.`);
 }
 
-// These concern values.
-
 /** @param what the key or the list item, e.g. `` `args` `` or ``An item of `args` `` */
 export function wrongType(spot: Spot, what: string, expected: string, found: string, fix: string): Problem {
   return problem('wrong-type', 'error', spot, `${what} must be ${expected}; found ${found}.`, fix);
@@ -171,13 +152,8 @@ export function wrongType(spot: Spot, what: string, expected: string, found: str
 
 export function badMerge(spot: Spot, found: string): Problem {
   const message = `The merge key \`<<\` takes a map, an alias of a map, or a list of those; found ${found}.`;
-  return problem(
-    'wrong-type',
-    'error',
-    spot,
-    message,
-    'Refer to a map, for example `<<: *defaults`, or remove the key.',
-  );
+  const fix = 'Refer to a map, for example `<<: *defaults`, or remove the key.';
+  return problem('wrong-type', 'error', spot, message, fix);
 }
 
 export function patternBlank(spot: Spot, list: string): Problem {
@@ -210,11 +186,8 @@ export function transportSse(spot: Spot, meant: 'stdio' | 'streamable_http'): Pr
 export function transportUnsupported(spot: Spot, found: string): Problem {
   const message = `Transport \`${shortened(found)}\` is not supported; expected \`stdio\` or \`streamable_http\`.`;
   const meant = /http|sse|remote|url/i.test(found) ? 'streamable_http' : nearest(found, ['stdio', 'streamable_http']);
-  const fix =
-    meant === undefined
-      ? 'Write `transport: stdio` or `transport: streamable_http`.'
-      : `Write \`transport: ${meant}\`.`;
-  return problem('transport-unsupported', 'error', spot, message, fix);
+  const fix = meant ? `\`transport: ${meant}\`` : '`transport: stdio` or `transport: streamable_http`';
+  return problem('transport-unsupported', 'error', spot, message, `Write ${fix}.`);
 }
 
 export function durationInvalid(spot: Spot, key: string, found: string, why: string): Problem {
@@ -229,7 +202,6 @@ export function durationShort(spot: Spot, key: string, ms: number): Problem {
   return problem('duration-invalid', 'warning', spot, message, fix);
 }
 
-/** @param target the text with the reference, in a sentence */
 export function referenceNotReplaced(spot: Spot, target: string, reference: ForeignReference): Problem {
   const written = shortened(reference.written);
   const message = `\`${written}\` in ${target} is not expanded: a text refers to no variables here.`;
@@ -250,35 +222,29 @@ export function urlInvalid(spot: Spot, why: string): Problem {
 
 export function cwdMissing(spot: Spot, written: string, resolved: string): Problem {
   const message = `The directory \`${resolved}\` of \`cwd\` does not exist.`;
-  const fix = isUnexpanded(written)
-    ? 'Write the path out: `~` and variables are not expanded.'
-    : 'Create the directory, or correct `cwd`; it is relative to the workspace folder.';
-  return problem('cwd-missing', 'error', spot, message, fix);
+  const fix = 'Create the directory, or correct `cwd`; it is relative to the workspace folder.';
+  return problem('cwd-missing', 'error', spot, message, unexpanded(written) ?? fix);
 }
 
-function isUnexpanded(path: string): boolean {
-  return path.startsWith('~') || foreignReference(path, argumentSyntaxes) !== undefined;
+function unexpanded(path: string): string | undefined {
+  const isUnexpanded = path.startsWith('~') || foreignReference(path, argumentSyntaxes) !== undefined;
+  return isUnexpanded ? 'Write the path out: `~` and variables are not expanded.' : undefined;
 }
 
 /** @param reason a phrase such as `it does not exist` */
 export function envFileUnusable(spot: Spot, written: string, file: string, reason: string): Problem {
   const message = `The file \`${file}\` of \`envFile\` cannot be used: ${reason}.`;
-  const fix = isUnexpanded(written)
-    ? 'Write the path out: `~` and variables are not expanded.'
-    : 'Make it a file of variables in the workspace folder, or correct `envFile`.';
-  return problem('env-file-unusable', 'error', spot, message, fix);
+  const fix = 'Make it a file of variables in the workspace folder, or correct `envFile`.';
+  return problem('env-file-unusable', 'error', spot, message, unexpanded(written) ?? fix);
 }
 
 /** The command line names its shell in place of this. */
 export const whereVariablesAreSet = 'before you start the editor or run `mcp-toolsets`';
 
-/** @param similar a set variable with nearly this name */
 export function envUnset(spot: Spot, variable: string, target: string, similar: string | undefined): Problem {
   const message = `The environment variable \`${shortened(variable)}\`, needed for ${target}, is not set.`;
-  const fix =
-    similar === undefined
-      ? `Set \`${shortened(variable)}\` ${whereVariablesAreSet}, or name another variable.`
-      : `Set \`${shortened(variable)}\` ${whereVariablesAreSet}, or change the name to \`${similar}\`, which is set.`;
+  const other = similar === undefined ? 'name another variable' : `change the name to \`${similar}\`, which is set`;
+  const fix = `Set \`${shortened(variable)}\` ${whereVariablesAreSet}, or ${other}.`;
   return problem('env-unset', 'error', spot, message, fix);
 }
 
@@ -312,8 +278,6 @@ export function headerOfProtocol(spot: Spot, name: string): Problem {
   return problem('header-invalid', 'warning', spot, message, fix);
 }
 
-// These concern several files.
-
 /** @param reason a phrase @param kept true if the file's previous content stays in effect */
 export function fileUnreadable(file: string, reason: string, kept = false): Problem {
   const spot = { place: { file, range: startOfFile } };
@@ -324,17 +288,14 @@ export function fileUnreadable(file: string, reason: string, kept = false): Prob
 export function idInOtherFolder(spot: Spot, id: string, first: Place): Problem {
   const message = `Server id \`${id}\` is already used by \`${first.file}\`; this entry is left out.`;
   const fix = 'Rename one of the two servers, or remove one of them.';
-  return problem('id-in-other-folder', 'error', spot, message, fix, [
-    { message: 'The first entry is here.', place: first },
-  ]);
+  return problem('id-in-other-folder', 'error', spot, message, fix, firstEntry(first));
 }
 
 export function serverShadowed(spot: Spot, id: string, by: Place): Problem {
   const message = `Server id \`${id}\` is also configured in \`${by.file}\`, which wins; this entry is not used.`;
   const fix = 'To use both, rename one of the two servers; otherwise remove this entry.';
-  return problem('server-shadowed', 'information', spot, message, fix, [
-    { message: 'The entry that wins is here.', place: by },
-  ]);
+  const related = [{ message: 'The entry that wins is here.', place: by }];
+  return problem('server-shadowed', 'information', spot, message, fix, related);
 }
 
 /** Shortens a name or value for a message and removes possible secrets. */

@@ -34,7 +34,6 @@ export function approvalsFile(home: string): string {
   return path.join(home, '.minds', 'approvals.json');
 }
 
-/** Returns the folder of a source. */
 export function folderOf(file: string): string {
   const folder = path.dirname(file);
   return path.basename(file) === mcprcPath ? folder : path.dirname(folder);
@@ -46,14 +45,9 @@ export function isUserFile(file: string, folders: readonly string[], home: strin
   return sourceFiles(folders, home).some(({ origin }) => origin === 'user');
 }
 
-/** Returns a word to distinguish the sources of one folder. */
-export function originWord(origin: SourceOrigin): string {
-  switch (origin) {
-    case 'folder':
-      return mindsPath;
-    case 'mcprc':
-      return mcprcPath;
-    case 'user':
-      return `~/${mindsPath}`;
-  }
-}
+/** Distinguish the sources of one folder. */
+export const originWords: Readonly<Record<SourceOrigin, string>> = {
+  folder: mindsPath,
+  mcprc: mcprcPath,
+  user: `~/${mindsPath}`,
+};

@@ -7,9 +7,8 @@
  */
 import { markedAs, withoutMark } from '../base/byteOrderMark.js';
 import type { ConfigFileAccess } from '../files/configFile.js';
-import { addServers } from '../config/edit/addServers.js';
+import { addServers, type EntryValue, type NewEntry } from '../config/edit/addServers.js';
 import { applyEdits } from '../yaml/edits.js';
-import type { EntryValue, NewEntry } from '../config/edit/entryText.js';
 import { validateId } from '../config/edit/newServer.js';
 import { parseMindsFile } from '../config/read/parse.js';
 import { serverIds } from '../config/edit/serverEdits.js';

@@ -7,7 +7,7 @@ import { isObject } from '../base/isObject.js';
 import { escapeRegExp } from '../base/text.js';
 import type { Syntax } from '../config/foreignReferences.js';
 
-type Table = Readonly<Record<string, unknown>>;
+export type Table = Readonly<Record<string, unknown>>;
 
 interface TimeLimit {
   readonly key: string;
@@ -16,7 +16,6 @@ interface TimeLimit {
 }
 
 export interface Dialect {
-  /** Its name for a person. */
   readonly program: string;
   /**
    * Its files: `./` is the workspace folder, `~/` the home folder. `$config/`, `$programs/` and `$user/` depend on the
@@ -200,7 +199,6 @@ export const unknownProgram = row('another program', [], {
   ].concat(['extensions', 'experimental/modelContextProtocolServers', 'mcp']),
 });
 
-/** Returns the format of a file by its name and its folders, or undefined if they are not known. */
 export function formatOfPath(file: string): ImportFormat | undefined {
   const whole = file.replaceAll('\\', '/');
   const found = importFormats.flatMap((format) =>
@@ -226,7 +224,6 @@ export function formatOfContent(root: Table): ImportFormat | undefined {
   return types.some((type) => type === 'local' || type === 'remote') ? 'opencode' : undefined;
 }
 
-/** True if a value can be a server of any program. */
 export function looksLikeServer(value: unknown): boolean {
   return isObject(value) && ['command', 'cmd', 'url', 'serverUrl', 'httpUrl', 'uri'].some((key) => key in value);
 }
@@ -236,9 +233,7 @@ interface Machine {
   readonly folders: readonly string[];
   readonly home: string;
   readonly platform: NodeJS.Platform;
-  /** The value of `%APPDATA%` on Windows. */
   readonly appData: string | undefined;
-  /** The value of `$XDG_CONFIG_HOME`. */
   readonly configHome: string | undefined;
 }
 

@@ -2,11 +2,9 @@
 import { samePath } from '../base/paths.js';
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
-import { dialects, looksLikeServer, unknownProgram, type Dialect } from './dialects.js';
+import { dialects, looksLikeServer, unknownProgram, type Dialect, type Table } from './dialects.js';
 import type { ImportFolders, ImportNote } from './imported.js';
 import type { Input } from './values.js';
-
-type Table = Readonly<Record<string, unknown>>;
 
 interface RawServer {
   readonly id: string;
@@ -16,7 +14,6 @@ interface RawServer {
 interface RawServers {
   readonly servers: readonly RawServer[];
   readonly notes: readonly ImportNote[];
-  /** The inputs of VS Code by their ids. */
   readonly inputs: ReadonlyMap<string, Input>;
   /** False if the file has nothing like servers. */
   readonly isKnown: boolean;
@@ -42,14 +39,12 @@ export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders)
       notes.push({ kind: 'lost', message: `\`${key}\` is next to the servers, and is not carried over.` });
   }
   const inputs = [root, ...places.map((place) => valueAt(root, place.split('/').slice(0, -1).join('/')))];
+  const written = [...new Set(inputs)].flatMap((holder) => (isObject(holder) ? listOf(holder['inputs']) : []));
   return {
     servers: withTools(withSwitches(servers.all, root), root),
     notes,
     isKnown: places.length > 0 || Object.values(root).some(looksLikeServer),
-    inputs: inputsOf(
-      [...new Set(inputs)].flatMap((holder) => (isObject(holder) ? listOf(holder['inputs']) : [])),
-      notes,
-    ),
+    inputs: inputsOf(written, notes),
   };
 }
 
@@ -95,7 +90,6 @@ function flattened(entry: unknown): Table {
   };
 }
 
-/** Collects servers. The first of several servers with one id counts, except in lists. */
 class Servers {
   readonly all: RawServer[] = [];
 
@@ -199,16 +193,8 @@ function withTools(servers: readonly RawServer[], { tools, 'amp.tools.disable': 
     patterns.flatMap(([pattern, on]) => (on === state ? (inServer(pattern, id) ?? []) : []));
   return servers.map(({ id, raw }) => {
     const [disabledPatterns, enabledPatterns] = [those(id, false), those(id, true)];
-    return {
-      id,
-      raw: {
-        ...raw,
-        ...(disabledPatterns.length > 0 && {
-          disabledPatterns,
-          ...(enabledPatterns.length > 0 && { enabledPatterns }),
-        }),
-      },
-    };
+    if (disabledPatterns.length === 0) return { id, raw };
+    return { id, raw: { ...raw, disabledPatterns, ...(enabledPatterns.length > 0 && { enabledPatterns }) } };
   });
 }
 

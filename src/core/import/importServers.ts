@@ -1,8 +1,6 @@
 /**
- * Turns another program's file into entries of `.minds/mcp.yaml` (C6). Everything here is pure.
- *
- * Invariants: no text makes it throw; ids are valid, unique and free; every value of the servers is translated or named in
- * a note.
+ * Turns another program's file into entries of `.minds/mcp.yaml` (C6). No text makes it throw; ids are valid, unique
+ * and free; every value of the servers is translated or named in a note.
  */
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
@@ -24,13 +22,10 @@ import { Variables } from './values.js';
 
 export interface ImportRequest {
   readonly text: string;
-  /** The path of the file. */
   readonly file: string;
   /** If undefined, the name and the content of the file decide. */
   readonly format?: ImportFormat | undefined;
-  /** The ids in the config file. */
   readonly taken: ReadonlySet<string>;
-  /** Returns true if the config file has exactly this entry under this id. */
   readonly isThere?: (id: string, entry: ImportedEntry) => boolean;
   readonly folders: ImportFolders;
 }
@@ -63,7 +58,7 @@ export function importServers({ text, file, format: given, taken, isThere, folde
     }
     const context = { dialect, inputs: found.inputs, folders, variables };
     // Names of variables contain the id, so each id is compared with its own translation.
-    const there = heldIds(written, taken).find((id) => {
+    const there = idsFor(written, taken).held.find((id) => {
       const { entry } = translate(id, raw, context);
       return entry && isThere?.(id, entry);
     });
@@ -72,7 +67,7 @@ export function importServers({ text, file, format: given, taken, isThere, folde
       notes.push({ kind: 'skipped', message: `\`${written}\`: the file has it already${as}.` });
       continue;
     }
-    const id = freeId(written, ids);
+    const id = idsFor(written, ids).free;
     const translation = translate(id, raw, context);
     if (translation.entry) {
       ids.add(id);
@@ -123,34 +118,19 @@ function renamed(written: string, taken: ReadonlySet<string>): string {
 /** Beyond this number, a server of the same name in the config file is not compared. */
 const mostHeld = 16;
 
-/** Returns the ids in the config file under which an earlier import may have written a server. */
-function heldIds(written: string, taken: ReadonlySet<string>): string[] {
-  const held: string[] = [];
-  for (const base = plainId(written); held.length < mostHeld;) {
-    const id = numbered(base, held.length + 1);
-    if (!taken.has(id)) break;
-    held.push(id);
-  }
-  return held;
-}
-
-function freeId(written: string, taken: ReadonlySet<string>): string {
-  const base = plainId(written);
-  for (let number = 1; ; number++) {
-    const id = numbered(base, number);
-    if (!taken.has(id)) return id;
-  }
-}
-
-function plainId(written: string): string {
+/** Returns the first free id for a server, and the ids in the config file that an earlier import may have given it. */
+function idsFor(written: string, taken: ReadonlySet<string>): { readonly free: string; readonly held: string[] } {
   const plain =
     written
       .replace(/[^a-zA-Z0-9_-]+/g, '-')
       .replace(/^-+|-+$/g, '')
       .slice(0, 64) || 'server';
-  return plain === builtInToolset ? `${plain}-imported` : plain;
-}
-
-function numbered(base: string, number: number): string {
-  return number === 1 ? base : `${base.slice(0, 60)}-${number}`;
+  const base = plain === builtInToolset ? `${plain}-imported` : plain;
+  const held: string[] = [];
+  let free = base;
+  for (let number = 2; taken.has(free); number++) {
+    held.push(free);
+    free = `${base.slice(0, 60)}-${number}`;
+  }
+  return { free, held: held.slice(0, mostHeld) };
 }

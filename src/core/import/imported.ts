@@ -6,7 +6,6 @@ export type ImportedValue =
   | { readonly prefix?: string; readonly env: string; readonly suffix?: string; readonly default?: string }
   | { readonly prefix?: string; readonly secret: string; readonly suffix?: string };
 
-/** An entry with its keys in the order of the file. */
 export type ImportedEntry = {
   enabled?: false;
   transport: 'stdio' | 'streamable_http';
@@ -23,7 +22,6 @@ export type ImportedEntry = {
 
 export interface ImportedServer {
   readonly id: string;
-  /** Its name in the other program's file. */
   readonly written: string;
   readonly entry: ImportedEntry;
 }
@@ -50,8 +48,6 @@ export type Import =
     };
 
 export interface ImportFolders {
-  /** The absolute path of the folder with the `.minds/mcp.yaml`. */
   readonly folder: string;
-  /** The absolute path of the user's home. */
   readonly home: string;
 }

@@ -1,15 +1,10 @@
-/**
- * Recognizes our own entries in the file of any agent (G6). Import skips them, because such a server would be behind itself.
- * Everything here is pure.
- */
+/** Recognizes our own entries in files of agents (G6). Import skips them: such a server would be behind itself. */
 import { tokenVariable } from '../base/tokenVariable.js';
 
 type Entry = Readonly<Record<string, unknown>>;
 
 interface ConnectCommand {
-  /** The toolset, or undefined for all toolsets. */
   readonly id: string | undefined;
-  /** The folder of `-C`. */
   readonly folder: string | undefined;
 }
 
@@ -18,7 +13,6 @@ export function toolsetOf(entry: Entry): string | undefined {
   return connectOf(entry)?.id ?? toolsetOfAddress(entry);
 }
 
-/** The options of `connect` with a value. */
 const withValue: ReadonlySet<string> = new Set(['-C', '--folder', '--token-file', '--allow', '--ask', '--deny']);
 
 /** Reads an entry that starts `connect`. The program in front of it may be any with our name, or with `-C`. */

@@ -8,19 +8,16 @@ import type { Import, ImportedEntry, ImportNote } from './imported.js';
 import { importServers, type ImportRequest } from './importServers.js';
 
 export type ImportPlan =
-  /** `reason` is a phrase. */
   | { readonly kind: 'impossible'; readonly reason: string }
   | {
       readonly kind: 'planned';
       readonly imported: Extract<Import, { kind: 'imported' }>;
       readonly edits: readonly TextEdit[];
       readonly after: string;
-      /** Markdown. */
       readonly report: string;
     };
 
 interface PlanRequest extends Omit<ImportRequest, 'taken' | 'isThere'> {
-  /** The file's name for a person. */
   readonly label: string;
   /** The text of `.minds/mcp.yaml` without a byte order mark; undefined if the file does not exist. */
   readonly config: string | undefined;

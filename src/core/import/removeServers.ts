@@ -1,7 +1,4 @@
-/**
- * Removes imported servers from a JSON file of the editor (C6) by the least change of its text: the comments, the order and
- * the layout of the rest stay. Everything here is pure.
- */
+/** Removes imported servers from a JSON file of the editor (C6). Comments, order and layout of the rest stay. */
 import { parseTree, type Node } from 'jsonc-parser';
 import { commaBehind } from '../yaml/jsonTree.js';
 import type { Span } from '../yaml/textPositions.js';
@@ -11,7 +8,6 @@ import { applyEdits, type TextEdit } from '../yaml/edits.js';
 const containers = new Set<unknown>(['servers', 'mcpServers']);
 
 interface Removal {
-  /** The names of the removed servers, as in the file. */
   readonly names: readonly string[];
   readonly edits: readonly TextEdit[];
   readonly after: string;

@@ -9,13 +9,11 @@ import { isObject } from '../base/isObject.js';
 import { isBelow } from '../base/paths.js';
 import { secretSpansOf } from '../base/secrets.js';
 import { asText } from '../base/text.js';
-import { durationText } from '../config/durations.js';
+import { durationText, milliseconds } from '../config/durations.js';
 import { commandWords, isShell } from '../config/read/commandWords.js';
+import type { Table } from './dialects.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
-import { Keys } from './keys.js';
 import { Values, type Input, type TranslationContext } from './values.js';
-
-type Table = Readonly<Record<string, unknown>>;
 
 interface Translation {
   /** Undefined for a server that import skips. A note gives the reason. */
@@ -34,7 +32,6 @@ const cwdKeys = ['cwd', 'workingDirectory', 'working_directory'];
 const envKeys = ['env', 'environment', 'envs'];
 const headerKeys = ['headers', 'http_headers'];
 const otherHeaderKeys = ['bearer_token_env_var', 'env_http_headers'];
-/** The keys that only describe a server. */
 const descriptive = [
   'name',
   'serverName',
@@ -64,7 +61,8 @@ class Translator {
     const transport = this.transport();
     if (transport === undefined) return { entry: undefined, notes: this.notes };
     const inputs = new Map([...this.context.inputs, ...this.userVariables()]);
-    const values = new Values(this.id, { ...this.context, inputs }, this.notes);
+    const context = { ...this.context, inputs };
+    const values = new Values(this.id, context, (kind, message) => this.note(kind, message));
     const launch = transport === 'stdio' ? this.program(values) : this.address(values);
     if (launch === undefined) return { entry: undefined, notes: this.notes };
     const entry: ImportedEntry = { transport, ...launch };
@@ -142,13 +140,11 @@ class Translator {
     const file = this.path(values, written, '`envFile`');
     if (file === undefined) return undefined;
     if (isBelow(path.resolve(folder, file), folder)) return file;
-    this.lose(
+    return this.lose(
       '`envFile` is outside the workspace folder, so it is not read. Move its variables to `env`, or the server to `~/.minds/mcp.yaml`.',
     );
-    return undefined;
   }
 
-  /** Returns the command and its arguments. Some programs take them all in one text. */
   private commandLine(): string[] {
     const command = this.keys.take(...commandKeys);
     const args = this.keys.take('args');
@@ -178,8 +174,7 @@ class Translator {
 
   private path(values: Values, written: string, what: string): string | undefined {
     if (holdsSecret(written)) {
-      this.lose(`${what} holds a secret. Only arguments and values can refer to a secret, so it is left out.`);
-      return undefined;
+      return this.lose(`${what} holds a secret. Only arguments and values can refer to a secret, so it is left out.`);
     }
     const path = values.path(written, what);
     if (path === undefined)
@@ -221,28 +216,22 @@ class Translator {
   /** Notes every unread key. */
   private rest(transport: ImportedEntry['transport']): void {
     const left = new Set(this.keys.left());
-    const named = (known: readonly string[]): string | undefined => {
-      const found = known.filter((key) => left.delete(key));
-      return found.length > 0 ? found.map((key) => `\`${key.slice(0, 40)}\``).join(', ') : undefined;
+    const named = (kind: 'lost' | 'changed', known: readonly string[], about: string): void => {
+      const found = known.filter((key) => left.delete(key)).map((key) => `\`${key.slice(0, 40)}\``);
+      if (found.length > 0) this.note(kind, `${found.join(', ')}: ${about}`);
     };
-    const oauth = named(['oauth', 'auth']);
-    if (oauth)
-      this.note('lost', `${oauth}: most servers need none; see the key \`oauth\` for a client that is registered.`);
-    const [ofPrograms, ofAddresses] = [
-      [...envKeys, ...commandKeys, ...cwdKeys, 'args', 'envFile', 'env_keys'],
-      [...headerKeys, ...otherHeaderKeys, ...urlKeys],
-    ];
-    const foreign = named(transport === 'stdio' ? ofAddresses : ofPrograms);
-    const how = transport === 'stdio' ? 'is started by a command' : 'is reached at a URL';
-    if (foreign) this.note('lost', `${foreign}: this has no effect on a server that ${how}.`);
-    const environment = named(['env_vars']);
-    if (environment) this.note('changed', `${environment}: servers get the whole environment here.`);
-    const descriptions = named(descriptive);
-    if (descriptions) this.note('lost', `${descriptions}: descriptions are not kept here.`);
-    const times = named([...left].filter((key) => /time_?out/i.test(key)));
-    if (times) this.note('lost', `${times}: the unit is not known, so no limit is set. See the key \`timeouts\`.`);
-    const unknown = named([...left]);
-    if (unknown) this.note('lost', `${unknown}: there is nothing like it here.`);
+    const oauth = 'most servers need none; see the key `oauth` for a client that is registered.';
+    named('lost', ['oauth', 'auth'], oauth);
+    const [foreign, how] =
+      transport === 'stdio'
+        ? [[...headerKeys, ...otherHeaderKeys, ...urlKeys], 'is started by a command']
+        : [[...envKeys, ...commandKeys, ...cwdKeys, 'args', 'envFile', 'env_keys'], 'is reached at a URL'];
+    named('lost', foreign, `this has no effect on a server that ${how}.`);
+    named('changed', ['env_vars'], 'servers get the whole environment here.');
+    named('lost', descriptive, 'descriptions are not kept here.');
+    const times = [...left].filter((key) => /time_?out/i.test(key));
+    named('lost', times, 'the unit is not known, so no limit is set. See the key `timeouts`.');
+    named('lost', [...left], 'there is nothing like it here.');
   }
 
   private skip(why: string): undefined {
@@ -250,13 +239,14 @@ class Translator {
     return undefined;
   }
 
-  private lose(message: string): void {
+  private lose(message: string): undefined {
     this.inexact = true;
-    this.note('lost', message);
+    return this.note('lost', message);
   }
 
-  private note(kind: ImportNote['kind'], message: string): void {
+  private note(kind: ImportNote['kind'], message: string): undefined {
     this.notes.push({ kind, server: this.id, message });
+    return undefined;
   }
 }
 
@@ -269,7 +259,6 @@ const allowKeys = ['enabled_tools', 'enabledTools', 'allowedTools', 'allowed_too
 const denyKeys = ['disabled_tools', 'disabledTools', 'deniedTools', 'excludeTools', 'excludedTools'];
 const trustKeys = ['alwaysAllow', 'autoApprove', 'autoAllow', 'auto_approve', 'trust'];
 
-/** @param lose notes a loss */
 function toolsOf(keys: Keys, lose: (message: string) => void): ImportedEntry['tools'] | undefined {
   const allowed =
     keys.names(...allowKeys.filter((key) => key !== 'tools' || !isObject(keys.peek(key)))) ?? available(keys);
@@ -300,7 +289,6 @@ const permissionsOfModes: ReadonlyMap<unknown, string> = new Map([
   ['prompt', 'ask'],
 ]);
 
-/** Returns notes on the permissions of the entry, with the setting to write here. */
 function permissionNote(keys: Keys): string[] {
   const trusted = keys.take(...trustKeys);
   const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(asText) : [];
@@ -330,4 +318,92 @@ function permissionNote(keys: Keys): string[] {
     notes.push(`the permission \`${trusted.slice(0, 40)}\`: there is nothing like it here.`);
   if (others.length > 0) notes.push(`${others.join(', ')}: there is nothing like it here.`);
   return notes;
+}
+
+/** Notes an unusable value. @param decides true if the server would do something else without it */
+type Complain = (message: string, decides: boolean) => undefined;
+
+/**
+ * Reads the keys of one server by type. It remembers each key and notes each value of another type, so import drops no
+ * key in silence.
+ */
+class Keys {
+  private readonly read = new Set<string>();
+
+  constructor(
+    private readonly raw: Table,
+    private readonly complain: Complain,
+  ) {}
+
+  has(...keys: string[]): boolean {
+    return keys.some((key) => isThere(this.raw[key]));
+  }
+
+  peek(key: string): unknown {
+    return this.raw[key];
+  }
+
+  /** Returns the value of the first of several synonyms. */
+  take(...keys: string[]): unknown {
+    const [key, ...others] = keys.filter((each) => isThere(this.raw[each]));
+    keys.forEach((each) => this.read.add(each));
+    for (const other of others) this.complain(`\`${other}\` means the same as \`${key}\`, which is used.`, false);
+    return key === undefined ? undefined : this.raw[key];
+  }
+
+  text(...keys: string[]): string | undefined {
+    const value = this.take(...keys);
+    if (value === undefined || value === '') return undefined;
+    if (typeof value === 'string') return value;
+    if (typeof value === 'number') return String(value);
+    return this.wrong(keys, 'a text');
+  }
+
+  table(...keys: string[]): Table | undefined {
+    const value = this.take(...keys);
+    return value === undefined || isObject(value) ? value : this.wrong(keys, 'an object');
+  }
+
+  /** Returns a list of names. A single name counts as a list. */
+  names(...keys: string[]): string[] | undefined {
+    const value = this.take(...keys);
+    if (value === undefined) return undefined;
+    if (typeof value === 'string') return [value];
+    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+    return this.wrong(keys, 'a list of names');
+  }
+
+  /** Returns a boolean, even if it is written as a text. */
+  truth(key: string): boolean | undefined {
+    const value = this.take(key);
+    if (value === undefined || typeof value === 'boolean') return value;
+    if (/^true$/i.test(asText(value))) return true;
+    if (/^false$/i.test(asText(value))) return false;
+    return this.wrong([key], '`true` or `false`');
+  }
+
+  /** Returns milliseconds. @param unitMs the unit of a plain number */
+  duration(key: string, unitMs: number): number | undefined {
+    const value = this.take(key);
+    if (value === undefined) return undefined;
+    const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value));
+    const ms = isNumber ? Number(value) * unitMs : typeof value === 'string' ? milliseconds(value) : undefined;
+    if (ms === undefined || ms <= 0) return this.complain(`\`${key}\` is not a duration.`, false);
+    if (!isNumber || ms >= 1000) return ms;
+    const why = `would be ${ms} ms, which is too short to be meant, so it is not carried over`;
+    return this.complain(`\`${key}\` ${why}.`, false);
+  }
+
+  left(): string[] {
+    return Object.keys(this.raw).filter((key) => isThere(this.raw[key]) && !this.read.has(key));
+  }
+
+  private wrong(keys: readonly string[], expected: string): undefined {
+    const key = keys.find((each) => isThere(this.raw[each])) ?? keys[0];
+    return this.complain(`\`${key}\` is not ${expected}.`, true);
+  }
+}
+
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }

@@ -4,7 +4,7 @@
  */
 import { isSecret, secretSpansOf, withoutSecrets, type SecretSpan } from '../base/secrets.js';
 import { asText } from '../base/text.js';
-import type { Dialect } from './dialects.js';
+import type { Dialect, Table } from './dialects.js';
 import type { ImportedValue, ImportNote, ImportFolders } from './imported.js';
 import {
   argumentSyntaxes,
@@ -15,12 +15,8 @@ import {
   type Syntax,
 } from '../config/foreignReferences.js';
 
-type Table = Readonly<Record<string, unknown>>;
-
-/** The variables and secrets of one import: one name for one value. */
 export class Variables {
   private readonly values = new Map<string, string>();
-  /** The secrets of the file, by their names. */
   readonly secrets = new Map<string, string>();
 
   /** @param owner the id of the server; @param value distinguishes two uses of one name */
@@ -70,17 +66,12 @@ export interface TranslationContext {
   readonly variables: Variables;
 }
 
-/** The place and the name of a secret in a text. */
-interface NamedSecret {
-  readonly start: number;
-  readonly end: number;
+interface NamedSecret extends SecretSpan {
   /** The name of the option, variable, header or parameter, or an empty text. */
   readonly name: string;
 }
 
-/** The place of a value. */
 interface Slot {
-  /** The place in a sentence. */
   readonly where: string;
   /** Returns the name of the variable for a secret of this name, or for the whole value. */
   readonly wanted: (secret: string | undefined) => string;
@@ -98,7 +89,7 @@ export class Values {
   constructor(
     private readonly server: string,
     private readonly context: TranslationContext,
-    private readonly notes: ImportNote[],
+    private readonly note: (kind: ImportNote['kind'], message: string) => void,
   ) {}
 
   /** @param kept the names of variables with values in the program's own storage */
@@ -108,7 +99,7 @@ export class Values {
       wanted: (secret) => (secret === undefined ? `${this.server}_${name}` : name),
       secrets: (text) => (isSecret(name, text) ? [{ start: 0, end: text.length, name }] : []),
     }));
-    for (const name of kept) env[name] ??= this.secret(name, '', '', `\`env.${name}\``);
+    for (const name of kept) env[name] ??= this.secret(name, nothing, `\`env.${name}\``);
     return Object.keys(env).length > 0 ? env : undefined;
   }
 
@@ -128,7 +119,7 @@ export class Values {
     });
     const headers = this.map(table, slotOf);
     const add = (name: string, variable: string, prefix: string): void => {
-      headers[name] = this.variable(variable, undefined, prefix, '', slotOf(name));
+      headers[name] = this.variable(variable, undefined, { prefix, suffix: '' }, slotOf(name));
     };
     for (const [name, variable] of Object.entries(variables)) add(name, asText(variable), '');
     if (bearer !== undefined) add('Authorization', bearer, 'Bearer ');
@@ -143,7 +134,7 @@ export class Values {
         secret !== undefined && /^[A-Z][A-Z0-9_]+$/.test(secret)
           ? secret
           : `${this.server}_${secret === undefined ? `ARGUMENT_${index + 1}` : secret.replace(/^-+/, '') || 'SECRET'}`,
-      secrets: (text) => argumentSecrets(text, before),
+      secrets: (text) => namedSecrets(text, before ?? ''),
     });
   }
 
@@ -151,7 +142,7 @@ export class Values {
     return this.value(written, {
       where: 'the URL',
       wanted: (secret = 'URL') => `${this.server}_${secret}`,
-      secrets: urlSecrets,
+      secrets: (text) => namedSecrets(text),
     });
   }
 
@@ -179,12 +170,12 @@ export class Values {
     const [only] = references;
     if (only === undefined) return this.literal(joined(pieces), slot);
     const at = pieces.indexOf(only);
-    const [prefix, suffix] = [joined(pieces.slice(0, at)), joined(pieces.slice(at + 1))];
-    const isOpen = slot.secrets(prefix).length === 0 && slot.secrets(suffix).length === 0;
+    const around = { prefix: joined(pieces.slice(0, at)), suffix: joined(pieces.slice(at + 1)) };
+    const isOpen = slot.secrets(around.prefix).length === 0 && slot.secrets(around.suffix).length === 0;
     if (references.length === 1 && isOpen) {
-      if (only.kind === 'variable') return this.variable(only.name, only.fallback, prefix, suffix, slot);
-      if (only.kind === 'input') return this.input(only.id, prefix, suffix, slot);
-      if (only.kind === 'secret') return this.secret(only.name, prefix, suffix, slot.where);
+      if (only.kind === 'variable') return this.variable(only.name, only.fallback, around, slot);
+      if (only.kind === 'input') return this.input(only.id, around, slot);
+      if (only.kind === 'secret') return this.secret(only.name, around, slot.where);
     }
     const name = variables.name(slot.wanted(undefined), this.server, written);
     const from = references.map((piece) => (piece.kind === 'text' ? '' : `\`${piece.written}\``)).join(' and ');
@@ -192,42 +183,36 @@ export class Values {
     return { env: name };
   }
 
-  private variable(
-    written: string,
-    fallback: string | undefined,
-    prefix: string,
-    suffix: string,
-    slot: Slot,
-  ): ImportedValue {
+  private variable(written: string, fallback: string | undefined, around: Around, slot: Slot): ImportedValue {
     const { where } = slot;
     const isMistaken = isSecret('', written);
     const name = isMistaken ? this.context.variables.name(slot.wanted(undefined), this.server, written) : written;
-    const byDefault = openDefault(name, fallback, prefix, suffix, slot);
+    const byDefault = openDefault(name, fallback, around, slot);
     if (isMistaken) {
       this.note('set', `Set the variable \`${name}\` for ${where}: the file has a secret in the place of its name.`);
     } else if (fallback !== undefined && byDefault === undefined) {
       this.note('set', `Set the variable \`${name}\` for ${where}: its default looks like a secret and is left out.`);
     }
-    return reference('env', prefix, name, suffix, byDefault);
+    return reference('env', name, around, byDefault);
   }
 
-  private input(id: string, prefix: string, suffix: string, slot: Slot): ImportedValue {
+  private input(id: string, around: Around, slot: Slot): ImportedValue {
     const { inputs, variables } = this.context;
     const name = variables.name(id, this.server, `input:${id}`);
     const { description = '', byDefault, isPassword } = inputs.get(id) ?? {};
     const what = description === '' ? '' : ` (“${withoutSecrets(description).slice(0, 80)}”)`;
     const todo = isPassword ? `Enter the secret \`${name}\`` : `Set the variable \`${name}\``;
     this.note('set', `${todo} for ${slot.where}: the value that the other program asks for${what}.`);
-    if (isPassword) return reference('secret', prefix, name, suffix);
-    return reference('env', prefix, name, suffix, openDefault(name, byDefault, prefix, suffix, slot));
+    if (isPassword) return reference('secret', name, around);
+    return reference('env', name, around, openDefault(name, byDefault, around, slot));
   }
 
   /** Refers to a secret in the program's own storage. */
-  private secret(name: string, prefix: string, suffix: string, where: string): ImportedValue {
+  private secret(name: string, around: Around, where: string): ImportedValue {
     const { dialect, variables } = this.context;
     const wanted = variables.name(name, this.server, `secret:${name}`);
     this.note('set', `Enter the secret \`${wanted}\` for ${where}: ${dialect.program} keeps it outside the file.`);
-    return reference('secret', prefix, wanted, suffix);
+    return reference('secret', wanted, around);
   }
 
   private literal(text: string, slot: Slot): ImportedValue {
@@ -253,7 +238,7 @@ export class Values {
     const prefix = text.slice(0, secret.start);
     const without = /^\w+\s+$/.test(prefix) ? `, without “${prefix.trim()}”` : '';
     this.note('set', `Enter the secret \`${name}\`: the one in ${slot.where}${without}.`);
-    return reference('secret', prefix, name, text.slice(secret.end));
+    return reference('secret', name, { prefix, suffix: text.slice(secret.end) });
   }
 
   /** Returns text for a reference in an argument if the entry sets the variable: the started program reads it. */
@@ -265,7 +250,6 @@ export class Values {
     return isSet ? { kind: 'text', text: piece.written } : piece;
   }
 
-  /** Writes folders out, relative to the folder of the server. */
   private withFolders(written: string, { where, secrets }: Pick<Slot, 'where' | 'secrets'>): Piece[] {
     const { dialect, folders } = this.context;
     const found = piecesOf(written, dialect.references).map((piece) => this.unlessOwn(piece, where));
@@ -291,18 +275,20 @@ export class Values {
     }
     return pieces;
   }
-
-  private note(kind: ImportNote['kind'], message: string): void {
-    this.notes.push({ kind, server: this.server, message });
-  }
 }
+
+interface Around {
+  readonly prefix: string;
+  readonly suffix: string;
+}
+
+const nothing: Around = { prefix: '', suffix: '' };
 
 /** Returns a default, unless the name of the variable or the place of the value makes it a secret. */
 function openDefault(
   variable: string,
   byDefault: string | undefined,
-  prefix: string,
-  suffix: string,
+  { prefix, suffix }: Around,
   { secrets }: Slot,
 ): string | undefined {
   if (byDefault === undefined || isSecret(variable, byDefault)) return undefined;
@@ -311,14 +297,13 @@ function openDefault(
 
 function reference(
   kind: 'env' | 'secret',
-  prefix: string,
   name: string,
-  suffix: string,
+  { prefix, suffix }: Around,
   byDefault?: string,
 ): ImportedValue {
   return {
     ...(prefix !== '' && { prefix }),
-    ...(kind === 'env' ? { env: name } : { secret: name }),
+    [kind]: name,
     ...(suffix !== '' && { suffix }),
     ...(byDefault !== undefined && { default: byDefault }),
   } as ImportedValue;
@@ -328,19 +313,9 @@ function joined(pieces: readonly Piece[]): string {
   return pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
 }
 
-function urlSecrets(text: string): NamedSecret[] {
-  return named(text, secretSpansOf(text), '');
-}
-
-/** @param before the previous argument, perhaps its option */
-function argumentSecrets(arg: string, before: string | undefined): NamedSecret[] {
-  return named(arg, secretSpansOf(arg, before ?? ''), before?.startsWith('-') === true ? before : '');
-}
-
 /** The longest name with the signs behind it. A text may have many secrets, so the search back has a limit. */
 const longestSecretName = 100;
 
-/** The words between the name of a header and its secret. */
 const schemes: ReadonlySet<string> = new Set(['bearer', 'basic', 'token']);
 
 /** Returns the name in `NAME=`, `name: Bearer ` and the like at the end of a text. */
@@ -352,8 +327,10 @@ function nameBefore(text: string): string | undefined {
   return /[A-Za-z_][\w.-]*$/.exec(sign.slice(0, -1).trimEnd())?.[0];
 }
 
-function named(text: string, spans: readonly SecretSpan[], option: string): NamedSecret[] {
-  return spans.flatMap(({ start, end }) => {
+/** @param before of an argument: the previous one, perhaps its option */
+function namedSecrets(text: string, before?: string): NamedSecret[] {
+  const option = before?.startsWith('-') === true ? before : '';
+  return secretSpansOf(text, before).flatMap(({ start, end }) => {
     // The started program expands such references, for example `mcp-remote`.
     if (start >= end || text.slice(start, end).includes('${')) return [];
     const own = nameBefore(text.slice(Math.max(0, start - longestSecretName), start));

@@ -1,7 +1,6 @@
 /**
- * Finds links and images in an answer as it streams (V2). A model knows a saved file by its path from the tool's
- * result, and writes `[the chart](/path/to.png)` or `![the chart](/path/to.png)`. A chat opens and shows a file only if
- * it is given apart from the text. A possible link is held back until it is complete, or proves to be text.
+ * Finds links to saved files in an answer as it streams (V2), because a chat opens and shows a file only if it is given
+ * apart from the text. A possible link is held back until it is complete, or proves to be text.
  *
  * Invariants: every character goes out, in order. Only targets known to `fileOf` are taken out of the text.
  */
@@ -21,7 +20,6 @@ export class AnswerLinks {
   /** @param fileOf returns the file of a target as written by the model, or undefined for other targets */
   constructor(private readonly fileOf: (target: string) => ResultFile | undefined) {}
 
-  /** Returns the parts that can be shown now. */
   push(text: string): AnswerPiece[] {
     const all = this.held + text;
     const open = openLink(all);
@@ -29,7 +27,6 @@ export class AnswerLinks {
     return this.pieces(all.slice(0, open));
   }
 
-  /** Returns the rest at the end. */
   end(): AnswerPiece[] {
     const rest = this.held;
     this.held = '';
@@ -42,11 +39,11 @@ export class AnswerLinks {
     const upTo = (end: number): void => {
       if (end > from) found.push({ kind: 'text', text: text.slice(from, end) });
     };
-    for (const { label, mark, target, start, end } of linksIn(text)) {
+    for (const { 0: link, 1: mark, 2: label = '', 3: target = '', index } of text.matchAll(completeLink)) {
       const file = this.fileOf(target.trim().replace(/^<(.*)>$/, '$1'));
       if (!file) continue;
-      upTo(start);
-      from = end;
+      upTo(index);
+      from = index + link.length;
       found.push({ kind: 'file', file, label, shown: mark === '!' });
     }
     upTo(text.length);
@@ -54,30 +51,8 @@ export class AnswerLinks {
   }
 }
 
-interface Link {
-  readonly mark: string;
-  readonly label: string;
-  readonly target: string;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Finds complete links, each on one line, in linear time: many may begin, and none end. */
-function* linksIn(text: string): Generator<Link> {
-  const beginning = /(!?)\[([^[\]\n]*)\]\(/g;
-  let [close, lineEnd] = [-1, -1];
-  for (let found = beginning.exec(text); found; found = beginning.exec(text)) {
-    const at = beginning.lastIndex;
-    if (close < at) close = orEnd(text.indexOf(')', at), text);
-    if (lineEnd < at) lineEnd = orEnd(text.indexOf('\n', at), text);
-    if (close >= lineEnd) continue;
-    const [, mark = '', label = ''] = found;
-    yield { mark, label, target: text.slice(at, close), start: found.index, end: close + 1 };
-    beginning.lastIndex = close + 1;
-  }
-}
-
-const orEnd = (index: number, text: string): number => (index < 0 ? text.length : index);
+/** A complete link on one line. No part reaches over another beginning, so a text full of beginnings takes one pass. */
+const completeLink = /(!?)\[([^[\]\n]*)\]\(([^()\n]*)\)/g;
 
 /** Returns the beginning of an incomplete link, or the length of the text. */
 function openLink(text: string): number {

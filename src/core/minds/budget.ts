@@ -8,9 +8,7 @@ import type { ContentPart, ConversationMessage, ConversationModel, ModelRequest,
 
 export interface Fitted {
   readonly messages: readonly ConversationMessage[];
-  /** How many tool results are shortened. */
   readonly shortened: number;
-  /** How many messages are left out. */
   readonly dropped: number;
 }
 
@@ -52,67 +50,54 @@ async function squeezed(
 ): Promise<Fitted> {
   const fitted = [...messages];
   let over = sum(sizes) - room;
-  let shortened = 0;
   for (const [index, message] of messages.entries()) {
     if (over <= 0) break;
-    if (message.kind !== 'results') continue;
-    const results = message.results.map(shortResult);
-    const changed = results.filter((result, at) => result !== message.results[at]).length;
-    if (changed === 0) continue;
-    const short: ConversationMessage = { kind: 'results', results };
+    const short = shortenedMessage(message, head, tail, (type) => `[An image (${type}) is left out here.]`);
+    if (short === message) continue;
     const size = await tokensOf(short, count);
     over -= (sizes[index] ?? 0) - size;
     sizes[index] = size;
     fitted[index] = short;
-    shortened += changed;
   }
+  // Everything before the beginning of a turn may be dropped together.
+  const turnStarts = messages.flatMap(({ kind }, index) => (kind === 'user' && index > 0 ? [index] : []));
   let dropped = 0;
-  for (const next of turnStarts(messages)) {
+  for (const next of turnStarts) {
     if (over <= 0) break;
     over -= sum(sizes.slice(dropped, next));
     dropped = next;
   }
-  if (dropped === 0) return { messages: fitted, shortened, dropped };
-  const note: ConversationMessage = {
-    kind: 'user',
-    text: `[${dropped} earlier messages of this conversation are left out here: they do not fit.]`,
+  const left = fitted.slice(dropped);
+  const before = messages.slice(dropped).flatMap(resultsOf);
+  const shortened = left.flatMap(resultsOf).filter((result, at) => result !== before[at]).length;
+  if (dropped === 0) return { messages: left, shortened, dropped };
+  const note = `[${dropped} earlier messages of this conversation are left out here: they do not fit.]`;
+  return { messages: [{ kind: 'user', text: note }, ...left], shortened, dropped };
+}
+
+/**
+ * Shortens the texts in the results of a message and replaces their images. A message or result without a gain stays the
+ * same object.
+ * @param ofImage returns the text in the place of an image of this media type
+ */
+export function shortenedMessage(
+  message: ConversationMessage,
+  first: number,
+  last: number,
+  ofImage: (mimeType: string) => string,
+): ConversationMessage {
+  const shortPart = (part: ContentPart): ContentPart => {
+    const text = part.kind === 'image' ? ofImage(part.mimeType) : shortenedText(part.text, first, last);
+    return part.kind === 'text' && text === part.text ? part : { kind: 'text', text };
   };
-  const left = shortenedIn(messages, fitted, dropped);
-  return { messages: [note, ...fitted.slice(dropped)], shortened: left, dropped };
+  const before = resultsOf(message);
+  const results = before.map((result): ToolResult => {
+    const parts = result.parts.map(shortPart);
+    return parts.every((part, index) => part === result.parts[index]) ? result : { ...result, parts };
+  });
+  return results.every((result, index) => result === before[index]) ? message : { kind: 'results', results };
 }
 
-/** Returns the beginnings of turns, without the first. Everything before such a place may be dropped together. */
-function turnStarts(messages: readonly ConversationMessage[]): number[] {
-  return messages.flatMap(({ kind }, index) => (kind === 'user' && index > 0 ? [index] : []));
-}
-
-function shortenedIn(
-  before: readonly ConversationMessage[],
-  after: readonly ConversationMessage[],
-  from: number,
-): number {
-  return sum(
-    before.map((message, index) => {
-      const now = after[index];
-      if (index < from || message.kind !== 'results' || now?.kind !== 'results') return 0;
-      return message.results.filter((result, at) => result !== now.results[at]).length;
-    }),
-  );
-}
-
-/** Returns the same result if there is no gain. */
-function shortResult(result: ToolResult): ToolResult {
-  const parts = result.parts.map(shortPart);
-  return parts.every((part, index) => part === result.parts[index]) ? result : { ...result, parts };
-}
-
-function shortPart(part: ContentPart): ContentPart {
-  if (part.kind === 'image') return { kind: 'text', text: `[An image (${part.mimeType}) is left out here.]` };
-  const text = shortenedText(part.text, head, tail);
-  return text === part.text ? part : { kind: 'text', text };
-}
-
-/** Returns the beginning and the end of a long text, with a line about the missing part between them. */
 export function shortenedText(text: string, first: number, last: number): string {
   const note = (left: number): string => `\n[… ${left} of ${text.length} characters are left out here …]\n`;
   if (text.length <= first + last + note(text.length).length) return text;
@@ -141,8 +126,11 @@ function textOf(message: ConversationMessage): string {
 }
 
 function imagesIn(message: ConversationMessage): number {
-  if (message.kind !== 'results') return 0;
-  return sum(message.results.map(({ parts }) => parts.filter(({ kind }) => kind === 'image').length));
+  return resultsOf(message).flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'image')).length;
+}
+
+export function resultsOf(message: ConversationMessage): readonly ToolResult[] {
+  return message.kind === 'results' ? message.results : [];
 }
 
 function sum(numbers: readonly number[]): number {

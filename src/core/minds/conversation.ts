@@ -1,13 +1,13 @@
 /**
  * Runs one turn of a conversation: it asks the model, runs the calls of its answer in parallel, and asks again until
- * the model answers without calls (D1). `Audience` receives the visible parts as they happen. The result has the new
- * messages.
+ * the model answers without calls (D1). It knows neither the editor nor MCP, and never throws for errors of a model or
+ * a tool.
  *
- * It knows neither the editor nor MCP, and never throws for errors of a model or a tool. Invariants: tools and
- * instructions are current for each request. Every call of an answer has a result, even a refused or cancelled one, so
- * the conversation can continue after any stop. No call runs twice.
+ * Invariants: tools and instructions are current for each request. Every call of an answer has a result, even a refused
+ * or cancelled one, so the conversation can continue after any stop. No call runs twice.
  */
 import { delay, type Clock } from '../base/clock.js';
+import { unlessAborted } from '../base/events.js';
 import { messageOf } from '../base/text.js';
 import { fitToModel, type Fitted } from './budget.js';
 import type {
@@ -21,33 +21,27 @@ import type {
   ToolResult,
   ToolRunner,
 } from './model.js';
-import { failureOf, toolIn } from './modelFailures.js';
-import { nextState, started, type RunState, type StopReason } from './stopPolicy.js';
+import { afterFailure, failureOf, toolIn, type Retry, type StopReason } from './modelFailures.js';
 
-/** Shows a turn to a person. */
 export interface Audience {
   text(text: string): void;
   /** The request failed and will be sent again. `brokeOff` means that a part of its answer was shown. */
-  retrying(state: Extract<RunState, { kind: 'retrying' }>, brokeOff: boolean): void;
+  retrying(retry: Retry, brokeOff: boolean): void;
   calling(calls: readonly ToolCall[]): void;
   progress(call: ToolCall, progress: ToolCallProgress): void;
   finished(call: ToolCall, result: ToolResult): void;
-  /** Some of the conversation did not fit into the request. */
   shortened(fitted: Fitted): void;
 }
 
-/** The model's input beside the conversation. */
 export interface ModelSetup {
   readonly tools: readonly ConversationTool[];
   readonly instructions: string;
 }
 
-/** The model gets the reason of a refusal. */
 export type Permit = { readonly kind: 'allowed' } | { readonly kind: 'refused'; readonly why: string };
 
 interface Turn {
   readonly model: ConversationModel;
-  /** The conversation so far, with the question at the end. */
   readonly messages: readonly ConversationMessage[];
   readonly setup: () => ModelSetup;
   readonly runner: ToolRunner;
@@ -57,7 +51,6 @@ interface Turn {
   readonly clock: Clock;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
-  /** How many requests the turn may send. */
   readonly maxSteps: number;
   readonly signal: AbortSignal;
 }
@@ -71,7 +64,6 @@ export type TurnEnd =
 
 export interface TurnOutcome {
   readonly end: TurnEnd;
-  /** The new messages of the turn. */
   readonly messages: readonly ConversationMessage[];
 }
 
@@ -120,15 +112,17 @@ interface Answer {
 
 async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
   const { model, audience, clock, random, signal } = turn;
-  let state: RunState = started;
-  for (;;) {
+  for (let retries = 0; ; retries++) {
     let text = '';
     const calls: ToolCall[] = [];
     try {
-      for await (const part of untilAborted(model.send(request, signal), signal)) {
-        if (part.kind === 'call') {
-          calls.push(part.call);
-        } else if (part.text !== '') {
+      // A stream that ignores the signal is left.
+      const stream = model.send(request, signal)[Symbol.asyncIterator]();
+      const nextPart = (): Promise<IteratorResult<ModelPart>> => unlessAborted(stream.next(), signal);
+      for (let next = await nextPart(); next.done !== true; next = await nextPart()) {
+        const part = next.value;
+        if (part.kind === 'call') calls.push(part.call);
+        else if (part.text !== '') {
           text += part.text;
           audience.text(part.text);
         }
@@ -136,20 +130,15 @@ async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
       if (!signal.aborted) return { text, calls };
     } catch (error) {
       if (!signal.aborted) {
-        state = nextState(state, { kind: 'failed', failure: failureOf(error), now: clock.now(), chance: random() });
+        const next = afterFailure(failureOf(error), retries, random());
+        if (next.kind !== 'retry') return { text: '', calls: [], end: stopped(next, request) };
+        audience.retrying(next, text !== '');
+        text = '';
+        await delay(clock, next.delayMs, signal).catch(() => undefined);
       }
     }
     // Shown text stays. Calls that have not run will not run.
     if (signal.aborted) return { text, calls: [], end: { kind: 'cancelled' } };
-    if (state.kind === 'stopped') return { text: '', calls: [], end: stopped(state.why, request) };
-    if (state.kind !== 'retrying') throw new Error(`A failure left the conversation ${state.kind}.`);
-    audience.retrying(state, text !== '');
-    try {
-      await delay(clock, Math.max(0, state.at - clock.now()), signal);
-    } catch {
-      return { text: '', calls: [], end: { kind: 'cancelled' } };
-    }
-    state = nextState(state, { kind: 'due' });
   }
 }
 
@@ -157,7 +146,7 @@ function stopped(why: StopReason, { tools }: ModelRequest): TurnEnd {
   if (why.kind === 'exhausted' || why.kind === 'unavailable') return { kind: 'stopped', why };
   const names = tools.map(({ name }) => name);
   const tool = toolIn(why.text, names);
-  return tool === undefined ? { kind: 'stopped', why } : { kind: 'stopped', why, tool };
+  return { kind: 'stopped', why, ...(tool !== undefined && { tool }) };
 }
 
 async function carryOut(call: ToolCall, tools: readonly ConversationTool[], turn: Turn): Promise<ToolResult> {
@@ -183,29 +172,4 @@ async function carryOut(call: ToolCall, tools: readonly ConversationTool[], turn
 function failedResult(call: ToolCall, why: string): ToolResult {
   const text = `Error: ${why}`;
   return { callId: call.id, tool: call.tool, parts: [{ kind: 'text', text }], isError: true };
-}
-
-/** Leaves a stream that ignores the signal. */
-async function* untilAborted(stream: AsyncIterable<ModelPart>, signal: AbortSignal): AsyncIterable<ModelPart> {
-  const iterator = stream[Symbol.asyncIterator]();
-  let onAbort = (): void => {};
-  const aborted = new Promise<'aborted'>((resolve) => {
-    onAbort = () => resolve('aborted');
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    for (;;) {
-      const next = iterator.next();
-      const first = await Promise.race([next, aborted]);
-      if (first === 'aborted') {
-        next.catch(() => undefined); // Nobody reads the stream any more, so its error must not count as unhandled.
-        return;
-      }
-      if (first.done === true) return;
-      yield first.value;
-    }
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }

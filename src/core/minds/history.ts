@@ -1,12 +1,10 @@
 /**
- * Keeps a conversation over its turns. The editor stores a bounded record of each turn with its answer, and the
- * conversation is rebuilt from those records (D1). Everything here is pure.
- *
- * Others can write to the editor's store, so reading keeps the valid part, drops the rest, and never throws. Invariant:
- * every call has its result after reading.
+ * Keeps a conversation over its turns (D1): the editor stores a bounded record of each, and the conversation is rebuilt
+ * from them. Others can write to the editor's store, so reading keeps the valid part and never throws. Every call has
+ * its result after reading.
  */
 import { isObject } from '../base/isObject.js';
-import { shortenedText } from './budget.js';
+import { resultsOf, shortenedMessage } from './budget.js';
 import type { TurnEnd } from './conversation.js';
 import type { ContentPart, ConversationMessage, ResultFile, ToolCall, ToolResult } from './model.js';
 
@@ -14,7 +12,6 @@ export interface TurnRecord {
   readonly version: 1;
   /** The conversation's name, for its leases. */
   readonly conversation: string;
-  /** The member of the team, if any. */
   readonly member?: string;
   /** The question is first, if there was one. */
   readonly messages: readonly ConversationMessage[];
@@ -37,34 +34,21 @@ export function recordOf(record: Omit<TurnRecord, 'version'>): TurnRecord {
 }
 
 function bounded(message: ConversationMessage, limit: number): ConversationMessage {
-  if (message.kind !== 'results') return message;
-  return { kind: 'results', results: message.results.map((result) => boundedResult(result, limit)) };
+  const ofImage = (type: string): string => `[The image (${type}) was shown at that time.]`;
+  return shortenedMessage(message, (limit * 2) / 3, limit / 3, ofImage);
 }
 
-function boundedResult(result: ToolResult, limit: number): ToolResult {
-  const parts = result.parts.map((part): ContentPart => {
-    if (part.kind === 'image') return { kind: 'text', text: `[The image (${part.mimeType}) was shown at that time.]` };
-    const text = shortenedText(part.text, (limit * 2) / 3, limit / 3);
-    return text === part.text ? part : { kind: 'text', text };
-  });
-  return { ...result, parts };
-}
-
-/** A turn in the editor's store. */
 export interface PastTurn {
   readonly question: string;
   /** The answer's metadata under the key of this extension. */
   readonly record: unknown;
-  /** The visible part of the answer. */
   readonly shown: string;
 }
 
 export interface Past {
-  /** Absent if no turn has it. */
   readonly conversation: string | undefined;
   readonly member: string | undefined;
   readonly messages: readonly ConversationMessage[];
-  /** The end of the last turn, if known. */
   readonly end: TurnEnd['kind'] | undefined;
 }
 
@@ -90,9 +74,7 @@ export function pastOf(turns: readonly PastTurn[]): Past {
 
 /** Returns the files of a conversation's results. Some may no longer exist. */
 export function filesIn(messages: readonly ConversationMessage[]): ResultFile[] {
-  return messages.flatMap((message) =>
-    message.kind === 'results' ? message.results.flatMap(({ files }) => files ?? []) : [],
-  );
+  return messages.flatMap(resultsOf).flatMap(({ files }) => files ?? []);
 }
 
 const ends: readonly TurnEnd['kind'][] = ['answered', 'stepLimit', 'stopped', 'cancelled'];
@@ -121,27 +103,26 @@ function readMessage(value: unknown): ConversationMessage | undefined {
   return undefined;
 }
 
+/** True for an object whose fields have these types. */
+function has(value: unknown, types: Readonly<Record<string, string>>): value is Readonly<Record<string, unknown>> {
+  return isObject(value) && Object.entries(types).every(([key, type]) => typeof value[key] === type);
+}
+
 function isCall(value: unknown): value is ToolCall {
-  return (
-    isObject(value) && typeof value['id'] === 'string' && typeof value['tool'] === 'string' && isObject(value['input'])
-  );
+  return has(value, { id: 'string', tool: 'string' }) && isObject(value['input']);
 }
 
 function isResult(value: unknown): value is ToolResult {
-  if (!isObject(value) || typeof value['callId'] !== 'string' || typeof value['tool'] !== 'string') return false;
-  const files = value['files'];
-  if (files !== undefined && !(Array.isArray(files) && files.every(isFile))) return false;
-  return typeof value['isError'] === 'boolean' && Array.isArray(value['parts']) && value['parts'].every(isPart);
-}
-
-function isFile(value: unknown): value is ResultFile {
-  return isObject(value) && typeof value['path'] === 'string' && typeof value['isImage'] === 'boolean';
+  if (!has(value, { callId: 'string', tool: 'string', isError: 'boolean' })) return false;
+  const { parts, files = [] } = value;
+  const hasFiles = Array.isArray(files) && files.every((file) => has(file, { path: 'string', isImage: 'boolean' }));
+  return hasFiles && Array.isArray(parts) && parts.every(isPart);
 }
 
 function isPart(value: unknown): value is ContentPart {
   if (!isObject(value)) return false;
-  if (value['kind'] === 'text') return typeof value['text'] === 'string';
-  return value['kind'] === 'image' && typeof value['mimeType'] === 'string' && typeof value['base64'] === 'string';
+  if (value['kind'] === 'text') return has(value, { text: 'string' });
+  return value['kind'] === 'image' && has(value, { mimeType: 'string', base64: 'string' });
 }
 
 /** Drops calls without a result and results without a call, because providers refuse them. */
@@ -154,7 +135,7 @@ function withoutOrphans(messages: readonly ConversationMessage[]): ConversationM
       continue;
     }
     const next = messages[index + 1];
-    const results = next?.kind === 'results' ? next.results : [];
+    const results = next ? resultsOf(next) : [];
     const answered = message.calls.flatMap((call) => {
       const result = results.find(({ callId }) => callId === call.id);
       return result ? [{ call, result }] : [];

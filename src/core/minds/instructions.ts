@@ -1,7 +1,4 @@
-/**
- * Writes the instructions for the whole conversation: the member, the toolsets' own instructions, and the held
- * instances (L3). Each request has current ones.
- */
+/** Writes the current instructions for a whole conversation: the member, the toolsets, the held instances (L3). */
 
 export interface ConversationContext {
   readonly member: { readonly id: string; readonly name: string; readonly purpose: string | undefined } | undefined;
@@ -9,7 +6,6 @@ export interface ConversationContext {
   readonly toolsets: readonly { readonly id: string; readonly instructions: string | undefined }[];
   /** The granted toolsets without tools now; `why` completes "its server is …". */
   readonly deferred: readonly { readonly id: string; readonly why: string }[];
-  /** The servers with an instance for this conversation. */
   readonly held: readonly string[];
   /** The name of the tool to end an instance, if it is permitted. */
   readonly release: string | undefined;

@@ -1,7 +1,4 @@
-/**
- * A conversation needs a language model and tools. Their consumer declares both here. The shell provides them, and
- * tests have fakes.
- */
+/** The language model and the tools of a conversation. The shell provides them, and tests have fakes. */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
 /** A tool for the model, under its exact published name (D1). */
@@ -42,7 +39,6 @@ export interface ToolResult {
 }
 
 export interface ResultFile {
-  /** The absolute path. */
   readonly path: string;
   readonly isImage: boolean;
 }

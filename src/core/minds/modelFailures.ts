@@ -1,18 +1,46 @@
 /**
- * Classifies failed requests by the provider's codes and words (D4). Only a clearly temporary cause is worth another
- * attempt. A person handles everything else. The editor is not known here.
+ * Classifies failed requests by the provider's codes and words, and decides about another attempt (D4). Only a clearly
+ * temporary cause is worth one. A person handles everything else.
  */
 import { asText, escapeRegExp } from '../base/text.js';
 
 export type ModelFailure =
-  /** The provider refuses such a request, so a repetition would change nothing. */
-  | { readonly kind: 'rejected'; readonly text: string }
-  /** The model is not permitted or missing. A person can change this, or choose another. */
-  | { readonly kind: 'unavailable'; readonly text: string }
+  /**
+   * `rejected`: the provider refuses such a request, so a repetition would change nothing. `unavailable`: the model is
+   * not permitted or missing; a person can change this, or choose another.
+   */
+  | { readonly kind: 'rejected' | 'unavailable' | 'unknown'; readonly text: string }
   /** The network failed, a rate limit was hit, or the provider itself failed. */
-  | { readonly kind: 'transient'; readonly text: string; readonly retryAfterMs: number | undefined }
-  /** The cause is unknown, so there is no other attempt. */
-  | { readonly kind: 'unknown'; readonly text: string };
+  | { readonly kind: 'transient'; readonly text: string; readonly retryAfterMs: number | undefined };
+
+export type StopReason =
+  | { readonly kind: 'rejected' | 'unavailable' | 'unknown'; readonly text: string }
+  /** The cause seemed to pass, and did not. */
+  | { readonly kind: 'exhausted'; readonly text: string; readonly attempts: number };
+
+export interface Retry {
+  readonly kind: 'retry';
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly cause: string;
+}
+
+export const mostRetries = 3;
+
+/** The first retry waits for so many milliseconds; each further retry waits twice as long. */
+const firstDelayMs = 1000;
+/** A provider may ask for so many milliseconds; a longer wait is not worth it. */
+const longestWaitMs = 60_000;
+
+/** @param retries the retries of this request so far; @param chance in [0, 1), spreads the retries of conversations */
+export function afterFailure(failure: ModelFailure, retries: number, chance: number): Retry | StopReason {
+  const { kind, text } = failure;
+  if (kind !== 'transient') return { kind, text };
+  const asked = failure.retryAfterMs ?? 0;
+  if (retries >= mostRetries || asked > longestWaitMs) return { kind: 'exhausted', text, attempts: retries + 1 };
+  const backOff = firstDelayMs * 2 ** retries * (1 + chance / 4);
+  return { kind: 'retry', attempt: retries + 1, delayMs: Math.max(backOff, asked), cause: text };
+}
 
 /** Deeper causes add nothing. */
 const deepestCause = 4;
@@ -37,7 +65,6 @@ function kindByStatus(status: number | undefined, said: string): Kind | undefine
   return 'rejected';
 }
 
-/** Judges by the codes of the editor's `LanguageModelError`. */
 function kindByCode(codes: readonly string[], said: string): Kind | undefined {
   if (codes.includes('NoPermissions') || codes.includes('NotFound')) return 'unavailable';
   if (codes.includes('Blocked')) return passing.test(said) && !usedUp.test(said) ? 'transient' : 'unavailable';
@@ -84,7 +111,6 @@ interface Facts {
   readonly statuses: number[];
 }
 
-/** Gathers the texts of the error and its causes. */
 function factsOf(error: unknown): Facts {
   const facts: Facts = { texts: [], codes: [], statuses: [] };
   let current: unknown = error;
@@ -109,10 +135,7 @@ function addText(facts: Facts, text: string): void {
   if (trimmed !== '' && !facts.texts.some((earlier) => earlier.includes(trimmed))) facts.texts.push(trimmed);
 }
 
-/**
- * Returns the tool of a rejection, by the tool's name or by its index in the sent list, as in
- * `tools.3.custom.input_schema` or `tools[3].function`.
- */
+/** Returns the tool of a rejection, by its name or by its index in the sent list, as in `tools[3].function`. */
 export function toolIn(text: string, sent: readonly string[]): string | undefined {
   const named = sent.filter((name) => wholeName(name).test(text));
   // A name may be a word of the sentence, and the longest is the least likely to be one.

@@ -2,6 +2,7 @@
  * Fits tools to a provider (D3). Today every tool passes unchanged, so no guess loses one. Known refusals of the
  * provider are reported beside the tools.
  */
+import { isObject } from '../base/isObject.js';
 import type { ConversationTool } from './model.js';
 
 export interface ProjectionProblem {
@@ -16,76 +17,59 @@ interface Projection {
   readonly problems: readonly ProjectionProblem[];
 }
 
+/** Completes "accepts" for a refused tool. */
+type Refusal = (tool: ConversationTool) => string | undefined;
+
+const otherBeginning: Refusal = ({ name }) =>
+  /^[a-zA-Z_]/.test(name) ? undefined : `only tool names that begin with a letter or \`_\`, which \`${name}\` does not`;
+
+const topLevelChoice: Refusal = ({ name, inputSchema }) => {
+  const choice = ['oneOf', 'anyOf', 'allOf', 'not', 'enum'].find(
+    (keyword) => isObject(inputSchema) && inputSchema[keyword] !== undefined,
+  );
+  return choice && `no \`${choice}\` at the top of an input schema, which \`${name}\` has`;
+};
+
+const otherProperty: Refusal = ({ name, inputSchema: { properties } }) => {
+  const odd = Object.keys(isObject(properties) ? properties : {}).find((key) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(key));
+  return odd === undefined ? undefined : `no property named \`${odd}\`, which \`${name}\` has`;
+};
+
+const arrayWithoutItems: Refusal = ({ name, inputSchema }) =>
+  hasArrayWithoutItems(inputSchema, 0)
+    ? `no array without \`items\` in an input schema, which \`${name}\` has`
+    : undefined;
+
 interface ProviderRules {
-  /** The name for people. */
   readonly name: string;
   readonly vendors: RegExp;
-  readonly mostTools?: number;
-  readonly firstCharacter?: RegExp;
-  readonly propertyName?: RegExp;
-  /** This concerns `oneOf` and the like at the top level. */
-  readonly refusesTopLevelChoices?: true;
-  readonly refusesArraysWithoutItems?: true;
+  readonly mostTools: number;
+  readonly refusals: readonly Refusal[];
 }
 
 /** According to users of these providers, each of these fails the whole request. */
 const rules: readonly ProviderRules[] = [
-  { name: 'Copilot', vendors: /copilot/i, mostTools: 128, refusesArraysWithoutItems: true },
-  {
-    name: 'OpenAI',
-    vendors: /openai|azure|customoai/i,
-    mostTools: 128,
-    refusesTopLevelChoices: true,
-    refusesArraysWithoutItems: true,
-  },
-  {
-    name: 'Anthropic',
-    vendors: /anthropic|claude/i,
-    propertyName: /^[a-zA-Z0-9_.-]{1,64}$/,
-    refusesTopLevelChoices: true,
-  },
-  { name: 'Gemini', vendors: /gemini|google/i, firstCharacter: /^[a-zA-Z_]/, refusesArraysWithoutItems: true },
+  { name: 'Copilot', vendors: /copilot/i, mostTools: 128, refusals: [arrayWithoutItems] },
+  { name: 'OpenAI', vendors: /openai|azure|customoai/i, mostTools: 128, refusals: [topLevelChoice, arrayWithoutItems] },
+  { name: 'Anthropic', vendors: /anthropic|claude/i, mostTools: Infinity, refusals: [topLevelChoice, otherProperty] },
+  { name: 'Gemini', vendors: /gemini|google/i, mostTools: Infinity, refusals: [otherBeginning, arrayWithoutItems] },
 ];
 
 /** @param vendor the vendor as the editor names it */
 export function projectToolsForProvider(vendor: string, tools: readonly ConversationTool[]): Projection {
   const known = rules.filter(({ vendors }) => vendors.test(vendor));
-  return { tools, problems: known.flatMap((provider) => problemsWith(provider, tools)) };
-}
-
-function problemsWith(provider: ProviderRules, tools: readonly ConversationTool[]): ProjectionProblem[] {
-  const { name, mostTools } = provider;
-  const found: ProjectionProblem[] = [];
-  if (mostTools !== undefined && tools.length > mostTools) {
-    found.push({ message: `${name} accepts at most ${mostTools} tools in one request, not ${tools.length}.` });
-  }
-  for (const tool of tools) {
-    for (const message of refusals(provider, tool)) found.push({ tool: tool.name, message });
-  }
-  return found;
-}
-
-const choices = ['oneOf', 'anyOf', 'allOf', 'not', 'enum'] as const;
-
-function refusals(provider: ProviderRules, tool: ConversationTool): string[] {
-  const { name, firstCharacter, propertyName, refusesTopLevelChoices, refusesArraysWithoutItems } = provider;
-  const schema = tool.inputSchema as Record<string, unknown>;
-  const found: string[] = [];
-  if (firstCharacter && !firstCharacter.test(tool.name)) {
-    found.push(`${name} accepts only tool names that begin with a letter or \`_\`, which \`${tool.name}\` does not.`);
-  }
-  const choice = choices.find((keyword) => schema[keyword] !== undefined);
-  if (refusesTopLevelChoices && choice) {
-    found.push(`${name} accepts no \`${choice}\` at the top of an input schema, which \`${tool.name}\` has.`);
-  }
-  if (propertyName) {
-    const odd = Object.keys(objectIn(schema['properties'])).find((key) => !propertyName.test(key));
-    if (odd !== undefined) found.push(`${name} accepts no property named \`${odd}\`, which \`${tool.name}\` has.`);
-  }
-  if (refusesArraysWithoutItems && hasArrayWithoutItems(schema, 0)) {
-    found.push(`${name} accepts no array without \`items\` in an input schema, which \`${tool.name}\` has.`);
-  }
-  return found;
+  const problems = known.flatMap(({ name, mostTools, refusals }): ProjectionProblem[] => [
+    ...(tools.length > mostTools
+      ? [{ message: `${name} accepts at most ${mostTools} tools in one request, not ${tools.length}.` }]
+      : []),
+    ...tools.flatMap((tool) =>
+      refusals.flatMap((refusal) => {
+        const refused = refusal(tool);
+        return refused === undefined ? [] : [{ tool: tool.name, message: `${name} accepts ${refused}.` }];
+      }),
+    ),
+  ]);
+  return { tools, problems };
 }
 
 /** The content of these keywords is not a schema. */
@@ -100,8 +84,4 @@ function hasArrayWithoutItems(schema: unknown, depth: number): boolean {
   const { type, items, prefixItems } = schema as Record<string, unknown>;
   if (type === 'array' && items === undefined && prefixItems === undefined) return true;
   return Object.entries(schema).some(([key, inner]) => !values.has(key) && hasArrayWithoutItems(inner, depth + 1));
-}
-
-function objectIn(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

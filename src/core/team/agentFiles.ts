@@ -1,7 +1,6 @@
 /**
  * Members of the team as custom agents of the editor (D2): a file for each. Its `tools` names the granted toolsets as
- * the editor does. Only the grants are ours: other tools, the description and the text are the person's. Everything
- * here is pure.
+ * the editor does. Everything else in the file is the person's.
  *
  * Invariants: without a change of grants, the text stays the same. A file without our mark is never changed. `tools`
  * never names an ungranted toolset of ours.
@@ -11,7 +10,7 @@ import { asText } from '../base/text.js';
 import { EditNodes, isScalar, isSeq, spanOf } from '../yaml/editNodes.js';
 import { appendItem, applyEdits, insertion, removeItem, valueEdit } from '../yaml/edits.js';
 import { readYaml } from '../yaml/yamlTree.js';
-import { isEmpty, textOf, type MapEntry, type ValueNode } from '../yaml/valueNodes.js';
+import { isEmpty, textOf, valueIn, type MapEntry, type ValueNode } from '../yaml/valueNodes.js';
 
 export interface AgentOfMember {
   readonly id: string;
@@ -31,12 +30,10 @@ export function agentFileName(member: string): string {
 /** No match reaches over the beginning of another, so a file full of beginnings takes one pass (S2). */
 const marks = /<!-- MCP Toolsets: member (\S+); toolsets:([^<>]*?) -->/;
 
-/** Returns the member of a file, or undefined for other files. */
 export function memberOf(text: string): string | undefined {
   return marks.exec(text)?.[1];
 }
 
-/** Returns the YAML at the beginning of an agent file. */
 export function headOf(text: string): { readonly text: string; readonly start: number } | undefined {
   const head = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
   const front = head?.[1] ?? '';
@@ -90,7 +87,6 @@ function withTools(front: string, before: readonly string[], now: readonly strin
   return [edited, rewritten(front, entry, wanted)].find(isRight);
 }
 
-/** Returns the tools of a list, or of a text with commas between them. */
 function toolsOf(node: ValueNode | undefined): string[] {
   const texts = node?.kind === 'list' ? node.items.map(textOf) : textOf(node)?.split(',');
   return (texts ?? []).flatMap((text) => text?.trim() || []);
@@ -98,8 +94,7 @@ function toolsOf(node: ValueNode | undefined): string[] {
 
 function hasTools(front: string, wanted: readonly string[]): boolean {
   const { root, errors } = readYaml(front);
-  if (errors.length > 0 || root.kind !== 'map') return false;
-  return isDeepStrictEqual(toolsOf(root.entries.get('tools')?.value), wanted);
+  return errors.length === 0 && isDeepStrictEqual(toolsOf(valueIn(root, 'tools')), wanted);
 }
 
 /** Adds and removes items one by one, so the layout and the comments of the others stay. */
@@ -140,7 +135,6 @@ function setOf(item: string): string {
   return item.split('/')[0] ?? item;
 }
 
-/** Spells a toolset like the editor's references to tools. */
 export function referenceOf(toolset: string): string {
   return toolset.toLowerCase();
 }

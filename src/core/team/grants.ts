@@ -5,7 +5,6 @@
  * A configured toolset without tools is deferred, never unknown.
  */
 
-/** The file of the team in a workspace folder. */
 export const teamPath = '.minds/team.yaml';
 
 export type Grant =
@@ -20,7 +19,6 @@ export interface ConfiguredToolset {
 }
 
 interface Granted {
-  /** The toolsets in the order of `configured`. */
   readonly toolsets: readonly string[];
   readonly deferred: readonly { readonly id: string; readonly why: string }[];
   /** The named but unconfigured ids, in the order of the grants. */

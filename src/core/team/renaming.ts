@@ -2,7 +2,7 @@
 import { EditNodes } from '../yaml/editNodes.js';
 import { replaceItem, type TextEdit } from '../yaml/edits.js';
 import { readYaml } from '../yaml/yamlTree.js';
-import { textOf, type ValueNode } from '../yaml/valueNodes.js';
+import { textOf, valueIn } from '../yaml/valueNodes.js';
 import { headOf, memberOf, referenceOf } from './agentFiles.js';
 
 interface Renaming {
@@ -14,11 +14,9 @@ interface Renaming {
 export function renamedInTeam(text: string, { from, to }: Renaming): TextEdit[] {
   const nodes = EditNodes.read(text);
   const { root } = readYaml(text);
-  const at = (node: ValueNode | undefined, key: string): ValueNode | undefined =>
-    node?.kind === 'map' ? node.entries.get(key)?.value : undefined;
-  const members = at(root, 'members');
+  const members = valueIn(root, 'members');
   const holders = members?.kind === 'map' ? [...members.entries.values()].map(({ value }) => value) : [];
-  const lists = [at(root, 'member_defaults'), ...holders].map((holder) => at(holder, 'toolsets'));
+  const lists = [valueIn(root, 'member_defaults'), ...holders].map((holder) => valueIn(holder, 'toolsets'));
   // An alias repeats the same list.
   const found = new Map<number, TextEdit>();
   for (const item of lists.flatMap((list) => (list?.kind === 'list' ? list.items : []))) {
@@ -32,8 +30,7 @@ export function renamedInTeam(text: string, { from, to }: Renaming): TextEdit[] 
 /** Returns the edits of the `tools` of an agent file. A file of ours needs none, because it follows the team. */
 export function renamedInAgent(text: string, { from, to }: Renaming): TextEdit[] {
   const head = memberOf(text) === undefined ? headOf(text) : undefined;
-  const root = head && readYaml(head.text).root;
-  const tools = root?.kind === 'map' ? root.entries.get('tools')?.value : undefined;
+  const tools = valueIn(head && readYaml(head.text).root, 'tools');
   if (!head || !tools) return [];
   const { start, end } = tools.span;
   const name = from.toLowerCase();

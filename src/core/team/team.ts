@@ -5,16 +5,12 @@
  * Invariants: never throws. A refused file has an error. A bad member or grant costs itself. A member without a list
  * has the list of `member_defaults`.
  */
-import { withoutMark } from '../base/byteOrderMark.js';
 import type { Place, Problem } from '../base/problem.js';
-import { describe } from '../config/read/entryReader.js';
+import { describe, NodeReader } from '../config/read/entryReader.js';
 import { nearest } from '../base/nearest.js';
 import type { SourceText } from '../config/model.js';
-import { FilePlaces } from '../config/read/places.js';
-import { ProblemList } from '../config/read/problemList.js';
-import { duplicateKey, problem, shortened, wrongType } from '../config/problems.js';
-import { yamlProblems, yamlWarning } from '../config/read/yamlProblems.js';
-import { readYaml } from '../yaml/yamlTree.js';
+import { firstEntry, problem, shortened, wrongType } from '../config/problems.js';
+import { readYamlFile } from '../config/read/yamlProblems.js';
 import { isEmpty, textOf, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
 import { type ConfiguredToolset, type Grant, grantOf } from './grants.js';
 
@@ -25,9 +21,7 @@ export interface PlacedGrant {
 
 export interface Member {
   readonly id: string;
-  /** The name for people. By default it is the id. */
   readonly name: string;
-  /** One line about the member's purpose. */
   readonly purpose: string | undefined;
   readonly grants: readonly PlacedGrant[];
   readonly place: Place;
@@ -35,14 +29,12 @@ export interface Member {
 
 export interface Team {
   readonly file: string;
-  /** The members in file order. */
   readonly members: readonly Member[];
   /** The member for questions without a chosen member. */
   readonly spokesperson: string | undefined;
 }
 
 export interface ParsedTeam {
-  /** It is undefined if the file is refused as a whole or is not there. */
   readonly team: Team | undefined;
   readonly problems: readonly Problem[];
 }
@@ -53,86 +45,63 @@ const memberKeys = ['name', 'toolsets', 'gofor'];
 
 export function parseTeam(source: SourceText): ParsedTeam {
   if (source.text === undefined) return { team: undefined, problems: [] };
-  const text = withoutMark(source.text);
-  const places = new FilePlaces(source.file, text);
-  const reading = readYaml(text);
-  const warnings = reading.warnings.map((warning) => yamlWarning(places, warning));
-  if (reading.errors.length > 0) {
-    return { team: undefined, problems: [...yamlProblems(places, reading.errors), ...warnings] };
-  }
-  const reader = new TeamReader(places, warnings);
-  const team = reader.read(reading.root);
+  const { places, root, problems } = readYamlFile(source.file, source.text);
+  if (!root) return { team: undefined, problems };
+  const reader = new TeamReader(undefined, places);
+  for (const warning of problems) reader.note(warning);
+  const team = reader.read(root);
   return { team: team && { file: source.file, ...team }, problems: reader.whole(source.file) };
 }
 
-class TeamReader extends ProblemList {
-  constructor(
-    private readonly places: FilePlaces,
-    warnings: readonly Problem[],
-  ) {
-    super();
-    for (const warning of warnings) this.note(warning);
-  }
-
+class TeamReader extends NodeReader {
   read(root: ValueNode): Omit<Team, 'file'> | undefined {
     if (isEmpty(root)) return { members: [], spokesperson: undefined };
     const fix = 'Begin the file with `members:` and a key for each member below it.';
     if (root.kind !== 'map') {
-      this.note(wrongType({ place: this.places.visible(root.span) }, 'The file', 'a map', describe(root), fix));
-      return undefined;
+      return this.note(wrongType({ place: this.places.visible(root.span) }, 'The file', 'a map', describe(root), fix));
     }
     this.checkKeys(root, rootKeys);
     const entry = root.entries.get('members');
-    const defaults = this.defaultsOf(root.entries.get('member_defaults'));
+    const defaults = this.grantsIn(
+      this.memberTable(root.entries.get('member_defaults'), 'Write `toolsets:` with a list below it.'),
+    );
     if (!entry || isEmpty(entry.value)) return { members: [], spokesperson: undefined };
-    const members = this.map(entry, '`members`', 'Write each member as a separate key under `members:`.');
+    const members = this.map(entry, 'Write each member as a separate key under `members:`.');
     if (!members) return undefined;
     this.noteDuplicates(members);
-    const read = [...members.entries.values()].flatMap((member) => this.member(member, defaults) ?? []);
+    const read = [...members.entries.values()].flatMap((member) => this.member(member, defaults ?? []) ?? []);
     return { members: read, spokesperson: this.spokesperson(root, read) };
   }
 
   private member(entry: MapEntry, defaults: readonly PlacedGrant[]): Member | undefined {
     const place = this.places.key(entry);
-    if (!idRule.test(entry.key)) {
-      this.note(memberIdInvalid(place, entry.key));
-      return undefined;
-    }
+    if (!idRule.test(entry.key)) return this.note(memberIdInvalid(place, entry.key));
     const nobody = { id: entry.key, name: entry.key, purpose: undefined, grants: defaults, place };
     if (isEmpty(entry.value)) return nobody;
-    const table = this.map(entry, `Member \`${entry.key}\``, `Write its keys below \`${entry.key}:\`.`);
+    const table = this.memberTable(entry, `Write its keys below \`${entry.key}:\`.`, `Member \`${entry.key}\``);
     if (!table) return undefined;
-    this.noteDuplicates(table);
-    this.checkKeys(table, memberKeys);
-    const toolsets = table.entries.get('toolsets');
-    const name = wordOf(table.entries.get('name')?.value);
     return {
       ...nobody,
-      name: name ?? entry.key,
+      name: wordOf(table.entries.get('name')?.value) ?? entry.key,
       purpose: lineOf(table.entries.get('gofor')?.value),
-      grants: toolsets ? this.grants(toolsets) : defaults,
+      grants: this.grantsIn(table) ?? defaults,
     };
   }
 
-  private defaultsOf(entry: MapEntry | undefined): readonly PlacedGrant[] {
-    if (!entry || isEmpty(entry.value)) return [];
-    const table = this.map(entry, '`member_defaults`', 'Write `toolsets:` with a list below it.');
-    if (!table) return [];
+  /** @param what names the table in a problem */
+  private memberTable(entry: MapEntry | undefined, fix: string, what?: string): MapNode | undefined {
+    const table = this.map(entry, fix, describe, what);
+    if (!table) return undefined;
     this.noteDuplicates(table);
     this.checkKeys(table, memberKeys);
-    const toolsets = table.entries.get('toolsets');
-    return toolsets ? this.grants(toolsets) : [];
+    return table;
   }
 
-  private grants(entry: MapEntry): readonly PlacedGrant[] {
-    if (isEmpty(entry.value)) return [];
+  private grantsIn(table: MapNode | undefined): readonly PlacedGrant[] | undefined {
+    const entry = table?.entries.get('toolsets');
+    if (!entry) return undefined;
     const fix = 'Write a list of toolset ids, for example `toolsets: [browser, files]`.';
-    if (entry.value.kind !== 'list') {
-      const found = describe(entry.value);
-      this.note(wrongType({ place: this.places.value(entry) }, '`toolsets`', 'a list', found, fix));
-      return [];
-    }
-    const grants = entry.value.items.flatMap((item): PlacedGrant[] => {
+    const grants = (this.list(entry, fix)?.items ?? []).flatMap((item): PlacedGrant[] => {
       const place = this.places.item(entry, item);
       const text = wordOf(item);
       const grant = text === undefined ? undefined : grantOf(text);
@@ -156,20 +125,7 @@ class TeamReader extends ProblemList {
     const id = wordOf(entry.value) ?? '';
     if (members.some((member) => member.id === id)) return id;
     const ids = members.map((member) => member.id);
-    this.note(memberUnknown(this.places.value(entry), id, nearest(id, ids)));
-    return undefined;
-  }
-
-  private map(entry: MapEntry, what: string, fix: string): MapNode | undefined {
-    if (entry.value.kind === 'map') return entry.value;
-    this.note(wrongType({ place: this.places.value(entry) }, what, 'a map', describe(entry.value), fix));
-    return undefined;
-  }
-
-  private noteDuplicates(table: MapNode): void {
-    for (const { first, again } of table.duplicates) {
-      this.note(duplicateKey({ place: this.places.key(again) }, again.key, this.places.key(first)));
-    }
+    return this.note(memberUnknown(this.places.value(entry), id, nearest(id, ids)));
   }
 
   /** Only misspelt keys of ours are reported, because the file has keys for other programs too. */
@@ -205,8 +161,6 @@ function lineOf(node: ValueNode | undefined): string | undefined {
   return line === '' ? undefined : line.slice(0, 1000);
 }
 
-// The problems of team files: one factory for each code, and problems against the present configuration.
-
 function memberIdInvalid(place: Place, id: string): Problem {
   const message = `Member id \`${shortened(id)}\` may hold only ASCII letters, digits, \`_\` and \`-\`, 1 to 64 of them.`;
   return problem('member-id-invalid', 'error', { place }, message, 'Rename the member; `name:` may be any text.');
@@ -220,8 +174,7 @@ function memberUnknown(place: Place, id: string, meant: string | undefined): Pro
 
 function memberInOtherFolder(place: Place, id: string, first: Place): Problem {
   const message = `Member \`${id}\` is already in \`${first.file}\`; this entry is left out.`;
-  const related = [{ message: 'The first entry is here.', place: first }];
-  return problem('member-in-other-folder', 'error', { place }, message, 'Rename one of the two.', related);
+  return problem('member-in-other-folder', 'error', { place }, message, 'Rename one of the two.', firstEntry(first));
 }
 
 function keyMisspelt(place: Place, key: string, meant: string): Problem {
@@ -254,10 +207,7 @@ function toolsetDeferred(place: Place, { id, down }: ConfiguredToolset): Problem
   return problem('toolset-deferred', 'information', { place }, message, fix);
 }
 
-/**
- * Makes a problem at each grant of a missing toolset.
- * @param passing toolsets with starting servers; they cause no problem
- */
+/** A problem at each grant of a missing toolset. @param passing toolsets with starting servers cause no problem */
 export function grantProblems(
   teams: readonly Team[],
   configured: readonly ConfiguredToolset[],

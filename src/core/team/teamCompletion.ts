@@ -1,16 +1,11 @@
-/**
- * Completes keys, toolset ids and members in `.minds/team.yaml` (D2). It reads the sketch of the text, so it works in
- * broken YAML too. Everything here is pure.
- */
-import { sketch, type Sketch } from '../yaml/sketch.js';
-import type { SketchPath } from '../yaml/sketch.js';
+/** Completes keys, toolset ids and members in `.minds/team.yaml` (D2), by its sketch, so broken YAML works too. */
+import { sketch, type Sketch, type SketchPath } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
 
 export interface TeamSuggestion {
   readonly label: string;
   readonly insert: string;
   readonly detail: string;
-  /** The span to replace. */
   readonly span: Span;
 }
 
@@ -54,7 +49,7 @@ function keysAt(path: SketchPath, complete: boolean): Draft[] {
 
 function valuesAt(path: SketchPath, read: Sketch, toolsets: readonly KnownToolset[]): Draft[] {
   if (path.length === 1 && path[0] === 'default_responder') {
-    const members = read.boxes.get(JSON.stringify(['members']))?.entries ?? [];
+    const members = read.box(['members'])?.entries ?? [];
     return members.map(({ key }) => ({ label: key, insert: key, detail: 'a member' }));
   }
   const at = path.indexOf('toolsets');

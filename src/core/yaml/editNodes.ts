@@ -7,8 +7,7 @@
 import { isAlias, isMap, isPair, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { asText } from '../base/text.js';
 import { lineEnd, nextLine, type Span } from './textPositions.js';
-import { resolveAliases } from './yamlAliases.js';
-import { composeYaml, spanOf } from './yamlDocument.js';
+import { readDocument, spanOf } from './yamlDocument.js';
 
 export type Collection = YAMLMap | YAMLSeq;
 
@@ -33,24 +32,30 @@ export class EditNodes {
 
   /** @param text has no byte order mark. Returns undefined for a text with errors. */
   static read(text: string): EditNodes | undefined {
-    const { errors, contents } = composeYaml(text.replace(/\r(?!\n)/g, '\n'));
-    if (errors.length > 0 || (contents !== null && resolveAliases(contents).errors.length > 0)) return undefined;
-    return new EditNodes(text, contents);
+    const { errors, contents } = readDocument(text);
+    return errors.length > 0 ? undefined : new EditNodes(text, contents);
   }
 
   get lineBreak(): string {
     return /\r\n|\r|\n/.exec(this.text)?.[0] ?? '\n';
   }
 
-  /** Returns the pair with a key at this offset. */
   pairAt(offset: number): PairPlace | undefined {
-    this.pairsByStart ??= this.indexed();
+    if (!this.pairsByStart) {
+      this.pairsByStart = new Map();
+      for (const map of this.collections(this.root).filter(isMap)) {
+        for (const [index, pair] of map.items.entries()) {
+          const start = spanOf(pair.key)?.start;
+          if (start !== undefined) this.pairsByStart.set(start, { map, index, pair });
+        }
+      }
+    }
     return this.pairsByStart.get(offset);
   }
 
   /** Returns the list item at this offset. A map in block style begins with its first key. */
   itemAt(offset: number): ItemPlace | undefined {
-    for (const list of this.lists(this.root)) {
+    for (const list of this.collections(this.root).filter(isSeq)) {
       const index = list.items.findIndex((item) => spanOf(item)?.start === offset);
       if (index >= 0) return { list, index };
     }
@@ -65,7 +70,6 @@ export class EditNodes {
     return pair ? { map, index, pair } : undefined;
   }
 
-  /** Returns the beginning of a node, with its anchor and tag. */
   startOf(node: unknown): number {
     const start = spanOf(node)?.start ?? 0;
     const { anchor, tag } = node as { anchor?: string; tag?: string };
@@ -92,8 +96,8 @@ export class EditNodes {
     return end;
   }
 
-  pairSpan({ key, value }: Pair): Span {
-    const pair = { key, value } as Pair;
+  pairSpan(pair: Pair): Span {
+    const { key, value } = pair;
     return { start: this.startOf(key), end: isEmptyValue(value) ? this.afterColon(pair) : this.endOf(value) };
   }
 
@@ -110,12 +114,10 @@ export class EditNodes {
     return at;
   }
 
-  /** The offset before the line break. */
   lineEnd(offset: number): number {
     return lineEnd(this.text, offset);
   }
 
-  /** The beginning of the line below, or the end of the text. */
   nextLine(offset: number): number {
     return Math.min(nextLine(this.text, this.lineEnd(offset)), this.text.length);
   }
@@ -129,35 +131,20 @@ export class EditNodes {
     return this.text.slice(this.lineStart(offset), offset).trim() === '';
   }
 
-  /** The first offset after blanks, line breaks and comments. */
+  /** The dash of a list item, if it begins its line. */
+  dashBefore(item: number): number | undefined {
+    const dash = this.text.lastIndexOf('-', item - 1);
+    return dash >= 0 && this.beginsLine(dash) ? dash : undefined;
+  }
+
   skipBlank(offset: number): number {
     return offset + (/^(?:\s+|#[^\r\n]*)*/.exec(this.text.slice(offset))?.[0].length ?? 0);
   }
 
-  private indexed(): Map<number, PairPlace> {
-    const found = new Map<number, PairPlace>();
-    for (const place of this.pairs(this.root)) {
-      const start = spanOf(place.pair.key)?.start;
-      if (start !== undefined && !found.has(start)) found.set(start, place);
-    }
-    return found;
-  }
-
-  private *pairs(node: unknown): Generator<PairPlace> {
-    if (isSeq(node)) for (const item of node.items) yield* this.pairs(item);
-    if (!isMap(node)) return;
-    for (const [index, pair] of node.items.entries()) {
-      yield { map: node, index, pair };
-      yield* this.pairs(pair.value);
-    }
-  }
-
-  private *lists(node: unknown): Generator<YAMLSeq> {
-    if (isSeq(node)) {
-      yield node;
-      for (const item of node.items) yield* this.lists(item);
-    }
-    if (isMap(node)) for (const pair of node.items) yield* this.lists(pair.value);
+  private collections(node: unknown): Collection[] {
+    if (!isMap(node) && !isSeq(node)) return [];
+    const items: readonly unknown[] = node.items;
+    return [node, ...items.flatMap((item) => this.collections(isPair(item) ? item.value : item))];
   }
 }
 
@@ -166,7 +153,6 @@ export function isAnchored(node: unknown): boolean {
   return typeof node === 'object' && node !== null && 'anchor' in node && node.anchor !== undefined;
 }
 
-/** True if the value is not written. */
 export function isEmptyValue(value: unknown): boolean {
   return value === null || (isScalar(value) && value.value === null && (value.source ?? '') === '');
 }

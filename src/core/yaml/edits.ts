@@ -5,20 +5,17 @@
  * Invariants: edits of one answer do not overlap. All offsets are of the original text. The edited text is YAML with
  * the intended meaning. An anchor is never removed, because an alias may need it.
  */
+import { isAlias, isMap, isPair, isScalar, isSeq } from 'yaml';
 import {
   endsInBlockScalar,
-  isAlias,
   isBlockScalar,
   isEmptyValue,
-  isMap,
-  isScalar,
-  isSeq,
-  spanOf,
   type Collection,
   type EditNodes,
   type PairPlace,
 } from './editNodes.js';
 import type { Span } from './textPositions.js';
+import { spanOf } from './yamlDocument.js';
 
 export interface TextEdit {
   /** The span is empty for an insertion. */
@@ -37,6 +34,16 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   return result;
 }
 
+export function difference(before: string, after: string): TextEdit[] {
+  if (before === after) return [];
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before[start] === after[start]) start++;
+  let rest = 0;
+  while (rest < most - start && before.at(-1 - rest) === after.at(-1 - rest)) rest++;
+  return [{ span: { start, end: before.length - rest }, text: after.slice(start, after.length - rest) }];
+}
+
 export function withoutOverlaps(edits: readonly TextEdit[]): TextEdit[] {
   const kept: TextEdit[] = [];
   for (const edit of edits) {
@@ -49,7 +56,6 @@ export function withoutOverlaps(edits: readonly TextEdit[]): TextEdit[] {
   return kept;
 }
 
-/** Writes a text as a YAML scalar, in the given quotes. */
 export function scalarText(value: string, quote: "'" | '"' | '' = ''): string {
   if (quote === '"') return JSON.stringify(value);
   const plain =
@@ -59,10 +65,18 @@ export function scalarText(value: string, quote: "'" | '"' | '' = ''): string {
 }
 
 export function renameKey(nodes: EditNodes, keyStart: number, name: string): Edits {
-  const key = nodes.pairAt(keyStart)?.pair.key;
-  const span = spanOf(key);
-  if (!isScalar(key) || !span || isBlockScalar(key)) return undefined;
-  return [{ span, text: scalarText(name, quoteOf(key)) }];
+  return scalarEdit(nodes.pairAt(keyStart)?.pair.key, name);
+}
+
+export function replaceItem(nodes: EditNodes, itemStart: number, value: string): Edits {
+  const place = nodes.itemAt(itemStart);
+  return scalarEdit(place?.list.items[place.index], value);
+}
+
+/** Keeps the quotes. */
+function scalarEdit(node: unknown, text: string): Edits {
+  const span = spanOf(node);
+  return isScalar(node) && span && !isBlockScalar(node) ? [{ span, text: textLike(node, text) }] : undefined;
 }
 
 /** Replaces the scalar or alias at a key. A `text` keeps its quotes. `raw` is written as given. */
@@ -72,15 +86,6 @@ export function replaceValue(nodes: EditNodes, keyStart: number, value: string, 
   return valueEdit(nodes, { pair }, isScalar(pair.value) && kind === 'text' ? textLike(pair.value, value) : value);
 }
 
-export function replaceItem(nodes: EditNodes, itemStart: number, value: string): Edits {
-  const place = nodes.itemAt(itemStart);
-  const item: unknown = place?.list.items[place.index];
-  const span = spanOf(item);
-  if (!isScalar(item) || !span || isBlockScalar(item)) return undefined;
-  return [{ span, text: textLike(item, value) }];
-}
-
-/** Removes the list item at an offset, even the last one. */
 export function removeItem(nodes: EditNodes, itemStart: number): Edits {
   const place = nodes.itemAt(itemStart);
   if (!place) return undefined;
@@ -88,13 +93,11 @@ export function removeItem(nodes: EditNodes, itemStart: number): Edits {
   const item: unknown = list.items[index];
   const span = { start: nodes.startOf(item), end: nodes.endOf(item) };
   if (list.flow) return removeInFlow(nodes, list, index, span);
-  const dash = nodes.text.lastIndexOf('-', span.start - 1);
-  const between = nodes.text.slice(dash + 1, span.start);
-  if (dash < 0 || between.trim() !== '' || !nodes.beginsLine(dash)) return undefined;
+  const dash = nodes.dashBefore(span.start);
+  if (dash === undefined || nodes.text.slice(dash + 1, span.start).trim() !== '') return undefined;
   return removeLines(nodes, dash, span.end);
 }
 
-/** Removes a key with its value. */
 export function removeKey(nodes: EditNodes, keyStart: number): Edits {
   const place = nodes.pairAt(keyStart);
   if (!place) return undefined;
@@ -137,9 +140,8 @@ export function appendItem(nodes: EditNodes, list: unknown, ...values: readonly 
     return [insertion(at, values.map((value) => `, ${value}`).join(''))];
   }
   if (last === undefined || endsInBlockScalar(list)) return undefined;
-  const first = nodes.startOf(list.items[0]);
-  const dash = nodes.text.lastIndexOf('-', first - 1);
-  if (dash < 0 || !nodes.beginsLine(dash)) return undefined;
+  const dash = nodes.dashBefore(nodes.startOf(list.items[0]));
+  if (dash === undefined) return undefined;
   const before = `${nodes.lineBreak}${indentation(nodes, dash)}- `;
   return [insertion(nodes.lineEnd(nodes.endOf(last)), values.map((value) => before + value).join(''))];
 }
@@ -155,8 +157,8 @@ export function prependItems(nodes: EditNodes, place: Pick<PairPlace, 'pair'>, v
     const at = first === undefined ? (spanOf(list)?.start ?? 0) + 1 : nodes.startOf(first);
     return [insertion(at, values.join(', ') + rest)];
   }
-  const dash = nodes.text.lastIndexOf('-', nodes.startOf(first) - 1);
-  if (dash < 0 || !nodes.beginsLine(dash)) return undefined;
+  const dash = nodes.dashBefore(nodes.startOf(first));
+  if (dash === undefined) return undefined;
   const indent = indentation(nodes, dash);
   return [insertion(dash, values.map((value) => `- ${value}${nodes.lineBreak}${indent}`).join(''))];
 }
@@ -201,7 +203,6 @@ function textLike(node: { type?: string | null | undefined }, value: string): st
   return scalarText(value, quoteOf(node));
 }
 
-/** Removes whole lines, with the comment at the end of the last one. */
 function removeLines(nodes: EditNodes, start: number, end: number): Edits {
   const rest = nodes.text.slice(end, nodes.lineEnd(end)).trim();
   if ((rest !== '' && !rest.startsWith('#')) || hasAnchor(nodes.text.slice(start, end))) return undefined;
@@ -226,7 +227,7 @@ function removeInFlow(nodes: EditNodes, collection: Collection, index: number, s
   }
   const before: unknown = collection.items[index - 1];
   if (before === undefined) return [{ span, text: '' }];
-  const beforeEnd = isPairLike(before) ? nodes.pairSpan(before).end : nodes.endOf(before);
+  const beforeEnd = isPair(before) ? nodes.pairSpan(before).end : nodes.endOf(before);
   const start = nodes.skipBlank(beforeEnd);
   if (nodes.text[start] !== ',') return undefined;
   if (nodes.text.slice(start + 1, span.start).trim() === '') return [{ span: { start, end: span.end }, text: '' }];
@@ -234,10 +235,6 @@ function removeInFlow(nodes: EditNodes, collection: Collection, index: number, s
     { span: { start, end: start + 1 }, text: '' },
     { span, text: '' },
   ];
-}
-
-function isPairLike(node: unknown): node is PairPlace['pair'] {
-  return typeof node === 'object' && node !== null && 'key' in node && 'value' in node;
 }
 
 function hasAnchor(text: string): boolean {

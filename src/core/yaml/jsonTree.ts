@@ -9,7 +9,6 @@ import { deepestNesting } from './yamlDocument.js';
 import { emptyNode, type MapEntry, type MapNode, type ValueNode } from './valueNodes.js';
 
 interface JsonError {
-  /** A phrase for the mistake, such as `a comma is missing`. */
   readonly what: string;
   readonly span: Span;
 }
@@ -101,7 +100,6 @@ function spanOf({ offset, length }: Node): Span {
   return { start: offset, end: offset + length };
 }
 
-/** Returns the offset of the following comma, perhaps behind comments. */
 export function commaBehind(text: string, end: number): number | undefined {
   const scanner = createScanner(text, true);
   scanner.setPosition(end);

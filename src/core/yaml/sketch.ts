@@ -1,11 +1,9 @@
 /**
  * A tolerant reading of YAML text, complete or half-typed: the keys of each map, and the possible input at a place. It
- * goes line by line and bracket by bracket, so an error costs only its own place. It serves completion, outline and
- * lenses; `yamlTree` reads the meaning of a file. The library's lexer would join the lines below to an open quote, or
- * to a word without its colon.
+ * goes line by line and bracket by bracket, so an error costs only its own place. The library's lexer would join the
+ * lines below to an open quote, or to a word without its colon.
  *
- * Invariants: never throws, is linear, does not recurse. It understands block style, flow style, comments, quotes,
- * anchors, aliases and block texts, but not explicit keys (`? key`).
+ * Invariants: never throws, is linear, does not recurse. It does not understand explicit keys (`? key`).
  */
 import { lineEnd, nextLine, type Span } from './textPositions.js';
 
@@ -16,27 +14,22 @@ export interface SketchEntry {
   readonly keySpan: Span;
   /** The text behind the colon on its line, without quotes. It is empty if a map, a list or nothing follows. */
   text: string;
-  /** The end of the entry with its content. */
   end: number;
   child: SketchBox | undefined;
 }
 
-/** A map or a list. */
 export interface SketchBox {
   readonly kind: 'map' | 'list';
   readonly flow: boolean;
   /** The column of its keys or dashes; in flow style the column of its line. */
   readonly indent: number;
   readonly path: SketchPath;
-  /** The entries of a map so far. */
   readonly entries: SketchEntry[];
   /** The number of items so far, with the current one. */
   items: number;
 }
 
-/** A place for input. */
 export interface Slot {
-  /** The text to replace, with its quotes. */
   readonly span: Span;
   readonly role: 'key' | 'value';
   /** The path of the map for a key, and of the value itself for a value. */
@@ -45,7 +38,6 @@ export interface Slot {
   readonly flow: boolean;
   /** True if a blank separates the place from the colon, because a value needs it. */
   readonly spaced: boolean;
-  /** True if the key already has its colon. */
   readonly complete: boolean;
 }
 
@@ -57,9 +49,8 @@ interface Word extends Span {
 type Place = Span & Partial<Word>;
 type FlowOwner = { readonly entry: SketchEntry | undefined };
 
-export const pathKey = (path: SketchPath): string => JSON.stringify(path);
+const pathKey = (path: SketchPath): string => JSON.stringify(path);
 
-/** @param cursor the offset of the input */
 export function sketch(text: string, cursor = -1): Sketch {
   return new Sketch(text, cursor);
 }
@@ -84,12 +75,11 @@ const flowSign = /[{}[\],]/y;
 const flowGap = /[ \t]+|(?<=[\s,[{])#[^\r\n]*/y;
 
 export class Sketch {
-  readonly boxes = new Map<string, SketchBox>();
+  private readonly boxes = new Map<string, SketchBox>();
   /** The path of each anchor and of each use of an alias. */
   readonly anchors = new Map<string, SketchPath>();
   readonly aliases: { readonly name: string; readonly path: SketchPath }[] = [];
   slot: Slot | undefined;
-  /** The open maps and lists, the outermost first. */
   private readonly stack: SketchBox[] = [];
   private at = 0;
   /** The end of the last word or bracket. Closing parts end here. */
@@ -105,7 +95,11 @@ export class Sketch {
   }
 
   get root(): SketchBox | undefined {
-    return this.boxes.get('[]');
+    return this.box([]);
+  }
+
+  box(path: SketchPath): SketchBox | undefined {
+    return this.boxes.get(pathKey(path));
   }
 
   private line(): void {
@@ -122,7 +116,6 @@ export class Sketch {
     this.at = nextLine(this.text, lineEnd(this.text, this.at));
   }
 
-  /** Reads dashes, then a key with its value, or a value. */
   private content(start: number): void {
     let item: SketchBox | undefined;
     let column = this.at - start;
@@ -149,7 +142,6 @@ export class Sketch {
     this.value('value', this.next(map), column, this.at, entry);
   }
 
-  /** Returns the open map or list with this column, or a new one. */
   private block(kind: SketchBox['kind'], column: number, inItem = false): SketchBox {
     const isOver = (box: SketchBox): boolean => {
       if (box.indent !== column || box.kind === kind) return box.indent > column;
@@ -162,10 +154,7 @@ export class Sketch {
     return this.open(kind, column, top ? this.next(top) : []);
   }
 
-  /**
-   * Returns the path of the map for a key at a column: the map with this column, or a new one below a key without a
-   * value.
-   */
+  /** The path of the map for a key at a column: the map with this column, or a new one below a key without a value. */
   private keyPath(column: number, isBlank: boolean): SketchPath | undefined {
     const holds = ({ indent, kind }: SketchBox): boolean =>
       indent < column || (indent === column && (kind === 'map' || !isBlank));
@@ -216,7 +205,6 @@ export class Sketch {
     const outer = stack.length;
     let next = path;
     let entry = owner;
-    // The place of the next key or value begins here.
     let gap = this.at;
     const note = (word: Place = { start: this.at, end: this.at }, complete = false): void => {
       const box = stack.length > outer ? stack.at(-1) : undefined;
@@ -301,7 +289,6 @@ export class Sketch {
     return entry;
   }
 
-  /** Takes a word as the value at a path. */
   private finish({ text, quote, end }: Word, path: SketchPath, entry: SketchEntry | undefined): void {
     if (!quote && text.startsWith('*')) this.aliases.push({ name: text.slice(1), path });
     if (entry) entry.text = text;
@@ -312,16 +299,12 @@ export class Sketch {
     if (mark.startsWith('&')) this.anchors.set(mark.slice(1), path);
   }
 
-  /** Returns the path of the newest entry or item of a box. */
   private next(box: SketchBox): SketchPath {
     const key = box.kind === 'list' ? box.items - 1 : (box.entries.at(-1)?.key ?? '');
     return box.path.length >= deepest ? box.path : [...box.path, key];
   }
 
-  /**
-   * Takes the place as the cursor's if the cursor is there.
-   * @param before the first offset for the cursor to count as this place
-   */
+  /** Takes the cursor's place. @param before the first offset for the cursor to count as this place */
   private note(role: Slot['role'], path: SketchPath, word: Place, before = word.start, complete = false): void {
     const { cursor, text } = this;
     const { start, end, quote = '' } = word;
@@ -346,12 +329,10 @@ export class Sketch {
     return { start, end: start + raw.length, quote, text: quote ? unquoted(raw) : raw };
   }
 
-  /** True at the end of a line and at a comment. */
   private isLineOver(): boolean {
     return /[#\r\n]/.test(this.text[this.at] ?? '\n');
   }
 
-  /** Goes behind the match, and returns it. */
   private take(pattern: RegExp): string {
     const { at } = this;
     pattern.lastIndex = at;

@@ -1,8 +1,6 @@
 /**
  * Turns offsets of a text into the editor's positions, and back. Lines end with LF, CRLF or a lone CR, as in the
- * editor.
- *
- * Invariant: a position is always inside the text, and never inside a line break.
+ * editor. A position is always inside the text, and never inside a line break.
  */
 import type { Position, Range } from '../base/problem.js';
 
@@ -26,7 +24,6 @@ export class TextPositions {
     return { start, end: backwards ? start : end };
   }
 
-  /** Returns an offset within the text, whatever the position. */
   offset({ line, character }: Position): number {
     const start = this.starts[line];
     return start === undefined ? this.text.length : Math.min(start + character, this.text.length);
@@ -52,7 +49,6 @@ export class TextPositions {
   }
 }
 
-/** Returns the end of the line around an offset, before its line break. */
 export function lineEnd(text: string, offset: number): number {
   let end = offset;
   while (end < text.length && text[end] !== '\n' && text[end] !== '\r') end++;

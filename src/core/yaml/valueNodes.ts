@@ -30,11 +30,9 @@ export interface MapEntry {
 
 export interface MapNode {
   readonly kind: 'map';
-  /** The entries in the order written, with merge keys applied. */
   readonly entries: ReadonlyMap<string, MapEntry>;
   /** Keys written twice in one map. `entries` has the first. */
   readonly duplicates: readonly { readonly first: MapEntry; readonly again: MapEntry }[];
-  /** The values of `<<` that are not maps. */
   readonly badMerges: readonly ValueNode[];
   readonly span: Span;
 }
@@ -54,6 +52,10 @@ export function isEmpty(node: ValueNode): boolean {
 export function textOf(node: ValueNode | undefined): string | undefined {
   if (node?.kind !== 'scalar' || node.value === null) return undefined;
   return typeof node.value === 'string' ? node.value : node.source;
+}
+
+export function valueIn(node: ValueNode | undefined, ...keys: readonly string[]): ValueNode | undefined {
+  return keys.reduce((map, key) => (map?.kind === 'map' ? map.entries.get(key)?.value : undefined), node);
 }
 
 export function plainValue(node: ValueNode): unknown {

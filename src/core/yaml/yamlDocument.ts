@@ -1,46 +1,43 @@
 /**
- * Reads a text into the YAML library's nodes. A file is one document. Anything unusable in the text is an error.
+ * Reads a text into the YAML library's nodes. Anything unusable is an error: a mistake of syntax, an alias without an
+ * anchor above it and outside itself, and too large an expansion of aliases ("billion laughs").
  *
  * Invariants: never throws. Nodes are nested to a bounded depth, so later steps may recurse.
  */
-import { Composer, Lexer, Parser, type CST, type YAMLError as LibraryError } from 'yaml';
+import { Composer, Lexer, Parser, isAlias, isMap, isPair, isScalar, isSeq } from 'yaml';
+import type { Alias, CST, YAMLError as LibraryError } from 'yaml';
 import { messageOf } from '../base/text.js';
 import type { Span } from './textPositions.js';
 
-/** The reasons why a text cannot be used as YAML. */
 export type YamlError =
   | { readonly kind: 'syntax'; readonly id: string; readonly message: string; readonly span: Span }
   | { readonly kind: 'severalDocuments'; readonly span: Span }
   | { readonly kind: 'aliasUnknown'; readonly name: string; readonly known: readonly string[]; readonly span: Span }
   | { readonly kind: 'aliasOfItself'; readonly name: string; readonly span: Span }
+  | { readonly kind: TooMuch; readonly limit: number; readonly span: Span }
   | {
       readonly kind: 'aliasesTooMany';
-      readonly limit: number;
       readonly of: 'characters' | 'nodes';
+      readonly limit: number;
       readonly span: Span;
-    }
-  | { readonly kind: 'aliasesTooDeep'; readonly limit: number; readonly span: Span }
-  | { readonly kind: 'nestedTooDeep'; readonly limit: number; readonly span: Span }
-  | { readonly kind: 'tokensTooMany'; readonly limit: number; readonly span: Span };
+    };
 
-interface ComposedYaml {
-  /** Empty if each node is well-formed. Aliases are not checked. */
+type TooMuch = 'aliasesTooDeep' | 'nestedTooDeep' | 'tokensTooMany';
+
+interface YamlDocument {
   readonly errors: readonly YamlError[];
   readonly warnings: readonly YamlError[];
-  /** The root node, or null. */
+  /** The root node. It is null for an empty text and for one with errors. */
   readonly contents: unknown;
+  readonly targets: ReadonlyMap<Alias, unknown>;
 }
 
-/** The deepest nesting of lists and maps. */
 export const deepestNesting = 64;
 
 /** The highest stack of the parser. It has one entry for each level and a few more. */
 const deepestStack = 4 * deepestNesting;
 
-/**
- * Tokens, not characters, show the cost of a text: a mebibyte of brackets would take seconds. A line `- name` has five,
- * with the line break.
- */
+/** Tokens, not characters, show the cost of a text: a mebibyte of brackets would take seconds. */
 const mostTokens = 100_000;
 
 const options = {
@@ -53,59 +50,141 @@ const options = {
   logLevel: 'error',
 } as const;
 
-export function composeYaml(source: string): ComposedYaml {
+/** @param text without a byte order mark */
+export function readDocument(text: string): YamlDocument {
   // The library makes an `Error` of each mistake, and the stack of it takes most of the time.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {
-    return compose(source);
+    // A lone CR is a line break in YAML 1.2 and none in the library; the replacement keeps every offset.
+    const composed = compose(text.replace(/\r(?!\n)/g, '\n'));
+    const { targets, errors } = resolveAliases(composed.contents);
+    return errors.length > 0 ? { ...composed, errors, contents: null } : { ...composed, targets };
   } catch (error) {
-    const message = messageOf(error);
-    return failed({ kind: 'syntax', id: 'IMPOSSIBLE', message, span: { start: 0, end: 0 } });
+    return failed({ kind: 'syntax', id: 'IMPOSSIBLE', message: messageOf(error), span: nowhere });
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
+const noTargets: YamlDocument['targets'] = new Map();
+
 /**
  * Composing recurses, and a nearly full stack can end the whole process (V8 gives up inside a regular expression, past
  * any catch). So the nesting is bounded while the lexer makes tokens, because it does not recurse.
  */
-function compose(source: string): ComposedYaml {
+function compose(source: string): YamlDocument {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
+  const tooMuch = (kind: TooMuch, limit: number): YamlDocument =>
+    failed({ kind, limit, span: { start: parser.offset, end: parser.offset + 1 } });
   let left = mostTokens;
   for (const lexeme of new Lexer().lex(source)) {
-    if (left-- === 0) {
-      const span = { start: parser.offset, end: parser.offset + 1 };
-      return failed({ kind: 'tokensTooMany', limit: mostTokens, span });
-    }
+    if (left-- === 0) return tooMuch('tokensTooMany', mostTokens);
     for (const token of parser.next(lexeme)) tokens.push(token);
-    if (parser.stack.length <= deepestStack) continue;
-    const span = { start: parser.offset, end: parser.offset + 1 };
-    return failed({ kind: 'nestedTooDeep', limit: deepestNesting, span });
+    if (parser.stack.length > deepestStack) return tooMuch('nestedTooDeep', deepestNesting);
   }
   for (const token of parser.end()) tokens.push(token);
   const [document, second] = new Composer(options).compose(tokens, true, source.length);
   if (second) return failed({ kind: 'severalDocuments', span: { start: second.range[0], end: second.range[1] } });
-  if (!document) return { errors: [], warnings: [], contents: null };
-  return {
-    errors: document.errors.map(toError),
-    warnings: document.warnings.map(toError),
-    contents: document.contents,
-  };
+  const [errors, warnings] = [document?.errors ?? [], document?.warnings ?? []].map((found) => found.map(toError));
+  const contents = errors?.length === 0 && document ? document.contents : null;
+  return { errors: errors ?? [], warnings: warnings ?? [], contents, targets: noTargets };
 }
 
-function failed(error: YamlError): ComposedYaml {
-  return { errors: [error], warnings: [], contents: null };
+function failed(error: YamlError): YamlDocument {
+  return { errors: [error], warnings: [], contents: null, targets: noTargets };
 }
 
 function toError(error: LibraryError): YamlError {
   return { kind: 'syntax', id: error.code, message: error.message, span: { start: error.pos[0], end: error.pos[1] } };
 }
 
-/** Returns the span of a node of the library, or undefined if it is not written. */
+/** The most characters of source behind all aliases. A long text is compared and hashed each time. */
+const mostCharacters = 1_000_000;
+/** The most nodes behind all aliases. A reader looks at each. */
+const mostNodes = 100_000;
+/** The number of reported wrong aliases, because each report lists the anchors. */
+const mostWrong = 10;
+const deepestChain = 16;
+
+interface Anchor {
+  readonly node: unknown;
+  /** The length of the node and of everything behind its aliases. */
+  size: number;
+  /** The nodes of both. */
+  nodes: number;
+  depth: number;
+  open: boolean;
+}
+
+function resolveAliases(root: unknown): { readonly targets: Map<Alias, unknown>; readonly errors: YamlError[] } {
+  const targets = new Map<Alias, unknown>();
+  const errors: YamlError[] = [];
+  const anchors = new Map<string, Anchor>();
+  const expanded = { size: 0, nodes: 0 };
+
+  const report = (error: YamlError): void => {
+    if (!errors.some((other) => other.kind === error.kind)) errors.push(error);
+  };
+  const resolve = (alias: Alias, within: Anchor | undefined): void => {
+    const anchor = anchors.get(alias.source);
+    if (!anchor || anchor.open) {
+      if (errors.length >= mostWrong) return;
+      const wrong = { name: alias.source, span: writtenSpan(alias) };
+      errors.push(
+        anchor ? { kind: 'aliasOfItself', ...wrong } : { kind: 'aliasUnknown', ...wrong, known: [...anchors.keys()] },
+      );
+      return;
+    }
+    targets.set(alias, anchor.node);
+    const span = writtenSpan(alias);
+    if (within) {
+      within.size += anchor.size;
+      within.nodes += anchor.nodes;
+      within.depth = Math.max(within.depth, anchor.depth + 1);
+      if (within.depth > deepestChain) report({ kind: 'aliasesTooDeep', limit: deepestChain, span });
+    }
+    expanded.size += anchor.size;
+    expanded.nodes += anchor.nodes;
+    if (expanded.size > mostCharacters) {
+      report({ kind: 'aliasesTooMany', of: 'characters', limit: mostCharacters, span });
+    } else if (expanded.nodes > mostNodes) report({ kind: 'aliasesTooMany', of: 'nodes', limit: mostNodes, span });
+  };
+  const visit = (node: unknown, depth: number, within: Anchor | undefined): void => {
+    if (isAlias(node)) return resolve(node, within);
+    if (isPair(node)) {
+      visit(node.key, depth, within);
+      return visit(node.value, depth, within);
+    }
+    if (!isMap(node) && !isSeq(node) && !isScalar(node)) return;
+    const { start, end } = writtenSpan(node);
+    const anchor = node.anchor === undefined ? undefined : { node, size: end - start, nodes: 1, depth: 0, open: true };
+    if (anchor && node.anchor !== undefined) anchors.set(node.anchor, anchor);
+    else if (within) within.nodes++;
+    if (!isScalar(node)) {
+      if (depth === deepestNesting) report({ kind: 'nestedTooDeep', limit: deepestNesting, span: writtenSpan(node) });
+      else for (const item of node.items) visit(item, depth + 1, anchor ?? within);
+    }
+    if (!anchor) return;
+    anchor.open = false;
+    if (!within) return;
+    // The outer length contains the inner one.
+    within.size += anchor.size - (end - start);
+    within.nodes += anchor.nodes;
+    within.depth = Math.max(within.depth, anchor.depth);
+  };
+  visit(root, 0, undefined);
+  return { targets, errors };
+}
+
 export function spanOf(node: unknown): Span | undefined {
   const range = (node as { range?: readonly [number, number, number] | null } | null | undefined)?.range;
   return range ? { start: range[0], end: range[1] } : undefined;
+}
+
+const nowhere: Span = { start: 0, end: 0 };
+
+function writtenSpan(node: unknown): Span {
+  return spanOf(node) ?? nowhere;
 }

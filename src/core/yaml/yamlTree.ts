@@ -1,15 +1,13 @@
 /**
- * Reads YAML 1.2 (core schema, merge keys) into a tree of plain nodes with places, so readers of the tree do not depend
- * on the YAML library. They walk only as deep as their keys.
+ * Reads YAML 1.2 (core schema, merge keys) into a tree of plain nodes with places.
  *
  * Invariants: `readYaml` never throws. The tree has no cycles, and the expansion of its aliases is bounded. A node
  * behind an alias or a merge key has its original place.
  */
-import { isAlias, isMap, isPair, isScalar, isSeq, type YAMLMap } from 'yaml';
+import { isAlias, isMap, isPair, isScalar, isSeq, type Alias, type YAMLMap } from 'yaml';
 import type { Span } from './textPositions.js';
-import { resolveAliases, type Aliases } from './yamlAliases.js';
 import { emptyNode, textOf, type MapEntry, type MapNode, type ValueNode } from './valueNodes.js';
-import { composeYaml, spanOf, type YamlError } from './yamlDocument.js';
+import { readDocument, spanOf, type YamlError } from './yamlDocument.js';
 
 interface YamlReading {
   readonly errors: readonly YamlError[];
@@ -19,14 +17,8 @@ interface YamlReading {
 
 /** @param text without a byte order mark */
 export function readYaml(text: string): YamlReading {
-  // A lone CR is a line break in YAML 1.2 and none in the library; the replacement keeps every offset.
-  const source = text.replace(/\r+(?!\n)/g, (breaks) => '\n'.repeat(breaks.length));
-  const composed = composeYaml(source);
-  const { errors, warnings } = composed;
-  if (errors.length > 0 || composed.contents === null) return { errors, warnings, root: emptyNode() };
-  const aliases = resolveAliases(composed.contents);
-  if (aliases.errors.length > 0) return { errors: aliases.errors, warnings, root: emptyNode() };
-  return { errors: [], warnings, root: new TreeView(source, aliases).node(composed.contents, 0) };
+  const { errors, warnings, contents, targets } = readDocument(text);
+  return { errors, warnings, root: new TreeView(text, targets).node(contents, 0) };
 }
 
 /** Makes nodes when they are asked for, once each. */
@@ -35,12 +27,11 @@ class TreeView {
 
   constructor(
     private readonly source: string,
-    private readonly aliases: Aliases,
+    private readonly targets: ReadonlyMap<Alias, unknown>,
   ) {}
 
-  /** @param at the place of an absent value */
   node(raw: unknown, at: number): ValueNode {
-    const target = isAlias(raw) ? this.aliases.targets.get(raw) : raw;
+    const target = isAlias(raw) ? this.targets.get(raw) : raw;
     if (typeof target !== 'object' || target === null) return emptyNode(at);
     let node = this.made.get(target);
     if (!node) {

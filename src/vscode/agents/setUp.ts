@@ -8,8 +8,7 @@ import { basename, join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { nextEvent } from '../../core/base/events.js';
-import { agentKinds, agents, fileOf, rootOf, type AgentKind, type AgentFolders } from '../../core/agents/agents.js';
-import { homeLauncher } from '../../core/agents/entryKeys.js';
+import { agentKinds, agents, homeLauncher, type AgentKind, type AgentFolders } from '../../core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../../core/agents/planEntries.js';
 import { reviewTexts } from '../../core/approval/approvalTexts.js';
 import type { LaunchDescription } from '../../core/approval/fingerprint.js';
@@ -102,14 +101,11 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
     configHome: process.env['XDG_CONFIG_HOME'],
   };
   const files = agentKinds.flatMap((kind): Chosen[] => {
-    const file = fileOf(kind, folders);
-    return file === undefined ? [] : [{ kind, file, root: rootOf(kind, folders) }];
+    const place = agents[kind].place(folders);
+    return place ? [{ kind, ...place }] : [];
   });
-  const outside = { ...folders, globalStorage: undefined };
-  const alone = fileOf('cline', outside);
-  if (alone !== undefined && existsSync(alone)) {
-    files.push({ kind: 'cline', file: alone, root: rootOf('cline', outside) });
-  }
+  const alone = agents.cline.place({ ...folders, globalStorage: undefined });
+  if (alone && existsSync(alone.file)) files.push({ kind: 'cline', ...alone });
   const items = files.map((each) => ({
     label: inert`${agents[each.kind].program}`,
     description: inert`${pathLabel(each.file)}`,

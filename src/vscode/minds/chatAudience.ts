@@ -3,7 +3,7 @@ import type * as vscode from 'vscode';
 import { code, inert, formatted } from '../../core/base/inert.js';
 import type { Audience } from '../../core/minds/conversation.js';
 import type { ToolCall, ToolResult } from '../../core/minds/model.js';
-import { mostRetries } from '../../core/minds/stopPolicy.js';
+import { mostRetries } from '../../core/minds/modelFailures.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
 import { shortLine } from '../views/phrases.js';
 import type { ArtifactLinks } from './artifactLinks.js';
@@ -16,7 +16,6 @@ interface ChatAudienceDeps {
   readonly artifacts: ArtifactLinks;
   readonly files: KnownFiles;
   readonly redact: (text: string) => string;
-  readonly now: () => number;
 }
 
 interface ChatAudience extends Audience {
@@ -24,7 +23,7 @@ interface ChatAudience extends Audience {
   end(): void;
 }
 
-export function chatAudience({ stream, pageOf, artifacts, files, redact, now }: ChatAudienceDeps): ChatAudience {
+export function chatAudience({ stream, pageOf, artifacts, files, redact }: ChatAudienceDeps): ChatAudience {
   const links = files.links();
   const showFilesOf = ({ tool, files: left }: ToolResult): void => {
     for (const { path, isImage } of left ?? []) {
@@ -48,9 +47,9 @@ export function chatAudience({ stream, pageOf, artifacts, files, redact, now }: 
       }
     },
     text: (text) => showPieces(stream, artifacts, links.push(text)),
-    retrying: ({ attempt, at, cause }, brokeOff) => {
+    retrying: ({ attempt, delayMs, cause }, brokeOff) => {
       endText();
-      const seconds = Math.max(1, Math.round((at - now()) / 1000));
+      const seconds = Math.max(1, Math.round(delayMs / 1000));
       const again = `Attempt ${attempt} of ${mostRetries} follows in ${seconds} s.`;
       if (brokeOff) stream.markdown(formatted`\n\n*The answer broke off here and begins again.*\n\n`);
       stream.progress(formatted`The model's provider did not answer: ${shortLine(redact(cause))}. ${again}`);

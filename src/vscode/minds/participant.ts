@@ -196,7 +196,7 @@ class ChatExchange {
       const recorded = slot.engine?.recorder.contents.get(record);
       return recorded && pages.add(recorded.fact, recorded.content, redact);
     };
-    const audience = chatAudience({ stream: this.stream, pageOf, artifacts, files, redact, now: () => clock.now() });
+    const audience = chatAudience({ stream: this.stream, pageOf, artifacts, files, redact });
     const outcome = await runTurn({
       model,
       messages,

@@ -2,8 +2,14 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
-import { agents, fileOf, type AgentKind } from '../../../src/core/agents/agents.js';
-import { homeLauncher, packageLauncher, type Launcher } from '../../../src/core/agents/entryKeys.js';
+import {
+  agents,
+  homeLauncher,
+  packageLauncher,
+  type AgentFolders,
+  type AgentKind,
+  type Launcher,
+} from '../../../src/core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../../../src/core/agents/planEntries.js';
 import { importServers } from '../../../src/core/import/importServers.js';
 import { assertGolden } from '../../support/golden.js';
@@ -11,6 +17,7 @@ import { posixPath } from '../../support/places.js';
 
 const folder = path.join(import.meta.dirname, '../../golden/agents');
 const tokenFile = '/home/ada/.minds/endpoints/ws-0a1b2c3d.token';
+const fileOf = (agent: AgentKind, folders: AgentFolders): string | undefined => agents[agent].place(folders)?.file;
 /** The words of a launcher in JSON. */
 const words = (launcher: Launcher): string => JSON.stringify(launcher.args).slice(1, -1);
 const files: Record<AgentKind, string> = {

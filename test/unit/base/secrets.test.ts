@@ -365,7 +365,7 @@ describe('house', () => {
   const others: Record<string, readonly RegExp[]> = {
     'core/agents/planEntries.ts': [/\.token\/$/],
     'core/connections/http/oauth/access.ts': [/bearer/],
-    'core/authoring/completionValues.ts': [/DBUS_/],
+    'core/authoring/completion.ts': [/DBUS_/],
     // A review masks less, because a mask must not hide running programs (S1e).
     'core/approval/reviewMask.ts': [/Bearer\|Basic/, /TOKEN\|SECRET\|PASSWORD/],
     'core/connections/http/streamable.ts': [/^\/session\/i$/, /session\|not initiali/],

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { homeLauncher } from '../../../src/core/agents/entryKeys.js';
+import { homeLauncher } from '../../../src/core/agents/agents.js';
 import { writeLauncher } from '../../../src/core/files/launcherFile.js';
 
 describe('the launcher of other agents (G6)', () => {

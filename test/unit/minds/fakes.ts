@@ -100,8 +100,8 @@ export function play(model: ConversationModel, rig: Rig = {}): Played {
   const clock = new FakeClock();
   const audience: Audience = {
     text: (words) => shown.push(`text ${words}`),
-    retrying: ({ attempt, at }, brokeOff) =>
-      shown.push(`retry ${attempt} in ${at - clock.now()}${brokeOff ? ', broke off' : ''}`),
+    retrying: ({ attempt, delayMs }, brokeOff) =>
+      shown.push(`retry ${attempt} in ${delayMs}${brokeOff ? ', broke off' : ''}`),
     calling: (calls) => shown.push(`calls ${calls.map((one) => one.tool).join(', ')}`),
     progress: (one, { progress }) => shown.push(`progress ${one.tool} ${progress}`),
     finished: (one, { isError }) => shown.push(`${isError ? 'failed' : 'finished'} ${one.tool}`),

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { sketch } from '../../../src/core/yaml/sketch.js';
-import { pathKey, type SketchBox } from '../../../src/core/yaml/sketch.js';
+import { sketch, type SketchBox } from '../../../src/core/yaml/sketch.js';
 import { wholeFormat } from '../config/fixtures.js';
 
 /** `role path "what would be replaced"` at the place marked by `¦`. */
@@ -77,8 +76,8 @@ describe('the possible input at a place (E2)', () => {
     const read = sketch(wholeFormat);
     const keys = (box: SketchBox | undefined): string[] => box?.entries.map(({ key }) => key) ?? [];
     assert.deepEqual(keys(read.root), ['version', 'servers']);
-    assert.deepEqual(keys(read.boxes.get(pathKey(['servers']))), ['playwright', 'search']);
-    assert.deepEqual(keys(read.boxes.get(pathKey(['servers', 'search']))), [
+    assert.deepEqual(keys(read.box(['servers'])), ['playwright', 'search']);
+    assert.deepEqual(keys(read.box(['servers', 'search'])), [
       'transport',
       'url',
       'headers',
@@ -87,7 +86,7 @@ describe('the possible input at a place (E2)', () => {
       'prompts',
       'resources',
     ]);
-    assert.deepEqual(keys(read.boxes.get(pathKey(['servers', 'playwright', 'env', 'TOKEN']))), ['env']);
+    assert.deepEqual(keys(read.box(['servers', 'playwright', 'env', 'TOKEN'])), ['env']);
     const [, servers] = read.root?.entries ?? [];
     const [playwright] = servers?.child?.entries ?? [];
     assert.match(wholeFormat.slice(playwright?.keySpan.start, playwright?.end), /^playwright:[^]*idle: 900000 \}$/);

@@ -1,6 +1,5 @@
 /**
  * Adds new servers at the end of a config file as one minimal edit. Comments, order, indentation and line breaks stay.
- * Everything here is pure.
  *
  * Invariant: the edited file is YAML with every new server as given and every other one unchanged. Without such an
  * edit, the result is `undefined`.
@@ -8,9 +7,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../base/isObject.js';
 import { EditNodes, isEmptyValue, isMap, isScalar, spanOf, type PairPlace } from '../../yaml/editNodes.js';
-import { applyEdits, insertion, valueEdit, type Edits } from '../../yaml/edits.js';
-import { serverFlow, serverLines, type NewServer } from './entryText.js';
+import { applyEdits, insertion, scalarText, valueEdit, type Edits } from '../../yaml/edits.js';
 import { serverPair, serverValues } from './serverEdits.js';
+
+/** The parts of an entry. `undefined` is left out. */
+export type EntryValue =
+  | string
+  | number
+  | boolean
+  | readonly EntryValue[]
+  | { readonly [key: string]: EntryValue | undefined };
+
+export type NewEntry = { readonly [key: string]: EntryValue | undefined };
+
+interface NewServer {
+  readonly id: string;
+  readonly entry: NewEntry;
+}
 
 /** @param text has no byte order mark; undefined for a missing file */
 export function addServers(text: string | undefined, servers: readonly NewServer[]): Edits {
@@ -24,7 +37,6 @@ export function addServers(text: string | undefined, servers: readonly NewServer
   return edits && isMeant(text, applyEdits(text, edits), servers) ? edits : undefined;
 }
 
-/** The offset of a server's id. */
 export function offsetOfServer(text: string, id: string): number | undefined {
   const nodes = EditNodes.read(text);
   return spanOf(nodes && serverPair(nodes, id)?.pair.key)?.start;
@@ -112,4 +124,52 @@ export function plainEntry(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, item]) => (item === undefined ? [] : [[key, plainEntry(item)]])),
   );
+}
+
+const widest = 100;
+
+/** An entry is in block style, with short lists and maps in flow style. */
+function serverLines({ id, entry }: NewServer, step: string): string[] {
+  return [`${keyText(id)}:`, ...mapLines(entry, step, step)];
+}
+
+function serverFlow({ id, entry }: NewServer): string {
+  return `${keyText(id)}: ${flow(entry)}`;
+}
+
+function mapLines(map: NewEntry, indent: string, step: string): string[] {
+  return Object.entries(map).flatMap(([key, value]) => {
+    if (value === undefined) return [];
+    const head = `${indent}${keyText(key)}:`;
+    const short = `${head} ${flow(value)}`;
+    // Chosen names are easier to read one below the other.
+    const isNames = key === 'env' || key === 'headers';
+    if (typeof value !== 'object' || (short.length <= widest && !isNames)) return [short];
+    if (isList(value)) return [head, ...value.map((item) => `${indent}${step}- ${flow(item)}`)];
+    return [head, ...mapLines(value, indent + step, step)];
+  });
+}
+
+function flow(value: EntryValue): string {
+  if (typeof value === 'string') return quotedText(value);
+  if (typeof value !== 'object') return String(value);
+  if (isList(value)) return `[${value.map(flow).join(', ')}]`;
+  const entries = Object.entries(value).flatMap(([key, item]) =>
+    item === undefined ? [] : [`${keyText(key)}: ${flow(item)}`],
+  );
+  return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
+}
+
+function keyText(key: string): string {
+  return /^[a-zA-Z_][a-zA-Z0-9_-]*$/.test(key) ? scalarText(key) : quotedText(key, true);
+}
+
+function quotedText(text: string, quoted = false): string {
+  // Single quotes have no way to write these.
+  if (/[^\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/.test(text)) return JSON.stringify(text);
+  return scalarText(text, quoted ? "'" : '');
+}
+
+function isList(value: object): value is readonly EntryValue[] {
+  return Array.isArray(value);
 }

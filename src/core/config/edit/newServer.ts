@@ -1,9 +1,6 @@
-/**
- * Makes a new server from typed answers, step by step. Each check returns a sentence about the mistake. Everything here
- * is pure.
- */
+/** Makes a new server from typed answers. Each check returns a sentence about the mistake. */
 import { commandWords } from '../read/commandWords.js';
-import type { NewEntry } from './entryText.js';
+import type { NewEntry } from './addServers.js';
 import { builtInToolset } from '../model.js';
 
 export type NewServerKind = 'command' | 'url' | 'package';
@@ -53,7 +50,6 @@ export function newEntry(kind: NewServerKind, text: string): NewEntry {
   }
 }
 
-/** Suggests a free id with a name like the server. */
 export function suggestedId(kind: NewServerKind, text: string, taken: ReadonlySet<string>): string {
   const plain = essence(kind, text)
     .replace(/^@?modelcontextprotocol\//, '')

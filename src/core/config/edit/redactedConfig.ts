@@ -1,10 +1,7 @@
-/**
- * Makes a config file fit for a public bug report. Its structure remains, comments go, and values are masked unless
- * they are known to be harmless. Everything here is pure.
- */
+/** Makes a config file fit for a public bug report: comments go, and values are masked unless known to be harmless. */
 import { mask, withoutArgumentSecrets } from '../../base/secrets.js';
 import { readYaml } from '../../yaml/yamlTree.js';
-import { isEmpty, plainValue, type ValueNode } from '../../yaml/valueNodes.js';
+import { isEmpty, plainValue, valueIn, type ValueNode } from '../../yaml/valueNodes.js';
 
 /** Returns undefined for an unreadable text, because any part of it may be a secret. */
 export function redactedConfig(text: string): string | undefined {
@@ -58,9 +55,8 @@ function members(node: ValueNode, show: (key: string, value: ValueNode) => unkno
   return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, show(key, value)]));
 }
 
-/** A reference keeps the name of its variable. */
 function variableOf(node: ValueNode): unknown {
-  const variable = node.kind === 'map' ? node.entries.get('env')?.value : undefined;
+  const variable = valueIn(node, 'env');
   if (variable?.kind !== 'scalar') return mask;
   return /^[A-Za-z_]\w*$/.test(String(variable.value)) ? { env: variable.value } : mask;
 }
@@ -76,7 +72,6 @@ function address(url: string): string {
   return `${protocol}//${host}${path}${search === '' ? '' : `?${mask}`}`;
 }
 
-/** Masks secrets and parts of addresses. */
 function argumentList(items: readonly ValueNode[]): unknown[] {
   const texts = items.map((item) => (item.kind === 'scalar' ? String(item.value) : ''));
   const args = withoutArgumentSecrets(texts);

@@ -9,6 +9,7 @@ import { EditNodes, endsInBlockScalar, isAlias, isEmptyValue, isMap, isSeq, span
 import {
   appendItem,
   applyEdits,
+  difference,
   type Edits,
   indentation,
   insertEntry,
@@ -20,13 +21,12 @@ import {
   valueEdit,
   withoutOverlaps,
 } from '../../yaml/edits.js';
-import { isEmpty, plainValue, textOf, type ValueNode } from '../../yaml/valueNodes.js';
+import { isEmpty, plainValue, textOf, valueIn } from '../../yaml/valueNodes.js';
 import { readYaml } from '../../yaml/yamlTree.js';
 import { transportOfKey } from '../keys.js';
 
 type PlainMap = Readonly<Record<string, unknown>>;
 
-/** Writes `version: 1` as the first key. */
 export function insertVersion(nodes: EditNodes): Edits {
   const { root, lineBreak } = nodes;
   if (!isMap(root)) {
@@ -40,10 +40,7 @@ export function insertVersion(nodes: EditNodes): Edits {
   return insertEntry(nodes, root, 'version', '1');
 }
 
-/**
- * Sets `enabled` of a server. If servers share the entry by an anchor, the others get a separate `enabled`. Returns no
- * edits if the value is set already.
- */
+/** Sets `enabled` of a server; others that share its entry get a separate one. No edits if it is so already. */
 export function setEnabled(text: string, server: string, enabled: boolean): Edits {
   const nodes = EditNodes.read(text);
   const before = enabledOf(text);
@@ -74,7 +71,6 @@ export function setServerKey(text: string, server: string, key: string, value: s
   return nodes && sparingOthers(text, server, setOwnKey(nodes, server, key, value));
 }
 
-/** Adds `- prefix: '<prefix>'` behind the existing transforms. */
 export function addPrefix(text: string, server: string, prefix: string): Edits {
   const nodes = EditNodes.read(text);
   if (!nodes) return undefined;
@@ -135,7 +131,6 @@ export function setOwnKey(nodes: EditNodes, server: string, key: string, value: 
   return belowKey(nodes, entry, key, value) ?? insertEntry(nodes, body, key, value);
 }
 
-/** Inserts a key on the line below the server's id, above comments of the first key. */
 function belowKey(
   nodes: EditNodes,
   entry: { pair: { key: unknown; value: unknown } },
@@ -178,12 +173,10 @@ function enabledOf(text: string): Map<string, boolean> | undefined {
   return servers && new Map([...servers].map(([id, body]) => [id, body['enabled'] !== false]));
 }
 
-/** Returns each server as plain values with aliases and merges resolved, or undefined for an unreadable text. */
 export function serverValues(text: string): Map<string, PlainMap> | undefined {
   const { errors, root } = readYaml(text);
-  if (errors.length > 0 || root.kind !== 'map') return undefined;
-  const servers = root.entries.get('servers')?.value;
-  if (servers?.kind !== 'map') return undefined;
+  const servers = valueIn(root, 'servers');
+  if (errors.length > 0 || servers?.kind !== 'map') return undefined;
   return new Map(
     [...servers.entries].map(([id, { value }]) => {
       const plain = plainValue(value);
@@ -206,10 +199,6 @@ export function toolFilterOf(text: string, server: string): NameFilter | undefin
     return texts.includes(undefined) ? undefined : texts.filter((one) => one !== undefined);
   });
   return whitelist && blacklist && { whitelist, blacklist };
-}
-
-function valueIn(node: ValueNode | undefined, ...keys: readonly string[]): ValueNode | undefined {
-  return keys.reduce((map, key) => (map?.kind === 'map' ? map.entries.get(key)?.value : undefined), node);
 }
 
 /** Removes and appends items until the lists of tools are as wanted. An empty list goes with its key. */
@@ -262,21 +251,7 @@ function withList(
   return edits && withList(applyEdits(text, edits), server, list, wanted);
 }
 
-function difference(before: string, after: string): TextEdit[] {
-  if (before === after) return [];
-  const most = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < most && before[start] === after[start]) start++;
-  let rest = 0;
-  while (rest < most - start && before.at(-1 - rest) === after.at(-1 - rest)) rest++;
-  return [{ span: { start, end: before.length - rest }, text: after.slice(start, after.length - rest) }];
-}
-
-/**
- * Keeps one tool from agents by the blacklist. Returns no edits if the blacklist would mean something else: a whitelist
- * with the tool wins over it, and beside a blacklist the whitelist also lets through unlisted tools (N2).
- * @param tool its original name
- */
+/** Blacklists a tool by its original name. No edits beside a whitelist, which wins or changes its meaning (N2). */
 export function blacklistTool(text: string, server: string, tool: string): Edits {
   const filter = toolFilterOf(text, server);
   if (!filter || filter.whitelist.length > 0 || tool.includes('*') || tool === '') return undefined;

@@ -1,9 +1,6 @@
 /** Splits a command line in the place of one program. Everything here is pure. */
 
-/**
- * Returns the words of a command line without their quotes, or undefined for an open quote. Other shell syntax has no
- * meaning.
- */
+/** Returns the words of a command line, or undefined for an open quote. Other shell syntax has no meaning. */
 export function commandWords(line: string): string[] | undefined {
   const words: string[] = [];
   let word: string | undefined;
@@ -20,10 +17,7 @@ export function commandWords(line: string): string[] | undefined {
   return word === undefined ? words : [...words, word];
 }
 
-/**
- * True if a text has a program and its arguments. A path may hold spaces, and so may a quoted program. A bare name such
- * as `npx` may not.
- */
+/** True for a program with arguments. A path and a quoted program may hold spaces; a bare name may not. */
 export function hasArguments(command: string): boolean {
   const [first = '', ...more] = commandWords(command) ?? command.trim().split(/\s+/);
   return more.length > 0 && /^[^\s\\/'"]+$/.test(first);

@@ -1,15 +1,15 @@
 /**
- * Typed reading of the nodes of one server's entry. Every reader returns a value, or notes a problem at the node and
- * returns undefined. None throws.
+ * Typed reading of nodes. Every method returns a value, or notes a problem at the node and returns undefined. None
+ * throws. Problems are kept up to a number, because a few aliases make a great many of one mistake (S2).
  *
  * Invariants: an absent value is not a problem here. `null` in the place of a list or a map counts as absent, because
- * all of it may be commented out.
+ * all of it may be commented out. The first error is kept beyond the number, because a file is refused for it, or a
+ * server invalid (C4).
  */
 import type { Place, Problem } from '../../base/problem.js';
 import { keysOfOthers, keysOf, type KeyLevel } from '../keys.js';
 import type { ConfigDeps, SourceText } from '../model.js';
 import type { FilePlaces } from './places.js';
-import { ProblemList } from './problemList.js';
 import * as problems from '../problems.js';
 import { isEmpty, textOf, type ListNode, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
 
@@ -17,19 +17,59 @@ export type Entries = ReadonlyMap<string, MapEntry>;
 
 const none: Entries = new Map();
 
-/** Reads a part of a file and collects its problems: one server's entry, or the file around the servers. */
-export class EntryReader extends ProblemList {
+const mostProblems = 500;
+
+/** Reads a part of a file and collects its problems. */
+export class NodeReader {
+  private readonly kept: Problem[] = [];
+  private leftOut = 0;
   private readonly unknown: { readonly entries: Entries; readonly problem: Problem }[] = [];
 
-  /** @param room the number of problems left for its file */
+  /** @param most the number of problems left for its file */
   constructor(
     readonly server: string | undefined,
     readonly places: FilePlaces,
-    readonly deps: ConfigDeps,
-    readonly source: SourceText,
-    room?: number,
-  ) {
-    super(room);
+    private readonly most = mostProblems,
+  ) {}
+
+  get failed(): boolean {
+    return this.kept.some((found) => found.severity === 'error');
+  }
+
+  get room(): number {
+    return Math.max(0, this.most - this.kept.length);
+  }
+
+  note(found: Problem): undefined {
+    if (this.room > 0 || (found.severity === 'error' && !this.failed)) this.kept.push(found);
+    else this.leftOut++;
+    return undefined;
+  }
+
+  /** Notes a warning or information. Without room, it is not made, because the search for a suggestion takes time. */
+  noteWarning(make: () => Problem): void {
+    if (this.room > 0) this.kept.push(make());
+    else this.leftOut++;
+  }
+
+  /** Takes over the problems of a part. The part had the remaining room. */
+  takeOver(part: NodeReader): void {
+    for (const found of part.kept) this.kept.push(found);
+    this.leftOut += part.leftOut;
+  }
+
+  worsen(found: Problem): undefined {
+    const index = this.kept.indexOf(found);
+    if (index >= 0) this.kept[index] = { ...found, severity: 'error' };
+    return undefined;
+  }
+
+  soften(): void {
+    for (const [index, found] of this.kept.entries()) this.kept[index] = { ...found, severity: 'information' };
+  }
+
+  whole(file: string): readonly Problem[] {
+    return this.leftOut === 0 ? this.kept : [problems.problemsLeftOut(file, this.leftOut), ...this.kept];
   }
 
   spot(place: Place): problems.Spot {
@@ -44,11 +84,14 @@ export class EntryReader extends ProblemList {
     return this.spot(this.places.key(entry));
   }
 
-  /** Returns the entries of a map. Notes duplicate keys and merges of other values than maps. */
-  entries(map: MapNode, at: Place, duplicate = problems.duplicateKey): Entries {
+  noteDuplicates(map: MapNode, make = problems.duplicateKey): void {
     for (const { first, again } of map.duplicates) {
-      this.note(duplicate(this.atKey(again), again.key, this.places.key(first)));
+      this.note(make(this.atKey(again), again.key, this.places.key(first)));
     }
+  }
+
+  entries(map: MapNode, at: Place, duplicate = problems.duplicateKey): Entries {
+    this.noteDuplicates(map, duplicate);
     for (const node of map.badMerges) {
       const place = node.span.end > node.span.start ? this.places.place(node.span) : at;
       this.note(problems.badMerge(this.spot(place), describe(node)));
@@ -56,7 +99,6 @@ export class EntryReader extends ProblemList {
     return map.entries;
   }
 
-  /** Returns the entries of a map, and warns of unknown keys. */
   knownEntries(level: KeyLevel, map: MapNode, at: Place): Entries {
     const entries = this.entries(map, at);
     const known = keysOf(level);
@@ -80,9 +122,12 @@ export class EntryReader extends ProblemList {
     return misspelt ? this.worsen(misspelt.problem) : this.note(make());
   }
 
-  /** Returns the entries of a map of fixed keys. */
+  missingKey(entries: Entries, at: problems.Spot, owner: string, key: string, example: string): undefined {
+    return this.missing(entries, [key], () => problems.missingKey(at, owner, key, example));
+  }
+
   table(level: KeyLevel, entry: MapEntry | undefined, fix: string): Entries {
-    const map = this.map(entry, fix, describe);
+    const map = this.map(entry, fix);
     return map && entry ? this.knownEntries(level, map, this.places.key(entry)) : none;
   }
 
@@ -90,6 +135,12 @@ export class EntryReader extends ProblemList {
   freeTable(entry: MapEntry | undefined, fix: string): Entries {
     const map = this.map(entry, fix, describeKind);
     return map && entry ? this.entries(map, this.places.key(entry)) : none;
+  }
+
+  /** @param what names the value in a problem, by default with its key */
+  map(entry: MapEntry | undefined, fix: string, inWords = describe, what?: string): MapNode | undefined {
+    if (!entry || isEmpty(entry.value)) return undefined;
+    return entry.value.kind === 'map' ? entry.value : this.wrong(entry, 'a map', fix, inWords(entry.value), what);
   }
 
   list(entry: MapEntry | undefined, fix: string): ListNode | undefined {
@@ -113,20 +164,30 @@ export class EntryReader extends ProblemList {
     return takes(value) ? value : this.wrong(entry, expected, fix);
   }
 
-  /** Notes an unexpected value. */
-  wrong(entry: MapEntry, expected: string, fix: string, found = describe(entry.value)): undefined {
-    return this.note(this.wrongType(entry, expected, found, fix));
+  wrong(
+    entry: MapEntry,
+    expected: string,
+    fix: string,
+    found = describe(entry.value),
+    what = `\`${entry.key}\``,
+  ): undefined {
+    return this.note(problems.wrongType(this.atValue(entry), what, expected, found, fix));
   }
 
-  wrongType(entry: MapEntry, expected: string, found: string, fix: string): Problem {
-    return problems.wrongType(this.atValue(entry), `\`${entry.key}\``, expected, found, fix);
+  word<T extends string>(entry: MapEntry | undefined, words: readonly T[], fix: string): T | undefined {
+    const written = this.string(entry, fix);
+    if (!entry || written === undefined) return undefined;
+    const expected = words.map((word) => `\`${word}\``).join(' or ');
+    return words.find((word) => word === written) ?? this.wrong(entry, expected, fix);
   }
 
   /** Returns a text in the strict sense. With `secret`, the value is kept out of the message. */
   string(entry: MapEntry | undefined, fix: string, kind: 'open' | 'secret' = 'open'): string | undefined {
     if (!entry) return undefined;
     const { value } = entry;
-    if (value.kind === 'scalar' && typeof value.value === 'string') return this.clean(value.value, entry);
+    if (value.kind === 'scalar' && typeof value.value === 'string') {
+      return this.withoutNul(value.value, this.atValue(entry), `\`${entry.key}\``);
+    }
     return this.wrong(entry, 'a text', fix, (kind === 'secret' ? describeKind : describe)(value));
   }
 
@@ -148,24 +209,33 @@ export class EntryReader extends ProblemList {
       const spot = this.spot(this.places.item(entry, item));
       const text = textOf(item) ?? other?.(item, spot, index);
       if (text === undefined) this.note(problems.wrongType(spot, what, 'a text', describeKind(item), itemFix(item)));
-      else if (text.includes('\0'))
-        this.note(problems.wrongType(spot, what, 'a text without NUL', 'one with NUL', noNul));
-      else texts.push(text);
+      else if (this.withoutNul(text, spot, what) !== undefined) texts.push(text);
     }
     return texts.length === list.items.length ? texts : undefined;
   }
 
-  private clean(text: string, entry: MapEntry): string | undefined {
-    return text.includes('\0') ? this.wrong(entry, 'a text without NUL', noNul, 'one with NUL') : text;
-  }
-
-  private map(entry: MapEntry | undefined, fix: string, inWords: (node: ValueNode) => string): MapNode | undefined {
-    if (!entry || isEmpty(entry.value)) return undefined;
-    return entry.value.kind === 'map' ? entry.value : this.wrong(entry, 'a map', fix, inWords(entry.value));
+  withoutNul(text: string, spot: problems.Spot, what: string): string | undefined {
+    if (!text.includes('\0')) return text;
+    const fix = 'Remove the NUL character, which no program accepts.';
+    return this.note(problems.wrongType(spot, what, 'a text without NUL', 'one with NUL', fix));
   }
 }
 
-export const noNul = 'Remove the NUL character, which no program accepts.';
+/** Reads one server's entry, or the file around the servers. */
+export class EntryReader extends NodeReader {
+  /** False for a disabled server: its references need no values, and its folder need not exist. */
+  starts = true;
+
+  constructor(
+    server: string | undefined,
+    places: FilePlaces,
+    readonly deps: ConfigDeps,
+    readonly source: SourceText,
+    room?: number,
+  ) {
+    super(server, places, room);
+  }
+}
 
 function itemFix(item: ValueNode): string {
   if (item.kind === 'map') return 'Put the text in quotes: YAML reads `: ` as a key with a value.';

@@ -1,14 +1,11 @@
 /**
  * Reads the launch of an entry (C1, C2): the transport, the command or the address, `env`, `headers` and `oauth`. No
  * problem quotes a possible secret.
- *
- * `starts` is false for a disabled server: its references need no values, and its folder need not exist.
  */
 import path from 'node:path';
 import { isLoopback } from '../../base/loopback.js';
-import type { Problem } from '../../base/problem.js';
 import { hasArguments, isShell } from './commandWords.js';
-import { noNul, type Entries, type EntryReader } from './entryReader.js';
+import type { Entries, EntryReader } from './entryReader.js';
 import { transportOfKey } from '../keys.js';
 import type { EnvFile, EnvValue, HttpLaunch, Launch, OAuthSettings, Reference, StdioLaunch } from '../model.js';
 import * as problems from '../problems.js';
@@ -19,14 +16,11 @@ import { parse } from 'dotenv';
 
 type Transport = Launch['transport'];
 
-export function readLaunch(
-  reader: EntryReader,
-  server: MapEntry,
-  entries: Entries,
-  starts: boolean,
-): Launch | undefined {
-  const { folder } = reader.source;
-  const transport = readTransport(reader, server, entries);
+export function readLaunch(reader: EntryReader, server: MapEntry, entries: Entries): Launch | undefined {
+  const owner = `Server \`${problems.shortened(server.key)}\``;
+  const required = (key: string, example: string): MapEntry | undefined =>
+    entries.get(key) ?? reader.missingKey(entries, reader.atKey(server), owner, key, example);
+  const transport = readTransport(reader, required, entries);
   if (transport === undefined) return undefined;
   // An entry of `sse` has one mistake, whatever its other keys.
   const isSse = textOf(entries.get('transport')?.value) === 'sse';
@@ -37,46 +31,38 @@ export function readLaunch(
   }
   switch (transport) {
     case 'stdio': {
-      const command = required(reader, server, entries, 'command', 'command: npx', (entry) =>
-        readCommand(reader, entry),
-      );
-      const args = readArgs(reader, entries.get('args'), starts);
+      const command = readCommand(reader, required('command', 'command: npx'));
+      const args = readArgs(reader, entries.get('args'));
       if (!isShell(command ?? '')) noteForeignArguments(reader, entries);
-      const cwd = readCwd(reader, entries.get('cwd'), folder, starts);
-      const env = readEnv(reader, entries.get('env'), starts);
-      const envFile = readEnvFile(reader, entries.get('envFile'), folder, starts);
+      const cwd = readCwd(reader, entries.get('cwd'));
+      const env = readEnv(reader, entries.get('env'));
+      const envFile = readEnvFile(reader, entries.get('envFile'));
       if (command === undefined || cwd === undefined) return undefined;
       return { transport, command, ...args, cwd, ...(envFile && { envFile: without(envFile, env) }), env };
     }
     case 'streamable_http': {
-      const example = 'url: https://example.com/mcp';
-      const url = required(reader, server, entries, 'url', example, (entry) => readUrl(reader, entry, starts));
-      const headers = readHeaders(reader, entries.get('headers'), starts);
+      const url = readUrl(reader, required('url', 'url: https://example.com/mcp'));
+      const headers = readHeaders(reader, entries.get('headers'));
       const sessionId = readSessionId(reader, entries.get('sessionId'));
-      const oauth = readOAuth(reader, entries.get('oauth'), starts);
+      const oauth = readOAuth(reader, entries.get('oauth'));
       return url === undefined ? undefined : { transport, ...url, headers, sessionId, ...(oauth && { oauth }) };
     }
   }
 }
 
-/** Removes the variables of the file overridden by `env`. */
 function without({ file, values }: EnvFile, env: ReadonlyMap<string, EnvValue>): EnvFile {
   return { file, values: new Map([...values].filter(([name]) => !env.has(name))) };
 }
 
-/**
- * Returns the transport for the rest of the entry. For a missing transport or `sse` it is a guess, so all keys are
- * checked.
- */
-function readTransport(reader: EntryReader, server: MapEntry, entries: Entries): Transport | undefined {
-  const entry = entries.get('transport');
-  if (!entry) {
-    const likely = entries.has('url') && !entries.has('command') ? 'streamable_http' : 'stdio';
-    const owner = `Server \`${problems.shortened(server.key)}\``;
-    const make = (): Problem => problems.missingKey(reader.atKey(server), owner, 'transport', `transport: ${likely}`);
-    reader.missing(entries, ['transport'], make);
-    return entries.has('url') === entries.has('command') ? undefined : likely;
-  }
+/** Returns the transport, guessed if it is missing or `sse`, so all keys are checked. */
+function readTransport(
+  reader: EntryReader,
+  required: (key: string, example: string) => MapEntry | undefined,
+  entries: Entries,
+): Transport | undefined {
+  const likely = entries.has('url') && !entries.has('command') ? 'streamable_http' : 'stdio';
+  const entry = required('transport', `transport: ${likely}`);
+  if (!entry) return entries.has('url') === entries.has('command') ? undefined : likely;
   const fix = 'Write `transport: stdio` or `transport: streamable_http`.';
   const transport = reader.string(entry, fix);
   switch (transport) {
@@ -95,45 +81,24 @@ function readTransport(reader: EntryReader, server: MapEntry, entries: Entries):
   }
 }
 
-function required<T>(
-  reader: EntryReader,
-  server: MapEntry,
-  entries: Entries,
-  key: string,
-  example: string,
-  read: (entry: MapEntry) => T | undefined,
-): T | undefined {
-  const entry = entries.get(key);
-  if (entry) return read(entry);
-  const owner = `Server \`${problems.shortened(server.key)}\``;
-  return reader.missing(entries, [key], () => problems.missingKey(reader.atKey(server), owner, key, example));
-}
-
-function readCommand(reader: EntryReader, entry: MapEntry): string | undefined {
+function readCommand(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
   const fix = 'Write the program to start, for example `command: npx`.';
   const command = reader.string(entry, fix);
-  if (command !== undefined && hasArguments(command)) {
-    return reader.note(problems.commandWithArguments(reader.atValue(entry)));
-  }
-  if (command !== undefined && /^\s*(?:https?|wss?):\/\//i.test(command)) {
-    return reader.note(problems.commandIsAddress(reader.atValue(entry)));
-  }
-  if (command !== undefined) noteForeign(reader, command, reader.atValue(entry), '`command`', argumentSyntaxes);
-  if (command === undefined || command.trim() !== '') return command;
-  return reader.wrong(entry, 'a non-empty text', fix, 'an empty text');
+  if (!entry || command === undefined) return undefined;
+  const at = reader.atValue(entry);
+  if (hasArguments(command)) return reader.note(problems.commandWithArguments(at));
+  if (/^\s*(?:https?|wss?):\/\//i.test(command)) return reader.note(problems.commandIsAddress(at));
+  noteForeign(reader, command, at, '`command`', argumentSyntaxes);
+  return command.trim() === '' ? reader.wrong(entry, 'a non-empty text', fix, 'an empty text') : command;
 }
 
-function readArgs(
-  reader: EntryReader,
-  entry: MapEntry | undefined,
-  starts: boolean,
-): Pick<StdioLaunch, 'args' | 'argReferences'> {
+function readArgs(reader: EntryReader, entry: MapEntry | undefined): Pick<StdioLaunch, 'args' | 'argReferences'> {
   const fix = "Write a list, for example `args: ['-y', 'some-server']`.";
   const references = new Map<number, Reference>();
   const args = reader.texts(entry, 'An item of `args`', fix, (item, spot, index) => {
     if (!isReference(item)) return undefined;
     const at = { what: `Argument ${index + 1}`, target: `argument ${index + 1}`, value: spot, key: spot };
-    const reference = readReference(reader, item, at, starts);
+    const reference = readReference(reader, item, at);
     if (reference) references.set(index, reference);
     return reference?.value ?? '';
   });
@@ -154,40 +119,29 @@ function noteForeignArguments(reader: EntryReader, entries: Entries): void {
   }
 }
 
-function readCwd(
-  reader: EntryReader,
-  entry: MapEntry | undefined,
-  folder: string,
-  starts: boolean,
-): string | undefined {
+function readCwd(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
+  const { folder } = reader.source;
   if (!entry) return path.resolve(folder);
   const written = reader.string(entry, 'Write a path relative to the workspace folder, for example `cwd: .`.');
   if (written === undefined) return undefined;
   const cwd = path.resolve(folder, written);
-  if (!starts || reader.deps.directoryExists(cwd)) return cwd;
+  if (!reader.starts || reader.deps.directoryExists(cwd)) return cwd;
   return reader.note(problems.cwdMissing(reader.atValue(entry), written, cwd));
 }
 
 function readUrl(
   reader: EntryReader,
-  entry: MapEntry,
-  starts: boolean,
+  entry: MapEntry | undefined,
 ): Pick<HttpLaunch, 'url' | 'urlReference'> | undefined {
+  if (!entry) return undefined;
   const fix = 'Write an address, for example `url: https://example.com/mcp`.';
+  const { value } = entry;
   const at = reader.atValue(entry);
-  const reference =
-    entry.value.kind === 'map'
-      ? readReference(
-          reader,
-          entry.value,
-          { what: '`url`', target: '`url`', value: at, key: reader.atKey(entry) },
-          starts,
-        )
-      : undefined;
-  const written = entry.value.kind === 'map' ? reference?.value : reader.string(entry, fix, 'secret');
+  const place = { what: '`url`', target: '`url`', value: at, key: reader.atKey(entry) };
+  const reference = value.kind === 'map' ? readReference(reader, value, place) : undefined;
+  const written = value.kind === 'map' ? reference?.value : reader.string(entry, fix, 'secret');
   if (written === undefined) return undefined;
   const url = { url: written, ...(reference && { urlReference: reference }) };
-  // A reference of a disabled server has no value.
   if (reference && written === '') return url;
   const invalid = (why: string): undefined => reader.note(problems.urlInvalid(at, why));
   if (written.trim() === '') return invalid('is empty');
@@ -207,7 +161,7 @@ function readSessionId(reader: EntryReader, entry: MapEntry | undefined): string
   return '';
 }
 
-function readEnv(reader: EntryReader, entry: MapEntry | undefined, starts: boolean): Map<string, EnvValue> {
+function readEnv(reader: EntryReader, entry: MapEntry | undefined): Map<string, EnvValue> {
   const values = new Map<string, EnvValue>();
   const fix = 'Write a map from names to values, for example `env: { MODE: ci }`.';
   for (const item of reader.freeTable(entry, fix).values()) {
@@ -215,12 +169,9 @@ function readEnv(reader: EntryReader, entry: MapEntry | undefined, starts: boole
       reader.note(problems.envNameInvalid(reader.atKey(item), item.key));
       continue;
     }
-    const value = readValue(reader, item, `\`${problems.shortened(item.key)}\``, '{ env: NAME }', starts);
-    if (value === undefined) continue;
-    if (value.value.includes('\0')) {
-      const what = `The value of \`${problems.shortened(item.key)}\``;
-      reader.note(problems.wrongType(reader.atValue(item), what, 'a text without NUL', 'one with NUL', noNul));
-    } else values.set(item.key, value);
+    const value = readValue(reader, item, `\`${problems.shortened(item.key)}\``, '{ env: NAME }');
+    const what = `The value of \`${problems.shortened(item.key)}\``;
+    if (value && reader.withoutNul(value.value, reader.atValue(item), what) !== undefined) values.set(item.key, value);
   }
   return values;
 }
@@ -229,7 +180,7 @@ function readEnv(reader: EntryReader, entry: MapEntry | undefined, starts: boole
 const protocolHeader =
   /^(?:accept|content-type|content-length|content-encoding|host|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|last-event-id|mcp-(?:session-id|protocol-version|method|name|param-.*))$/i;
 
-function readHeaders(reader: EntryReader, entry: MapEntry | undefined, starts: boolean): Map<string, EnvValue> {
+function readHeaders(reader: EntryReader, entry: MapEntry | undefined): Map<string, EnvValue> {
   const values = new Map<string, EnvValue>();
   const written = new Map<string, MapEntry>();
   const fix = "Write a map from names to values, for example `headers: { X-Client: 'minds' }`.";
@@ -250,7 +201,7 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined, starts: b
       reader.noteWarning(() => problems.headerOfProtocol(reader.atKey(item), name));
       continue;
     }
-    const value = readValue(reader, item, `header \`${name}\``, "{ prefix: 'Bearer ', env: NAME }", starts);
+    const value = readValue(reader, item, `header \`${name}\``, "{ prefix: 'Bearer ', env: NAME }");
     if (value === undefined) continue;
     if (!isHeaderValue(value.value)) {
       const what = `The value of header \`${name}\` holds a line break, a control character or one beyond Latin-1`;
@@ -264,24 +215,23 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined, starts: b
   return values;
 }
 
-/**
- * True if `fetch` takes the value. It drops white space at the ends, so a line break behind a token from a file is
- * fine.
- */
+/** True if `fetch` takes the value. It drops white space at the ends, as behind a token from a file. */
 export function isHeaderValue(value: string): boolean {
   const inner = value.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(inner);
 }
 
 /** Reads the client settings for sign-in (X7). Undefined if the entry has none. */
-function readOAuth(reader: EntryReader, entry: MapEntry | undefined, starts: boolean): OAuthSettings | undefined {
+function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSettings | undefined {
   const entries = reader.table('oauth', entry, 'Write a map, for example `oauth: { clientId: my-client }`.');
   if (!entry || entries.size === 0) return undefined;
-  const grant = readGrant(reader, entries.get('grant'));
+  const help = 'Write `authorization_code` (a person signs in) or `client_credentials` (a program does).';
+  const grants = ['authorization_code', 'client_credentials'] as const;
+  const grant = reader.word(entries.get('grant'), grants, help) ?? 'authorization_code';
   const clientId = reader.string(entries.get('clientId'), 'Write the id as the authorization server gave it.') ?? '';
   const secret = (key: string): EnvValue | undefined => {
     const found = entries.get(key);
-    return found && readValue(reader, found, `\`${key}\``, '{ env: NAME }', starts);
+    return found && readValue(reader, found, `\`${key}\``, '{ env: NAME }');
   };
   const settings: OAuthSettings = {
     grant,
@@ -294,26 +244,15 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined, starts: boo
     redirectPort: readPort(reader, entries.get('redirectPort')),
   };
   if (grant === 'client_credentials' && clientId === '' && !entries.has('clientId')) {
-    const at = reader.atKey(entry);
-    reader.missing(entries, ['clientId'], () => problems.missingKey(at, '`oauth`', 'clientId', 'clientId: my-client'));
+    reader.missingKey(entries, reader.atKey(entry), '`oauth`', 'clientId', 'clientId: my-client');
   }
   // Otherwise whoever the server names would be shown the secret.
   const shown = entries.get('clientSecret') ?? entries.get('privateKey');
   if (shown && !entries.has('issuer')) {
     const example = 'issuer: https://auth.example.com';
-    const owner = '`oauth` with credentials of a client';
-    reader.missing(entries, ['issuer'], () => problems.missingKey(reader.atKey(shown), owner, 'issuer', example));
+    reader.missingKey(entries, reader.atKey(shown), '`oauth` with credentials of a client', 'issuer', example);
   }
   return settings;
-}
-
-function readGrant(reader: EntryReader, entry: MapEntry | undefined): OAuthSettings['grant'] {
-  const fix = 'Write `authorization_code` (a person signs in) or `client_credentials` (a program does).';
-  const written = reader.string(entry, fix);
-  if (written === undefined || written === 'authorization_code') return 'authorization_code';
-  if (written === 'client_credentials') return written;
-  if (entry) reader.wrong(entry, '`authorization_code` or `client_credentials`', fix);
-  return 'authorization_code';
 }
 
 function readIssuer(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
@@ -339,25 +278,16 @@ function readPort(reader: EntryReader, entry: MapEntry | undefined): number | un
 const longestBlank = 1000;
 const blankRun = new RegExp(`\\s{${longestBlank}}`);
 
-/**
- * @param folder the base of a relative path
- * @param starts true if the server starts, so the file must exist
- */
-function readEnvFile(
-  reader: EntryReader,
-  entry: MapEntry | undefined,
-  folder: string,
-  starts: boolean,
-): EnvFile | undefined {
+function readEnvFile(reader: EntryReader, entry: MapEntry | undefined): EnvFile | undefined {
   const fix = 'Write the path of a file, for example `envFile: .env`.';
   const written = reader.string(entry, fix);
   if (!entry || written === undefined) return undefined;
   if (written.trim() === '') return reader.wrong(entry, 'the path of a file', fix, 'an empty text');
+  const { folder, origin = 'folder' } = reader.source;
   const file = path.resolve(folder, written);
-  if (!starts) return { file, values: new Map() };
+  if (!reader.starts) return { file, values: new Map() };
   const unusable = (reason: string): undefined =>
     reader.note(problems.envFileUnusable(reader.atValue(entry), written, file, reason));
-  const { origin = 'folder' } = reader.source;
   // A workspace must not cause reads of other files (S1a). The user's own file may name any.
   const reading = reader.deps.envFile?.(file, origin === 'user' ? undefined : folder);
   if (reading === undefined) return { file, values: new Map() };

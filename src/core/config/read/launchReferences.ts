@@ -2,7 +2,7 @@
  * The references of a launch to printed values (C2). Their values are not in the definition, because no program runs
  * before a person has approved it. Everything here is pure.
  */
-import type { EnvValue, HttpLaunch, Launch, Reference, ReferenceSource, StdioLaunch } from '../model.js';
+import type { EnvValue, Launch, Reference, ReferenceSource } from '../model.js';
 
 export type CommandSource = Extract<ReferenceSource, { kind: 'command' }>;
 
@@ -12,24 +12,20 @@ export interface CommandReference {
   readonly path: readonly (string | number)[];
 }
 
-/** Returns the reference, perhaps with another value. */
 type Change = (reference: Reference, path: CommandReference['path']) => Reference;
 
 export function commandReferences(launch: Launch): CommandReference[] {
-  const found: CommandReference[] = [];
-  changed(launch, (reference, path) => {
-    const { source } = reference;
-    if (source.kind === 'command') found.push({ source, path });
-    return reference;
-  });
-  return found;
+  return referencesOf(launch).flatMap(({ source, path }) => (source.kind === 'command' ? [{ source, path }] : []));
 }
 
-/** True if the launch uses a stored secret (C2a). */
 export function usesSecrets(launch: Launch): boolean {
-  let found = false;
-  changed(launch, (reference) => {
-    found ||= reference.source.kind === 'secret';
+  return referencesOf(launch).some(({ source }) => source.kind === 'secret');
+}
+
+function referencesOf(launch: Launch): { readonly source: ReferenceSource; readonly path: CommandReference['path'] }[] {
+  const found: { source: ReferenceSource; path: CommandReference['path'] }[] = [];
+  changed(launch, (reference, path) => {
+    found.push({ source: reference.source, path });
     return reference;
   });
   return found;
@@ -44,40 +40,27 @@ export function withOutputs(launch: Launch, outputOf: (source: CommandSource) =>
 }
 
 function changed(launch: Launch, change: Change): Launch {
-  return launch.transport === 'stdio' ? changedProgram(launch, change) : changedAddress(launch, change);
-}
-
-function changedProgram(launch: StdioLaunch, change: Change): StdioLaunch {
-  const { argReferences } = launch;
-  const env = changedValues(launch.env, change, 'env');
-  if (!argReferences) return { ...launch, env };
-  const references = new Map([...argReferences].map(([index, each]) => [index, change(each, ['args', index])]));
-  const args = launch.args.map((argument, index) => references.get(index)?.value ?? argument);
-  return { ...launch, args, argReferences: references, env };
-}
-
-function changedAddress(launch: HttpLaunch, change: Change): HttpLaunch {
+  const changedValue = (value: EnvValue, path: CommandReference['path']): EnvValue =>
+    value.kind === 'reference' ? change(value, path) : value;
+  const changedValues = (of: 'env' | 'headers', values: ReadonlyMap<string, EnvValue>): Map<string, EnvValue> =>
+    new Map([...values].map(([name, value]) => [name, changedValue(value, [of, name])]));
+  if (launch.transport === 'stdio') {
+    const { argReferences } = launch;
+    const env = changedValues('env', launch.env);
+    if (!argReferences) return { ...launch, env };
+    const references = new Map([...argReferences].map(([index, each]) => [index, change(each, ['args', index])]));
+    const args = launch.args.map((argument, index) => references.get(index)?.value ?? argument);
+    return { ...launch, args, argReferences: references, env };
+  }
   const { urlReference, oauth } = launch;
-  const headers = changedValues(launch.headers, change, 'headers');
+  const headers = changedValues('headers', launch.headers);
   const url = urlReference && change(urlReference, ['url']);
   const ofClient = (key: 'clientSecret' | 'privateKey'): EnvValue | undefined =>
-    oauth?.[key] && changedValue(oauth[key], change, ['oauth', key]);
+    oauth?.[key] && changedValue(oauth[key], ['oauth', key]);
   return {
     ...launch,
     headers,
     ...(url && { url: url.value, urlReference: url }),
     ...(oauth && { oauth: { ...oauth, clientSecret: ofClient('clientSecret'), privateKey: ofClient('privateKey') } }),
   };
-}
-
-function changedValues(
-  values: ReadonlyMap<string, EnvValue>,
-  change: Change,
-  of: 'env' | 'headers',
-): Map<string, EnvValue> {
-  return new Map([...values].map(([name, value]) => [name, changedValue(value, change, [of, name])]));
-}
-
-function changedValue(value: EnvValue, change: Change, path: CommandReference['path']): EnvValue {
-  return value.kind === 'reference' ? change(value, path) : value;
 }

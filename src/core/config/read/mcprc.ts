@@ -1,9 +1,6 @@
 /**
  * Reads `.mcprc` (Kode's form: JSON, servers flat or under `mcpServers`) as servers and problems (C5). Kode's words are
- * translated with their places. Entries are then read like those of `.minds/mcp.yaml`, so its other keys count here
- * too.
- *
- * Invariants: those of `parse`.
+ * translated with their places, then entries are read like those of `.minds/mcp.yaml`. Invariants: those of `parse`.
  */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import { describe, type Entries, EntryReader } from './entryReader.js';
@@ -56,16 +53,18 @@ function translated(server: MapEntry): MapEntry {
   const entries = new Map<string, MapEntry>();
   const { entries: written } = server.value;
   for (const entry of written.values()) {
-    if (entry.key === 'type' && !written.has('transport')) {
-      entries.set('transport', { ...entry, key: 'transport', value: transportOf(entry.value) });
-    } else if (entry.key === 'transport') entries.set('transport', { ...entry, value: transportOf(entry.value) });
-    else if (entry.key === 'disabled' && !written.has('enabled')) {
-      entries.set('enabled', { ...entry, key: 'enabled', value: opposite(entry.value) });
-    } else entries.set(entry.key, entry);
+    const { key, value } = entry;
+    if (key === 'transport' || (key === 'type' && !written.has('transport'))) {
+      entries.set('transport', { ...entry, key: 'transport', value: transportOf(value) });
+    } else if (key === 'disabled' && !written.has('enabled')) {
+      entries.set('enabled', { ...entry, key: 'enabled', value: opposite(value) });
+    } else entries.set(key, entry);
   }
   if (!entries.has('transport') && written.has('url') !== written.has('command')) {
-    const value = scalar(written.has('url') ? 'streamable_http' : 'stdio', server);
-    entries.set('transport', { key: 'transport', keyIsText: true, keySpan: server.keySpan, value });
+    const { keySpan: span } = server;
+    const source = written.has('url') ? 'streamable_http' : 'stdio';
+    const value: ValueNode = { kind: 'scalar', value: source, source, span };
+    entries.set('transport', { key: 'transport', keyIsText: true, keySpan: span, value });
   }
   return { ...server, value: { ...server.value, entries } };
 }
@@ -77,8 +76,4 @@ function transportOf(node: ValueNode): ValueNode {
 
 function opposite(node: ValueNode): ValueNode {
   return node.kind === 'scalar' && typeof node.value === 'boolean' ? { ...node, value: !node.value } : node;
-}
-
-function scalar(value: string, { keySpan: span }: MapEntry): ValueNode {
-  return { kind: 'scalar', value, source: value, span };
 }

@@ -25,11 +25,9 @@ interface MergedSources {
   readonly problems: readonly Problem[];
   /** The files with a refused text. The model has their servers from an earlier text. */
   readonly refused: readonly string[];
-  /** The last accepted parse of each file, for `previous` of the next merge. */
   readonly accepted: ReadonlyMap<string, AcceptedSource>;
 }
 
-/** Merges parsed files in the order of precedence. Everything here is pure. */
 export function mergeSources(
   parsed: readonly ParsedSource[],
   previous: ReadonlyMap<string, AcceptedSource>,
@@ -69,7 +67,6 @@ export function mergeSources(
   return { model, problems, refused, accepted };
 }
 
-/** Remembers the last accepted parse of each file. */
 export class ConfigState {
   private accepted: ReadonlyMap<string, AcceptedSource> = new Map();
 

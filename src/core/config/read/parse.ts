@@ -4,34 +4,30 @@
  * Invariants: never throws, whatever the text. A refused file has at least one error and no servers. An invalid server
  * has at least one error with its id. Problems are in the order of the file.
  */
-import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Problem } from '../../base/problem.js';
 import { describe, type Entries, EntryReader } from './entryReader.js';
-import type { ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from '../model.js';
-import { FilePlaces } from './places.js';
+import { launchHashOf, viewHashOf } from '../hash.js';
+import { readLaunch } from './launch.js';
+import { builtInToolset } from '../model.js';
+import type { ConfigDeps, ConfiguredServer, ParsedSource, ServerDefinition, SourceText } from '../model.js';
+import { serverPlaces } from './places.js';
 import * as problems from '../problems.js';
-import { readServer } from './serverEntry.js';
-import { yamlProblems, yamlWarning } from './yamlProblems.js';
-import { readYaml } from '../../yaml/yamlTree.js';
+import { readYamlFile } from './yamlProblems.js';
 import { isEmpty, type MapEntry, type MapNode } from '../../yaml/valueNodes.js';
+import { readView } from './view.js';
 
 export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSource {
   const { file } = source;
   if (source.text === undefined) return accepted(source, [], []);
-  // Editors keep the mark out of the document, so positions are counted without it.
-  const text = withoutMark(source.text);
-  const places = new FilePlaces(file, text);
-  const reading = readYaml(text);
-  const warnings = reading.warnings.map((warning) => yamlWarning(places, warning));
-  if (reading.errors.length > 0) return refused(file, [...yamlProblems(places, reading.errors), ...warnings]);
-  const { root } = reading;
+  const { places, root, problems: found } = readYamlFile(file, source.text);
+  if (!root) return refused(file, found);
   if (root.kind !== 'map') {
     const spot = { place: places.place(isEmpty(root) ? { start: 0, end: 0 } : root.span) };
-    const found = isEmpty(root) ? problems.versionMissing(spot) : problems.rootNotAMap(spot, describe(root));
-    return refused(file, [found, ...warnings]);
+    const noMap = isEmpty(root) ? problems.versionMissing(spot) : problems.rootNotAMap(spot, describe(root));
+    return refused(file, [noMap, ...found]);
   }
   const reader = new EntryReader(undefined, places, deps, source);
-  for (const warning of warnings) reader.note(warning);
+  for (const warning of found) reader.note(warning);
   checkRoot(reader, root);
   const table = serversOf(reader, root);
   if (reader.failed) return refused(file, reader.whole(file));
@@ -39,7 +35,6 @@ export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSour
   return accepted(source, servers, reader.whole(file));
 }
 
-/** The number of servers of one file (S2). */
 const mostServers = 500;
 
 /** Reads the servers of a file up to the limit. @param reader notes the problems of the whole file */
@@ -57,6 +52,52 @@ export function readServers(
     reader.takeOver(own);
     return server;
   });
+}
+
+/** Reads one entry under `servers:` as a definition, or as an unusable entry, because one bad entry costs one entry (C4). */
+export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServer {
+  const id = entry.key;
+  const enabled = !isSwitchedOff(entry);
+  reader.starts = enabled;
+  const places = serverPlaces(reader.places, entry);
+  if (!entry.keyIsText || !/^[a-zA-Z0-9_-]{1,64}$/.test(id)) {
+    reader.note(problems.serverIdInvalid(reader.atKey(entry), id));
+  } else if (id === builtInToolset) reader.note(problems.serverIdReserved(reader.atKey(entry), id));
+  const definition = readDefinition(reader, entry, places);
+  const { source } = reader;
+  const from = { id, source: source.file, origin: source.origin ?? 'folder' };
+  const { failed } = reader;
+  if (!enabled) reader.soften();
+  if (definition === undefined || failed) return { kind: 'invalid', ...from, enabled, places };
+  return { kind: 'valid', ...from, definition };
+}
+
+/** A disabled server never starts, so its mistakes are information (C1). */
+function isSwitchedOff({ value }: MapEntry): boolean {
+  const enabled = value.kind === 'map' ? value.entries.get('enabled')?.value : undefined;
+  return enabled?.kind === 'scalar' && enabled.value === false;
+}
+
+function readDefinition(
+  reader: EntryReader,
+  entry: MapEntry,
+  places: ServerDefinition['places'],
+): ServerDefinition | undefined {
+  const { value } = entry;
+  if (value.kind !== 'map' && !isEmpty(value)) {
+    const fix = 'Write the settings of the server below its id, each on its own line.';
+    const what = `Server \`${problems.shortened(entry.key)}\``;
+    return reader.note(problems.wrongType(reader.atValue(entry), what, 'a map of settings', describe(value), fix));
+  }
+  const entries: Entries =
+    value.kind === 'map' ? reader.knownEntries('server', value, reader.places.key(entry)) : new Map();
+  const enabled = reader.truth(entries.get('enabled')) ?? true;
+  const trulyStateless = reader.truth(entries.get('truely-stateless')) ?? false;
+  const launch = readLaunch(reader, entry, entries);
+  const view = readView(reader, entries);
+  if (launch === undefined) return undefined;
+  const launchHash = launchHashOf(launch, trulyStateless);
+  return { id: entry.key, enabled, trulyStateless, launch, ...view, places, launchHash, viewHash: viewHashOf(view) };
 }
 
 export function accepted(
@@ -85,7 +126,6 @@ function checkRoot(reader: EntryReader, root: MapNode): void {
   }
 }
 
-/** Returns the entries of `servers`. Errors of the whole file are noted. */
 function serversOf(reader: EntryReader, root: MapNode): Entries | undefined {
   const servers = root.entries.get('servers');
   // All servers may be commented out.

@@ -1,12 +1,13 @@
 /**
- * Turns nodes into places in a file, for squiggles under present problems and under later ones of running servers.
- *
- * Invariant: a block value of several lines and an empty value are shown at their key, everything else at itself.
+ * Turns nodes into places in a file, for problems. A block value of several lines and an empty value are shown at their
+ * key, everything else at itself.
  */
 import type { Place } from '../../base/problem.js';
 import type { ServerPlaces } from '../model.js';
 import { TextPositions, type Span } from '../../yaml/textPositions.js';
 import type { MapEntry, ValueNode } from '../../yaml/valueNodes.js';
+
+type Path = readonly (string | number)[];
 
 export class FilePlaces {
   private readonly positions: TextPositions;
@@ -59,51 +60,28 @@ export class FilePlaces {
 }
 
 export function serverPlaces(places: FilePlaces, server: MapEntry): ServerPlaces {
-  const key = places.key(server);
-  return {
-    key,
-    value: (path) => valueAt(places, server, path),
-    keyAt: (path) => {
-      const found = entryAt(server, path);
-      return found ? places.key(found) : valueAt(places, server, path);
-    },
-  };
-}
-
-/** Returns the entry at the end of a path of keys, or undefined for a path into a list or to nothing. */
-function entryAt(server: MapEntry, path: readonly (string | number)[]): MapEntry | undefined {
-  const last = path.at(-1);
-  if (last === undefined) return server;
-  let node: ValueNode | undefined = server.value;
-  for (const step of path.slice(0, -1)) node = child(node, step);
-  return node?.kind === 'map' ? node.entries.get(String(last)) : undefined;
-}
-
-function valueAt(places: FilePlaces, server: MapEntry, path: readonly (string | number)[]): Place {
-  if (path.length === 0) return places.key(server);
-  let node = server.value;
-  let key = server;
-  let item: ValueNode | undefined;
-  for (const step of path) {
-    if (node.kind === 'map') {
-      const entry = node.entries.get(String(step));
-      if (!entry) break;
-      key = entry;
-      item = undefined;
-      node = entry.value;
-      continue;
+  /** Follows a path to its last written step. `item` is the step if it is in a list. */
+  const find = (
+    path: Path,
+  ): { readonly entry: MapEntry; readonly item: ValueNode | undefined; readonly isWhole: boolean } => {
+    let [entry, item, node]: [MapEntry, ValueNode | undefined, ValueNode] = [server, undefined, server.value];
+    for (const step of path) {
+      const next = node.kind === 'map' ? node.entries.get(String(step)) : undefined;
+      const inList = node.kind === 'list' && typeof step === 'number' ? node.items[step] : undefined;
+      const below = next?.value ?? inList;
+      if (!below) return { entry, item, isWhole: false };
+      [entry, item, node] = [next ?? entry, inList, below];
     }
-    const next = child(node, step);
-    if (!next) break;
-    item = next;
-    node = next;
-  }
-  if (item) return places.item(key, item);
-  return key === server ? places.key(server) : places.value(key);
-}
-
-function child(node: ValueNode | undefined, step: string | number): ValueNode | undefined {
-  if (node?.kind === 'map') return node.entries.get(String(step))?.value;
-  if (node?.kind === 'list' && typeof step === 'number') return node.items[step];
-  return undefined;
+    return { entry, item, isWhole: true };
+  };
+  const value = (path: Path): Place => {
+    const { entry, item } = find(path);
+    if (item) return places.item(entry, item);
+    return entry === server ? places.key(server) : places.value(entry);
+  };
+  const keyAt = (path: Path): Place => {
+    const { entry, item, isWhole } = find(path);
+    return isWhole && !item ? places.key(entry) : value(path);
+  };
+  return { key: places.key(server), value, keyAt };
 }

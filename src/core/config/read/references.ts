@@ -10,7 +10,6 @@ import { everySyntax, foreignReference, type Syntax } from '../foreignReferences
 import type { EnvValue, Reference, ReferenceSource } from '../model.js';
 import * as problems from '../problems.js';
 
-/** The place of a value, and its name in problems. */
 interface ValuePlace {
   /** For example ``The value of `TOKEN` ``. */
   readonly what: string;
@@ -20,14 +19,7 @@ interface ValuePlace {
   readonly key: problems.Spot;
 }
 
-/** Reads the value of a key. @param starts true if the server starts, so its references need values */
-export function readValue(
-  reader: EntryReader,
-  entry: MapEntry,
-  target: string,
-  example: string,
-  starts: boolean,
-): EnvValue | undefined {
+export function readValue(reader: EntryReader, entry: MapEntry, target: string, example: string): EnvValue | undefined {
   const text = textOf(entry.value);
   if (text !== undefined) {
     noteForeign(reader, text, reader.atValue(entry), target, everySyntax);
@@ -35,7 +27,7 @@ export function readValue(
   }
   const what = `The value of \`${problems.shortened(entry.key)}\``;
   const at = { what, target, value: reader.atValue(entry), key: reader.atKey(entry) };
-  if (entry.value.kind === 'map') return readReference(reader, entry.value, at, starts);
+  if (entry.value.kind === 'map') return readReference(reader, entry.value, at);
   const fix = `Write a text (\`''\` for an empty one) or \`${example}\`.`;
   return reader.note(problems.wrongType(at.value, what, 'a text or a map with `env`', describeKind(entry.value), fix));
 }
@@ -57,12 +49,7 @@ export function isReference(node: ValueNode): node is MapNode {
   return node.kind === 'map' && keysOf('reference').some((key) => node.entries.has(key));
 }
 
-export function readReference(
-  reader: EntryReader,
-  map: MapNode,
-  at: ValuePlace,
-  starts: boolean,
-): Reference | undefined {
+export function readReference(reader: EntryReader, map: MapNode, at: ValuePlace): Reference | undefined {
   const entries = reader.knownEntries('reference', map, at.key.place);
   const sources = ['env', 'secret', 'command'];
   const [written, other] = sources.flatMap((key) => entries.get(key) ?? []);
@@ -85,7 +72,7 @@ export function readReference(
   }
   const found = valueOf(reader, source) ?? fallback;
   if (found !== undefined) return { ...reference, value: prefix + found + suffix };
-  if (!starts || entries.has('default')) return { ...reference, value: '' };
+  if (!reader.starts || entries.has('default')) return { ...reference, value: '' };
   if (source.kind === 'secret') return reader.note(problems.secretUnset(at.value, source.name, at.target));
   const { env } = reader.deps;
   const set = Object.keys(env).filter((key) => env[key] !== undefined);
@@ -94,18 +81,18 @@ export function readReference(
 
 function readSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {
   if (entry.key === 'command') return readCommandSource(reader, entry);
-  const kind = entry.key === 'secret' ? 'secret' : 'env';
-  const fix =
-    kind === 'env'
-      ? 'Write the name of an environment variable.'
-      : 'Write a name for the secret, for example `secret: GITHUB_TOKEN`, and not the secret itself.';
+  const [kind, expected, fix] =
+    entry.key === 'secret'
+      ? ([
+          'secret',
+          'a name of letters, digits and `_`',
+          'Write a name for the secret, for example `secret: GITHUB_TOKEN`, and not the secret itself.',
+        ] as const)
+      : (['env', 'a name', 'Write the name of an environment variable.'] as const);
   const name = reader.string(entry, fix, 'secret');
   if (name === undefined) return undefined;
-  if (kind === 'secret' && !isSecretName(name)) {
-    const found = name === '' ? 'an empty text' : 'another text';
-    return reader.wrong(entry, 'a name of letters, digits and `_`', fix, found);
-  }
-  return name === '' ? reader.wrong(entry, 'a name', fix, 'an empty text') : { kind, name };
+  if (kind === 'env' ? name !== '' : isSecretName(name)) return { kind, name };
+  return reader.wrong(entry, expected, fix, name === '' ? 'an empty text' : 'another text');
 }
 
 export function isSecretName(name: string): boolean {

@@ -2,32 +2,64 @@
  * Reads the view of an entry (C3, N1 to N3): filters, transforms, timeouts and `manual`, the text about a toolset in a file
  * shared with Dominds. Their changes restart nothing. `contentFile` is left to Dominds.
  */
-import type { Place, Problem } from '../../base/problem.js';
+import type { Problem } from '../../base/problem.js';
 import { defaultTimeouts, milliseconds } from '../durations.js';
 import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
-import type { NameFilter, ResourceSelection, StartTime, Timeouts, Transform } from '../model.js';
+import type {
+  ArgumentOverride,
+  NameFilter,
+  ResourceSelection,
+  Timeouts,
+  ToolOverride,
+  ToolOverrides,
+  Transform,
+} from '../model.js';
+import type { ServerView } from '../hash.js';
 import * as problems from '../problems.js';
-import { isEmpty, textOf, type MapEntry, type ValueNode, type MapNode } from '../../yaml/valueNodes.js';
+import {
+  isEmpty,
+  plainValue,
+  textOf,
+  valueIn,
+  type MapEntry,
+  type MapNode,
+  type ValueNode,
+} from '../../yaml/valueNodes.js';
 
-interface ReadFilter {
-  readonly filter: NameFilter;
-  /** All entries of the table, the patterns included. */
-  readonly entries: Entries;
+export function readView(reader: EntryReader, entries: Entries): ServerView {
+  const startFix = 'Write `window` (with the window) or `call` (with the first call, if its tools are remembered).';
+  const start = reader.word(entries.get('start'), ['window', 'call'], startFix);
+  const spareFix = 'Write 1 (a spare instance is started for the next conversation) or 0 (none is).';
+  const isSpare = (value: unknown): value is 0 | 1 => value === 0 || value === 1;
+  const spare = reader.scalar(entries.get('spare'), isSpare, '0 or 1', spareFix);
+  const tools = readFilter(reader, 'tools', entries);
+  const overrides = readOverrides(reader, tools.entries.get('override'));
+  const prompts = readFilter(reader, 'prompts', entries);
+  const resources = readFilter(reader, 'resources', entries);
+  return {
+    tools: tools.filter,
+    transform: readToolTransform(reader, entries.get('transform'), tools.entries.get('transform')),
+    ...(overrides.size > 0 && { overrides }),
+    prompts: { filter: prompts.filter, transform: readTransform(reader, prompts.entries.get('transform')) },
+    resources: { ...resources.filter, ...readResourceLimits(reader, resources.entries) },
+    manual: readManual(reader, entries.get('manual')),
+    timeouts: readTimeouts(reader, entries.get('timeouts')),
+    ...(start && { start }),
+    ...(spare !== undefined && { spare }),
+  };
 }
 
-export function readFilter(
+function readFilter(
   reader: EntryReader,
   level: 'tools' | 'prompts' | 'resources',
-  entry: MapEntry | undefined,
-): ReadFilter {
-  const entries = reader.table(level, entry, `Write a map, for example \`${level}: { whitelist: ['browser_*'] }\`.`);
-  return {
-    filter: {
-      whitelist: readPatterns(reader, entries.get('whitelist')),
-      blacklist: readPatterns(reader, entries.get('blacklist')),
-    },
-    entries,
-  };
+  server: Entries,
+): { readonly filter: NameFilter; readonly entries: Entries } {
+  const fix = `Write a map, for example \`${level}: { whitelist: ['browser_*'] }\`.`;
+  const entries = reader.table(level, server.get(level), fix);
+  const [whitelist = [], blacklist = []] = ['whitelist', 'blacklist'].map((list) =>
+    readPatterns(reader, entries.get(list)),
+  );
+  return { filter: { whitelist, blacklist }, entries };
 }
 
 function readPatterns(reader: EntryReader, entry: MapEntry | undefined): readonly string[] {
@@ -42,7 +74,7 @@ function readPatterns(reader: EntryReader, entry: MapEntry | undefined): readonl
   return patterns;
 }
 
-export function readTransform(reader: EntryReader, entry: MapEntry | undefined): readonly Transform[] {
+function readTransform(reader: EntryReader, entry: MapEntry | undefined): readonly Transform[] {
   const list = reader.list(entry, "Write a list, for example `transform: [{ prefix: 'my_' }]`.");
   if (!entry || !list) return [];
   if (list.items.length > mostSteps) {
@@ -52,11 +84,8 @@ export function readTransform(reader: EntryReader, entry: MapEntry | undefined):
   return list.items.map((item) => readStep(reader, entry, item)).filter((step) => step !== undefined);
 }
 
-/**
- * Reads the steps for tools from either place.
- * @param ofTools replaces the server's own steps, even if it is an empty list
- */
-export function readToolTransform(
+/** Reads the steps for tools. @param ofTools replaces the server's own steps, even if it is an empty list */
+function readToolTransform(
   reader: EntryReader,
   ofServer: MapEntry | undefined,
   ofTools: MapEntry | undefined,
@@ -71,34 +100,31 @@ export function readToolTransform(
 const mostSteps = 20;
 const longestAddition = 1024;
 const fewer = 'Write one prefix and one suffix.';
-const stepFix = "Write `- prefix: 'my_'`, `- prefix: { remove: 'old_', add: 'my_' }` or `- suffix: '_v2'`.";
 
 function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transform | undefined {
   const place = reader.places.item(list, item);
-  const wrong = (found: string): undefined => reader.note(notAStep(reader, place, found));
+  const notAStep = (found: string): Problem =>
+    problems.wrongType(
+      reader.spot(place),
+      'An item of `transform`',
+      'a map with `prefix` or `suffix`',
+      found,
+      "Write `- prefix: 'my_'`, `- prefix: { remove: 'old_', add: 'my_' }` or `- suffix: '_v2'`.",
+    );
+  const wrong = (found: string): undefined => reader.note(notAStep(found));
   if (item.kind !== 'map') return wrong(describe(item));
   const entries = reader.knownEntries('transformItem', item, place);
   const prefix = entries.get('prefix');
   const suffix = entries.get('suffix');
   if (prefix && suffix) return wrong('both; their order matters, so write each as a separate item');
-  if (prefix) return readPrefix(reader, prefix);
-  if (!suffix) {
+  if (prefix?.value.kind === 'map') return readReplacement(reader, prefix, prefix.value);
+  const affix = prefix ?? suffix;
+  if (!affix) {
     const found = entries.size === 0 ? 'an empty map' : 'neither';
-    return reader.missing(entries, ['prefix', 'suffix'], () => notAStep(reader, place, found));
+    return reader.missing(entries, ['prefix', 'suffix'], () => notAStep(found));
   }
-  const add = readAddition(reader, suffix);
-  return add === undefined ? undefined : { kind: 'suffix', add };
-}
-
-function notAStep(reader: EntryReader, place: Place, found: string): Problem {
-  const expected = 'a map with `prefix` or `suffix`';
-  return problems.wrongType(reader.spot(place), 'An item of `transform`', expected, found, stepFix);
-}
-
-function readPrefix(reader: EntryReader, entry: MapEntry): Transform | undefined {
-  if (entry.value.kind === 'map') return readReplacement(reader, entry, entry.value);
-  const add = readAddition(reader, entry);
-  return add === undefined ? undefined : { kind: 'prefix', add };
+  const add = readAddition(reader, affix);
+  return add === undefined ? undefined : { kind: prefix ? 'prefix' : 'suffix', add };
 }
 
 function readReplacement(reader: EntryReader, entry: MapEntry, map: MapNode): Transform | undefined {
@@ -106,9 +132,7 @@ function readReplacement(reader: EntryReader, entry: MapEntry, map: MapNode): Tr
   const part = (key: 'remove' | 'add'): string | undefined => {
     const found = entries.get(key);
     if (found) return readAddition(reader, found);
-    return reader.missing(entries, [key], () =>
-      problems.missingKey(reader.atKey(entry), '`prefix`', key, `${key}: ''`),
-    );
+    return reader.missingKey(entries, reader.atKey(entry), '`prefix`', key, `${key}: ''`);
   };
   const remove = part('remove');
   const add = part('add');
@@ -126,10 +150,7 @@ function readAddition(reader: EntryReader, entry: MapEntry): string | undefined 
 }
 
 /** Reads the limits of resources. Dominds uses the same keys. */
-export function readResourceLimits(
-  reader: EntryReader,
-  entries: Entries,
-): Pick<ResourceSelection, 'mimeTypes' | 'maxBytes'> {
+function readResourceLimits(reader: EntryReader, entries: Entries): Pick<ResourceSelection, 'mimeTypes' | 'maxBytes'> {
   const types = entries.get('mimeTypes');
   const fix = 'Write a list of media types, for example `mimeTypes: [text/plain]`.';
   const mimeTypes = reader.texts(types, 'An item of `mimeTypes`', fix)?.map((type) => type.trim().toLowerCase());
@@ -139,62 +160,39 @@ export function readResourceLimits(
   return { ...(mimeTypes && mimeTypes.length > 0 && { mimeTypes }), ...(maxBytes !== undefined && { maxBytes }) };
 }
 
-export function readStart(reader: EntryReader, entry: MapEntry | undefined): StartTime | undefined {
-  const fix = 'Write `window` (with the window) or `call` (with the first call, if its tools are remembered).';
-  const written = reader.string(entry, fix);
-  if (!entry || written === undefined) return undefined;
-  return written === 'window' || written === 'call' ? written : reader.wrong(entry, '`window` or `call`', fix);
-}
-
-export function readSpare(reader: EntryReader, entry: MapEntry | undefined): 0 | 1 | undefined {
-  const fix = 'Write 1 (a spare instance is started for the next conversation) or 0 (none is).';
-  return reader.scalar(entry, (value) => value === 0 || value === 1, '0 or 1', fix);
-}
-
 /** Timers of Node and browsers overflow beyond this (about 24.8 days) and fire at once. */
 const longest = 2 ** 31 - 1;
 
-export function readTimeouts(reader: EntryReader, entry: MapEntry | undefined): Timeouts {
+function readTimeouts(reader: EntryReader, entry: MapEntry | undefined): Timeouts {
   const entries = reader.table('timeouts', entry, 'Write a map, for example `timeouts: { call: 1m }`.');
-  return {
-    connect: readDuration(reader, entries.get('connect')) ?? defaultTimeouts.connect,
-    call: readDuration(reader, entries.get('call')) ?? defaultTimeouts.call,
-    callMax: readDuration(reader, entries.get('callMax')) ?? defaultTimeouts.callMax,
-    idle: readDuration(reader, entries.get('idle')) ?? defaultTimeouts.idle,
-  };
+  const limit = (key: keyof Timeouts): number => readDuration(reader, entries.get(key)) ?? defaultTimeouts[key];
+  return { connect: limit('connect'), call: limit('call'), callMax: limit('callMax'), idle: limit('idle') };
 }
 
 function readDuration(reader: EntryReader, entry: MapEntry | undefined): number | undefined {
   if (!entry) return undefined;
-  const ms = durationOf(entry.value);
+  const written = entry.value.kind === 'scalar' ? entry.value.value : undefined;
+  const ms = typeof written === 'number' ? written : typeof written === 'string' ? milliseconds(written) : NaN;
   const fail = (why: string): undefined =>
     reader.note(problems.durationInvalid(reader.atValue(entry), entry.key, `found ${describe(entry.value)}`, why));
-  if (ms === undefined) return fail(hint(entry.value));
+  if (ms === undefined || Number.isNaN(ms)) return fail(typeof written === 'string' ? hint(written) : '');
   if (ms < 1) return fail(', which is less than 1 ms');
   if (ms > longest) return fail(', which is more than 24 days');
-  if (ms < 1000 && typeof (entry.value.kind === 'scalar' && entry.value.value) === 'number') {
+  if (ms < 1000 && typeof written === 'number') {
     reader.noteWarning(() => problems.durationShort(reader.atValue(entry), entry.key, ms));
   }
   return Math.round(ms);
 }
 
-/** Returns milliseconds, neither rounded nor bounded, or undefined for other values. */
-function durationOf(node: ValueNode): number | undefined {
-  if (node.kind !== 'scalar') return undefined;
-  if (typeof node.value === 'number') return Number.isNaN(node.value) ? undefined : node.value;
-  return typeof node.value === 'string' ? milliseconds(node.value) : undefined;
-}
-
-function hint(node: ValueNode): string {
-  if (node.kind !== 'scalar' || typeof node.value !== 'string') return '';
-  if (/^\d+(\.\d+)?$/.test(node.value)) return ', which has no unit';
-  return /^[\d.]+ ?(h|d|hours?|days?)$/i.test(node.value) ? ', and minutes are the longest unit' : '';
+function hint(written: string): string {
+  if (/^\d+(\.\d+)?$/.test(written)) return ', which has no unit';
+  return /^[\d.]+ ?(h|d|hours?|days?)$/i.test(written) ? ', and minutes are the longest unit' : '';
 }
 
 /** The limit in characters. Instructions and descriptions are part of every request of a model. */
-export const longestManual = 20_000;
+const longestManual = 20_000;
 
-export function readManual(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
+function readManual(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
   if (!entry || isEmpty(entry.value)) return undefined;
   const { value } = entry;
   const parts = value.kind === 'map' ? readParts(reader, entry, value) : [readText(reader, entry, 'a text or a map')];
@@ -210,12 +208,8 @@ function readParts(reader: EntryReader, entry: MapEntry, map: MapNode): (string 
 function readText(reader: EntryReader, entry: MapEntry, expected: string): string | undefined {
   const text = textOf(entry.value);
   if (text !== undefined && !text.includes('\0')) return text.trim();
-  return warn(
-    reader,
-    entry,
-    text === undefined ? expected : 'a text without NUL',
-    `Write a text in quotes, for example \`${entry.key}: 'What it is for'\`.`,
-  );
+  const fix = `Write a text in quotes, for example \`${entry.key}: 'What it is for'\`.`;
+  return warn(reader, entry, text === undefined ? expected : 'a text without NUL', fix);
 }
 
 /** An unreadable text for agents must not keep a server from starting. */
@@ -227,25 +221,96 @@ function warn(reader: EntryReader, entry: MapEntry, expected: string, fix: strin
 
 function readSections(reader: EntryReader, entry: MapEntry | undefined): string[] {
   if (!entry) return [];
-  const section = (title: ValueNode | string | undefined, content: ValueNode | undefined): string | undefined => {
-    const [heading, text] = [typeof title === 'string' ? title : textOf(title), textOf(content)];
-    return heading === undefined || text === undefined ? undefined : `## ${heading.trim()}\n\n${text.trim()}`;
-  };
   const { value } = entry;
+  if (isEmpty(value)) return [];
+  const section = (title: string | undefined, content: ValueNode | undefined): string | undefined => {
+    const text = textOf(content);
+    return title === undefined || text === undefined ? undefined : `## ${title.trim()}\n\n${text.trim()}`;
+  };
   const sections =
     value.kind === 'map'
       ? [...value.entries.values()].map((one) => section(one.key, one.value))
       : value.kind === 'list'
-        ? value.items.map((item) =>
-            item.kind === 'map'
-              ? section(item.entries.get('title')?.value, item.entries.get('content')?.value)
-              : undefined,
-          )
-        : value.value === null
-          ? []
-          : [undefined];
+        ? value.items.map((item) => section(textOf(valueIn(item, 'title')), valueIn(item, 'content')))
+        : [undefined];
   const whole = sections.filter((one) => one !== undefined);
   if (whole.length === sections.length) return whole;
   const fix = 'Write a map from titles to texts, or a list of `{ title, content }`.';
   return warn(reader, entry, 'titles with texts', fix) ?? [];
+}
+
+/** A server has fewer tools, and a tool fewer arguments. */
+const mostEntries = 1_000;
+
+/** Reads `tools.override` (O1–O6): descriptions and arguments of single tools. A wrong part makes the entry unusable (C4). */
+function readOverrides(reader: EntryReader, entry: MapEntry | undefined): ToolOverrides {
+  const example = 'Write a map, for example `override: { create_issue: { description: Opens an issue. } }`.';
+  return namedTables(reader, entry, example, (one, map) => readTool(reader, one, map));
+}
+
+function namedTables<Value>(
+  reader: EntryReader,
+  entry: MapEntry | undefined,
+  fix: string,
+  read: (entry: MapEntry, map: MapNode) => Value | undefined,
+): ReadonlyMap<string, Value> {
+  const entries = [...reader.freeTable(entry, fix).values()];
+  if (entry && entries.length > mostEntries) {
+    reader.wrong(entry, `a map of at most ${mostEntries} names`, fix, entries.length.toLocaleString('en-US'));
+    return new Map();
+  }
+  const values = entries.flatMap((one) => {
+    // All of it may be commented out.
+    if (isEmpty(one.value)) return [];
+    const value = one.value.kind === 'map' ? read(one, one.value) : reader.wrong(one, 'a map', fix);
+    return value === undefined ? [] : [[one.key, value] as const];
+  });
+  return new Map(values);
+}
+
+function readTool(reader: EntryReader, entry: MapEntry, map: MapNode): ToolOverride | undefined {
+  const entries = reader.knownEntries('toolOverride', map, reader.places.key(entry));
+  const said = entries.get('description');
+  const description = reader.string(said, "Write a text in quotes, for example `description: 'Opens an issue.'`.");
+  if (said && description !== undefined && description.length > longestManual) {
+    const expected = `a text of at most ${longestManual.toLocaleString('en-US')} characters`;
+    return reader.wrong(said, expected, 'Shorten it.', description.length.toLocaleString('en-US'));
+  }
+  const example = 'Write a map, for example `arguments: { repo: { fixed: acme/app } }`.';
+  const given = namedTables(reader, entries.get('arguments'), example, (one, table) =>
+    readArgument(reader, one, table),
+  );
+  return { ...(description !== undefined && { description }), arguments: given };
+}
+
+function readArgument(reader: EntryReader, entry: MapEntry, map: MapNode): ArgumentOverride | undefined {
+  const entries = reader.knownEntries('argumentOverride', map, reader.places.key(entry));
+  const [fixed, byDefault, allow] = ['fixed', 'default', 'allow'].map((key) => entries.get(key));
+  const fix = `Write \`${entry.key}: { fixed: … }\`, or \`default\` and \`allow\`.`;
+  if (fixed && (byDefault ?? allow)) {
+    return reader.wrong(entry, '`fixed` alone, or `default` and `allow`', fix, '`fixed` and another key');
+  }
+  const patterns = readAllowed(reader, allow);
+  if (!fixed && !byDefault && !allow) {
+    return reader.missing(entries, ['fixed', 'default', 'allow'], () => {
+      const [what, expected] = [`\`${entry.key}\``, '`fixed`, `default` or `allow`'];
+      return problems.wrongType(reader.atValue(entry), what, expected, describe(entry.value), fix);
+    });
+  }
+  return {
+    ...(fixed && { fixed: { value: plainValue(fixed.value) } }),
+    ...(byDefault && { default: { value: plainValue(byDefault.value) } }),
+    ...(patterns && { allow: patterns }),
+  };
+}
+
+/** An empty list would allow nothing, and a blank pattern too. */
+function readAllowed(reader: EntryReader, entry: MapEntry | undefined): readonly string[] | undefined {
+  if (!entry) return undefined;
+  const fix = "Write a list of patterns, for example `allow: ['bug', 'area-*']`.";
+  const patterns = reader.texts(entry, 'A pattern of `allow`', fix);
+  if (patterns?.every((pattern) => pattern.trim() !== '') && patterns.length > 0) return patterns;
+  return patterns || isEmpty(entry.value)
+    ? reader.wrong(entry, 'a list of patterns', fix, 'one that allows nothing')
+    : undefined;
 }

@@ -1,20 +1,37 @@
-/**
- * Turns the YAML library's errors into problems. Clear messages stay. Their quotations of the file are cut off, because
- * they may be secrets.
- */
+/** Reads the YAML of a file, and words the errors without quoting the file, because a quotation may be a secret. */
+import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Problem } from '../../base/problem.js';
 import { nearest } from '../../base/nearest.js';
 import { clipped } from '../../base/text.js';
-import type { FilePlaces } from './places.js';
-import { problem, shortened, type Spot } from '../problems.js';
+import { FilePlaces } from './places.js';
+import { problem, shortened } from '../problems.js';
+import type { ValueNode } from '../../yaml/valueNodes.js';
 import type { YamlError } from '../../yaml/yamlDocument.js';
+import { readYaml } from '../../yaml/yamlTree.js';
 
 const mostShown = 10;
 
-export function yamlProblems(places: FilePlaces, errors: readonly YamlError[]): Problem[] {
-  return withoutConsequences(errors)
-    .slice(0, mostShown)
-    .map((error) => yamlSyntax({ place: places.visible(error.span) }, error));
+interface YamlFile {
+  readonly places: FilePlaces;
+  /** Undefined for a text with errors. */
+  readonly root: ValueNode | undefined;
+  readonly problems: readonly Problem[];
+}
+
+export function readYamlFile(file: string, written: string): YamlFile {
+  // Editors keep the mark out of the document, so positions are counted without it.
+  const text = withoutMark(written);
+  const places = new FilePlaces(file, text);
+  const { errors, warnings, root } = readYaml(text);
+  const found = withoutConsequences(errors).slice(0, mostShown);
+  const problems = [
+    ...found.map((error) => {
+      const { message, fix } = words(error);
+      return problem('yaml-syntax', 'error', { place: places.visible(error.span) }, message, fix);
+    }),
+    ...warnings.map((warning) => yamlWarning(places, warning)),
+  ];
+  return { places, root: errors.length > 0 ? undefined : root, problems };
 }
 
 /** Leaves out the consequences of an earlier error: behind a lost structure, everything looks wrong. */
@@ -28,7 +45,7 @@ function ofStructure({ kind, ...rest }: YamlError): boolean {
 }
 
 /** Makes a warning: the file is read, but perhaps not as it was meant. */
-export function yamlWarning(places: FilePlaces, error: YamlError): Problem {
+function yamlWarning(places: FilePlaces, error: YamlError): Problem {
   const said = error.kind === 'syntax' ? asClause(withoutQuotation(error.id, error.message)) : words(error).message;
   const message = `YAML: ${said}; it is ignored.`;
   const fix =
@@ -36,57 +53,44 @@ export function yamlWarning(places: FilePlaces, error: YamlError): Problem {
   return problem('yaml-syntax', 'warning', { place: places.place(error.span) }, message, fix);
 }
 
-function yamlSyntax(spot: Spot, error: YamlError): Problem {
-  const { message, fix } = words(error);
-  return problem('yaml-syntax', 'error', spot, message, fix);
-}
+type Words = Pick<Problem, 'message' | 'fix'>;
 
-interface Words {
-  readonly message: string;
-  readonly fix: string;
-}
+const say = (message: string, fix: string): Words => ({ message, fix });
 
 const quotePattern = "Put a text that begins with `*` in quotes, for example `'*_unsafe'`.";
 
 function words(error: YamlError): Words {
   switch (error.kind) {
     case 'severalDocuments':
-      return {
-        message: 'The file holds more than one YAML document.',
-        fix: 'Keep one document: remove the line `---` or `...` between them.',
-      };
+      return say(
+        'The file holds more than one YAML document.',
+        'Keep one document: remove the line `---` or `...` between them.',
+      );
     case 'aliasUnknown': {
       const meant = nearest(error.name, error.known);
       const message = 'YAML reads a value that begins with `*` as an alias, and no anchor of that name is above it.';
-      if (meant !== undefined)
-        return { message, fix: `Write \`*${shortened(meant)}\`, or put the value in quotes if it is not an alias.` };
-      return { message, fix: quotePattern };
+      if (meant === undefined) return say(message, quotePattern);
+      return say(message, `Write \`*${shortened(meant)}\`, or put the value in quotes if it is not an alias.`);
     }
     case 'aliasOfItself':
-      return {
-        message: `The alias \`*${shortened(error.name)}\` is inside the anchor \`&${shortened(error.name)}\` that it refers to.`,
-        fix: 'Refer to an anchor that ends above the alias.',
-      };
+      return say(
+        `The alias \`*${shortened(error.name)}\` is inside the anchor \`&${shortened(error.name)}\` that it refers to.`,
+        'Refer to an anchor that ends above the alias.',
+      );
     case 'aliasesTooMany':
-      return {
-        message: `The aliases of this file expand to more than ${error.limit.toLocaleString('en-US')} ${error.of === 'nodes' ? 'keys and values' : error.of} together.`,
-        fix: 'Use fewer aliases of large nodes.',
-      };
+      return say(
+        `The aliases of this file expand to more than ${error.limit.toLocaleString('en-US')} ${error.of === 'nodes' ? 'keys and values' : error.of} together.`,
+        'Use fewer aliases of large nodes.',
+      );
     case 'aliasesTooDeep':
-      return {
-        message: `Anchors refer to anchors more than ${error.limit} levels deep.`,
-        fix: 'Write some of the values out.',
-      };
+      return say(`Anchors refer to anchors more than ${error.limit} levels deep.`, 'Write some of the values out.');
     case 'nestedTooDeep':
-      return {
-        message: `Lists and maps are nested more than ${error.limit} levels deep.`,
-        fix: 'Nest them less deeply.',
-      };
+      return say(`Lists and maps are nested more than ${error.limit} levels deep.`, 'Nest them less deeply.');
     case 'tokensTooMany':
-      return {
-        message: `The file has more than ${error.limit.toLocaleString('en-US')} tokens (keys, values, signs and line breaks).`,
-        fix: 'Shorten it, or move servers to another source.',
-      };
+      return say(
+        `The file has more than ${error.limit.toLocaleString('en-US')} tokens (keys, values, signs and line breaks).`,
+        'Shorten it, or move servers to another source.',
+      );
     case 'syntax':
       return libraryWords(error.id, error.message);
   }
@@ -96,27 +100,26 @@ function libraryWords(id: string, said: string): Words {
   const message = `Not valid YAML: ${asClause(withoutQuotation(id, said))}.`;
   switch (id) {
     case 'TAB_AS_INDENT':
-      return { message: 'Not valid YAML: a tab is used as indentation.', fix: 'Indent with spaces.' };
+      return say('Not valid YAML: a tab is used as indentation.', 'Indent with spaces.');
     case 'BAD_ALIAS':
-      return { message, fix: quotePattern };
+      return say(message, quotePattern);
     case 'BAD_INDENT':
-      if (said.includes('end with'))
-        return { message, fix: 'Close the bracket that is opened above before this line.' };
-      return { message, fix: 'Indent the keys of one map by the same number of spaces.' };
+      if (said.includes('end with')) return say(message, 'Close the bracket that is opened above before this line.');
+      return say(message, 'Indent the keys of one map by the same number of spaces.');
     case 'MISSING_CHAR':
-      if (said.startsWith('Implicit map keys')) return { message, fix: 'Write `:` and a value after the key.' };
-      if (said.startsWith('Missing closing')) return { message, fix: 'Close the quote that is opened above.' };
-      return { message, fix: 'Add the missing character, or put a text with special characters in quotes.' };
+      if (said.startsWith('Implicit map keys')) return say(message, 'Write `:` and a value after the key.');
+      if (said.startsWith('Missing closing')) return say(message, 'Close the quote that is opened above.');
+      return say(message, 'Add the missing character, or put a text with special characters in quotes.');
     case 'BAD_DQ_ESCAPE':
-      return { message, fix: 'Write each backslash twice, or use single quotes, which keep backslashes as they are.' };
+      return say(message, 'Write each backslash twice, or use single quotes, which keep backslashes as they are.');
     case 'TAG_RESOLVE_FAILED':
     case 'BAD_SCALAR_START':
     case 'BLOCK_AS_IMPLICIT_KEY':
-      return { message, fix: 'Put a text that holds `: ` or begins with a special character in quotes.' };
+      return say(message, 'Put a text that holds `: ` or begins with a special character in quotes.');
     case 'RESOURCE_EXHAUSTION':
-      return { message: 'Lists and maps are nested too deeply.', fix: 'Nest them less deeply.' };
+      return say('Lists and maps are nested too deeply.', 'Nest them less deeply.');
     default:
-      return { message, fix: 'Correct the YAML at this place.' };
+      return say(message, 'Correct the YAML at this place.');
   }
 }
 

@@ -1,8 +1,13 @@
-/** Retries and ends of a conversation (D4): the state machine and its reading of errors. */
+/** Retries and ends of a conversation (D4): the decision about another attempt, and the reading of errors. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { failureOf, toolIn, type ModelFailure } from '../../../src/core/minds/modelFailures.js';
-import { mostRetries, nextState, started, type RunEvent, type RunState } from '../../../src/core/minds/stopPolicy.js';
+import {
+  afterFailure,
+  failureOf,
+  mostRetries,
+  toolIn,
+  type ModelFailure,
+} from '../../../src/core/minds/modelFailures.js';
 
 const coded = (code: string, message: string): Error =>
   Object.assign(new Error(message), { code, name: 'LanguageModelError' });
@@ -100,52 +105,25 @@ describe('stop policy', () => {
       .option(fc.nat(100_000), { nil: undefined })
       .map((retryAfterMs) => ({ kind: 'transient' as const, text: 't', retryAfterMs })),
   );
-  const event: fc.Arbitrary<RunEvent> = fc.oneof(
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        kind: fc.constant('failed' as const),
-        failure,
-        now: fc.nat(),
-        chance: fc.double({ min: 0, max: 0.999, noNaN: true }),
-      }),
-    },
-    { weight: 4, arbitrary: fc.constant<RunEvent>({ kind: 'due' }) },
-    { weight: 1, arbitrary: fc.constant<RunEvent>({ kind: 'answered' }) },
-    { weight: 1, arbitrary: fc.constant<RunEvent>({ kind: 'cancelled' }) },
-  );
-
   it('stopped and cancelled are final, and only temporary failures are retried, three times at most in a row', () => {
+    const chance = fc.double({ min: 0, max: 0.999, noNaN: true });
     fc.assert(
-      fc.property(fc.array(event, { maxLength: 40 }), (events) => {
-        let state: RunState = started;
-        let retries = 0;
-        for (const next of events) {
-          const before: RunState = state;
-          state = nextState(state, next);
-          if (before.kind === 'stopped' || before.kind === 'cancelled') assert.deepEqual(state, before);
-          if (next.kind === 'answered') retries = 0;
-          if (state.kind === 'retrying' && next.kind === 'failed') {
-            retries++;
-            assert.equal(next.failure.kind, 'transient');
-            assert.ok(state.at >= next.now + 1000);
-          }
-          assert.ok(retries <= mostRetries);
-        }
+      fc.property(failure, fc.nat(10), chance, (found, retries, by) => {
+        const next = afterFailure(found, retries, by);
+        if (next.kind !== 'retry') return;
+        assert.equal(found.kind, 'transient');
+        assert.equal(next.attempt, retries + 1);
+        assert.ok(next.attempt <= mostRetries);
+        assert.ok(next.delayMs >= 1000);
       }),
     );
   });
 
   it('retries of several conversations are spread', () => {
-    const at = (chance: number): number => {
-      const state = nextState(started, {
-        kind: 'failed',
-        failure: { kind: 'transient', text: '', retryAfterMs: undefined },
-        now: 0,
-        chance,
-      });
-      return state.kind === 'retrying' ? state.at : 0;
+    const wait = (chance: number): number => {
+      const next = afterFailure({ kind: 'transient', text: '', retryAfterMs: undefined }, 0, chance);
+      return next.kind === 'retry' ? next.delayMs : 0;
     };
-    assert.deepEqual([at(0), at(0.5)], [1000, 1125]);
+    assert.deepEqual([wait(0), wait(0.5)], [1000, 1125]);
   });
 });
