@@ -30,7 +30,7 @@ import { readProgress } from '../../src/core/connections/outcomes.js';
 import { AnswerLinks } from '../../src/core/minds/answerLinks.js';
 import { BearerCheck } from '../../src/core/gateway/http/access.js';
 import { clientCapabilities, otherResult, serverCapabilities, toolResult } from '../../src/core/gateway/dialect.js';
-import { deliveredTask } from '../../src/core/gateway/methods/taskResults.js';
+import { deliveredTask } from '../../src/core/gateway/methods/methods.js';
 import { withoutCarriage } from '../../src/core/gateway/methods/requests.js';
 import { capabilitiesKey, covers, declaredCapabilities, showsApps, union } from '../../src/core/protocol/client.js';
 import { mirrorMismatch, toHeader } from '../../src/core/protocol/mirroredParams.js';

@@ -5,9 +5,6 @@ import type { ServerFeatures } from '../tools/features.js';
 import type { ClientChange, ClientKind, ServerClient } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 
-/** The id of all toolsets together, at `/mcp`. No server can have it. */
-export const everyToolset = '*';
-
 export interface ServedToolset {
   readonly id: string;
   readonly serverName: string;

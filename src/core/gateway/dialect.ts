@@ -239,7 +239,7 @@ export function isToldTo(version: SpokenVersion, notification: string): boolean 
   return toldToAll.includes(notification) || (notification === taskChanged && version === modernVersion);
 }
 
-function without(value: Fields, ...keys: readonly string[]): Fields {
+export function without(value: Fields, ...keys: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
 }
 

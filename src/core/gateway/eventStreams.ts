@@ -50,6 +50,13 @@ function frame(message: string): string {
 
 const eventHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform' } as const;
 
+/** Answers a request without a stream. */
+export function sendJson(response: ServerResponse, status: number, json: string, more?: OutgoingHttpHeaders): void {
+  if (response.headersSent || response.destroyed) return;
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(json), ...more };
+  response.writeHead(status, headers).end(json);
+}
+
 /** One timer for all streams. A first comment and the head of a reply may come early, never late. */
 export class Heartbeat implements Disposable {
   private readonly responses = new Set<ServerResponse>();

@@ -1,6 +1,8 @@
 /** The paths of the gateway: one for each toolset and kind of client, and for each conversation with its own address. */
 import type { ClientKind } from '../protocol/client.js';
-import { everyToolset } from './backend.js';
+
+/** The id of all toolsets together, at `/mcp`. No server can have it. */
+export const everyToolset = '*';
 
 export interface Route {
   readonly clientKind: ClientKind;
@@ -48,4 +50,8 @@ export function routePath(route: Route): string {
 /** True for unused paths too, because the editor must never see a 403. */
 export function isEditorPath(url: string | undefined): boolean {
   return url?.startsWith(`/${segments.editor}/`) === true;
+}
+
+export function isRestPath(url: string | undefined): boolean {
+  return /^\/api(?:\/|$|\?)/.test(url ?? '');
 }

@@ -4,7 +4,8 @@
  */
 import { Emitter, nextEvent } from '../base/events.js';
 import type { Disposable } from '../base/disposables.js';
-import { everyToolset, type GatewayBackend, type ServedToolset } from '../gateway/backend.js';
+import type { GatewayBackend, ServedToolset } from '../gateway/backend.js';
+import { everyToolset } from '../gateway/routes.js';
 import type { ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';

@@ -4,7 +4,8 @@
  */
 import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
-import { everyToolset, type ServedToolset } from '../gateway/backend.js';
+import type { ServedToolset } from '../gateway/backend.js';
+import { everyToolset } from '../gateway/routes.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
 import { knowsTasks, needsTask, tasksExtension } from '../protocol/tasks.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';

@@ -18,7 +18,7 @@ import { mostInBatch } from './versions.js';
 
 export type RequestId = string | number;
 
-interface Request {
+export interface RequestMessage {
   readonly kind: 'request';
   readonly id: RequestId;
   readonly method: string;
@@ -45,7 +45,7 @@ interface Invalid {
   readonly error: RpcError;
 }
 
-export type Message = Request | Notification | Response | Invalid;
+export type Message = RequestMessage | Notification | Response | Invalid;
 
 export type Payload =
   | { readonly kind: 'single'; readonly message: Message }

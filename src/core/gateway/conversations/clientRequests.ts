@@ -8,12 +8,16 @@ import type { MessageStream } from '../eventStreams.js';
 import { isObject } from '../../base/isObject.js';
 import { inNextTurn } from '../../base/turns.js';
 import type { Fields } from '../../protocol/client.js';
-import { errorCodes, RpcFailure } from '../../protocol/errors.js';
+import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { notificationMessage, type Message, type RequestId } from '../../protocol/jsonRpc.js';
-import { notAsked, openQuestion, takenBack, type OpenQuestion } from './openQuestion.js';
 
 /** More open requests in one session are more than a person or a model can answer. */
 const mostOpen = 256;
+
+const notAnObject: RpcError = {
+  code: errorCodes.internal,
+  message: 'The client answered with a result that is not an object.',
+};
 
 interface Open {
   readonly onProgress: ((progress: Fields) => void) | undefined;
@@ -43,25 +47,22 @@ export class ClientRequests {
       if (isSent) stream.send(notificationMessage('notifications/cancelled', { requestId: id }));
     });
     this.open.set(id, { onProgress, question });
-    const send = (): void => {
+    // This turn read the request, and writing a large one takes as long again (S2).
+    inNextTurn(() => {
       if (!this.open.has(id)) return;
       isSent = true;
-      const sent = params && withToken(params, id);
-      stream.send(JSON.stringify({ jsonrpc: '2.0', id, method, ...(sent && { params: sent }) }));
-    };
-    // This turn read the request, and writing a large one takes as long again (S2).
-    inNextTurn(send);
+      stream.send(JSON.stringify({ jsonrpc: '2.0', id, method, params: params && withToken(params, id) }));
+    });
     return question.answer;
   }
 
   take({ id, result, error }: Extract<Message, { kind: 'response' }>): void {
-    const question = id === null ? undefined : this.open.get(id)?.question;
-    if (!question || id === null) return;
+    if (id === null) return;
+    const question = this.open.get(id)?.question;
     this.open.delete(id);
-    if (error) question.reject(new RpcFailure(error.code, error.message, error.data));
-    else if (result) question.resolve(result);
-    else
-      question.reject(new RpcFailure(errorCodes.internal, 'The client answered with a result that is not an object.'));
+    const { code, message, data } = error ?? notAnObject;
+    if (result) question?.resolve(result);
+    else question?.reject(new RpcFailure(code, message, data));
   }
 
   progress(params: Fields): void {
@@ -82,4 +83,40 @@ function withToken(params: Fields, token: string): Fields {
   const meta = params['_meta'];
   if (!isObject(meta) || meta['progressToken'] === undefined) return params;
   return { ...params, _meta: { ...meta, progressToken: token } };
+}
+
+/** An unanswered question to a client. It is settled once. */
+export interface OpenQuestion<Answer> {
+  readonly answer: Promise<Answer>;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export const takenBack = 'The question was withdrawn.';
+
+/**
+ * @param signal aborting it withdraws and rejects the question
+ * @param takeBack called on withdrawal
+ */
+export function openQuestion<Answer>(signal: AbortSignal, takeBack: () => void): OpenQuestion<Answer> {
+  let settle!: Pick<OpenQuestion<Answer>, 'resolve' | 'reject'>;
+  const answer = new Promise<Answer>((resolve, reject) => {
+    const withdraw = (): void => {
+      takeBack();
+      reject(new RpcFailure(errorCodes.server, takenBack));
+    };
+    const unheard = <Value>(by: (value: Value) => void) => {
+      return (value: Value): void => {
+        signal.removeEventListener('abort', withdraw);
+        by(value);
+      };
+    };
+    signal.addEventListener('abort', withdraw, { once: true });
+    settle = { resolve: unheard(resolve), reject: unheard(reject) };
+  });
+  return { answer, ...settle };
+}
+
+export function notAsked(message: string): Promise<never> {
+  return Promise.reject(new RpcFailure(errorCodes.server, message));
 }

@@ -1,42 +1,45 @@
-/**
- * One conversation of an agent with a toolset (G3): the common part of its requests. A session of an older protocol
- * version is a conversation with streams (`session`). A modern request finds its conversation in `conversations`.
- */
+/** One conversation of an agent with a toolset (G3), and the client behind its requests. */
 import { BoundedMap } from '../../base/boundedMap.js';
+import type { Cancellation } from '../../base/cancellation.js';
+import type { Clock } from '../../base/clock.js';
+import type { Disposable } from '../../base/disposables.js';
+import type { TransientMap } from '../../base/transientMap.js';
+import type { AskOptions, Fields, ServerClient } from '../../protocol/client.js';
+import { notificationMessage, type RequestId } from '../../protocol/jsonRpc.js';
+import { isKeptId } from '../../protocol/keptIds.js';
+import { isLoudEnough } from '../../protocol/logLevels.js';
 import type { Destination } from '../../protocol/request.js';
+import { modernVersion, type SpokenVersion } from '../../protocol/versions.js';
 import { longestUri } from '../../tools/uris.js';
-import type { MessageStream } from '../eventStreams.js';
+import { clientRequest, isToldTo } from '../dialect.js';
+import type { MessageStream, Reply } from '../eventStreams.js';
+import type { SessionTraits } from './conversationIds.js';
 import type { Listing, ListName, Topic } from './listings.js';
 
-/** A client whose last stream has closed may be silent this long, in milliseconds (L2a). */
-export const quietLimitMs = 45_000;
-
-interface ConversationStart {
-  readonly id: string;
-  /** Why its earlier state is gone, if there may have been any (L2a). */
-  readonly lostBefore?: string | undefined;
-  /** True if it may be older than the knowledge of this process. */
-  readonly mayHaveLost: boolean;
-}
-
+/**
+ * The common part of the requests of a conversation. A session of an older protocol version is a conversation with
+ * streams (`session`). A modern request finds its conversation in `conversations`.
+ */
 export class Conversation {
-  readonly id: string;
   readonly toolset: string;
-  readonly lostBefore: string | undefined;
-  readonly mayHaveLost: boolean;
   readonly links = new Links();
   /** True if it has sent anything to an instance, so it may hold one. */
   hasCalled = false;
   /** The tools with a question to a person here, by the client's newest list (S4). */
   promised: ReadonlySet<string> | undefined;
 
+  /**
+   * @param lastUsed in milliseconds since the epoch
+   * @param lostBefore why its earlier state is gone, if there may have been any (L2a)
+   * @param mayHaveLost true if it may be older than the knowledge of this process
+   */
   constructor(
-    start: ConversationStart,
+    readonly id: string,
     readonly listing: Listing,
-    /** The time of the last use in milliseconds since the epoch. */
     public lastUsed: number,
+    readonly lostBefore: string | undefined,
+    readonly mayHaveLost: boolean,
   ) {
-    ({ id: this.id, lostBefore: this.lostBefore, mayHaveLost: this.mayHaveLost } = start);
     this.toolset = listing.toolset;
   }
 
@@ -89,5 +92,183 @@ export class Links {
   /** Returns the origins of the link, one for each conversation; the newest is the last. */
   holders(uri: string): readonly Destination[] {
     return [...(this.made.get(uri)?.values() ?? [])];
+  }
+}
+
+/** A client whose last stream has closed may be silent this long, in milliseconds. */
+const quietLimitMs = 45_000;
+
+interface Quiet<Watched> {
+  /** Returns the time of the last use in epoch milliseconds, or undefined if there is a stream again. */
+  readonly lastUse: (watched: Watched) => number | undefined;
+  readonly end: (watched: Watched) => void;
+}
+
+/** Ends what is silent for a while after its last stream has closed: its program has gone (L2a). */
+export class QuietWatch<Watched> implements Disposable {
+  private readonly timers = new Map<Watched, Disposable>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly quiet: Quiet<Watched>,
+  ) {}
+
+  begin(watched: Watched, limitMs = quietLimitMs): void {
+    this.forget(watched);
+    const timer = this.clock.after(limitMs, () => {
+      this.timers.delete(watched);
+      const lastUse = this.quiet.lastUse(watched);
+      if (lastUse === undefined) return;
+      const left = lastUse + quietLimitMs - this.clock.now();
+      if (left > 0) this.begin(watched, left);
+      else this.quiet.end(watched);
+    });
+    this.timers.set(watched, timer);
+  }
+
+  forget(watched: Watched): void {
+    this.timers.get(watched)?.dispose();
+    this.timers.delete(watched);
+  }
+
+  dispose(): void {
+    for (const watched of this.timers.keys()) this.forget(watched);
+  }
+}
+
+export interface CallInFlight {
+  readonly controller: Cancellation;
+  readonly reply: Reply;
+  /** The version of the list of tools when the call began. */
+  readonly listVersion: number;
+}
+
+/** The sender of a request: a session, or a single modern request. */
+export interface Client {
+  /** The name of its program; empty if it gave none. */
+  readonly program: string;
+  readonly protocolVersion: SpokenVersion;
+  readonly traits: SessionTraits;
+  readonly calls: TransientMap<RequestId, CallInFlight>;
+  /** The lowest level of log messages that the client wants; undefined until it says so. */
+  logLevel: string | undefined;
+  readonly isClosed: boolean;
+  /** The stream for messages outside its requests. */
+  readonly listening: MessageStream | undefined;
+  readonly waitsSince?: number | undefined;
+  /** Our name in the `_meta` of each modern result. */
+  readonly serverMeta?: Fields;
+  /** @param stream undefined if the client listens nowhere */
+  ask(
+    stream: MessageStream | undefined,
+    method: string,
+    params: Fields | undefined,
+    signal: AbortSignal,
+    options: AskOptions,
+  ): Promise<Fields>;
+}
+
+/** The origin of a request. */
+export interface Asking {
+  readonly client: Client;
+  /** Undefined if all conversations of the client share everything. */
+  readonly conversation: Conversation | undefined;
+  readonly listing: Listing;
+}
+
+/** Returns true if the call was in flight. */
+export function cancelCall({ calls }: Pick<Client, 'calls'>, id: RequestId): boolean {
+  const call = calls.take(id);
+  if (!call) return false;
+  call.controller.abort();
+  // Its server first takes back its open questions, on the same stream.
+  setImmediate(() => call.reply.settle(undefined));
+  return true;
+}
+
+/** Beyond this number, the oldest early completion of an elicitation is forgotten. */
+const mostEarly = 1_000;
+
+/** A client as servers reach it (G4): during a call on the stream of that call, otherwise on a listening stream. */
+export class CallClient implements ServerClient {
+  readonly session: object;
+  readonly program: string;
+  readonly capabilities: Fields;
+  readonly listedFor: string | undefined;
+  readonly lostBefore: string | undefined;
+  readonly mayHaveLost: boolean;
+  /** Both are made on demand, because every call has a client and few have an elicitation. */
+  private awaited: Map<string, () => void> | undefined;
+  private early: BoundedMap<string, true> | undefined;
+  private readonly client: Client;
+
+  /**
+   * @param conversation the id of the calling conversation, one of several in a session
+   * @param ofCall the stream of the call, as long as the call is in flight
+   */
+  constructor(
+    { client, conversation: asking, listing }: Asking,
+    readonly conversation: string | undefined,
+    private readonly ofCall: () => MessageStream | undefined = () => undefined,
+  ) {
+    this.client = client;
+    this.session = asking ?? client;
+    this.program = client.program;
+    this.capabilities = client.traits.declared;
+    this.listedFor = listing.conversation;
+    this.lostBefore = asking?.lostBefore;
+    this.mayHaveLost = asking?.mayHaveLost === true;
+  }
+
+  get isGone(): boolean {
+    return this.client.isClosed;
+  }
+
+  get waitsSince(): number | undefined {
+    return this.client.waitsSince;
+  }
+
+  get logLevel(): string | undefined {
+    return this.client.logLevel;
+  }
+
+  async ask(
+    method: string,
+    params: Fields | undefined,
+    signal: AbortSignal,
+    options: AskOptions = {},
+  ): Promise<Fields> {
+    const { client } = this;
+    const asked = clientRequest(client.protocolVersion, method, params);
+    return await client.ask(this.ofCall() ?? client.listening, method, asked, signal, options);
+  }
+
+  /** Resolves when a server has reported all these elicitations by URL as complete. */
+  async completed(ids: readonly string[]): Promise<void> {
+    const open = [...new Set(ids)].filter((id) => !this.early?.delete(id));
+    const awaited = (this.awaited ??= new Map<string, () => void>());
+    await Promise.all(open.map((id) => new Promise<void>((resolve) => awaited.set(id, resolve))));
+  }
+
+  private noteComplete(id: unknown): void {
+    if (!isKeptId(id)) return;
+    const resolve = this.awaited?.get(id);
+    if (resolve) resolve();
+    else (this.early ??= new BoundedMap(mostEarly)).set(id, true);
+    this.awaited?.delete(id);
+  }
+
+  tell(method: string, params: Fields): void {
+    const { protocolVersion, logLevel, listening } = this.client;
+    if (method === 'notifications/elicitation/complete') this.noteComplete(params['elicitationId']);
+    if (!isToldTo(protocolVersion, method)) return;
+    const isLog = method === 'notifications/message';
+    if (isLog && protocolVersion === modernVersion && logLevel === undefined) return;
+    if (isLog && !isLoudEnough(params['level'], logLevel)) return;
+    const reply = this.ofCall();
+    const message = notificationMessage(method, params);
+    // A reply cannot be ended before its answer, however much a server writes on it.
+    if (reply || isLog) (reply ?? listening)?.sendIfReading(message);
+    else listening?.send(message);
   }
 }

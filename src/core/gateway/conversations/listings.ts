@@ -9,7 +9,7 @@
 import { randomInt } from 'node:crypto';
 import { appOf } from '../../apps/toolMeta.js';
 import type { Clock } from '../../base/clock.js';
-import { type Disposable, DisposableStore } from '../../base/disposables.js';
+import type { Disposable } from '../../base/disposables.js';
 import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
 import { type ServerFeatures, toolsAlone } from '../../tools/features.js';
@@ -18,7 +18,6 @@ import type { GatewayBackend, ServedToolset } from '../backend.js';
 import { entries } from '../dialect.js';
 import { mirroredParams, type MirroredParam } from '../../protocol/mirroredParams.js';
 import { type SpokenVersion, protocolVersions } from '../../protocol/versions.js';
-import { notificationMessage } from '../../protocol/jsonRpc.js';
 
 export class Listing {
   readonly tools: PagedList;
@@ -107,8 +106,18 @@ export class Listing {
   }
 }
 
+/** Makes a function with a memory, so each toolset and each list is looked through once for all clients. */
+function once<Given extends object, Found>(look: (given: Given) => Found): (given: Given) => Found {
+  const known = new WeakMap<Given, Found>();
+  return (given) => {
+    const found = known.get(given) ?? look(given);
+    known.set(given, found);
+    return found;
+  };
+}
+
 const appsIn = once(
-  ({ tools }) =>
+  ({ tools }: ServedToolset) =>
     new Map(
       tools.flatMap((tool): [string, string][] => {
         const uri = appOf(tool);
@@ -118,7 +127,7 @@ const appsIn = once(
 );
 
 const mirroredIn = once(
-  ({ tools, appTools = [] }) =>
+  ({ tools, appTools = [] }: ServedToolset) =>
     new Map(
       [...tools, ...appTools].flatMap(({ name, inputSchema }): [string, readonly MirroredParam[]][] => {
         const mirrored = mirroredParams(inputSchema);
@@ -127,15 +136,16 @@ const mirroredIn = once(
     ),
 );
 
-/** Makes a function with a memory, so each toolset is looked through once for all clients. */
-function once<Found>(look: (served: ServedToolset) => Found): (served: ServedToolset) => Found {
-  const known = new WeakMap<ServedToolset, Found>();
-  return (served) => {
-    const found = known.get(served) ?? look(served);
-    known.set(served, found);
-    return found;
-  };
-}
+const withAppTools = once((served: ServedToolset): ServedToolset => {
+  const { tools, appTools = [] } = served;
+  return appTools.length === 0 ? served : { ...served, tools: [...tools, ...appTools] };
+});
+
+/** A note may replace the structure promised by an output schema. */
+const withoutOutputSchemas = once((served: ServedToolset): ServedToolset => ({
+  ...served,
+  tools: served.tools.map(({ outputSchema: _, ...tool }) => tool),
+}));
 
 interface ListingsDeps {
   readonly backend: GatewayBackend;
@@ -148,22 +158,27 @@ interface ListingsDeps {
   readonly announce: (listing: Listing) => void;
 }
 
+interface ListedFor {
+  readonly readsStructureAlone?: boolean;
+  /** True if the client shows apps, so it gets their tools too (G8). */
+  readonly showsApps?: boolean;
+  /** The only conversation to get the listing. */
+  readonly conversation?: string | undefined;
+}
+
 export class Listings implements Disposable {
-  private readonly store = new DisposableStore('gateway listings');
+  private readonly changes: Disposable;
   private readonly shared = new Map<string, Listing>();
   /** Listings of single conversations. */
   private readonly own = new Set<Listing>();
   private readonly pages = new Map<SpokenVersion, ToPages>();
-  /** The variants of a toolset for clients with special needs, each made once. */
-  private readonly adapted = new WeakMap<ServedToolset, Map<string, ServedToolset>>();
   private readonly changed = new Set<Listing>();
   private timer: Disposable | undefined;
   /** Begins at random, because a client may bring a cursor from before a restart. */
   private versions = randomInt(2 ** 40);
 
   constructor(private readonly deps: ListingsDeps) {
-    this.store.add(deps.backend.onDidChangeToolsets((ids) => this.noteChanges(ids)));
-    this.store.add({ dispose: () => this.timer?.dispose() });
+    this.changes = deps.backend.onDidChangeToolsets((ids) => this.noteChanges(new Set(ids)));
   }
 
   /**
@@ -176,29 +191,22 @@ export class Listings implements Disposable {
     protocol: SpokenVersion = protocolVersions[0],
     client: ListedFor = {},
   ): Listing {
-    const { conversation } = client;
-    const make = (): Listing =>
-      new Listing(
-        toolset,
-        clientKind,
-        conversation,
-        () => this.ask(toolset, clientKind, client),
-        this.pagesIn(protocol),
-        () => (this.versions += 1),
-      );
-    if (conversation !== undefined) {
-      const listing = make();
-      this.own.add(listing);
-      return listing;
-    }
-    const key = `${clientKind}/${protocol}/${keyOf(client)}/${toolset}`;
-    const known = this.shared.get(key);
+    const { conversation, readsStructureAlone = false, showsApps = false } = client;
+    const key = `${clientKind}/${protocol}/${readsStructureAlone}/${showsApps}/${toolset}`;
+    const known = conversation === undefined ? this.shared.get(key) : undefined;
     if (known) {
       known.refresh();
       return known;
     }
-    const listing = make();
-    this.shared.set(key, listing);
+    const ask = (): ServedToolset | undefined => {
+      let served = this.deps.backend.toolset(toolset, clientKind, conversation);
+      if (served && showsApps) served = withAppTools(served);
+      return served && readsStructureAlone ? withoutOutputSchemas(served) : served;
+    };
+    const nextVersion = (): number => (this.versions += 1);
+    const listing = new Listing(toolset, clientKind, conversation, ask, this.pagesIn(protocol), nextVersion);
+    if (conversation === undefined) this.shared.set(key, listing);
+    else this.own.add(listing);
     return listing;
   }
 
@@ -209,44 +217,24 @@ export class Listings implements Disposable {
   }
 
   dispose(): void {
-    this.store.dispose();
+    this.changes.dispose();
+    this.timer?.dispose();
     this.shared.clear();
     this.own.clear();
     this.changed.clear();
   }
 
-  private ask(toolset: string, clientKind: ClientKind, client: ListedFor): ServedToolset | undefined {
-    const { conversation, readsStructureAlone, showsApps } = client;
-    const served = this.deps.backend.toolset(toolset, clientKind, conversation);
-    if (!served || !(readsStructureAlone || (showsApps && served.appTools?.length))) return served;
-    const made = this.adapted.get(served) ?? new Map<string, ServedToolset>();
-    this.adapted.set(served, made);
-    const key = keyOf(client);
-    const adapted = made.get(key) ?? adaptedTo(served, client);
-    made.set(key, adapted);
-    return adapted;
-  }
-
   private pagesIn(protocol: SpokenVersion): ToPages {
-    const known = this.pages.get(protocol);
-    if (known) return known;
-    const made = new WeakMap<readonly object[], readonly string[]>();
-    const toPages: ToPages = (list) => {
-      const pages = made.get(list) ?? toPagesOf(entries(protocol, list), this.deps.pageSize);
-      made.set(list, pages);
-      return pages;
-    };
-    this.pages.set(protocol, toPages);
-    return toPages;
+    const pages = this.pages.get(protocol) ?? once((list) => toPagesOf(entries(protocol, list), this.deps.pageSize));
+    this.pages.set(protocol, pages);
+    return pages;
   }
 
-  private noteChanges(toolsets: readonly string[]): void {
-    for (const toolset of toolsets) {
-      for (const listing of [...this.shared.values(), ...this.own]) {
-        if (listing.toolset !== toolset) continue;
-        listing.invalidate();
-        this.changed.add(listing);
-      }
+  private noteChanges(toolsets: ReadonlySet<string>): void {
+    for (const listing of [...this.shared.values(), ...this.own]) {
+      if (!toolsets.has(listing.toolset)) continue;
+      listing.invalidate();
+      this.changed.add(listing);
     }
     if (this.changed.size > 0) this.timer ??= this.deps.clock.after(this.deps.coalesceMs, () => this.tell());
   }
@@ -266,24 +254,6 @@ export class Listings implements Disposable {
   }
 }
 
-interface ListedFor {
-  readonly readsStructureAlone?: boolean;
-  /** True if the client shows apps, so it gets their tools too (G8). */
-  readonly showsApps?: boolean;
-  /** The conversation of the listing. */
-  readonly conversation?: string | undefined;
-}
-
-function keyOf({ readsStructureAlone = false, showsApps = false }: ListedFor): string {
-  return `${readsStructureAlone} ${showsApps}`;
-}
-
-function adaptedTo(served: ServedToolset, { readsStructureAlone, showsApps }: ListedFor): ServedToolset {
-  const tools = showsApps ? [...served.tools, ...(served.appTools ?? [])] : served.tools;
-  // A note may replace the structure promised by an output schema.
-  return { ...served, tools: readsStructureAlone ? tools.map(({ outputSchema: _, ...tool }) => tool) : tools };
-}
-
 /** Makes the pages of a list once for all clients, as JSON without the brackets. */
 type ToPages = (entries: readonly object[]) => readonly string[];
 
@@ -293,7 +263,6 @@ class PagedList {
   /** Versions are counted over the whole gateway, so two lists never share one. */
   version = 0;
   private entries: readonly object[] | undefined;
-  /** The entries of each page, as JSON without the brackets. */
   private pages: readonly string[] = [];
 
   /** @param key the key of the entries in a result */
@@ -308,7 +277,8 @@ class PagedList {
     if (entries === this.entries) return;
     this.entries = entries;
     const pages = this.toPages(entries);
-    if (this.version > 0 && isSame(pages, this.pages)) return;
+    const isSame = pages.length === this.pages.length && pages.every((page, index) => page === this.pages[index]);
+    if (this.version > 0 && isSame) return;
     this.pages = pages;
     this.version = this.nextVersion();
   }
@@ -340,10 +310,6 @@ function toPagesOf(entries: readonly object[], size: number): string[] {
   return pages;
 }
 
-function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a === b || (a.length === b.length && a.every((page, index) => page === b[index]));
-}
-
 export const topics = ['tools', 'prompts', 'resources'] as const;
 
 export type Topic = (typeof topics)[number];
@@ -356,18 +322,3 @@ export const listsOf = {
 } as const satisfies Readonly<Record<Topic, readonly string[]>>;
 
 export type ListName = (typeof listsOf)[Topic][number];
-
-export const changedMessages: Readonly<Record<Topic, string>> = {
-  tools: notificationMessage('notifications/tools/list_changed'),
-  prompts: notificationMessage('notifications/prompts/list_changed'),
-  resources: notificationMessage('notifications/resources/list_changed'),
-};
-
-export interface Knowledge {
-  /** The client has the list of this version, or is about to read it. */
-  known: number;
-  /** The newest version with a notification, on any stream. */
-  told: number;
-  /** The client has asked for the list at least once. */
-  isAsked: boolean;
-}

@@ -1,33 +1,17 @@
-/**
- * One MCP session: a conversation with streams. It holds the calls in flight, the listening streams of the client,
- * and the list versions known to the client.
- *
- * The session owes `list_changed` while a list differs from the client's newest one (at first, the list at
- * `initialize`). The notification goes out on the newest listening stream when the change is announced. It goes out
- * again when a listening stream opens, because an earlier stream may have lost it. It precedes the result of a call
- * if the list changed during the call, so the editor has the new tools before the model reads the result. A client
- * gets none after asking again.
- */
-import { TransientMap } from '../../base/transientMap.js';
+/** Sessions of the protocol versions before 2026-07-28: each is a conversation with streams. */
 import { BoundedMap } from '../../base/boundedMap.js';
+import type { Clock } from '../../base/clock.js';
+import type { Disposable } from '../../base/disposables.js';
+import { TransientMap } from '../../base/transientMap.js';
 import type { AskOptions, ClientKind, Fields } from '../../protocol/client.js';
+import { notificationMessage, type RequestId } from '../../protocol/jsonRpc.js';
 import type { ProtocolVersion } from '../../protocol/versions.js';
-import { CallClient, cancelCall, type CallInFlight, type Client } from './client.js';
-import { ClientRequests } from './clientRequests.js';
-import { Conversation } from './conversation.js';
-import { sessionConversation } from './conversationIds.js';
 import type { MessageStream, OpenStream } from '../eventStreams.js';
-import type { RequestId } from '../../protocol/jsonRpc.js';
-import {
-  changedMessages,
-  type Knowledge,
-  type Listing,
-  type ListName,
-  listsOf,
-  type Topic,
-  topics,
-} from './listings.js';
-import type { SessionTraits } from './sessionId.js';
+import { isServedAt, type ConnectedProgram, type Route } from '../routes.js';
+import { ClientRequests } from './clientRequests.js';
+import { CallClient, cancelCall, Conversation, QuietWatch, type CallInFlight, type Client } from './conversation.js';
+import { newSessionId, sessionConversation, type SessionTraits } from './conversationIds.js';
+import { listsOf, topics, type Listing, type ListName, type Topic } from './listings.js';
 
 /** A client needs fewer listening streams; the oldest makes room. */
 const maxStreams = 8;
@@ -38,24 +22,42 @@ const maxStreams = 8;
  */
 const mostConversations = 1_000;
 
-interface SessionStart {
+/** What a client knows about one list. */
+interface Knowledge {
+  /** The client has the list of this version, or is about to read it. */
+  known: number;
+  /** The newest version with a notification, on any stream. */
+  told: number;
+  /** The client has asked for the list at least once. */
+  isAsked: boolean;
+}
+
+interface SessionOrigin {
   /** By default, the session's own. */
   readonly conversation?: string;
   readonly isRevived?: boolean;
   readonly lostBefore?: string | undefined;
+  readonly program?: string;
 }
 
+/**
+ * The session owes `list_changed` while a list differs from the client's newest one (at first, the list at
+ * `initialize`). The notification goes out on the newest listening stream when the change is announced. It goes out
+ * again when a listening stream opens, because an earlier stream may have lost it. It precedes the result of a call
+ * if the list changed during the call, so the editor has the new tools before the model reads the result. A client
+ * gets none after asking again.
+ */
 export class Session extends Conversation implements Client {
   readonly clientKind: ClientKind;
   readonly calls = new TransientMap<RequestId, CallInFlight>();
   readonly clientRequests = new ClientRequests();
+  /** Empty also if the client began the session at another gateway. */
+  readonly program: string;
   readonly client: CallClient;
   /** The first named conversation, and the clients of the others by their names. */
   private first: string | undefined;
   private readonly others = new BoundedMap<string, CallClient>(mostConversations);
   logLevel: string | undefined;
-  /** Its client's name in `clientInfo`; empty if it gave none, or began the session at another gateway. */
-  program = '';
   isClosed = false;
   private hasListened = false;
   private readonly streams: OpenStream[] = [];
@@ -67,11 +69,12 @@ export class Session extends Conversation implements Client {
     readonly protocolVersion: ProtocolVersion,
     lastUsed: number,
     readonly traits: SessionTraits = { declared: {}, readsStructureAlone: false },
-    { conversation = sessionConversation(sessionId), isRevived = false, lostBefore }: SessionStart = {},
+    origin: SessionOrigin = {},
   ) {
+    const { conversation = sessionConversation(sessionId), isRevived = false, lostBefore, program = '' } = origin;
     // Agent hosts and programs with named conversations also begin sessions for older conversations (G3b).
-    const mayHaveLost = traits.agentHost !== undefined || traits.namer !== undefined;
-    super({ id: conversation, lostBefore, mayHaveLost }, listing, lastUsed);
+    super(conversation, listing, lastUsed, lostBefore, traits.agentHost !== undefined || traits.namer !== undefined);
+    this.program = program;
     this.client = this.clientOf(conversation);
     this.clientKind = listing.clientKind;
     // The last notification to the client of a revived session is unknown.
@@ -125,7 +128,7 @@ export class Session extends Conversation implements Client {
     this.streams.push(stream);
     if (this.streams.length > maxStreams) this.streams.shift()?.end();
     this.listing.refreshIfStale();
-    this.tellChanges(stream);
+    this.announce();
   }
 
   stopListening(stream: OpenStream): void {
@@ -133,9 +136,14 @@ export class Session extends Conversation implements Client {
     if (index >= 0) this.streams.splice(index, 1);
   }
 
+  /** Reports the lists that the client does not know, if it listens. */
   announce(): void {
     const newest = this.streams.at(-1);
-    if (newest) this.tellChanges(newest);
+    if (!newest) return;
+    for (const topic of topics) {
+      const isKnown = (list: ListName): boolean => this.knowledge[list].known === this.listing[list].version;
+      if (!listsOf[topic].every(isKnown)) this.tell(newest, topic);
+    }
   }
 
   override tellBeforeResult(stream: MessageStream, listVersion: number): void {
@@ -171,22 +179,163 @@ export class Session extends Conversation implements Client {
   }
 
   /** Closes the session. Calls run on unless they are cancelled, and are answered if their stream is still open. */
-  close(options: { cancelCalls: boolean }): void {
-    if (options.cancelCalls) for (const id of this.calls.keys()) this.cancel(id);
+  close({ cancelCalls }: { cancelCalls: boolean }): void {
+    if (cancelCalls) for (const id of this.calls.keys()) this.cancel(id);
     this.isClosed = true;
     this.clientRequests.close();
     for (const stream of this.streams.splice(0)) stream.end();
   }
 
-  private tellChanges(stream: MessageStream): void {
-    for (const topic of topics) {
-      const isKnown = (list: ListName): boolean => this.knowledge[list].known === this.listing[list].version;
-      if (!listsOf[topic].every(isKnown)) this.tell(stream, topic);
-    }
-  }
-
   private tell(stream: MessageStream, topic: Topic): void {
     for (const list of listsOf[topic]) this.knowledge[list].told = this.listing[list].version;
-    stream.send(changedMessages[topic]);
+    stream.send(notificationMessage(`notifications/${topic}/list_changed`));
+  }
+}
+
+/** A session ended by its client is not revived. The oldest id is forgotten beyond this number. */
+const mostDeleted = 1_000;
+
+/** The leases of a deleted agent-host session wait this long for the next one, in milliseconds (G3k). */
+const graceMs = 5_000;
+
+/** Completes the note to the conversation of a revived or continued session (L2a). */
+const restarted = 'its session had ended, or MCP Toolsets was started again';
+
+interface SessionStart {
+  readonly toolset: string;
+  readonly listing: (conversation: string) => Listing;
+  readonly protocolVersion: ProtocolVersion;
+  readonly traits: SessionTraits;
+  readonly program?: string;
+  /** The id of the revived session; absent for a new one. */
+  readonly revived?: string;
+  /** True if its conversation had a session before, at another gateway or in an earlier run. */
+  readonly isContinued?: boolean;
+}
+
+/**
+ * Keeps the sessions of a gateway. Their number is bounded: the session idle for longest makes room (G2).
+ *
+ * An agent host deletes all sessions when a server is added or removed. It then begins new sessions for the same
+ * conversations, and nothing identifies them (G3k). Invariant: a session continues an earlier one only if no other one
+ * waits, so two conversations are never mixed up.
+ */
+export class Sessions implements Disposable {
+  private readonly byId = new Map<string, Session>();
+  private readonly deleted = new BoundedMap<string, true>(mostDeleted);
+  /** Deleted sessions of agent hosts, in wait for a session that continues them. */
+  private readonly waiting = new Map<Session, Disposable>();
+  private readonly quiet: QuietWatch<Session>;
+
+  /**
+   * @param closed called after the end of a session
+   * @param over called when no session will continue its conversation
+   */
+  constructor(
+    private readonly clock: Clock,
+    private readonly max: number,
+    private readonly closed: (session: Session) => void,
+    private readonly over: (session: Session) => void,
+  ) {
+    this.quiet = new QuietWatch(clock, {
+      lastUse: ({ isListening, calls, lastUsed }) =>
+        isListening ? undefined : calls.size > 0 ? clock.now() : lastUsed,
+      end: (session) => this.close(session),
+    });
+  }
+
+  /** Returns undefined if every session has calls in flight, so there is no room. */
+  open(start: SessionStart): Session | undefined {
+    if (this.byId.size >= this.max) {
+      const idlest = this.idlest();
+      if (!idlest) return undefined;
+      this.close(idlest);
+    }
+    const { toolset, listing, protocolVersion, traits, program = '', revived, isContinued = false } = start;
+    const isRevived = revived !== undefined;
+    const id = revived ?? newSessionId(traits, protocolVersion);
+    const conversation = (isRevived ? undefined : this.inherited(toolset, traits)) ?? sessionConversation(id);
+    const lostBefore = isRevived || isContinued ? restarted : undefined;
+    const origin = { conversation, isRevived, lostBefore, program };
+    const session = new Session(id, listing(conversation), protocolVersion, this.clock.now(), traits, origin);
+    this.byId.set(id, session);
+    return session;
+  }
+
+  /** Finds a session of this toolset and kind of client, and notes the use. */
+  find(id: string, route: Route): Session | undefined {
+    const session = this.byId.get(id);
+    if (session?.toolset !== route.toolset || !isServedAt(route, session.clientKind)) return undefined;
+    session.lastUsed = this.clock.now();
+    return session;
+  }
+
+  /** True if a session with this id may begin: the id is unused, and its client has not ended it. */
+  isFree(id: string): boolean {
+    return !this.byId.has(id) && !this.deleted.has(id);
+  }
+
+  /** Ends a session for its client. */
+  delete(session: Session, { cancelCalls }: { cancelCalls: boolean }): void {
+    this.deleted.set(session.sessionId, true);
+    this.close(session, cancelCalls, session.traits.agentHost !== undefined);
+  }
+
+  dispose(): void {
+    for (const session of [...this.byId.values()]) this.close(session, true);
+    for (const session of [...this.waiting.keys()]) this.endWait(session, true);
+  }
+
+  private close(session: Session, cancelCalls = false, mayContinue = false): void {
+    if (!this.byId.delete(session.sessionId)) return;
+    this.quiet.forget(session);
+    session.close({ cancelCalls });
+    if (mayContinue)
+      this.waiting.set(
+        session,
+        this.clock.after(graceMs, () => this.endWait(session, true)),
+      );
+    else this.over(session);
+    this.closed(session);
+  }
+
+  /** Returns the conversation of the only waiting session of the same program, if it may have a lease. */
+  private inherited(toolset: string, { agentHost }: SessionTraits): string | undefined {
+    const waiting = [...this.waiting.keys()].filter(
+      (session) => session.toolset === toolset && session.traits.agentHost === agentHost,
+    );
+    const [only] = waiting;
+    if (!only?.hasCalled || waiting.length > 1) return undefined;
+    this.endWait(only, false);
+    return only.id;
+  }
+
+  private endWait(session: Session, isOver: boolean): void {
+    this.waiting.get(session)?.dispose();
+    this.waiting.delete(session);
+    if (isOver) this.over(session);
+  }
+
+  of(toolset: string): Session[] {
+    return [...this.byId.values()].filter((session) => session.toolset === toolset);
+  }
+
+  /** The programs of all sessions with a present client. */
+  programs(): readonly ConnectedProgram[] {
+    const present = [...this.byId.values()].filter(({ hasLeft }) => !hasLeft);
+    return present.map(({ toolset, program }) => ({ toolset, program }));
+  }
+
+  /** Notes the end of a stream. The editor's conversations outlive its sessions, so its silence means nothing. */
+  streamClosed(session: Session): void {
+    if (session.clientKind === 'editor' || session.isClosed || session.isListening) return;
+    session.lastUsed = this.clock.now();
+    this.quiet.begin(session);
+  }
+
+  private idlest(): Session | undefined {
+    const idle = [...this.byId.values()].filter(({ calls }) => calls.size === 0);
+    // The client of a session without an open stream has probably gone.
+    return idle.sort((a, b) => Number(a.isListening) - Number(b.isListening) || a.lastUsed - b.lastUsed)[0];
   }
 }

@@ -3,16 +3,12 @@
  * request is a stream under status 200. For the editor, any other status is a broken connection. The exception is 404
  * for a lost session: the editor then begins another (G3b).
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { assertNever } from '../../base/assertNever.js';
-import { delay, type Clock } from '../../base/clock.js';
+import { delay } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
-import type { Route } from '../routes.js';
-import { everyToolset, type ServedToolset } from '../backend.js';
-import type { MethodDeps } from '../methods/requests.js';
+import { inTurns } from '../../base/turns.js';
 import { showsApps, type ClientKind, type Fields } from '../../protocol/client.js';
-import { clientCapabilities, readsStructureAlone, serverCapabilities } from '../dialect.js';
-import { ListenStream, PostReply, type Heartbeat } from '../eventStreams.js';
 import { errorCodes } from '../../protocol/errors.js';
 import {
   errorMessage,
@@ -22,33 +18,45 @@ import {
   resultMessage,
   type Message,
   type Payload,
+  type RequestMessage,
 } from '../../protocol/jsonRpc.js';
+import { metaKeys, metaOf } from '../../protocol/requestMeta.js';
+import {
+  allowsBatches,
+  isProtocolVersion,
+  modernVersion,
+  negotiate,
+  type ProtocolVersion,
+} from '../../protocol/versions.js';
+import type { ServedToolset } from '../backend.js';
+import {
+  addressConversation,
+  longestProgram,
+  namerOf,
+  programOf,
+  traitsIn,
+  type SessionTraits,
+} from '../conversations/conversationIds.js';
 import type { ConversationKey, Conversations } from '../conversations/conversations.js';
-import { ofInstances } from '../modern/attribution.js';
-import { addressConversation, longestProgram, namerOf, programOf } from '../conversations/conversationIds.js';
 import type { Listing, Listings } from '../conversations/listings.js';
-import { answerRequest, capabilitiesOf, takeNotification } from '../methods/methods.js';
-import { allowsBatches, isProtocolVersion, negotiate, type ProtocolVersion } from '../../protocol/versions.js';
-import { inTurns } from '../../base/turns.js';
-import { readBody, type BodyLimits } from './requestBody.js';
-import type { Session } from '../conversations/session.js';
-import type { Stateless } from '../modern/stateless.js';
-import { isBegunElsewhere, isStateless } from '../modern/statelessRequest.js';
-import { traitsIn, type SessionTraits } from '../conversations/sessionId.js';
-import type { Sessions } from '../conversations/sessions.js';
-import type { Succession } from '../conversations/succession.js';
+import type { Session, Sessions } from '../conversations/session.js';
+import { clientCapabilities, readsStructureAlone, serverCapabilities } from '../dialect.js';
+import { ListenStream, PostReply, sendJson, type Heartbeat } from '../eventStreams.js';
+import { answerRequest, capabilitiesOf, ofInstances, takeNotification } from '../methods/methods.js';
+import type { MethodDeps } from '../methods/requests.js';
+import { isBegunElsewhere, type Stateless } from '../modern/stateless.js';
+import { everyToolset, type Route } from '../routes.js';
+import { readBody, type BodyLimits } from './access.js';
 
 interface EndpointDeps {
   readonly methods: MethodDeps;
   readonly listings: Listings;
   readonly sessions: Sessions;
-  readonly succession: Succession;
   /** The editor's name in `clientInfo`; if absent, every client at its paths is the editor. */
-  readonly editorName?: string;
+  readonly editorName: string | undefined;
   readonly stateless: Stateless;
   readonly conversations: Conversations;
   readonly heartbeat: Heartbeat;
-  readonly clock: Clock;
   readonly body: BodyLimits;
   readonly version: string;
   readonly onClient: (clientKind: ClientKind, capabilities: Fields) => void;
@@ -56,8 +64,6 @@ interface EndpointDeps {
 
 /** `initialize` waits this long for a starting server, in milliseconds. Impatient clients give up after 10 s. */
 const startLimitMs = 8_000;
-
-type RequestMessage = Extract<Message, { kind: 'request' }>;
 
 /** A longer body is read in slices, in characters (P10). */
 const longBody = 256 * 1024;
@@ -83,7 +89,7 @@ export class Endpoint {
   }
 
   private async post(request: IncomingMessage, response: ServerResponse, route: Route): Promise<void> {
-    const body = await readBody(request, this.deps.body, this.deps.clock);
+    const body = await readBody(request, this.deps.body, this.deps.methods.clock);
     switch (body.kind) {
       case 'read':
         break;
@@ -149,22 +155,22 @@ export class Endpoint {
       ...(agentHost !== undefined && { agentHost }),
     };
     const session = this.deps.sessions.open({
+      toolset: route.toolset,
       listing: (conversation) => this.listing(route, version, traits, conversation),
       protocolVersion: version,
       traits,
-      conversation: this.deps.succession.begin(route.toolset, agentHost),
+      program: programOf(clientInfo),
       isContinued: isBegunElsewhere(headers),
     });
     if (!session) {
       const message = 'Too many sessions are open.';
       return this.answerAlone(response, errorMessage(id, { code: errorCodes.server, message }));
     }
-    session.program = programOf(clientInfo);
     const result = JSON.stringify({
       protocolVersion: session.protocolVersion,
       capabilities: serverCapabilities(version, capabilitiesOf(served)),
       serverInfo: { name: served.serverName, version: this.deps.version },
-      ...(served.instructions === undefined ? {} : { instructions: served.instructions }),
+      instructions: served.instructions,
     });
     this.answerAlone(response, resultMessage(id, result), { 'mcp-session-id': session.sessionId });
     this.deps.onClient(session.clientKind, declared);
@@ -272,9 +278,7 @@ export class Endpoint {
       return undefined;
     }
     const session = this.deps.sessions.find(id, route) ?? this.revived(request, id, version, route);
-    if (!session) {
-      refuse(response, 404, errorCodes.server, noSession);
-    }
+    if (!session) refuse(response, 404, errorCodes.server, noSession);
     return session;
   }
 
@@ -292,13 +296,11 @@ export class Endpoint {
     if (method === 'DELETE' || !sessions.isFree(id)) return undefined;
     const traits = traitsIn(id);
     const protocolVersion = typeof said === 'string' && isProtocolVersion(said) ? said : traits?.version;
-    if (!protocolVersion) return undefined;
+    if (!traits || !protocolVersion || (clientKind === 'editor' && traits.agentHost === undefined)) return undefined;
     const { backend } = methods;
-    if (!traits || (clientKind === 'editor' && traits.agentHost === undefined)) return undefined;
-    if (!(backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind))) {
-      return undefined;
-    }
+    if (!(backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind))) return undefined;
     const session = sessions.open({
+      toolset,
       listing: (conversation) => this.listing({ toolset, clientKind }, protocolVersion, traits, conversation),
       protocolVersion,
       traits,
@@ -352,7 +354,7 @@ export class Endpoint {
     const end = (): void => over.abort();
     response.once('close', end);
     const settled = backend.settled(toolset, over.signal).then(() => true);
-    const late = delay(this.deps.clock, startLimitMs, over.signal).then(() => false);
+    const late = delay(this.deps.methods.clock, startLimitMs, over.signal).then(() => false);
     const isSettled = await Promise.race([settled, late].map((wait) => wait.catch(() => true)));
     response.off('close', end);
     over.abort();
@@ -387,7 +389,16 @@ function atAddress({ headers }: IncomingMessage, { toolset, address }: Route): C
 }
 
 export function refuse(response: ServerResponse, status: number, code: number, message: string): void {
-  if (response.headersSent || response.destroyed) return;
-  const body = Buffer.from(errorMessage(null, { code, message }));
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+  sendJson(response, status, errorMessage(null, { code, message }));
+}
+
+/**
+ * Every modern request names its version; in the legacy era, only the session and its header do. An `initialize` is
+ * modern only if header and body agree, because it probably comes from a client of both eras.
+ */
+function isStateless(headers: IncomingHttpHeaders, message: Message): message is RequestMessage {
+  if (message.kind !== 'request') return false;
+  const byHeader = headers['mcp-protocol-version'] === modernVersion;
+  const inBody = metaOf(message.params)[metaKeys.protocolVersion];
+  return message.method === 'initialize' ? byHeader && inBody === modernVersion : byHeader || inBody !== undefined;
 }

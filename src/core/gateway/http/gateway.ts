@@ -8,33 +8,35 @@
  */
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { assertNever } from '../../base/assertNever.js';
 import type { Clock } from '../../base/clock.js';
 import { DisposableStore } from '../../base/disposables.js';
 import { Emitter } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
-import { deliveryWithoutFiles, type Delivery } from '../../results/delivery.js';
-import { Attribution } from '../modern/attribution.js';
-import { BearerCheck, isLocalHost, isLocalOrigin, strangerAdvice, Strangers } from './access.js';
-import { isEditorPath, parseRoute, programsPath, routePath, type ConnectedProgram, type Route } from '../routes.js';
-import type { ClientKind, Fields } from '../../protocol/client.js';
-import { errorCodes } from '../../protocol/errors.js';
 import { proofOf, proofPath } from '../../files/proof.js';
 import { newToken } from '../../files/tokenFile.js';
-import { AppOpenings } from '../methods/appOpenings.js';
+import type { ClientKind, Fields } from '../../protocol/client.js';
+import { errorCodes } from '../../protocol/errors.js';
+import { deliveryWithoutFiles, type Delivery } from '../../results/delivery.js';
 import type { GatewayBackend } from '../backend.js';
-import { Endpoint, refuse } from './endpoint.js';
 import { Conversations } from '../conversations/conversations.js';
-import { Heartbeat } from '../eventStreams.js';
-import { ListenStreams } from '../modern/listenStreams.js';
-import { Listings } from '../conversations/listings.js';
-import { isRestPath, Rest, restRefusals, type RestBackend } from './rest.js';
-import { discardBody, strangersBody } from './requestBody.js';
-import type { Session } from '../conversations/session.js';
-import { Sessions } from '../conversations/sessions.js';
+import { Listings, type Listing } from '../conversations/listings.js';
+import { Sessions, type Session } from '../conversations/session.js';
+import { Heartbeat, sendJson } from '../eventStreams.js';
+import { AppOpenings } from '../methods/requests.js';
 import { Stateless } from '../modern/stateless.js';
-import { Succession } from '../conversations/succession.js';
+import { isEditorPath, isRestPath, parseRoute, programsPath, routePath, type ConnectedProgram } from '../routes.js';
+import {
+  BearerCheck,
+  isLocalHost,
+  isLocalOrigin,
+  readBody,
+  strangerAdvice,
+  Strangers,
+  strangersBody,
+} from './access.js';
+import { Endpoint, refuse } from './endpoint.js';
+import { refuseRest, Rest, type RestBackend } from './rest.js';
 
 export interface GatewayLimits {
   readonly maxBodyBytes: number;
@@ -118,7 +120,6 @@ export class Gateway {
   private readonly bearer: BearerCheck;
   private readonly rest: Rest | undefined;
   private readonly sessions: Sessions;
-  private readonly succession: Succession;
   private readonly stateless: Stateless;
   private readonly endpointOfAll: Endpoint;
   private readonly programs: () => readonly ConnectedProgram[];
@@ -134,79 +135,55 @@ export class Gateway {
   readonly onDidChangeActivity = this.activity.event;
 
   constructor(private readonly deps: GatewayDeps) {
-    const { backend, clock, log, version } = deps;
+    const { backend, clock, log, version, editorName, onClient = (): void => {} } = deps;
     this.token = deps.stable?.token ?? newToken();
     this.bearer = new BearerCheck(this.token);
     const urlOf = (toolset: string): string => this.endpoint(toolset, 'plain').url;
     this.rest = deps.rest && new Rest({ backend: deps.rest, clock, log, urlOf });
     const limits = { ...usualLimits, ...deps.limits };
-    const delivery = deps.delivery ?? deliveryWithoutFiles();
+    const { pageSize, coalesceMs, maxCalls, maxSessions, keepAliveMs, maxBodyBytes, bodyTimeoutMs } = limits;
     const noteActivity = (toolset: string): void => this.activity.fire(toolset);
-    const endOf = (session: Session): void => session.clients().forEach((client) => backend.noteClient(client, 'gone'));
-    this.succession = new Succession(clock, endOf);
-    this.sessions = new Sessions(clock, limits.maxSessions, (session, byClient) => {
-      listings.forget(session.listing);
-      if (byClient) this.succession.leave(session);
-      else endOf(session);
-      noteActivity(session.toolset);
-    });
-    const listings = this.store.add(
-      new Listings({
-        backend,
-        clock,
-        log,
-        pageSize: limits.pageSize,
-        coalesceMs: limits.coalesceMs,
-        announce: (listing) => {
-          for (const session of this.sessions.of(listing.toolset)) if (session.listing === listing) session.announce();
-          listenStreams.announce(listing);
-        },
-      }),
-    );
+    const closed = ({ listing, toolset }: Session): void => {
+      listings.forget(listing);
+      noteActivity(toolset);
+    };
+    const over = (session: Session): void => session.clients().forEach((client) => backend.noteClient(client, 'gone'));
+    const sessions = new Sessions(clock, maxSessions, closed, over);
+    this.sessions = sessions;
+    const announce = (listing: Listing): void => {
+      for (const session of sessions.of(listing.toolset)) if (session.listing === listing) session.announce();
+      stateless.announce(listing);
+    };
+    const listings = this.store.add(new Listings({ backend, clock, log, pageSize, coalesceMs, announce }));
     const methods = {
       backend,
       log,
-      delivery,
-      maxCalls: limits.maxCalls,
+      delivery: deps.delivery ?? deliveryWithoutFiles(),
+      maxCalls,
       noteActivity,
       namesConversations: !this.isForAgents,
       clock,
       openings: new AppOpenings(),
     };
-    const heartbeat = this.store.add(new Heartbeat(clock, limits.keepAliveMs));
-    const listenStreams = new ListenStreams({ methods, heartbeat });
+    const heartbeat = this.store.add(new Heartbeat(clock, keepAliveMs));
     const conversations = this.store.add(
       new Conversations({
         clock,
-        max: limits.maxSessions,
+        max: maxSessions,
         forgotten: ({ listing }) => listings.forget(listing),
         ended: (client) => backend.noteClient(client, 'gone'),
       }),
     );
-    this.programs = () => [...this.sessions.programs(), ...conversations.programs()];
-    const attribution = new Attribution({ conversations, listings });
-    const stateless = this.store.add(
-      new Stateless({ methods, attribution, conversations, listenStreams, heartbeat, clock, version }),
-    );
+    this.programs = () => [...sessions.programs(), ...conversations.programs()];
+    const shared = { methods, listings, conversations, heartbeat, version };
+    const stateless = this.store.add(new Stateless(shared));
     this.stateless = stateless;
-    this.endpointOfAll = new Endpoint({
-      methods,
-      listings,
-      sessions: this.sessions,
-      succession: this.succession,
-      ...(deps.editorName !== undefined && { editorName: deps.editorName }),
-      stateless,
-      conversations,
-      heartbeat,
-      clock,
-      body: { maxBytes: limits.maxBodyBytes, timeoutMs: limits.bodyTimeoutMs },
-      version,
-      onClient: deps.onClient ?? ((): void => {}),
-    });
+    const body = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs };
+    this.endpointOfAll = new Endpoint({ ...shared, sessions, stateless, editorName, body, onClient });
     this.server = createServer({
       headersTimeout: 10_000,
       // Our own limit for bodies is shorter; this one also covers bodies without a reader.
-      requestTimeout: 2 * limits.bodyTimeoutMs,
+      requestTimeout: 2 * bodyTimeoutMs,
       connectionsCheckingInterval: 5_000,
       // This is longer than clients keep idle sockets, because a socket closed under a request is a failed call.
       keepAliveTimeout: 90_000,
@@ -266,8 +243,7 @@ export class Gateway {
   /** Cancels calls in flight; resolves when nothing listens. It may be called again. */
   dispose(): Promise<void> {
     this.disposal ??= new Promise((resolve) => {
-      this.sessions.closeAll();
-      this.succession.dispose();
+      this.sessions.dispose();
       this.store.dispose();
       this.server.close(() => resolve());
       this.server.closeAllConnections();
@@ -276,32 +252,22 @@ export class Gateway {
   }
 
   private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { url, socket } = request;
     try {
-      const admission = this.admit(request);
-      const rest = isRestPath(request.url) ? this.rest : undefined;
-      switch (admission.kind) {
-        case 'admitted':
-          return await this.endpointOfAll.serve(request, response, admission.route);
-        case 'rest':
-          return await rest?.serve(request, response);
-        case 'programs':
-          response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(this.programs()));
-          return;
-        case 'stranger':
-        case 'withoutToken':
-          if (this.proves(request, response, admission.kind)) return;
-          if (rest)
-            return await rest.refuse(
-              request,
-              response,
-              restRefusals[admission.kind](strangerAdvice(request.headers.host, this.port ?? 0)),
-            );
-          return await this.turnAway(request, response, admission.kind);
-        case 'nowhere':
-          return await this.turnAway(request, response, admission.kind);
-        default:
-          return assertNever(admission);
+      const why = this.refusalOf(request);
+      if (why === 'withoutToken' && this.proves(request, response)) return;
+      if (why !== undefined) return await this.turnAway(request, response, why);
+      this.strangers.admit(socket);
+      this.noteConnection(socket);
+      if (url === programsPath && this.deps.stable) {
+        return sendJson(response, 200, JSON.stringify(this.programs()));
       }
+      if (this.rest && isRestPath(url)) return await this.rest.serve(request, response);
+      const route = parseRoute(url);
+      if (!route || (this.isForAgents && route.clientKind === 'editor')) {
+        return await this.turnAway(request, response, 'nowhere');
+      }
+      await this.endpointOfAll.serve(request, response, route);
     } catch (error) {
       this.deps.log.write('error', `A request to the gateway threw: ${asText(error)}`);
       // 404 makes the editor begin a new session; a server error would end its other calls.
@@ -310,22 +276,15 @@ export class Gateway {
     }
   }
 
-  private admit({ headers, url, socket }: IncomingMessage): Admission {
+  /** Returns why the client may not speak to the gateway. */
+  private refusalOf({ headers }: IncomingMessage): 'stranger' | 'withoutToken' | undefined {
     if (!isLocalHost(headers.host, this.port ?? -1) || !isLocalOrigin(headers.origin)) {
       this.deps.log.write('warn', 'Refused a request that did not come from this machine, by its Host or Origin.');
-      return { kind: 'stranger' };
+      return 'stranger';
     }
-    if (!this.bearer.accepts(headers.authorization)) {
-      this.deps.log.write('debug', 'Refused a request without the token.');
-      return { kind: 'withoutToken' };
-    }
-    this.strangers.admit(socket);
-    this.noteConnection(socket);
-    if (url === programsPath && this.deps.stable) return { kind: 'programs' };
-    if (this.rest && isRestPath(url)) return { kind: 'rest' };
-    const route = parseRoute(url);
-    if (!route || (this.isForAgents && route.clientKind === 'editor')) return { kind: 'nowhere' };
-    return { kind: 'admitted', route };
+    if (this.bearer.accepts(headers.authorization)) return undefined;
+    this.deps.log.write('debug', 'Refused a request without the token.');
+    return 'withoutToken';
   }
 
   private noteConnection(socket: Socket): void {
@@ -340,11 +299,11 @@ export class Gateway {
   }
 
   /** Answers a client before it shows the lasting token, because another program may have had the port (G6). */
-  private proves({ method, url }: IncomingMessage, response: ServerResponse, why: Refusal['kind']): boolean {
+  private proves({ method, url }: IncomingMessage, response: ServerResponse): boolean {
     const [, challenge] = proofPath.exec(url ?? '') ?? [];
-    if (challenge === undefined || method !== 'GET' || why === 'stranger' || !this.deps.stable) return false;
-    const proof = JSON.stringify({ proof: proofOf(this.token, this.port ?? 0, challenge) });
-    response.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(proof);
+    if (challenge === undefined || method !== 'GET' || !this.deps.stable) return false;
+    const proof = proofOf(this.token, this.port ?? 0, challenge);
+    sendJson(response, 200, JSON.stringify({ proof }), { connection: 'close' });
     return true;
   }
 
@@ -352,18 +311,21 @@ export class Gateway {
    * Keeps no connection. An agent outside the editor reads advice. The editor reads nothing, and no page may
    * read an answer, because it has no CORS headers.
    */
-  private async turnAway(request: IncomingMessage, response: ServerResponse, why: Refusal['kind']): Promise<void> {
-    await discardBody(request, strangersBody, this.deps.clock);
+  private async turnAway(
+    request: IncomingMessage,
+    response: ServerResponse,
+    why: 'stranger' | 'withoutToken' | 'nowhere',
+  ): Promise<void> {
+    await readBody(request, strangersBody, this.deps.clock);
     if (response.destroyed) return;
-    const isEditor = isEditorPath(request.url);
+    const { headers, url } = request;
     response.setHeader('connection', 'close');
-    if (why === 'stranger' && !isEditor) {
-      refuse(response, 403, errorCodes.server, strangerAdvice(request.headers.host, this.port ?? 0));
-    } else if (why === 'stranger' || isEditor || !this.isForAgents) {
+    const hostAdvice = strangerAdvice(headers.host, this.port ?? 0);
+    if (this.rest && isRestPath(url) && why !== 'nowhere') refuseRest(response, why, hostAdvice);
+    else if (isEditorPath(url) || (why !== 'stranger' && !this.isForAgents)) {
       response.writeHead(404, { 'content-length': 0 }).end();
-    } else {
-      refuse(response, 404, errorCodes.server, advice[why]);
-    }
+    } else if (why === 'stranger') refuse(response, 403, errorCodes.server, hostAdvice);
+    else refuse(response, 404, errorCodes.server, advice[why]);
   }
 }
 
@@ -373,11 +335,3 @@ const advice = {
     'The token is missing or wrong. The token is in a file below ~/.minds/endpoints, which `mcp-toolsets serve` and the log of the extension name. `mcp-toolsets entries <agent>` writes entries that find it. If an entry names the variable MCP_TOOLSETS_TOKEN, start the agent with that variable set.',
   nowhere: 'There is nothing at this path. Toolsets are at /mcp/<toolset>.',
 } as const;
-
-type Refusal = { readonly kind: 'stranger' } | { readonly kind: 'withoutToken' } | { readonly kind: 'nowhere' };
-
-type Admission =
-  | { readonly kind: 'admitted'; readonly route: Route }
-  | { readonly kind: 'rest' }
-  | { readonly kind: 'programs' }
-  | Refusal;

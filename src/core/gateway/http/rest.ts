@@ -9,7 +9,8 @@ import type { Clock } from '../../base/clock.js';
 import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
 import { nestsTooDeep, parseJson } from '../../protocol/json.js';
-import { discardBody, readBody, strangersBody, type BodyLimits } from './requestBody.js';
+import { sendJson } from '../eventStreams.js';
+import { readBody, type BodyLimits } from './access.js';
 
 export type RestAnswer =
   | { readonly kind: 'value'; readonly status: 200 | 201; readonly value: unknown }
@@ -35,19 +36,17 @@ interface RestDeps {
 const base = '/api/v1/users/mcp/upstreams';
 const bodyLimits: BodyLimits = { maxBytes: 1 << 20, timeoutMs: 10_000 };
 
-export function isRestPath(url: string | undefined): boolean {
-  return /^\/api(?:\/|$|\?)/.test(url ?? '');
-}
-
 export function restError(status: number, code: string, message: string): Extract<RestAnswer, { kind: 'error' }> {
   return { kind: 'error', status, code, message };
 }
 
-export const restRefusals = {
-  stranger: (advice: string) => restError(403, 'not-local', advice),
-  withoutToken: () =>
-    restError(401, 'token-wrong', 'Send the header Authorization: Bearer, with the token of the endpoint.'),
-};
+/** Answers a client without access. */
+export function refuseRest(response: ServerResponse, why: 'stranger' | 'withoutToken', advice: string): void {
+  if (why === 'stranger') return send(response, restError(403, 'not-local', advice));
+  response.setHeader('www-authenticate', 'Bearer');
+  const message = 'Send the header Authorization: Bearer, with the token of the endpoint.';
+  send(response, restError(401, 'token-wrong', message));
+}
 
 export class Rest {
   constructor(private readonly deps: RestDeps) {}
@@ -61,14 +60,6 @@ export class Rest {
     }
   }
 
-  /** Refuses a client without a look-up, and keeps no connection. */
-  async refuse(request: IncomingMessage, response: ServerResponse, answer: RestAnswer): Promise<void> {
-    await discardBody(request, strangersBody, this.deps.clock);
-    response.setHeader('connection', 'close');
-    if (answer.status === 401) response.setHeader('www-authenticate', 'Bearer');
-    send(response, answer);
-  }
-
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { backend, clock, urlOf } = this.deps;
     const { method = '', url = '' } = request;
@@ -77,8 +68,12 @@ export class Rest {
     if (body.kind !== 'read') {
       // A client in the middle of sending reads the answer only on an open connection.
       if (body.kind === 'tooSlow') response.setHeader('connection', 'close');
-      const [status, code] = body.kind === 'tooLarge' ? [413, 'body-too-large'] : [408, 'body-too-slow'];
-      return send(response, restError(status as number, code as string, 'The body is too large or came too slowly.'));
+      const message = 'The body is too large or came too slowly.';
+      const isTooLarge = body.kind === 'tooLarge';
+      return send(
+        response,
+        restError(isTooLarge ? 413 : 408, isTooLarge ? 'body-too-large' : 'body-too-slow', message),
+      );
     }
     const path = url.replace(/[?#].*$/s, '').replace(/\/$/, '');
     const [, id, part] = new RegExp(`^${base}/([A-Za-z0-9_-]{1,64})(/tools)?$`).exec(path) ?? [];
@@ -120,9 +115,7 @@ function found(value: unknown): RestAnswer {
 }
 
 function send(response: ServerResponse, answer: RestAnswer): void {
-  if (response.destroyed || response.headersSent) return;
+  const { status } = answer;
   const value = answer.kind === 'value' ? answer.value : { error: { code: answer.code, message: answer.message } };
-  const text = JSON.stringify(value);
-  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
-  response.writeHead(answer.status, { ...headers, 'content-length': Buffer.byteLength(text) }).end(text);
+  sendJson(response, status, JSON.stringify(value), { 'cache-control': 'no-store' });
 }

@@ -10,8 +10,10 @@ import { DisposableStore, type Disposable } from '../../base/disposables.js';
 import { Emitter } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import { SingleFlight } from '../../base/singleFlight.js';
-import type { EndpointSecret } from './endpointSecret.js';
 import type { Gateway, StableAddress } from './gateway.js';
+import { forgetAddress, keepAddress, noteAddress, type Program } from '../../files/addressFile.js';
+import { tokenIn } from '../../files/tokenFile.js';
+import { watchFile } from '../../files/watchedFile.js';
 
 export type EndpointState =
   | { readonly kind: 'starting' }
@@ -177,4 +179,40 @@ export class StableEndpoint {
 function isTaken(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EADDRINUSE' || (code === 'EACCES' && process.platform === 'win32');
+}
+
+export interface EndpointSecret {
+  /** Makes the secret if there is none. */
+  read(): Promise<string>;
+  /** Reports every change after the first reading. */
+  watch(changed: () => void): Disposable;
+  /** Publishes the port for clients without port and secret. */
+  noteAddress?(port: number): Promise<void>;
+  forgetAddress?(): Promise<void>;
+}
+
+/**
+ * Returns the secret for agents outside the editor. Removing the file renews it.
+ * @param program the one that serves with it
+ */
+export function secretInFile(tokenFile: string, program: Program, clock: Clock): EndpointSecret {
+  let kept: Disposable | undefined;
+  const since = clock.now();
+  return {
+    read: () => tokenIn(tokenFile),
+    watch: (changed) => {
+      const watched = watchFile(tokenFile, { clock });
+      watched.onDidChange(changed);
+      return watched;
+    },
+    noteAddress: async (port) => {
+      await noteAddress(tokenFile, { port, program, since });
+      kept?.dispose();
+      kept = keepAddress(tokenFile, { port, program, since }, clock);
+    },
+    forgetAddress: async () => {
+      kept?.dispose();
+      await forgetAddress(tokenFile, program);
+    },
+  };
 }

@@ -7,21 +7,20 @@
  * The outcome of a request without a reader is dropped.
  */
 import { randomUUID } from 'node:crypto';
-import { Cancellation } from '../../base/cancellation.js';
+import { Cancellation, abortSignalOf } from '../../base/cancellation.js';
 import { assertNever } from '../../base/assertNever.js';
 import { isObject } from '../../base/isObject.js';
-import type { Clock } from '../../base/clock.js';
+import { type Clock, delay } from '../../base/clock.js';
 import type { Log } from '../../base/log.js';
-import { asText } from '../../base/text.js';
-import type { ClientKind, Fields } from '../../protocol/client.js';
+import { asText, messageOf } from '../../base/text.js';
+import { type ClientKind, type Fields, declaredCapabilities } from '../../protocol/client.js';
 import { errorCodes, type RpcError } from '../../protocol/errors.js';
 import { metaKeys } from '../../protocol/requestMeta.js';
 import type { Destination, Outcome, RequestTerms } from '../../protocol/request.js';
 import type { Delivery } from '../../results/delivery.js';
-import type { AppOpenings } from './appOpenings.js';
 import type { GatewayBackend } from '../backend.js';
 import { conversationOf, namedBy, sessionConversation } from '../conversations/conversationIds.js';
-import { errorIn, isAtLeast, statusOf } from '../dialect.js';
+import { errorIn, isAtLeast, statusOf, without } from '../dialect.js';
 import type { Reply } from '../eventStreams.js';
 import {
   errorMessage,
@@ -31,8 +30,8 @@ import {
   type RequestId,
 } from '../../protocol/jsonRpc.js';
 import { modernVersion } from '../../protocol/versions.js';
-import { withPagesOpened } from './requiredPages.js';
-import { CallClient, type Asking, type CallInFlight, type Client } from '../conversations/client.js';
+import { CallClient, type Asking, type CallInFlight, type Client } from '../conversations/conversation.js';
+import { BoundedMap } from '../../base/boundedMap.js';
 
 /** The context of a request: a method gets it beside its parameters. */
 export interface RequestContext extends Asking {
@@ -169,7 +168,7 @@ function progressSink(token: unknown, id: RequestId, call: CallInFlight, client:
 }
 
 async function carryOut<Result, Beside>(
-  forwarding: Forwarding<Result, Beside>,
+  { send, write, what, cancelled }: Forwarding<Result, Beside>,
   terms: ForwardTerms,
   call: CallInFlight,
   { id, client: asking, conversation, listing, deps }: RequestContext,
@@ -178,17 +177,28 @@ async function carryOut<Result, Beside>(
   let status: number | undefined;
   try {
     const { protocolVersion: version } = asking;
-    const send = (): Promise<Outcome<Result, Beside>> => forwarding.send(terms);
-    const { client, signal } = terms;
-    const outcome =
-      version === modernVersion ? await withPagesOpened(send, { client, signal, clock: deps.clock }) : await send();
-    const told = outcome.kind === 'error' ? { ...outcome, ...errorIn(version, outcome) } : outcome;
-    if (told.kind === 'error') status = statusOf(version, told);
-    message = await toMessage(id, told, forwarding, terms);
+    const sent = (): Promise<Outcome<Result, Beside>> => send(terms);
+    const outcome = version === modernVersion ? await withPagesOpened(sent, terms, deps.clock) : await sent();
+    switch (outcome.kind) {
+      case 'result':
+        message = resultMessage(id, await write(outcome, terms));
+        break;
+      case 'error': {
+        const error = errorIn(version, outcome);
+        status = statusOf(version, error);
+        message = errorMessage(id, error);
+        break;
+      }
+      case 'cancelled':
+        message = errorMessage(id, { code: errorCodes.server, message: cancelled });
+        break;
+      default:
+        assertNever(outcome);
+    }
   } catch (error) {
     // Expected failures are outcomes. An exception is our own defect, so the client learns no details.
     const cause = error instanceof Error ? (error.stack ?? error.message) : asText(error);
-    deps.log.write('error', `The call of ${forwarding.what} in ${listing.toolset} threw: ${cause}`);
+    deps.log.write('error', `The call of ${what} in ${listing.toolset} threw: ${cause}`);
     const text = 'The call failed inside MCP Toolsets; its log says more.';
     message = errorMessage(id, { code: errorCodes.internal, message: text });
   }
@@ -200,24 +210,6 @@ async function carryOut<Result, Beside>(
   // A client still waiting for an answer is probably there.
   if (conversation) conversation.lastUsed = deps.clock.now();
   if (asking.calls.size === 0) deps.noteActivity(listing.toolset);
-}
-
-async function toMessage<Result, Beside>(
-  id: RequestId,
-  outcome: Outcome<Result, Beside>,
-  { write, cancelled }: Forwarding<Result, Beside>,
-  terms: ForwardTerms,
-): Promise<string> {
-  switch (outcome.kind) {
-    case 'result':
-      return resultMessage(id, await write(outcome, terms));
-    case 'error':
-      return errorMessage(id, outcome);
-    case 'cancelled':
-      return errorMessage(id, { code: errorCodes.server, message: cancelled });
-    default:
-      return assertNever(outcome);
-  }
 }
 
 const ownKeys: readonly string[] = ['progressToken', ...Object.values(metaKeys)];
@@ -232,9 +224,107 @@ export function upstreamMeta(meta: Fields | undefined): Fields | undefined {
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }
 
-const carriage: readonly string[] = ['_meta', 'requestState', 'inputResponses'];
-
 /** Returns the parameters of the call itself, without the ones of a single request for it. */
 export function withoutCarriage(params: Fields): Fields {
-  return Object.fromEntries(Object.entries(params).filter(([key]) => !carriage.includes(key)));
+  return without(params, '_meta', 'requestState', 'inputResponses');
+}
+
+/** A call fails after this number of rounds. */
+const mostRounds = 16;
+const mostPages = 64;
+/** A silent server is called again after this time, in milliseconds. */
+const completionLimitMs = 30_000;
+
+type Failed = Extract<Outcome<never, never>, { kind: 'error' }>;
+
+/**
+ * Servers of 2025-11-25 may fail a call until a person has opened pages (-32042). Version 2026-07-28 has no such
+ * error. The gateway asks the client during the call, and sends the call again, because the server has done nothing
+ * yet (G4c).
+ */
+async function withPagesOpened<Result, Beside>(
+  send: () => Promise<Outcome<Result, Beside>>,
+  terms: ForwardTerms,
+  clock: Clock,
+): Promise<Outcome<Result, Beside>> {
+  for (let rounds = 0; ; rounds++) {
+    const outcome = await send();
+    const pages = outcome.kind === 'error' && outcome.code === errorCodes.pagesRequired ? pagesIn(outcome.data) : [];
+    if (pages.length === 0) return outcome;
+    if (rounds === mostRounds) return failed(`The server asked to open pages more than ${mostRounds} times.`);
+    const refusal = await opened(pages, terms, clock);
+    if (refusal) return refusal;
+  }
+}
+
+/** Resolves to the reason if the pages were not opened. */
+async function opened(
+  pages: readonly Fields[],
+  { client, signal: ended }: ForwardTerms,
+  clock: Clock,
+): Promise<Failed | undefined> {
+  const signal = abortSignalOf(ended);
+  if (!('url' in (declaredCapabilities(client.capabilities).elicitation ?? {}))) {
+    const data = { requiredCapabilities: { elicitation: { url: {} } } };
+    const message = 'The call needs a page to be opened, and the client has not declared that it can open pages.';
+    return { kind: 'error', code: errorCodes.missingCapability, message, data };
+  }
+  const ids = pages.flatMap(({ elicitationId: id }) => (typeof id === 'string' ? [id] : []));
+  try {
+    const answers = await Promise.all(
+      pages.map((page) => client.ask('elicitation/create', { ...page, mode: 'url' }, signal)),
+    );
+    if (answers.some(({ action }) => action !== 'accept')) return failed('A page that the call needs was not opened.');
+  } catch (error) {
+    return failed(messageOf(error));
+  }
+  const limit = new AbortController();
+  const over = AbortSignal.any([signal, limit.signal]);
+  await Promise.race([client.completed(ids), delay(clock, completionLimitMs, over).catch(() => undefined)]);
+  limit.abort();
+  return undefined;
+}
+
+function failed(message: string): Failed {
+  return { kind: 'error', code: errorCodes.server, message };
+}
+
+function pagesIn(data: unknown): readonly Fields[] {
+  const { elicitations } = (isObject(data) ? data : {}) as { elicitations?: unknown };
+  const pages = Array.isArray(elicitations) ? elicitations.filter(isObject) : [];
+  return pages.filter(({ url, message }) => typeof url === 'string' && typeof message === 'string').slice(0, mostPages);
+}
+
+/** The oldest is forgotten, and its apps get an error. */
+const mostOpenings = 1_000;
+
+/**
+ * Remembers the conversation of each opened app (G8), by a token in the app's calls. Nobody can guess a token, so an
+ * app reaches only its own conversation.
+ */
+export class AppOpenings {
+  private readonly openings = new BoundedMap<string, Destination>(mostOpenings);
+  private readonly tokens = new BoundedMap<string, string>(mostOpenings);
+
+  /** Returns the token of a conversation and a toolset, the same for all its apps. */
+  open({ toolset, conversation }: Destination): string {
+    const key = JSON.stringify([toolset, conversation]);
+    const token = this.tokens.get(key) ?? randomUUID();
+    this.tokens.set(key, token);
+    this.openings.set(token, { toolset, conversation });
+    return token;
+  }
+
+  /**
+   * Returns the conversation of a token. An app without a token is identified only if one conversation has opened
+   * apps.
+   */
+  find(toolset: string, token: string): Destination | undefined {
+    if (token !== '') {
+      const found = this.openings.get(token);
+      return found?.toolset === toolset ? found : undefined;
+    }
+    const all = [...this.openings.values()].filter((each) => each.toolset === toolset);
+    return all.length === 1 ? all[0] : undefined;
+  }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readEnvelope } from '../../../../src/core/gateway/modern/statelessRequest.js';
+import { readEnvelope } from '../../../../src/core/gateway/modern/stateless.js';
 import { metaKeys } from '../../../../src/core/protocol/requestMeta.js';
 import { modernVersion } from '../../../../src/core/protocol/versions.js';
 
