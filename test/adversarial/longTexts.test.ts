@@ -34,11 +34,11 @@ import { deliveredTask } from '../../src/core/gateway/methods/methods.js';
 import { withoutCarriage } from '../../src/core/gateway/methods/requests.js';
 import { capabilitiesKey, covers, declaredCapabilities, showsApps, union } from '../../src/core/protocol/client.js';
 import { mirrorMismatch, toHeader } from '../../src/core/protocol/mirroredParams.js';
-import { metaOf } from '../../src/core/protocol/requestMeta.js';
+import { metaOf } from '../../src/core/protocol/versions.js';
 import { deliveryWithoutFiles } from '../../src/core/results/delivery.js';
-import { Excerpt } from '../../src/core/results/excerpt.js';
+import { Excerpt } from '../../src/core/results/textLimit.js';
 import { silentLog } from '../support/fakes/silentLog.js';
-import { withoutDataUrls } from '../../src/core/results/dataUrls.js';
+import { withoutDataUrls } from '../../src/core/results/binaries.js';
 import { assertEachIsFed, plainReader, takingIn } from './foreignText.js';
 import { assertLinear, ofMany } from './longTexts.js';
 

@@ -10,7 +10,12 @@
  */
 import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import type { JSONRPCNotification, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  JSONRPCNotification,
+  JSONRPCRequest,
+  RequestId,
+  JSONRPCMessage,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { asText, messageOf } from '../base/text.js';
@@ -18,11 +23,11 @@ import { TransportFailure, wasNotDelivered } from '../failures/transportFailure.
 import { Peer, type Result } from '../peer/peer.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
-import { metaKeys, metaOf } from '../protocol/requestMeta.js';
-import { mostUnread, type Era } from '../protocol/versions.js';
-import { ClientPipe } from './clientPipe.js';
-import { type GatewayAddress, Line, type Way } from './line.js';
-import { begunElsewhere, OwnAddress } from './ownAddress.js';
+import { metaKeys, metaOf, mostUnread, type Era } from '../protocol/versions.js';
+import { type GatewayAddress, Line, type Way, begunElsewhere, OwnAddress } from './line.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { LineSplitter } from '../connections/stdio/lineSplitter.js';
+import { errorMessage, messagesOf, parsePayload, wireMessage } from '../protocol/jsonRpc.js';
 
 interface BridgeDeps {
   readonly input: Readable;
@@ -299,4 +304,66 @@ function failureIn(error: unknown): TransportFailure | undefined {
 function inWords(error: unknown): RpcFailure {
   if (error instanceof RpcFailure) return failureIn(error) ? new RpcFailure(error.code, error.message) : error;
   return new RpcFailure(errorCodes.server, `The toolsets cannot be reached: ${messageOf(error)}`);
+}
+
+/** The gateway takes this much in one body. */
+const longestLine = 16 << 20;
+
+const noAnswer = { code: errorCodes.internal, message: 'The client answered with neither a result nor an error.' };
+
+class ClientPipe implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+
+  constructor(
+    private readonly input: Readable,
+    private readonly output: Writable,
+  ) {}
+
+  start(): Promise<void> {
+    const lines = new LineSplitter({
+      limit: longestLine,
+      onLine: (line) => this.hear(line),
+      onExcess: () => {
+        this.input.destroy();
+        return 'stop';
+      },
+    });
+    this.input.on('data', (chunk: Buffer) => lines.push(chunk));
+    return Promise.resolve();
+  }
+
+  /** Resolves when the client has ended its input or the signal is aborted. */
+  untilEnd(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      for (const event of ['end', 'close', 'error']) this.input.once(event, () => resolve());
+      this.output.once('error', () => resolve());
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    this.output.write(`${JSON.stringify(message)}\n`);
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    this.input.pause();
+    this.onclose?.();
+    return Promise.resolve();
+  }
+
+  private hear(line: string): void {
+    if (line.trim() === '') return;
+    const payload = parsePayload(line);
+    if (payload.kind === 'unreadable') return void this.output.write(`${errorMessage(null, payload.error)}\n`);
+    for (const message of messagesOf(payload)) {
+      if (message.kind === 'invalid') this.output.write(`${errorMessage(message.id, message.error)}\n`);
+      const isEmpty = message.kind === 'response' && !message.result && !message.error;
+      const read = wireMessage(isEmpty ? { ...message, error: noAnswer } : message);
+      if (read) this.onmessage?.(read);
+    }
+  }
 }

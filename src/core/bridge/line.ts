@@ -10,6 +10,10 @@ import { RequestHeaders } from '../connections/eras/requestHeaders.js';
 import { HttpTransport } from '../connections/http/transport.js';
 import { Peer, type PeerListener } from '../peer/peer.js';
 import { modernVersion } from '../protocol/versions.js';
+import { randomBytes } from 'node:crypto';
+import { finished } from 'node:stream/promises';
+import { directAgents } from '../connections/http/agents.js';
+import { exchange, type HttpReply } from '../connections/http/exchange.js';
 
 export interface GatewayAddress {
   readonly url: string;
@@ -126,5 +130,61 @@ export class Line {
     } catch (error) {
       this.failure = messageOf(error);
     }
+  }
+}
+
+/** Tells a gateway about a conversation begun at another one. */
+export const begunElsewhere = 'mcp-toolsets-begun-elsewhere';
+
+/** The limit for giving back the address, in milliseconds. */
+const endLimitMs = 2_000;
+
+export class OwnAddress {
+  private readonly id = randomBytes(16).toString('base64url');
+  private gateway: GatewayAddress | undefined;
+  private attendance = new AbortController();
+  private readonly agents = directAgents({});
+
+  at({ url, token }: GatewayAddress): GatewayAddress {
+    return { url: `${url}/c/${this.id}`, token };
+  }
+
+  /** Holds the address open until it is given back, or the gateway goes. */
+  attend(gateway: GatewayAddress): void {
+    this.attendance.abort();
+    this.attendance = new AbortController();
+    this.gateway = gateway;
+    void this.listen(gateway, this.attendance.signal);
+  }
+
+  /** Never rejects. */
+  async giveBack(): Promise<void> {
+    this.attendance.abort();
+    const given = this.gateway && this.ask('DELETE', this.gateway, AbortSignal.timeout(endLimitMs));
+    await given?.then(({ body }) => body.destroy()).catch(() => undefined);
+  }
+
+  private async listen(gateway: GatewayAddress, signal: AbortSignal): Promise<void> {
+    try {
+      const { body } = await this.ask('GET', gateway, signal);
+      // The stream has only signs of life.
+      await finished(body.resume());
+    } catch {
+      // The next message finds the gateway again, and opens the address there.
+    }
+  }
+
+  private ask(method: 'GET' | 'DELETE', gateway: GatewayAddress, signal: AbortSignal): Promise<HttpReply> {
+    const url = new URL(gateway.url);
+    return exchange({
+      method,
+      url,
+      headers: { accept: 'text/event-stream' },
+      credentials: { authorization: `Bearer ${gateway.token}` },
+      origin: url,
+      redirects: 'leave',
+      agents: this.agents,
+      signal,
+    });
   }
 }

@@ -11,9 +11,8 @@ import type { LoopShare, Sliced } from '../base/turns.js';
 import type { Fields } from './client.js';
 import { errorCodes, type RpcError } from './errors.js';
 import { inBrief } from './inBrief.js';
-import { isTooDeep, nestsTooDeep, parseFlattened, parseJson } from './json.js';
+import { isTooDeep, nestsTooDeep, parseFlattened, parseJson, parsedInSlices } from './json.js';
 import { presentAnswer, presentParams, presentResult } from './shapes.js';
-import { parsedInSlices } from './slicedJson.js';
 import { mostInBatch } from './versions.js';
 
 export type RequestId = string | number;

@@ -4,7 +4,6 @@
  */
 import { isObject } from '../base/isObject.js';
 import { errorCodes, type RpcError } from './errors.js';
-import { isKeptId } from './keptIds.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -69,3 +68,10 @@ export const tasksNotDeclared: RpcError = {
   message: 'The client has not declared that it supports tasks.',
   data: { requiredCapabilities: { extensions: { [tasksExtension]: {} } } },
 };
+
+/** In characters; random names have some forty. */
+const longest = 1_024;
+
+export function isKeptId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= longest;
+}

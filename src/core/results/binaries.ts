@@ -1,8 +1,8 @@
 /** Finds the parts of a result with bytes (V2), and saves them. The result stays the same. */
 import { isObject } from '../base/isObject.js';
 import type { ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
-import { decoded, decodedSize, splitDataUrl } from './base64.js';
 import { extensionOf, modelImageType } from './mediaTypes.js';
+import { pieceLength, type Pieces } from './pieces.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -94,4 +94,112 @@ function save(found: Binary, origin: ArtifactOrigin, store: ArtifactStore): Prom
     extension: extensionOf(found.imageType ?? found.type),
     pieces: decoded(found.base64),
   });
+}
+
+const foreign = /[^A-Za-z0-9+/_-]/;
+
+/** @param text without a `data:` prefix */
+export function* decoded(text: string): Pieces {
+  let rest = '';
+  let ended = false;
+  for (let start = 0; start < text.length; start += pieceLength) {
+    const piece = withoutSpace(text.slice(start, start + pieceLength));
+    const end = piece.indexOf('=');
+    const padding = ended ? piece : end < 0 ? '' : piece.slice(end);
+    if (/[^=]/.test(padding)) return 'its data goes on after the end of the base64';
+    const characters = piece.slice(0, piece.length - padding.length);
+    if (foreign.test(characters)) return 'its data is not base64';
+    ended ||= end >= 0;
+    const all = rest + characters;
+    const whole = all.length - (all.length % 4);
+    rest = all.slice(whole);
+    if (whole > 0) yield Buffer.from(all.slice(0, whole), 'base64');
+  }
+  if (rest.length === 1) return 'its data was cut off';
+  if (rest.length > 0) yield Buffer.from(rest, 'base64');
+  return undefined;
+}
+
+/** Returns the spelling that every reader takes. */
+export function canonical(text: string): string {
+  const plain = /[\s_-]/.test(text) ? withoutSpace(text).replaceAll('-', '+').replaceAll('_', '/') : text;
+  return plain.padEnd(Math.ceil(plain.length / 4) * 4, '=');
+}
+
+/** Returns the number of decoded bytes, and a few more if the text is in lines. */
+export function decodedSize(text: string): number {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  return Math.max(0, Math.floor((text.length * 3) / 4) - padding);
+}
+
+/** Splits off the prefix of a data URL, which some servers put before base64. */
+export function splitDataUrl(text: string): { readonly base64: string; readonly type: string | undefined } {
+  const prefix = /^data:([^,]{0,200}),/i.exec(text.slice(0, 210));
+  if (!prefix) return { base64: text, type: undefined };
+  const type = (prefix[1] ?? '').replace(/;\s*base64\s*$/i, '').trim();
+  return { base64: text.slice(prefix[0].length), type: type === '' ? undefined : type };
+}
+
+function withoutSpace(text: string): string {
+  return /\s/.test(text) ? text.replace(/\s+/g, '') : text;
+}
+
+/**
+ * Repairs `data:` URLs of servers in places for base64 (V1), in results of calls, in prompts and in read resources. The
+ * host does this once for all clients. A right result is returned as the same object.
+ */
+export function withoutDataUrls<Result extends object>(result: Result): Result {
+  const fields = result as Fields;
+  const changed: Record<string, unknown> = {};
+  const replace = (key: string, by: (value: unknown) => unknown): void => {
+    const value = fields[key];
+    const next = Array.isArray(value) ? eachOf(value as readonly unknown[], by) : value;
+    if (next !== value) changed[key] = next;
+  };
+  replace('content', part);
+  replace('contents', (value) => plain(value, 'blob'));
+  replace('messages', (value) => (isObject(value) ? message(value) : value));
+  return Object.keys(changed).length === 0 ? result : { ...result, ...changed };
+}
+
+function message(fields: Fields): Fields {
+  const { content } = fields;
+  const next = Array.isArray(content) ? eachOf(content as readonly unknown[], part) : part(content);
+  return next === content ? fields : { ...fields, content: next };
+}
+
+function part(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  if (value['type'] === 'image' || value['type'] === 'audio') return plain(value, 'data');
+  if (value['type'] !== 'resource') return value;
+  const resource = plain(value['resource'], 'blob');
+  return resource === value['resource'] ? value : { ...value, resource };
+}
+
+function plain(value: unknown, key: 'data' | 'blob'): unknown {
+  if (!isObject(value)) return value;
+  const written = value[key];
+  if (typeof written !== 'string' || !/^data:/i.test(written)) return value;
+  const { base64, type } = splitDataUrl(written);
+  if (base64 === written) return value;
+  const { mimeType } = value;
+  const isDeclared = typeof mimeType === 'string' && mimeType.trim() !== '';
+  return { ...value, [key]: encoded(written, base64), ...(!isDeclared && type !== undefined && { mimeType: type }) };
+}
+
+/** A data URL without `;base64` holds percent-encoded text, unless its writer forgot the marker. */
+function encoded(url: string, content: string): string {
+  const isMarked = /;\s*base64\s*$/i.test(url.slice(0, url.length - content.length - 1));
+  if (isMarked || /^[\w+/=\s-]*$/.test(content)) return content;
+  try {
+    return Buffer.from(decodeURIComponent(content)).toString('base64');
+  } catch {
+    return content;
+  }
+}
+
+/** Returns the list itself if nothing changes. */
+function eachOf(list: readonly unknown[], by: (value: unknown) => unknown): readonly unknown[] {
+  const next = list.map(by);
+  return next.some((value, index) => value !== list[index]) ? next : list;
 }

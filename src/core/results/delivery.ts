@@ -7,9 +7,8 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/typ
 import { withAppPart } from '../apps/editorApps.js';
 import { nowhere, type ArtifactOrigin, type ArtifactStore } from './artifacts.js';
 import { binaryOf, mostFiles, saveBinaries, tooManyFiles, type SavedParts } from './binaries.js';
-import { composed, isPlainText, marked } from './forEditor.js';
+import { composed, isPlainText, marked, isVisibleText } from './forEditor.js';
 import { hasModelImage } from './mediaTypes.js';
-import { isVisibleText } from './readable.js';
 import { fits, mostTextFiles, withShortStructure, withShortTexts, type TextLimit } from './textLimit.js';
 
 /** Counts bytes of UTF-8 in one result. */

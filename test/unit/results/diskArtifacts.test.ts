@@ -10,9 +10,7 @@ import {
   type ArtifactStore,
   type SaveOutcome,
 } from '../../../src/core/results/artifacts.js';
-import { ArtifactQuota } from '../../../src/core/results/artifactQuota.js';
-import { timeOfArtifact } from '../../../src/core/results/artifactName.js';
-import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
+import { ArtifactQuota, timeOfArtifact, createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
 import { brokenContent, content, filesIn, Lines, newFolder, removeFolders } from './folder.js';
 
 const origin: ArtifactOrigin = { server: 'shop', tool: 'browse_all' };

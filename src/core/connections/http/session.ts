@@ -10,7 +10,7 @@ import { limited, type Clock } from '../../base/clock.js';
 import { Emitter, unlessAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import { inTurns, type LoopShare } from '../../base/turns.js';
-import { isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
+import { isLarge, jsonInSlices } from '../../protocol/json.js';
 import { messageOf } from '../../base/text.js';
 import { discard, inShort, shown, type HttpReply } from './exchange.js';
 import { answerIn, answers, readRefusalText } from './answer.js';

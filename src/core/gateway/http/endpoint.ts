@@ -20,8 +20,9 @@ import {
   type Payload,
   type RequestMessage,
 } from '../../protocol/jsonRpc.js';
-import { metaKeys, metaOf } from '../../protocol/requestMeta.js';
 import {
+  metaKeys,
+  metaOf,
   allowsBatches,
   isProtocolVersion,
   modernVersion,

@@ -15,7 +15,7 @@ import type { Log } from '../../base/log.js';
 import { asText, messageOf } from '../../base/text.js';
 import { type ClientKind, type Fields, declaredCapabilities } from '../../protocol/client.js';
 import { errorCodes, type RpcError } from '../../protocol/errors.js';
-import { metaKeys } from '../../protocol/requestMeta.js';
+import { metaKeys, modernVersion } from '../../protocol/versions.js';
 import type { Destination, Outcome, RequestTerms } from '../../protocol/request.js';
 import type { Delivery } from '../../results/delivery.js';
 import type { GatewayBackend } from '../backend.js';
@@ -29,7 +29,6 @@ import {
   resultMessage,
   type RequestId,
 } from '../../protocol/jsonRpc.js';
-import { modernVersion } from '../../protocol/versions.js';
 import { CallClient, type Asking, type CallInFlight, type Client } from '../conversations/conversation.js';
 import { BoundedMap } from '../../base/boundedMap.js';
 

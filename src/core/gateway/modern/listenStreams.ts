@@ -9,7 +9,7 @@ import type { Fields, ServerClient } from '../../protocol/client.js';
 import { RpcFailure, errorCodes } from '../../protocol/errors.js';
 import { notificationMessage, resultMessage, type RequestId } from '../../protocol/jsonRpc.js';
 import type { OtherOutcome } from '../../protocol/request.js';
-import { metaKeys, metaOf } from '../../protocol/requestMeta.js';
+import { metaKeys, metaOf } from '../../protocol/versions.js';
 import { knowsTasks, taskChanged, watchTask } from '../../protocol/tasks.js';
 import type { ArtifactOrigin } from '../../results/artifacts.js';
 import type { ServedToolset } from '../backend.js';

@@ -12,11 +12,9 @@ import { TransientMap } from '../../base/transientMap.js';
 import { showsApps, type AskOptions, type Fields } from '../../protocol/client.js';
 import { errorCodes, type RpcError } from '../../protocol/errors.js';
 import { errorMessage, resultMessage, type RequestId, type RequestMessage } from '../../protocol/jsonRpc.js';
-import { isLogLevel } from '../../protocol/logLevels.js';
+import { isLogLevel, metaKeys, metaOf, modernVersion, protocolVersions } from '../../protocol/versions.js';
 import { fromHeader, mirrorMismatch, namedParams } from '../../protocol/mirroredParams.js';
-import { metaKeys, metaOf } from '../../protocol/requestMeta.js';
 import { knowsTasks, tasksNotDeclared, withoutTasks } from '../../protocol/tasks.js';
-import { modernVersion, protocolVersions } from '../../protocol/versions.js';
 import type { ServedToolset } from '../backend.js';
 import { notAsked } from '../conversations/clientRequests.js';
 import {
