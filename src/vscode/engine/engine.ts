@@ -6,6 +6,7 @@ import { messageOf } from '../../core/base/text.js';
 import { CallFile, callFileOf } from '../../core/files/callFile.js';
 import { Emitter, type Event } from '../../core/base/events.js';
 import type { Log } from '../../core/base/log.js';
+import type { Recorder } from '../../core/calls/recorder.js';
 import type { StableAddress } from '../../core/gateway/http/gateway.js';
 import { createConversationTools, type ConversationTools } from '../../core/host/conversationTools.js';
 import { configFileOf } from '../../core/files/configFile.js';
@@ -46,8 +47,6 @@ export interface AgentsOptions {
   readonly home: string;
   /** Returns the reason against writing the config file now. */
   readonly blocked: (file: string) => string | undefined;
-  /** True if the facts of calls are recorded. By default they are not. */
-  readonly recordsCalls?: () => boolean;
 }
 
 export interface Engine {
@@ -60,6 +59,8 @@ export interface Engine {
   /** The endpoint for agents outside the editor. It is off until it is given a port. */
   readonly endpoint: AgentEndpoint | undefined;
   readonly conversationTools: ConversationTools;
+  /** What the calls of this window were, and what went in and out. */
+  readonly recorder: Recorder;
   /** Sends a request to a server through its filters, under published names. */
   request(request: ToolsetRequest): Promise<OtherOutcome>;
   /** Resolves when nothing runs and nothing listens. */
@@ -77,7 +78,7 @@ export function createEngine(deps: EngineDeps): Engine {
     ...(readSources && { readSources }),
     ...(editor && { expectedClient: editor.expected }),
   });
-  const { host, backend, redactor, log: hostLog } = core;
+  const { host, backend, redactor, recorder, log: hostLog } = core;
   const artifacts = artifactsOf(deps, hostLog);
   const maxResultBytes = results?.maxResultBytes ?? ((): number => usualMaxResultBytes);
   const delivery = createDelivery({ artifacts, maxResultBytes });
@@ -100,15 +101,13 @@ export function createEngine(deps: EngineDeps): Engine {
     });
   }
 
-  const record = others?.recordsCalls && others.folder !== undefined ? recordOf(others.folder, others.home) : undefined;
+  const record = others?.folder === undefined ? undefined : recordOf(others.folder, others.home);
 
   function recordOf(folder: string, home: string): CallFile {
     const file = new CallFile(callFileOf(folder, home), clock, (error) =>
       hostLog.write('warn', `The record of calls could not be written: ${messageOf(error)}`),
     );
-    host.onDidCall((fact) => {
-      if (others?.recordsCalls?.()) file.note(JSON.stringify(fact));
-    });
+    recorder.onDidRecord((fact) => file.note(JSON.stringify(fact)));
     return file;
   }
 
@@ -152,6 +151,7 @@ export function createEngine(deps: EngineDeps): Engine {
     onDidServeAgentHost: agentHostBegan.event,
     endpoint,
     conversationTools: createConversationTools(host, delivery),
+    recorder,
     request: (request) => backend.request(request),
     dispose: async () => {
       await Promise.all([editorEndpoint.dispose(), core.dispose(), endpoint?.dispose()]);

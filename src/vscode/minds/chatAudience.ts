@@ -1,18 +1,18 @@
 /** Shows a turn in the chat: the streamed answer, a line for each call, and errors. */
 import type * as vscode from 'vscode';
-import { inert, formatted } from '../../core/base/inert.js';
+import { code, inert, formatted } from '../../core/base/inert.js';
 import type { Audience } from '../../core/minds/conversation.js';
 import type { ToolCall, ToolResult } from '../../core/minds/model.js';
 import { mostRetries } from '../../core/minds/stopPolicy.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
 import { shortLine } from '../views/phrases.js';
 import type { ArtifactLinks } from './artifactLinks.js';
-import type { CallPages } from './callPages.js';
 import { showImage, showPieces, type KnownFiles } from './savedFiles.js';
 
 interface ChatAudienceDeps {
   readonly stream: InertStream;
-  readonly pages: CallPages;
+  /** Returns the page of a recorded call, if it is kept. */
+  readonly pageOf: (record: string) => vscode.Uri | undefined;
   readonly artifacts: ArtifactLinks;
   readonly files: KnownFiles;
   readonly redact: (text: string) => string;
@@ -24,7 +24,7 @@ interface ChatAudience extends Audience {
   end(): void;
 }
 
-export function chatAudience({ stream, pages, artifacts, files, redact, now }: ChatAudienceDeps): ChatAudience {
+export function chatAudience({ stream, pageOf, artifacts, files, redact, now }: ChatAudienceDeps): ChatAudience {
   const links = files.links();
   const showFilesOf = ({ tool, files: left }: ToolResult): void => {
     for (const { path, isImage } of left ?? []) {
@@ -69,7 +69,7 @@ export function chatAudience({ stream, pages, artifacts, files, redact, now }: C
     },
     finished: (call, result) => {
       files.add(result.files ?? []);
-      showCall(stream, call, result, pages.keep(call, result, redact), redact);
+      showCall(stream, call, result, result.record === undefined ? undefined : pageOf(result.record), redact);
       showFilesOf(result);
       if (result.app !== undefined) apps.set(call.tool, result.app);
     },
@@ -87,12 +87,13 @@ function showCall(
   stream: InertStream,
   { tool }: ToolCall,
   { isError, parts }: ToolResult,
-  page: vscode.Uri,
+  page: vscode.Uri | undefined,
   redact: (text: string) => string,
 ): void {
   const icon = isError ? formatted`\n\n$(error) ` : formatted`\n\n$(check) `;
   stream.markdown(markdownString(icon, { icons: true }));
-  stream.anchor(page, inert`${tool}`);
+  if (page) stream.anchor(page, inert`${tool}`);
+  else stream.markdown(code(tool));
   if (isError) {
     const first = parts.find((part) => part.kind === 'text');
     const why = first?.kind === 'text' ? shortLine(redact(first.text)).replace(/^Error: /, '') : 'no reason given';

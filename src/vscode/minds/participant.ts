@@ -16,10 +16,10 @@ import type { Member } from '../../core/team/team.js';
 import type { Speaker } from '../../core/host/conversationTools.js';
 import type { ConversationTitles } from '../engine/conversationTitles.js';
 import { untilReady, type EngineSlot } from '../engine/engineSlot.js';
+import type { CallPages } from '../views/calls/callPages.js';
 import { inertStream, type InertStream } from '../views/inertEditor.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 import { questionOf } from './attachments.js';
-import type { CallPages } from './callPages.js';
 import { chatAudience } from './chatAudience.js';
 import { release, showMembers, showServers, showTools } from './chatCommands.js';
 import { chatModel, type ChatModel } from './chatModel.js';
@@ -192,7 +192,11 @@ class ChatExchange {
       this.stream.markdown(formatted`*${model.name} cannot call tools; it answers without them.*\n\n`);
     const redact = (text: string): string => slot.engine?.redact(text) ?? text;
     const files = new KnownFiles(filesIn(this.past.messages));
-    const audience = chatAudience({ stream: this.stream, pages, artifacts, files, redact, now: () => clock.now() });
+    const pageOf = (record: string): vscode.Uri | undefined => {
+      const recorded = slot.engine?.recorder.contents.get(record);
+      return recorded && pages.add(recorded.fact, recorded.content, redact);
+    };
+    const audience = chatAudience({ stream: this.stream, pageOf, artifacts, files, redact, now: () => clock.now() });
     const outcome = await runTurn({
       model,
       messages,

@@ -17,7 +17,7 @@ import { registerAgentFiles } from './agentFiles.js';
 import { CompletionItem } from '../views/inertEditor.js';
 import { toolCount } from '../views/phrases.js';
 import { ArtifactLinks, registerShownFiles } from './artifactLinks.js';
-import { CallPages } from './callPages.js';
+import type { CallPages } from '../views/calls/callPages.js';
 import { ModelProblems } from './modelProblems.js';
 import { ChatQuestions } from './questions.js';
 import { teamPath } from '../../core/team/grants.js';
@@ -32,13 +32,13 @@ interface RegisterDeps {
   readonly log: Log;
   readonly storage: string | undefined;
   readonly titles: Pick<ConversationTitles, 'note'>;
+  readonly pages: CallPages;
 }
 
-export function registerMinds({ slot, clock, log, storage, titles }: RegisterDeps): Disposable {
+export function registerMinds({ slot, clock, log, storage, titles, pages }: RegisterDeps): Disposable {
   const store = new DisposableStore('@minds');
   const team = store.add(new TeamFiles(clock));
   const problems = new ModelProblems(() => slot.refresh());
-  const pages = store.add(new CallPages());
   const artifacts = store.add(new ArtifactLinks(storage));
   const questions = store.add(new ChatQuestions());
   const deps = { slot, clock, log, team, pages, artifacts, questions, problems, titles, maxSteps };

@@ -220,7 +220,10 @@ function callTool(params: Fields, context: RequestContext): Answer {
       const isPromised = !fromApp && asking?.promised?.has(name);
       return deps.backend.callTool(isPromised ? { ...call, isPromised } : call);
     },
-    write: async ({ result, toolset = listing.toolset, publishedName = name, notes }, { conversation, clientKind }) => {
+    write: async (
+      { result, toolset = listing.toolset, publishedName = name, notes = [], onReceived },
+      { conversation, clientKind },
+    ) => {
       // A task has no result yet.
       if (taskIn(result) !== undefined) return written(client, result, result);
       const origin = { server: toolset, tool: publishedName, conversation };
@@ -241,8 +244,9 @@ function callTool(params: Fields, context: RequestContext): Answer {
           )
         : await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
       // A note does not replace the tool's own text.
-      const hidesText = isEditor || client.traits.readsStructureAlone;
-      return written(client, result, withNotes(inVersion(own), notes ?? [], hidesText));
+      const sent = withNotes(inVersion(own), notes, isEditor || client.traits.readsStructureAlone);
+      onReceived?.(sent);
+      return written(client, result, sent);
     },
   });
 }
