@@ -28,7 +28,7 @@ import { Redactor } from '../../src/core/base/log.js';
 import { logMessage, TrafficTrace } from '../../src/core/connections/logging.js';
 import { readProgress } from '../../src/core/connections/outcomes.js';
 import { AnswerLinks } from '../../src/core/minds/answerLinks.js';
-import { BearerCheck } from '../../src/core/gateway/http/access.js';
+import { hasToken } from '../../src/core/gateway/http/gateway.js';
 import { clientCapabilities, otherResult, serverCapabilities, toolResult } from '../../src/core/gateway/dialect.js';
 import { deliveredTask } from '../../src/core/gateway/methods/methods.js';
 import { withoutCarriage } from '../../src/core/gateway/methods/requests.js';
@@ -178,7 +178,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       mirrorMismatch(params, { p: text }, { 'mcp-param-p': `=?base64?${text}?=` }),
     ];
   },
-  'a token from a client': (text) => new BearerCheck('x').accepts(`Bearer ${text}`),
+  'a token from a client': (text) => hasToken(`Bearer ${text}`, Buffer.from('x')),
   'a result on its way to a client': async (text) => {
     const parts = [
       { type: 'text', text },

@@ -5,7 +5,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { assertNever } from '../../base/assertNever.js';
-import { delay } from '../../base/clock.js';
+import { delay, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
 import { inTurns } from '../../base/turns.js';
 import { showsApps, type ClientKind, type Fields } from '../../protocol/client.js';
@@ -47,7 +47,6 @@ import { answerRequest, capabilitiesOf, ofInstances, takeNotification } from '..
 import type { MethodDeps } from '../methods/requests.js';
 import { isBegunElsewhere, type Stateless } from '../modern/stateless.js';
 import { everyToolset, type Route } from '../routes.js';
-import { readBody, type BodyLimits } from './access.js';
 
 interface EndpointDeps {
   readonly methods: MethodDeps;
@@ -402,4 +401,59 @@ function isStateless(headers: IncomingHttpHeaders, message: Message): message is
   const byHeader = headers['mcp-protocol-version'] === modernVersion;
   const inBody = metaOf(message.params)[metaKeys.protocolVersion];
   return message.method === 'initialize' ? byHeader && inBody === modernVersion : byHeader || inBody !== undefined;
+}
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** The time from the end of the headers to the end of the body, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Nothing of the body is kept. */
+  readonly isDropped?: true;
+}
+
+type BodyOutcome =
+  | { readonly kind: 'read'; readonly text: string }
+  /** The rest is discarded as it arrives, so the client reads the answer and not a reset. */
+  | { readonly kind: 'tooLarge' }
+  | { readonly kind: 'tooSlow' }
+  | { readonly kind: 'aborted' };
+
+/** Reads the body of a request, within bounds of size and time. Never rejects. */
+export function readBody(request: IncomingMessage, limits: BodyLimits, clock: Clock): Promise<BodyOutcome> {
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > limits.maxBytes) {
+    request.resume();
+    return Promise.resolve({ kind: 'tooLarge' });
+  }
+  return new Promise((resolve) => {
+    let chunks: Buffer[] = [];
+    let size = 0;
+    let isSettled = false;
+    const settle = (outcome: BodyOutcome): void => {
+      if (isSettled) return;
+      isSettled = true;
+      chunks = [];
+      timer.dispose();
+      resolve(outcome);
+    };
+    // Listeners stay and discard the rest, because removing them costs more than calling them (P3).
+    const take = (chunk: Buffer): void => {
+      if (isSettled) return;
+      size += chunk.length;
+      if (size > limits.maxBytes) settle({ kind: 'tooLarge' });
+      else if (!limits.isDropped) chunks.push(chunk);
+    };
+    const end = (): void => {
+      const [first] = chunks;
+      const whole = chunks.length === 1 && first ? first : Buffer.concat(chunks);
+      settle({ kind: 'read', text: whole.toString('utf8') });
+    };
+    const timer = clock.after(limits.timeoutMs, () => settle({ kind: 'tooSlow' }));
+    // Without a listener, the error of an aborted request would be thrown; `close` follows it.
+    request
+      .on('error', () => {})
+      .on('data', take)
+      .on('end', end)
+      .on('close', () => settle({ kind: 'aborted' }));
+  });
 }

@@ -6,6 +6,7 @@
  * Invariants: a client without the token gets nothing, and nothing of it is kept; the editor never gets 401, 403 or
  * 5xx, because they cancel its other calls or open a sign-in (G3b); after `dispose` no socket is open.
  */
+import { timingSafeEqual } from 'node:crypto';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.js';
@@ -15,51 +16,35 @@ import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
 import { proofOf, proofPath } from '../../files/proof.js';
 import { newToken } from '../../files/tokenFile.js';
-import type { ClientKind, Fields } from '../../protocol/client.js';
+import type { ClientKind, Fields, ServerClient } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { deliveryWithoutFiles, type Delivery } from '../../results/delivery.js';
 import type { GatewayBackend } from '../backend.js';
+import type { Conversation } from '../conversations/conversation.js';
 import { Conversations } from '../conversations/conversations.js';
 import { Listings, type Listing } from '../conversations/listings.js';
 import { Sessions, type Session } from '../conversations/session.js';
 import { Heartbeat, sendJson } from '../eventStreams.js';
 import { AppOpenings } from '../methods/requests.js';
 import { Stateless } from '../modern/stateless.js';
-import { isEditorPath, isRestPath, parseRoute, programsPath, routePath, type ConnectedProgram } from '../routes.js';
-import {
-  BearerCheck,
-  isLocalHost,
-  isLocalOrigin,
-  readBody,
-  strangerAdvice,
-  Strangers,
-  strangersBody,
-} from './access.js';
-import { Endpoint, refuse } from './endpoint.js';
+import { isEditorPath, isRestPath, parseRoute, programsPath, routePath } from '../routes.js';
+import { Endpoint, readBody, refuse, type BodyLimits } from './endpoint.js';
 import { refuseRest, Rest, type RestBackend } from './rest.js';
 
-export interface GatewayLimits {
-  readonly maxBodyBytes: number;
-  readonly bodyTimeoutMs: number;
-  readonly maxSessions: number;
-  /** The number of calls in flight in one session. */
-  readonly maxCalls: number;
-  readonly keepAliveMs: number;
-  /** Changes within this time are announced together, in milliseconds. */
-  readonly coalesceMs: number;
-  /** The number of entries in one answer to a list. */
-  readonly pageSize: number;
-}
-
-const usualLimits: GatewayLimits = {
+const usualLimits = {
   maxBodyBytes: 16 << 20,
   bodyTimeoutMs: 30_000,
   maxSessions: 256,
+  /** The number of calls in flight in one session. */
   maxCalls: 1_024,
   keepAliveMs: 15_000,
+  /** Changes within this time are announced together, in milliseconds. */
   coalesceMs: 20,
+  /** The number of entries in one answer to a list. */
   pageSize: 1_000,
 };
+
+export type GatewayLimits = Readonly<typeof usualLimits>;
 
 export interface GatewayDeps {
   readonly backend: GatewayBackend;
@@ -117,18 +102,18 @@ export class Gateway {
   private readonly store = new DisposableStore('gateway');
   private readonly activity = this.store.add(new Emitter<string>());
   private readonly token: string;
-  private readonly bearer: BearerCheck;
+  private readonly tokenBytes: Buffer;
   private readonly rest: Rest | undefined;
   private readonly sessions: Sessions;
   private readonly stateless: Stateless;
   private readonly endpointOfAll: Endpoint;
-  private readonly programs: () => readonly ConnectedProgram[];
+  private readonly conversations: Conversations;
   private readonly server: Server;
   private readonly strangers = new Strangers();
   /** The sockets that have shown the token. */
   private readonly admitted = new Set<Socket>();
-  /** The port is kept, because asking for it is a system call. */
-  private givenPort: number | undefined;
+  /** Undefined before the start. It is kept, because asking for it is a system call. */
+  port: number | undefined;
   private disposal: Promise<void> | undefined;
 
   /** Fires with a toolset's id after a change of its sessions, lists or calls in flight. */
@@ -137,7 +122,7 @@ export class Gateway {
   constructor(private readonly deps: GatewayDeps) {
     const { backend, clock, log, version, editorName, onClient = (): void => {} } = deps;
     this.token = deps.stable?.token ?? newToken();
-    this.bearer = new BearerCheck(this.token);
+    this.tokenBytes = Buffer.from(this.token);
     const urlOf = (toolset: string): string => this.endpoint(toolset, 'plain').url;
     this.rest = deps.rest && new Rest({ backend: deps.rest, clock, log, urlOf });
     const limits = { ...usualLimits, ...deps.limits };
@@ -166,15 +151,10 @@ export class Gateway {
       openings: new AppOpenings(),
     };
     const heartbeat = this.store.add(new Heartbeat(clock, keepAliveMs));
-    const conversations = this.store.add(
-      new Conversations({
-        clock,
-        max: maxSessions,
-        forgotten: ({ listing }) => listings.forget(listing),
-        ended: (client) => backend.noteClient(client, 'gone'),
-      }),
-    );
-    this.programs = () => [...sessions.programs(), ...conversations.programs()];
+    const forgotten = ({ listing }: Conversation): void => listings.forget(listing);
+    const ended = (client: ServerClient): void => backend.noteClient(client, 'gone');
+    const conversations = this.store.add(new Conversations({ clock, max: maxSessions, forgotten, ended }));
+    this.conversations = conversations;
     const shared = { methods, listings, conversations, heartbeat, version };
     const stateless = this.store.add(new Stateless(shared));
     this.stateless = stateless;
@@ -193,11 +173,6 @@ export class Gateway {
     this.server.on('request', (request, response) => void this.receive(request, response));
   }
 
-  /** Undefined before the start. */
-  get port(): number | undefined {
-    return this.givenPort;
-  }
-
   private get isForAgents(): boolean {
     const { stable } = this.deps;
     return stable !== undefined && stable.audience !== 'editor';
@@ -211,7 +186,7 @@ export class Gateway {
       this.server.once('error', reject).once('close', closed);
       this.server.listen(this.deps.stable?.port ?? 0, '127.0.0.1', () => {
         this.server.off('error', reject).off('close', closed);
-        this.givenPort = (this.server.address() as AddressInfo).port;
+        this.port = (this.server.address() as AddressInfo).port;
         this.server.on('error', (error) => this.deps.log.write('error', `The listener failed: ${error.message}`));
         resolve();
       });
@@ -260,7 +235,7 @@ export class Gateway {
       this.strangers.admit(socket);
       this.noteConnection(socket);
       if (url === programsPath && this.deps.stable) {
-        return sendJson(response, 200, JSON.stringify(this.programs()));
+        return sendJson(response, 200, JSON.stringify([...this.sessions.programs(), ...this.conversations.programs()]));
       }
       if (this.rest && isRestPath(url)) return await this.rest.serve(request, response);
       const route = parseRoute(url);
@@ -282,7 +257,7 @@ export class Gateway {
       this.deps.log.write('warn', 'Refused a request that did not come from this machine, by its Host or Origin.');
       return 'stranger';
     }
-    if (this.bearer.accepts(headers.authorization)) return undefined;
+    if (hasToken(headers.authorization, this.tokenBytes)) return undefined;
     this.deps.log.write('debug', 'Refused a request without the token.');
     return 'withoutToken';
   }
@@ -335,3 +310,61 @@ const advice = {
     'The token is missing or wrong. The token is in a file below ~/.minds/endpoints, which `mcp-toolsets serve` and the log of the extension name. `mcp-toolsets entries <agent>` writes entries that find it. If an entry names the variable MCP_TOOLSETS_TOKEN, start the agent with that variable set.',
   nowhere: 'There is nothing at this path. Toolsets are at /mcp/<toolset>.',
 } as const;
+
+/** This much is read from a client without the token, so it reads the answer and not a reset. */
+const strangersBody: BodyLimits = { maxBytes: 1 << 20, timeoutMs: 5_000, isDropped: true };
+
+function hostsAt(port: number): string[] {
+  return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+}
+
+/** Names of hosts have no case. */
+export function isLocalHost(host: string | undefined, port: number): boolean {
+  return host !== undefined && hostsAt(port).includes(host.toLowerCase());
+}
+
+/** Programs send no `Origin`. A page sends it, and only pages of this machine may connect. */
+export function isLocalOrigin(origin: string | undefined): boolean {
+  return origin === undefined || /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i.test(origin);
+}
+
+/** Returns why a request from elsewhere is refused, with the hosts that it may name. Quotes nothing of the request. */
+export function strangerAdvice(host: string | undefined, port: number): string {
+  const hosts = hostsAt(port).join(', ');
+  return isLocalHost(host, port)
+    ? 'The header Origin names another machine. Only programs, which send no Origin, and pages of 127.0.0.1, localhost and [::1] get an answer.'
+    : `The header Host must be one of ${hosts}. Write http://127.0.0.1:${port} in the URL of the client. A client in a container needs the network of this machine, or a forwarded port with that Host.`;
+}
+
+/** Compares in constant time. The length of the token is no secret. */
+export function hasToken(authorization: string | undefined, token: Buffer): boolean {
+  const [, said] = /^bearer +([^ ]+) *$/i.exec(authorization ?? '') ?? [];
+  const given = Buffer.from(said ?? '');
+  return said !== undefined && given.length === token.length && timingSafeEqual(given, token);
+}
+
+export const mostStrangers = 64;
+
+/**
+ * Bounds the sockets without the token. Beyond the bound, a new socket ends the oldest. An honest client shows the
+ * token at once, so it always gets in.
+ */
+export class Strangers {
+  /** The sockets in the order of their arrival. */
+  private readonly sockets = new Set<Socket>();
+
+  add(socket: Socket): void {
+    const [oldest] = this.sockets;
+    if (oldest && this.sockets.size >= mostStrangers) {
+      this.admit(oldest);
+      oldest.destroy();
+    }
+    this.sockets.add(socket);
+    socket.once('close', () => this.admit(socket));
+  }
+
+  /** Counts the socket no more. */
+  admit(socket: Socket): void {
+    this.sockets.delete(socket);
+  }
+}

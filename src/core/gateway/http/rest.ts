@@ -10,7 +10,7 @@ import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
 import { nestsTooDeep, parseJson } from '../../protocol/json.js';
 import { sendJson } from '../eventStreams.js';
-import { readBody, type BodyLimits } from './access.js';
+import { readBody, type BodyLimits } from './endpoint.js';
 
 export type RestAnswer =
   | { readonly kind: 'value'; readonly status: 200 | 201; readonly value: unknown }
