@@ -12,7 +12,7 @@ import { presentParams, rightResource, rightResult } from '../../src/core/protoc
 import { initializeRefused, listFailed } from '../../src/core/failures/startFailure.js';
 import { likelyCause } from '../../src/core/failures/likelyCause.js';
 import { LineSplitter } from '../../src/core/connections/stdio/lineSplitter.js';
-import { namedBy } from '../../src/core/gateway/conversations/conversationIds.js';
+import { namedBy } from '../../src/core/gateway/conversations/conversation.js';
 import { withId } from '../../src/core/protocol/jsonRpc.js';
 import { sketch } from '../../src/core/yaml/sketch.js';
 import { outline } from '../../src/core/authoring/outline.js';

@@ -27,11 +27,11 @@ export interface OpenStream extends MessageStream {
 /** The reply to one POST. */
 export interface Reply extends MessageStream {
   /**
-   * Settles one request of the POST, with its answer or (cancelled) without; the last one ends the stream.
-   * @param status the HTTP status of a single answer, if its head has not gone out; by default 200
+   * Settles one request of the POST; without an answer, it was cancelled. The last one ends the stream. @param status
+   * of a single answer, if its head has not gone out
    */
   settle(answer: string | undefined, status?: number): void;
-  /** Returns the current progress token of the client, because a later POST may bring another. */
+  /** A later POST may bring another progress token. */
   progressToken?(): unknown;
 }
 
@@ -50,7 +50,6 @@ function frame(message: string): string {
 
 const eventHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform' } as const;
 
-/** Answers a request without a stream. */
 export function sendJson(response: ServerResponse, status: number, json: string, more?: OutgoingHttpHeaders): void {
   if (response.headersSent || response.destroyed) return;
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(json), ...more };
@@ -75,7 +74,6 @@ export class Heartbeat implements Disposable {
     this.timer ??= this.clock.after(this.intervalMs, () => this.beat());
   }
 
-  /** Stops the comments on a stream. */
   remove(response: ServerResponse): void {
     this.responses.delete(response);
   }
@@ -146,7 +144,6 @@ export class ListenStream implements OpenStream {
 
 interface PostReplyDeps {
   readonly heartbeat: Heartbeat;
-  /** The number of requests to settle. */
   readonly requests: number;
   /** The requests came as an array, so a single object is a wrong answer. */
   readonly isBatch?: boolean;
@@ -155,7 +152,7 @@ interface PostReplyDeps {
 
 export class PostReply implements Reply {
   private headSent = false;
-  /** Messages from the time before the POST was taken in completely. */
+  /** From the time before the POST was taken in completely. */
   private gathered: string | undefined = '';
   private unsettled: number;
   private head: Disposable | undefined;

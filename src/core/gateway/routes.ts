@@ -6,7 +6,6 @@ export const everyToolset = '*';
 
 export interface Route {
   readonly clientKind: ClientKind;
-  /** The toolset; `everyToolset` if the path names none. */
   readonly toolset: string;
   /** A client-chosen id that reserves the path for one conversation (G3). */
   readonly address?: string;
@@ -21,7 +20,7 @@ export const programsPath = '/programs';
 
 /** A client that is there now. */
 export interface ConnectedProgram {
-  /** Its name in `clientInfo`; empty if it gave none. */
+  /** Its name; empty if it gave none. */
   readonly program: string;
   readonly toolset: string;
 }

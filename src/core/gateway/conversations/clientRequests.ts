@@ -11,7 +11,7 @@ import type { Fields } from '../../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { notificationMessage, type Message, type RequestId } from '../../protocol/jsonRpc.js';
 
-/** More open requests in one session are more than a person or a model can answer. */
+/** More than a person or a model can answer. */
 const mostOpen = 256;
 
 const notAnObject: RpcError = {
@@ -28,7 +28,6 @@ export class ClientRequests {
   private readonly open = new Map<RequestId, Open>();
   private isClosed = false;
 
-  /** @param stream undefined if the client listens nowhere */
   ask(
     stream: MessageStream | undefined,
     method: string,
@@ -85,7 +84,6 @@ function withToken(params: Fields, token: string): Fields {
   return { ...params, _meta: { ...meta, progressToken: token } };
 }
 
-/** An unanswered question to a client. It is settled once. */
 export interface OpenQuestion<Answer> {
   readonly answer: Promise<Answer>;
   readonly resolve: (answer: Answer) => void;
@@ -94,10 +92,7 @@ export interface OpenQuestion<Answer> {
 
 export const takenBack = 'The question was withdrawn.';
 
-/**
- * @param signal aborting it withdraws and rejects the question
- * @param takeBack called on withdrawal
- */
+/** @param takeBack called when aborting the signal withdraws the question */
 export function openQuestion<Answer>(signal: AbortSignal, takeBack: () => void): OpenQuestion<Answer> {
   let settle!: Pick<OpenQuestion<Answer>, 'resolve' | 'reject'>;
   const answer = new Promise<Answer>((resolve, reject) => {

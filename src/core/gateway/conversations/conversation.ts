@@ -1,36 +1,44 @@
-/** One conversation of an agent with a toolset (G3), and the client behind its requests. */
+/**
+ * One conversation of an agent with a toolset (G3), its id, and the client behind its requests.
+ *
+ * The editor's ids are bare, so everybody with such an id means the same conversation. Every other id has a prefix, and
+ * the editor's ids never have one. So an identity of one kind never leads to a conversation of another kind (G3d).
+ */
+import { randomUUID } from 'node:crypto';
 import { BoundedMap } from '../../base/boundedMap.js';
 import type { Cancellation } from '../../base/cancellation.js';
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
+import { isObject } from '../../base/isObject.js';
 import type { TransientMap } from '../../base/transientMap.js';
 import type { AskOptions, Fields, ServerClient } from '../../protocol/client.js';
 import { notificationMessage, type RequestId } from '../../protocol/jsonRpc.js';
 import { isKeptId } from '../../protocol/tasks.js';
-import { isLoudEnough, modernVersion, type SpokenVersion } from '../../protocol/versions.js';
+import {
+  isLoudEnough,
+  isProtocolVersion,
+  modernVersion,
+  type ProtocolVersion,
+  type SpokenVersion,
+} from '../../protocol/versions.js';
 import type { Destination } from '../../protocol/request.js';
 import { longestUri } from '../../tools/uris.js';
 import { clientRequest, isToldTo } from '../dialect.js';
 import type { MessageStream, Reply } from '../eventStreams.js';
-import type { SessionTraits } from './conversationIds.js';
 import type { Listing, ListName, Topic } from './listings.js';
 
-/**
- * The common part of the requests of a conversation. A session of an older protocol version is a conversation with
- * streams (`session`). A modern request finds its conversation in `conversations`.
- */
+/** A session of an older version is one with streams (`session`). A modern request finds its own in `conversations`. */
 export class Conversation {
   readonly toolset: string;
   readonly links = new Links();
-  /** True if it has sent anything to an instance, so it may hold one. */
+  /** It may hold an instance. */
   hasCalled = false;
   /** The tools with a question to a person here, by the client's newest list (S4). */
   promised: ReadonlySet<string> | undefined;
 
   /**
-   * @param lastUsed in milliseconds since the epoch
-   * @param lostBefore why its earlier state is gone, if there may have been any (L2a)
-   * @param mayHaveLost true if it may be older than the knowledge of this process
+   * @param lostBefore why its earlier state is gone, if there may have been any (L2a). @param mayHaveLost true if it
+   * may be older than the knowledge of this process
    */
   constructor(
     readonly id: string,
@@ -60,10 +68,9 @@ export class Conversation {
   tellBeforeResult(_stream: MessageStream, _listVersion: number): void {}
 }
 
-/** The oldest link is forgotten beyond this number. */
 const mostLinks = 1_000;
 
-/** The oldest holder of one link is forgotten beyond this number. They still count as several. */
+/** More holders of one link still count as several. */
 const mostHolders = 16;
 
 /**
@@ -79,7 +86,6 @@ export class Links {
     this.made.set(uri, holders);
   }
 
-  /** Remembers the links in a result. */
   note({ content }: { readonly content: readonly { readonly type: string }[] }, origin: Destination): void {
     for (const part of content) {
       const { uri } = part as { uri?: unknown };
@@ -88,7 +94,7 @@ export class Links {
     }
   }
 
-  /** Returns the origins of the link, one for each conversation; the newest is the last. */
+  /** One for each conversation; the newest is the last. */
   holders(uri: string): readonly Destination[] {
     return [...(this.made.get(uri)?.values() ?? [])];
   }
@@ -98,7 +104,7 @@ export class Links {
 const quietLimitMs = 45_000;
 
 interface Quiet<Watched> {
-  /** Returns the time of the last use in epoch milliseconds, or undefined if there is a stream again. */
+  /** Returns undefined if there is a stream again. */
   readonly lastUse: (watched: Watched) => number | undefined;
   readonly end: (watched: Watched) => void;
 }
@@ -142,17 +148,15 @@ export interface CallInFlight {
   readonly listVersion: number;
 }
 
-/** The sender of a request: a session, or a single modern request. */
 export interface Client {
   /** The name of its program; empty if it gave none. */
   readonly program: string;
   readonly protocolVersion: SpokenVersion;
   readonly traits: SessionTraits;
   readonly calls: TransientMap<RequestId, CallInFlight>;
-  /** The lowest level of log messages that the client wants; undefined until it says so. */
+  /** Undefined until the client says so. */
   logLevel: string | undefined;
   readonly isClosed: boolean;
-  /** The stream for messages outside its requests. */
   readonly listening: MessageStream | undefined;
   readonly waitsSince?: number | undefined;
   /** Our name in the `_meta` of each modern result. */
@@ -167,7 +171,6 @@ export interface Client {
   ): Promise<Fields>;
 }
 
-/** The origin of a request. */
 export interface Asking {
   readonly client: Client;
   /** Undefined if all conversations of the client share everything. */
@@ -175,7 +178,7 @@ export interface Asking {
   readonly listing: Listing;
 }
 
-/** Returns true if the call was in flight. */
+/** Returns false if there is no such call. */
 export function cancelCall({ calls }: Pick<Client, 'calls'>, id: RequestId): boolean {
   const call = calls.take(id);
   if (!call) return false;
@@ -185,10 +188,9 @@ export function cancelCall({ calls }: Pick<Client, 'calls'>, id: RequestId): boo
   return true;
 }
 
-/** Beyond this number, the oldest early completion of an elicitation is forgotten. */
 const mostEarly = 1_000;
 
-/** A client as servers reach it (G4): during a call on the stream of that call, otherwise on a listening stream. */
+/** A client as servers reach it (G4): during a call on the stream of the call, otherwise on a listening stream. */
 export class CallClient implements ServerClient {
   readonly session: object;
   readonly program: string;
@@ -201,10 +203,7 @@ export class CallClient implements ServerClient {
   private early: BoundedMap<string, true> | undefined;
   private readonly client: Client;
 
-  /**
-   * @param conversation the id of the calling conversation, one of several in a session
-   * @param ofCall the stream of the call, as long as the call is in flight
-   */
+  /** @param ofCall the stream of the call, as long as the call is in flight */
   constructor(
     { client, conversation: asking, listing }: Asking,
     readonly conversation: string | undefined,
@@ -269,5 +268,122 @@ export class CallClient implements ServerClient {
     // A reply cannot be ended before its answer, however much a server writes on it.
     if (reply || isLog) (reply ?? listening)?.sendIfReading(message);
     else listening?.send(message);
+  }
+}
+
+const prefixes = {
+  session: 'mcp-session:',
+  address: 'mcp-address:',
+  named: 'mcp-named:',
+} as const;
+const conversationKey = 'vscode.conversationId';
+
+export function sessionConversation(sessionId: string): string {
+  return prefixes.session + sessionId;
+}
+
+export function addressConversation(address: string): string {
+  return prefixes.address + address;
+}
+
+/** Another program never gets the same id. */
+export function namedConversation(program: string, name: string): string {
+  return `${prefixes.named}${program}:${name}`;
+}
+
+export function conversationOf(meta: Fields | undefined): string | undefined {
+  const conversation = meta?.[conversationKey];
+  if (typeof conversation !== 'string' || conversation === '') return undefined;
+  return Object.values(prefixes).some((prefix) => conversation.startsWith(prefix)) ? undefined : conversation;
+}
+
+/**
+ * By program, the key in `_meta` that names the conversation. Codex 0.169.0 names the thread of every call, and its
+ * threads may share a session. So may the chats of the editor, if it starts an entry of its `mcp.json`. Claude Code
+ * 2.1.330, Copilot CLI 1.0.102 and the clients of the SDK name none. A name counts only for its own program, and only
+ * if it is unique.
+ */
+const namings: ReadonlyMap<unknown, string> = new Map([
+  ['codex-mcp-client', 'threadId'],
+  ['Visual Studio Code', conversationKey],
+  ['Visual Studio Code - Insiders', conversationKey],
+  ['VSCodium', conversationKey],
+  ['Code - OSS', conversationKey],
+]);
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** In characters. The ids of sessions contain the name. */
+export const longestProgram = 80;
+
+/** Returns the name for people; empty if the client gave none. */
+export function programOf(clientInfo: unknown): string {
+  return (nameIn(clientInfo) ?? '').slice(0, longestProgram);
+}
+
+function nameIn(clientInfo: unknown): string | undefined {
+  const name = isObject(clientInfo) ? clientInfo['name'] : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
+/**
+ * Returns the name of a program with a known key for conversations.
+ * @param isAtEditors true at the editor's own paths, where its ids are bare
+ */
+export function namerOf(clientInfo: unknown, isAtEditors = false): string | undefined {
+  const name = nameIn(clientInfo);
+  const key = namings.get(name);
+  return key === undefined || (isAtEditors && key === conversationKey) ? undefined : name;
+}
+
+export function namedBy(program: string, meta: Fields | undefined): string | undefined {
+  const key = namings.get(program);
+  const said = key === undefined ? undefined : meta?.[key];
+  return typeof said === 'string' && uuid.test(said) ? said : undefined;
+}
+
+/** In bytes. Longer capabilities are left out, because every request has the id in a header. */
+const longestDeclaration = 400;
+
+/**
+ * The client's statements at `initialize`, valid for the whole session. Its id carries them, so it can be revived
+ * without other knowledge.
+ */
+export interface SessionTraits {
+  readonly declared: Fields;
+  readonly readsStructureAlone: boolean;
+  /** The negotiated version, if a session has begun. Some clients send no header with it. */
+  readonly version?: ProtocolVersion;
+  /** The program, if it names the conversation of every call. */
+  readonly namer?: string | undefined;
+  /** The program and its version, only for an agent-host session of the editor. */
+  readonly agentHost?: string;
+}
+
+export function newSessionId(traits: SessionTraits, version: ProtocolVersion): string {
+  const { declared, readsStructureAlone, agentHost, namer } = traits;
+  // Without these fields, conversations in one session would share an instance.
+  const said = { version, host: agentHost, alone: readsStructureAlone || undefined, namer };
+  const whole = JSON.stringify(Object.keys(declared).length > 0 ? { ...said, declared } : said);
+  const kept = Buffer.byteLength(whole) > longestDeclaration ? JSON.stringify(said) : whole;
+  return `${randomUUID()}.${Buffer.from(kept).toString('base64url')}`;
+}
+
+/** Returns undefined if the id is not ours. */
+export function traitsIn(id: string): SessionTraits | undefined {
+  const [, uuid, declaration = ''] = /^([0-9a-f-]{36})(?:\.([A-Za-z0-9_-]{1,600}))?$/.exec(id) ?? [];
+  if (uuid === undefined) return undefined;
+  if (declaration === '') return { declared: {}, readsStructureAlone: false };
+  try {
+    const said: unknown = JSON.parse(Buffer.from(declaration, 'base64url').toString());
+    if (!isObject(said)) return undefined;
+    const { declared = {}, alone, version, host, namer } = said;
+    if (!isObject(declared)) return undefined;
+    const spoken = typeof version === 'string' && isProtocolVersion(version) ? { version } : {};
+    const program = typeof host === 'string' && { agentHost: host };
+    const naming = typeof namer === 'string' && { namer };
+    return { declared, readsStructureAlone: alone === true, ...spoken, ...program, ...naming };
+  } catch {
+    return undefined;
   }
 }

@@ -26,7 +26,7 @@ interface ConversationsDeps {
   readonly clock: Clock;
   readonly max: number;
   readonly forgotten: (conversation: Conversation) => void;
-  /** Called when the leases of a conversation are to end. */
+  /** The leases of a conversation are to end. */
   readonly ended: (client: ServerClient) => void;
 }
 
@@ -48,9 +48,8 @@ export class Conversations implements Disposable {
   }
 
   /**
-   * Returns the conversation and notes the use. Returns undefined if all places are in use.
-   * @param listing makes the listing of a new conversation
-   * @param lostBefore as `Conversation.lostBefore`, for a new conversation
+   * Returns undefined if all places are in use. @param listing makes the listing of a new conversation. @param
+   * lostBefore as `Conversation.lostBefore`, for a new conversation
    */
   of(given: ConversationKey, listing: () => Listing, lostBefore?: string): Conversation | undefined {
     const key = keyOf(given);
@@ -66,7 +65,6 @@ export class Conversations implements Disposable {
     return conversation;
   }
 
-  /** Keeps a conversation in use during a request. */
   use(conversation: Conversation): Disposable {
     const kept = this.kept.get(keyOf(conversation));
     if (kept) kept.inUse += 1;
@@ -95,13 +93,11 @@ export class Conversations implements Disposable {
     };
   }
 
-  /** Notes the name of the program at an address. */
   noteProgram(given: ConversationKey, program: string): void {
     const held = this.attending.get(keyOf(given));
     if (held) held.program = program;
   }
 
-  /** The programs that hold an address open. */
   programs(): readonly ConnectedProgram[] {
     return [...this.attending.values()].map(({ toolset, program }) => ({ toolset, program }));
   }

@@ -34,7 +34,7 @@ export class Listing {
   constructor(
     readonly toolset: string,
     readonly clientKind: ClientKind,
-    /** Undefined if the listing is for all clients of the same kind. */
+    /** Undefined if the listing is for all. */
     readonly conversation: string | undefined,
     private readonly ask: () => ServedToolset | undefined,
     toPages: ToPages,
@@ -53,7 +53,6 @@ export class Listing {
     return topic === 'resources' ? Math.max(this.resources.version, this.templates.version) : this[topic].version;
   }
 
-  /** Makes the next `refreshIfStale` ask again. */
   invalidate(): void {
     this.isStale = true;
   }
@@ -154,7 +153,7 @@ interface ListingsDeps {
   readonly pageSize: number;
   /** Changes within this time of the first one are announced together, in milliseconds. */
   readonly coalesceMs: number;
-  /** Called with a fresh listing when its clients need a notification. */
+  /** Gets a fresh listing whose clients need a notification. */
   readonly announce: (listing: Listing) => void;
 }
 
@@ -162,14 +161,12 @@ interface ListedFor {
   readonly readsStructureAlone?: boolean;
   /** True if the client shows apps, so it gets their tools too (G8). */
   readonly showsApps?: boolean;
-  /** The only conversation to get the listing. */
   readonly conversation?: string | undefined;
 }
 
 export class Listings implements Disposable {
   private readonly changes: Disposable;
   private readonly shared = new Map<string, Listing>();
-  /** Listings of single conversations. */
   private readonly own = new Set<Listing>();
   private readonly pages = new Map<SpokenVersion, ToPages>();
   private readonly changed = new Set<Listing>();
@@ -181,10 +178,7 @@ export class Listings implements Disposable {
     this.changes = deps.backend.onDidChangeToolsets((ids) => this.noteChanges(new Set(ids)));
   }
 
-  /**
-   * Returns a fresh listing. The backend must know the toolset.
-   * @param client with a conversation if the listing is only for it; give that back with `forget`
-   */
+  /** The backend must know the toolset. A listing for one conversation has to be given back with `forget`. */
   of(
     toolset: string,
     clientKind: ClientKind,
@@ -210,7 +204,6 @@ export class Listings implements Disposable {
     return listing;
   }
 
-  /** The conversation of the listing has ended. */
   forget(listing: Listing): void {
     this.own.delete(listing);
     this.changed.delete(listing);
@@ -265,14 +258,13 @@ class PagedList {
   private entries: readonly object[] | undefined;
   private pages: readonly string[] = [];
 
-  /** @param key the key of the entries in a result */
+  /** @param key of the entries in a result */
   constructor(
     private readonly key: string,
     private readonly nextVersion: () => number,
     private readonly toPages: ToPages,
   ) {}
 
-  /** An unchanged list keeps its version. */
   set(entries: readonly object[] = nothing): void {
     if (entries === this.entries) return;
     this.entries = entries;
@@ -283,7 +275,7 @@ class PagedList {
     this.version = this.nextVersion();
   }
 
-  /** Returns the result of the list as JSON, or undefined if the cursor is unknown or of another version. */
+  /** Returns the result as JSON, or undefined if the cursor is unknown or of another version. */
   page(cursor: string | undefined): string | undefined {
     const index = cursor === undefined ? 0 : this.pageIndex(cursor);
     const page = index === undefined ? undefined : this.pages[index];

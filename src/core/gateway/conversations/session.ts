@@ -1,4 +1,4 @@
-/** Sessions of the protocol versions before 2026-07-28: each is a conversation with streams. */
+/** Sessions of the protocol versions before 2026-07-28. */
 import { BoundedMap } from '../../base/boundedMap.js';
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
@@ -9,11 +9,19 @@ import type { ProtocolVersion } from '../../protocol/versions.js';
 import type { MessageStream, OpenStream } from '../eventStreams.js';
 import { isServedAt, type ConnectedProgram, type Route } from '../routes.js';
 import { ClientRequests } from './clientRequests.js';
-import { CallClient, cancelCall, Conversation, QuietWatch, type CallInFlight, type Client } from './conversation.js';
-import { newSessionId, sessionConversation, type SessionTraits } from './conversationIds.js';
+import {
+  CallClient,
+  cancelCall,
+  Conversation,
+  QuietWatch,
+  type CallInFlight,
+  type Client,
+  newSessionId,
+  sessionConversation,
+  type SessionTraits,
+} from './conversation.js';
 import { listsOf, topics, type Listing, type ListName, type Topic } from './listings.js';
 
-/** A client needs fewer listening streams; the oldest makes room. */
 const maxStreams = 8;
 
 /**
@@ -28,12 +36,10 @@ interface Knowledge {
   known: number;
   /** The newest version with a notification, on any stream. */
   told: number;
-  /** The client has asked for the list at least once. */
   isAsked: boolean;
 }
 
 interface SessionOrigin {
-  /** By default, the session's own. */
   readonly conversation?: string;
   readonly isRevived?: boolean;
   readonly lostBefore?: string | undefined;
@@ -51,7 +57,6 @@ export class Session extends Conversation implements Client {
   readonly clientKind: ClientKind;
   readonly calls = new TransientMap<RequestId, CallInFlight>();
   readonly clientRequests = new ClientRequests();
-  /** Empty also if the client began the session at another gateway. */
   readonly program: string;
   readonly client: CallClient;
   /** The first named conversation, and the clients of the others by their names. */
@@ -97,7 +102,6 @@ export class Session extends Conversation implements Client {
     return conversation;
   }
 
-  /** Returns the clients of all conversations of the session. */
   clients(): readonly CallClient[] {
     return [this.client, ...this.others.values()];
   }
@@ -136,7 +140,6 @@ export class Session extends Conversation implements Client {
     if (index >= 0) this.streams.splice(index, 1);
   }
 
-  /** Reports the lists that the client does not know, if it listens. */
   announce(): void {
     const newest = this.streams.at(-1);
     if (!newest) return;
@@ -178,7 +181,7 @@ export class Session extends Conversation implements Client {
     return this.clientRequests.ask(stream, method, params, signal, onProgress);
   }
 
-  /** Closes the session. Calls run on unless they are cancelled, and are answered if their stream is still open. */
+  /** Calls run on unless they are cancelled, and are answered if their stream is still open. */
   close({ cancelCalls }: { cancelCalls: boolean }): void {
     if (cancelCalls) for (const id of this.calls.keys()) this.cancel(id);
     this.isClosed = true;
@@ -192,7 +195,7 @@ export class Session extends Conversation implements Client {
   }
 }
 
-/** A session ended by its client is not revived. The oldest id is forgotten beyond this number. */
+/** A session ended by its client is not revived. */
 const mostDeleted = 1_000;
 
 /** The leases of a deleted agent-host session wait this long for the next one, in milliseconds (G3k). */
@@ -207,7 +210,7 @@ interface SessionStart {
   readonly protocolVersion: ProtocolVersion;
   readonly traits: SessionTraits;
   readonly program?: string;
-  /** The id of the revived session; absent for a new one. */
+  /** Absent for a new one. */
   readonly revived?: string;
   /** True if its conversation had a session before, at another gateway or in an earlier run. */
   readonly isContinued?: boolean;
@@ -223,14 +226,11 @@ interface SessionStart {
 export class Sessions implements Disposable {
   private readonly byId = new Map<string, Session>();
   private readonly deleted = new BoundedMap<string, true>(mostDeleted);
-  /** Deleted sessions of agent hosts, in wait for a session that continues them. */
+  /** Deleted sessions of agent hosts whose conversation may continue. */
   private readonly waiting = new Map<Session, Disposable>();
   private readonly quiet: QuietWatch<Session>;
 
-  /**
-   * @param closed called after the end of a session
-   * @param over called when no session will continue its conversation
-   */
+  /** @param over called when no session will continue its conversation */
   constructor(
     private readonly clock: Clock,
     private readonly max: number,
@@ -262,7 +262,6 @@ export class Sessions implements Disposable {
     return session;
   }
 
-  /** Finds a session of this toolset and kind of client, and notes the use. */
   find(id: string, route: Route): Session | undefined {
     const session = this.byId.get(id);
     if (session?.toolset !== route.toolset || !isServedAt(route, session.clientKind)) return undefined;
@@ -275,7 +274,6 @@ export class Sessions implements Disposable {
     return !this.byId.has(id) && !this.deleted.has(id);
   }
 
-  /** Ends a session for its client. */
   delete(session: Session, { cancelCalls }: { cancelCalls: boolean }): void {
     this.deleted.set(session.sessionId, true);
     this.close(session, cancelCalls, session.traits.agentHost !== undefined);
@@ -320,7 +318,6 @@ export class Sessions implements Disposable {
     return [...this.byId.values()].filter((session) => session.toolset === toolset);
   }
 
-  /** The programs of all sessions with a present client. */
   programs(): readonly ConnectedProgram[] {
     const present = [...this.byId.values()].filter(({ hasLeft }) => !hasLeft);
     return present.map(({ toolset, program }) => ({ toolset, program }));

@@ -37,7 +37,7 @@ import {
   programOf,
   traitsIn,
   type SessionTraits,
-} from '../conversations/conversationIds.js';
+} from '../conversations/conversation.js';
 import type { ConversationKey, Conversations } from '../conversations/conversations.js';
 import type { Listing, Listings } from '../conversations/listings.js';
 import type { Session, Sessions } from '../conversations/session.js';
@@ -201,7 +201,6 @@ export class Endpoint {
     reply.release();
   }
 
-  /** `reply` exists for requests only. */
   private takeMessage(message: Message, session: Session, reply: PostReply | undefined): void {
     switch (message.kind) {
       case 'notification':
@@ -265,7 +264,6 @@ export class Endpoint {
     response.writeHead(204).end();
   }
 
-  /** Returns undefined after a refusal. */
   private session(request: IncomingMessage, response: ServerResponse, route: Route): Session | undefined {
     const version = request.headers['mcp-protocol-version'];
     if (typeof version === 'string' && !isProtocolVersion(version)) {
@@ -324,7 +322,6 @@ export class Endpoint {
     return this.deps.listings.of(toolset, clientKind, version, client);
   }
 
-  /** Returns the program and version of an agent host of the editor. */
   private agentHost({ clientKind }: Route, clientInfo: unknown): string | undefined {
     const { editorName } = this.deps;
     const { name, version } = isObject(clientInfo) ? clientInfo : {};
@@ -382,7 +379,6 @@ function needsInstance(payload: Payload): boolean {
   return messagesOf(payload).some((message) => message.kind === 'request' && ofInstances.includes(message.method));
 }
 
-/** Returns the conversation of the address, if the request names no session. */
 function atAddress({ headers }: IncomingMessage, { toolset, address }: Route): ConversationKey | undefined {
   if (address === undefined || headers['mcp-session-id'] !== undefined) return undefined;
   return { toolset, id: addressConversation(address) };
@@ -407,7 +403,6 @@ export interface BodyLimits {
   readonly maxBytes: number;
   /** The time from the end of the headers to the end of the body, in milliseconds. */
   readonly timeoutMs: number;
-  /** Nothing of the body is kept. */
   readonly isDropped?: true;
 }
 
@@ -418,7 +413,7 @@ type BodyOutcome =
   | { readonly kind: 'tooSlow' }
   | { readonly kind: 'aborted' };
 
-/** Reads the body of a request, within bounds of size and time. Never rejects. */
+/** Never rejects. */
 export function readBody(request: IncomingMessage, limits: BodyLimits, clock: Clock): Promise<BodyOutcome> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limits.maxBytes) {

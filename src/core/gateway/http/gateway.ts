@@ -50,7 +50,6 @@ export interface GatewayDeps {
   readonly backend: GatewayBackend;
   readonly log: Log;
   readonly clock: Clock;
-  /** The version of this software, for `serverInfo`. */
   readonly version: string;
   readonly limits?: Partial<GatewayLimits>;
   /**
@@ -58,20 +57,18 @@ export interface GatewayDeps {
    * there is the editor.
    */
   readonly editorName?: string;
-  /** Called after `initialize`, with the declared capabilities. */
   readonly onClient?: (clientKind: ClientKind, capabilities: Fields) => void;
-  /** Called with the number of open connections that have shown the token, after each change. */
+  /** The number of open connections that have shown the token changed. */
   readonly onConnections?: (open: number) => void;
-  /** Prepares results for clients. By default no file is written. */
+  /** By default no file is written. */
   readonly delivery?: Delivery;
   /** A lasting address. By default, the system chooses the port, and the token is fresh. */
   readonly stable?: StableAddress;
-  /** Serves REST beside MCP, with the same token (G7). */
   readonly rest?: RestBackend;
 }
 
 export interface StableAddress {
-  /** With 0 the system chooses one. */
+  /** 0: the system chooses. */
   readonly port: number;
   readonly token: string;
   /**
@@ -86,7 +83,6 @@ export interface GatewayEndpoint {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The use of one toolset by one kind of client, or by all. */
 export interface ToolsetActivity {
   readonly sessions: number;
   /** The number of sessions with at least one list of tools and a present client. */
@@ -116,7 +112,7 @@ export class Gateway {
   port: number | undefined;
   private disposal: Promise<void> | undefined;
 
-  /** Fires with a toolset's id after a change of its sessions, lists or calls in flight. */
+  /** A toolset's sessions, lists or calls in flight changed. */
   readonly onDidChangeActivity = this.activity.event;
 
   constructor(private readonly deps: GatewayDeps) {
@@ -178,7 +174,7 @@ export class Gateway {
     return stable !== undefined && stable.audience !== 'editor';
   }
 
-  /** Rejects if the system gives no port, with code `EADDRINUSE` if another program has it. It may be called once. */
+  /** Rejects with `EADDRINUSE` if another program has the port. It may be called once. */
   start(): Promise<void> {
     if (this.disposal) return Promise.reject(new Error('The gateway is disposed.'));
     return new Promise((resolve, reject) => {
@@ -193,7 +189,7 @@ export class Gateway {
     });
   }
 
-  /** Returns the address of a toolset, even if there is no such toolset. Throws before the start. */
+  /** There need be no such toolset. Throws before the start. */
   endpoint(toolset: string, clientKind: ClientKind): GatewayEndpoint {
     if (this.port === undefined) throw new Error('The gateway is not started.');
     return {
@@ -251,7 +247,6 @@ export class Gateway {
     }
   }
 
-  /** Returns why the client may not speak to the gateway. */
   private refusalOf({ headers }: IncomingMessage): 'stranger' | 'withoutToken' | undefined {
     if (!isLocalHost(headers.host, this.port ?? -1) || !isLocalOrigin(headers.origin)) {
       this.deps.log.write('warn', 'Refused a request that did not come from this machine, by its Host or Origin.');
@@ -304,7 +299,7 @@ export class Gateway {
   }
 }
 
-/** Advice for an agent or a person with its log, without details of this machine. */
+/** Without details of this machine. */
 const advice = {
   withoutToken:
     'The token is missing or wrong. The token is in a file below ~/.minds/endpoints, which `mcp-toolsets serve` and the log of the extension name. `mcp-toolsets entries <agent>` writes entries that find it. If an entry names the variable MCP_TOOLSETS_TOKEN, start the agent with that variable set.',
@@ -350,7 +345,6 @@ export const mostStrangers = 64;
  * token at once, so it always gets in.
  */
 export class Strangers {
-  /** The sockets in the order of their arrival. */
   private readonly sockets = new Set<Socket>();
 
   add(socket: Socket): void {
@@ -363,7 +357,6 @@ export class Strangers {
     socket.once('close', () => this.admit(socket));
   }
 
-  /** Counts the socket no more. */
   admit(socket: Socket): void {
     this.sockets.delete(socket);
   }

@@ -16,13 +16,12 @@ export type RestAnswer =
   | { readonly kind: 'value'; readonly status: 200 | 201; readonly value: unknown }
   | { readonly kind: 'error'; readonly status: number; readonly code: string; readonly message: string };
 
-/** The part of the core behind REST. Values are sent as JSON. */
+/** Values are sent as JSON. */
 export interface RestBackend {
-  /** @param urlOf returns the MCP address of a toolset */
   upstreams(urlOf: (toolset: string) => string): readonly unknown[];
   upstream(id: string, urlOf: (toolset: string) => string): unknown;
   tools(id: string): RestAnswer;
-  /** @param body any JSON, unchecked */
+  /** @param body any JSON */
   add(body: unknown, urlOf: (toolset: string) => string): Promise<RestAnswer>;
 }
 
@@ -40,7 +39,6 @@ export function restError(status: number, code: string, message: string): Extrac
   return { kind: 'error', status, code, message };
 }
 
-/** Answers a client without access. */
 export function refuseRest(response: ServerResponse, why: 'stranger' | 'withoutToken', advice: string): void {
   if (why === 'stranger') return send(response, restError(403, 'not-local', advice));
   response.setHeader('www-authenticate', 'Bearer');

@@ -30,7 +30,6 @@ interface TakenPort {
   readonly by: 'window' | 'program';
 }
 
-/** The first port to try, and the next one after a taken port. */
 export interface OtherPorts {
   /** The port of the secret, known after reading the secret. */
   readonly port: number;
@@ -52,14 +51,13 @@ export interface StableEndpointDeps {
   readonly secret: EndpointSecret;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called with new secrets, so logs are redacted. */
+  /** Logs are redacted with these. */
   readonly keepSecret: (values: readonly string[]) => Disposable;
   readonly createGateway: (stable: StableAddress) => Gateway | Promise<Gateway>;
   /** By default, a taken port is tried again until it is free. */
   readonly otherPorts?: OtherPorts;
 }
 
-/** The time between two attempts to listen, in milliseconds. */
 const again = 3_000;
 
 export class StableEndpoint {
@@ -81,7 +79,6 @@ export class StableEndpoint {
     this.begin();
   }
 
-  /** Returns the address of a toolset, or undefined if nothing listens. */
   urlOf(toolset: string): string | undefined {
     return this.gateway?.endpoint(toolset, 'plain').url;
   }
@@ -135,7 +132,7 @@ export class StableEndpoint {
     }
   }
 
-  /** Returns the wanted port if another one is used. */
+  /** Resolves to the wanted port if another one is used. */
   private async openWith(known: string): Promise<TakenPort | undefined> {
     const { createGateway, keepSecret, otherPorts } = this.deps;
     let token = known;
@@ -182,7 +179,6 @@ function isTaken(error: unknown): boolean {
 }
 
 export interface EndpointSecret {
-  /** Makes the secret if there is none. */
   read(): Promise<string>;
   /** Reports every change after the first reading. */
   watch(changed: () => void): Disposable;

@@ -22,8 +22,7 @@ import type { Delivery } from '../../results/delivery.js';
 import { withNotes } from '../../results/forEditor.js';
 import type { ServerFeatures } from '../../tools/features.js';
 import type { ServedToolset } from '../backend.js';
-import { CallClient, type Client } from '../conversations/conversation.js';
-import { conversationOf } from '../conversations/conversationIds.js';
+import { CallClient, type Client, conversationOf } from '../conversations/conversation.js';
 import type { ListName, Topic } from '../conversations/listings.js';
 import type { Session } from '../conversations/session.js';
 import { otherResult, toolResult } from '../dialect.js';
@@ -40,7 +39,6 @@ import {
 
 type Method = (params: Fields, context: RequestContext) => Answer;
 
-/** Returns the fault of the parameters, if any. */
 type Check = (params: Fields) => string | undefined;
 
 const everything: ServerFeatures = {
@@ -102,7 +100,6 @@ export const ofInstances: readonly string[] = [
   ...taskMethods,
 ];
 
-/** The methods of sessions. */
 const legacyMethods = ['ping', 'initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'];
 
 /** True for the methods of 2026-07-28. */
@@ -110,7 +107,7 @@ export function isOfModernEra(method: string): boolean {
   return methods.has(method) && !legacyMethods.includes(method);
 }
 
-/** Never throws: an exception is our own defect, and the client gets an internal error. */
+/** An exception is our own defect, so the client gets an internal error. */
 export function answerRequest(method: string, params: Fields | undefined, context: RequestContext): Answer {
   try {
     const answer = methods.get(method);
@@ -121,7 +118,6 @@ export function answerRequest(method: string, params: Fields | undefined, contex
   }
 }
 
-/** JSON-RPC ignores unknown notifications. */
 export function takeNotification(
   method: string,
   params: Fields | undefined,
@@ -279,7 +275,6 @@ function written({ serverMeta }: Client, result: object, sent: Fields): string |
   return isLarge(named) ? inTurns(jsonInSlices(named), LoopShare.of(result)) : JSON.stringify(named);
 }
 
-/** Makes a method for requests to the server as they came. */
 function forwarded(method: string, check: Check): Method {
   return (params, context) => {
     const wrong = check(params);
@@ -321,12 +316,10 @@ function forwarded(method: string, check: Check): Method {
   };
 }
 
-/** The tool of a task with a forgotten origin. */
 export const unknownTool = 'task';
 
 /**
- * Gives a client the final result of a task like the result of a call (V1, V2).
- * @param said the server's statement about the task
+ * The final result is delivered like the result of a call (V1, V2). @param said the server's statement about the task
  */
 export async function deliveredTask(
   said: Fields,

@@ -19,7 +19,15 @@ import { metaKeys, modernVersion } from '../../protocol/versions.js';
 import type { Destination, Outcome, RequestTerms } from '../../protocol/request.js';
 import type { Delivery } from '../../results/delivery.js';
 import type { GatewayBackend } from '../backend.js';
-import { conversationOf, namedBy, sessionConversation } from '../conversations/conversationIds.js';
+import {
+  conversationOf,
+  namedBy,
+  sessionConversation,
+  CallClient,
+  type Asking,
+  type CallInFlight,
+  type Client,
+} from '../conversations/conversation.js';
 import { errorIn, isAtLeast, statusOf, without } from '../dialect.js';
 import type { Reply } from '../eventStreams.js';
 import {
@@ -29,10 +37,8 @@ import {
   resultMessage,
   type RequestId,
 } from '../../protocol/jsonRpc.js';
-import { CallClient, type Asking, type CallInFlight, type Client } from '../conversations/conversation.js';
 import { BoundedMap } from '../../base/boundedMap.js';
 
-/** The context of a request: a method gets it beside its parameters. */
 export interface RequestContext extends Asking {
   readonly id: RequestId;
   readonly reply: Reply;
@@ -44,7 +50,6 @@ export interface MethodDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly delivery: Delivery;
-  /** The number of requests in flight in one session. */
   readonly maxCalls: number;
   /** Has to be called after a change of sessions, lists or calls in flight of the toolset. */
   readonly noteActivity: (toolset: string) => void;
@@ -73,23 +78,21 @@ export interface ForwardTerms extends RequestTerms, Destination {
 }
 
 interface Forwarding<Result, Beside> {
-  /** The subject of the request in the log. */
+  /** For the log. */
   readonly what: string;
   /** By default, the session and `_meta` decide. */
   readonly destination?: Destination | undefined;
   /** A URI, perhaps of a link in an earlier result. */
   readonly link?: unknown;
   readonly send: (terms: ForwardTerms) => Promise<Outcome<Result, Beside>>;
-  /** Returns the result as JSON, in the client's format. */
+  /** In the client's format. */
   readonly write: (
     outcome: Extract<Outcome<Result, Beside>, { kind: 'result' }>,
     terms: ForwardTerms,
   ) => string | Promise<string>;
-  /** The answer to a request cancelled by the host. */
   readonly cancelled: string;
 }
 
-/** Sends a request to the backend and answers with its outcome. */
 export function forward<Result, Beside>(
   { _meta: meta }: Fields,
   context: RequestContext,
@@ -223,12 +226,10 @@ export function upstreamMeta(meta: Fields | undefined): Fields | undefined {
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }
 
-/** Returns the parameters of the call itself, without the ones of a single request for it. */
 export function withoutCarriage(params: Fields): Fields {
   return without(params, '_meta', 'requestState', 'inputResponses');
 }
 
-/** A call fails after this number of rounds. */
 const mostRounds = 16;
 const mostPages = 64;
 /** A silent server is called again after this time, in milliseconds. */
@@ -256,7 +257,6 @@ async function withPagesOpened<Result, Beside>(
   }
 }
 
-/** Resolves to the reason if the pages were not opened. */
 async function opened(
   pages: readonly Fields[],
   { client, signal: ended }: ForwardTerms,

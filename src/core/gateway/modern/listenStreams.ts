@@ -18,20 +18,16 @@ import { ListenStream, type Heartbeat } from '../eventStreams.js';
 import { capabilitiesOf, deliveredTask, unknownTool } from '../methods/methods.js';
 import type { MethodDeps } from '../methods/requests.js';
 
-/** The largest number of tasks on one stream. */
 const mostTasks = 256;
 
-/** A `subscriptions/listen` request. */
 interface Listening {
   readonly id: RequestId;
-  /** The requested notification filter. */
   readonly wanted: Fields;
   readonly served: ServedToolset;
   readonly listing: Listing;
   readonly declared: Fields;
   /** Its instance reports changes; undefined if all conversations share one. */
   readonly conversation: string | undefined;
-  /** Our name in the result. */
   readonly serverMeta: Fields;
 }
 
@@ -73,7 +69,6 @@ export class ListenStreams {
     else listener.after(listener.agreed(taskIds).then(begin));
   }
 
-  /** Reports a changed list to its listeners. */
   announce(listing: Listing): void {
     for (const listener of this.listeners) if (listener.listening.listing === listing) listener.announce();
   }
@@ -92,12 +87,11 @@ class Listener implements ServerClient {
 
   private readonly topics: readonly Topic[];
   private readonly versions = new Map<Topic, number>();
-  /** The origins of its tasks. */
   private readonly origins = new Map<string, ArtifactOrigin>();
   private readonly meta: Fields;
   /** Its instance reports changes to this conversation. */
   private readonly caller: string;
-  /** It reports about tasks one by one. */
+  /** Its reports about tasks go out one by one. */
   private turn: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -134,7 +128,6 @@ class Listener implements ServerClient {
     }
   }
 
-  /** Resolves to the tasks whose changes the server will report. */
   async agreed(taskIds: readonly string[]): Promise<string[]> {
     const agreed = await Promise.all(
       taskIds.map(async (taskId) => {
@@ -161,7 +154,6 @@ class Listener implements ServerClient {
     }
   }
 
-  /** Begins to report about tasks after this. */
   after(turn: Promise<unknown>): void {
     this.turn = turn;
   }

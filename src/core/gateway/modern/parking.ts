@@ -45,7 +45,7 @@ export class Parking implements Disposable {
     return longest;
   }
 
-  /** Parks a call if there is room. Returns the state for `take` or `forget`. */
+  /** Returns the state for `take` or `forget`. */
   put(call: ParkableCall, target: CallTarget): string {
     if (this.parked.size >= mostParked) this.longest?.abandon();
     const id = randomBytes(idBytes);
@@ -54,7 +54,6 @@ export class Parking implements Disposable {
     return state;
   }
 
-  /** Returns the call with this state, if it is the same call. */
   take(state: unknown, target: CallTarget): ParkableCall | undefined {
     if (typeof state !== 'string' || !statePattern.test(state)) return undefined;
     if (!this.isSigned(state, digestOf(target))) return undefined;
@@ -97,7 +96,6 @@ function digestOf({ toolset, conversation, method, params }: CallTarget): Buffer
 const parkedLimitMs = 600_000;
 /** A call gives way to others after waiting this long, in milliseconds. */
 const undisturbedMs = 60_000;
-/** The largest number of open questions of a call. */
 const mostQuestions = 64;
 
 interface Question {
@@ -105,7 +103,7 @@ interface Question {
   readonly question: OpenQuestion<Fields>;
 }
 
-/** A POST with the call: the first, or a later one with answers. */
+/** The first POST of a call, or a later one with answers. */
 interface Carrier {
   readonly id: RequestId;
   readonly reply: PostReply;
@@ -128,7 +126,6 @@ interface ParkableCallDeps {
   readonly target: CallTarget;
   readonly parking: Parking;
   readonly clock: Clock;
-  /** Our name in each result. */
   readonly serverMeta: Fields;
   /** Called once at the end of the call. It has to cancel everything still in flight. */
   readonly end: () => void;
@@ -194,10 +191,7 @@ export class ParkableCall implements Reply {
     }
   }
 
-  /**
-   * Asks the client. Rejects if the client cannot be asked.
-   * @param wanted the server's key of the question, if any
-   */
+  /** @param wanted the server's key of the question, if any */
   ask(method: string, params: Fields | undefined, signal: AbortSignal, wanted?: string): Promise<Fields> {
     if (this.state.kind === 'over') return notAsked('The client is not connected.');
     const given = wanted === undefined ? undefined : this.given.get(wanted);
@@ -219,7 +213,7 @@ export class ParkableCall implements Reply {
     return key;
   }
 
-  /** Continues with the POST of the answers. An open question is asked again. */
+  /** An open question is asked again. */
   goOn(carrier: Carrier, responses: Fields): void {
     const { state } = this;
     if (state.kind !== 'parked') return;
@@ -261,7 +255,6 @@ export class ParkableCall implements Reply {
     reply.settle(resultMessage(id, JSON.stringify(result)));
   }
 
-  /** Ends the call; without an answer, it is cancelled. */
   abandon(): void {
     const { state } = this;
     if (state.kind === 'over') return;

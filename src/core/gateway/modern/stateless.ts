@@ -23,15 +23,13 @@ import {
   type CallInFlight,
   type Client,
   type Conversation,
-} from '../conversations/conversation.js';
-import {
   addressConversation,
   namedBy,
   namedConversation,
   namerOf,
   programOf,
   type SessionTraits,
-} from '../conversations/conversationIds.js';
+} from '../conversations/conversation.js';
 import type { Conversations } from '../conversations/conversations.js';
 import type { Listing, Listings } from '../conversations/listings.js';
 import { errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf } from '../dialect.js';
@@ -50,7 +48,6 @@ interface StatelessDeps {
   readonly version: string;
 }
 
-/** A request, and the facts about it. */
 interface Asked {
   readonly message: RequestMessage;
   readonly route: Route;
@@ -85,12 +82,10 @@ export class Stateless implements Disposable {
     this.parking.dispose();
   }
 
-  /** Reports a changed list to its listeners. */
   announce(listing: Listing): void {
     this.listenStreams.announce(listing);
   }
 
-  /** The number of calls in flight of a toolset. */
   callsInFlight(toolset: string): number {
     return this.inFlight.get(toolset) ?? 0;
   }
@@ -264,7 +259,6 @@ export class Stateless implements Disposable {
   }
 }
 
-/** The client of one modern request. It ends with the request. */
 class ModernClient implements Client {
   readonly protocolVersion = modernVersion;
   readonly traits: SessionTraits;
@@ -274,7 +268,7 @@ class ModernClient implements Client {
   isClosed = false;
   readonly program: string;
 
-  /** @param call takes questions of servers; undefined if none may ask */
+  /** @param call undefined if no server may ask */
   constructor(
     { clientInfo, declared, logLevel }: StatelessTraits,
     readonly serverMeta: Fields,
@@ -332,7 +326,6 @@ const noneParked: RpcError = {
 
 const unknown: RpcError = { code: errorCodes.methodNotFound, message: 'Unknown method.' };
 
-/** Completes the note to a conversation of an earlier run. */
 const restarted = 'MCP Toolsets was started again';
 
 /** A client of both eras begins a session after this error. */
