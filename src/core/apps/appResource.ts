@@ -11,7 +11,6 @@ const largestApp = 8 << 20;
 
 type Contents = readonly Readonly<Record<string, unknown>>[];
 
-/** The page of an app, and its own declarations. */
 export interface AppPage {
   readonly html: string;
   /** `_meta.ui` of the resource. */
@@ -47,7 +46,6 @@ export function appTooLarge(contents: unknown): string | undefined {
   return bytes <= largestApp ? undefined : `it has ${bytes} bytes, but an app may have at most ${largestApp}`;
 }
 
-/** Counts the bytes of text and data. */
 export function bytesIn(contents: Contents): number {
   return contents.reduce((sum, { text, blob }) => sum + sizeOf(text, 1) + sizeOf(blob, 3 / 4), 0);
 }

@@ -18,7 +18,6 @@ const appKey = 'mcp-toolsets/app';
 const uriMark = `#${appKey}=`;
 
 /**
- * Adds the app's part to the result for the model.
  * @param forModel without notes
  * @param given the server's own result
  * @param token identifies the conversation

@@ -8,15 +8,13 @@ import { isObject } from '../base/isObject.js';
 import { isLoopback } from '../base/loopback.js';
 import { asText } from '../base/text.js';
 
-/** The identity of a page, so that its messages are not confused with those of the next page. */
 interface FrameOptions {
-  /** Letters, digits and dashes, another for each page. */
+  /** Letters, digits and dashes, another for each page, so that its messages are not confused with another's. */
   readonly mark: string;
   /** True if the server of the app runs on this machine. Otherwise its page may not reach this machine. */
   readonly isOfThisMachine: boolean;
 }
 
-/** A message between a page and the panel. */
 export interface Marked {
   readonly page: string;
   readonly message: unknown;
@@ -127,7 +125,6 @@ const local = /^(?:https?|wss?):\/\/(?:localhost|127\.0\.0\.1)(?::(?:\d{1,5}|\*)
 const mostSources = 64;
 
 interface Policy {
-  /** The value for the page, without quotation marks. */
   readonly policy: string;
   /** The declared sources without a grant. */
   readonly refused: readonly string[];
@@ -136,7 +133,10 @@ interface Policy {
 /** Encrypted names of this machine count too. */
 const ofThisMachine = (source: string): boolean => isLoopback(/^[a-z]+:\/\/([^:/]+)/i.exec(source)?.[1] ?? '');
 
-/** @param ui `_meta.ui` of the page. @param isOfThisMachine true if its server runs on this machine */
+/**
+ * @param ui `_meta.ui` of the page
+ * @param isOfThisMachine true if its server runs on this machine
+ */
 export function contentSecurityPolicy(ui: Readonly<Record<string, unknown>>, isOfThisMachine: boolean): Policy {
   const csp = isObject(ui['csp']) ? ui['csp'] : {};
   const refused: string[] = [];

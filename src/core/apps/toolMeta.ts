@@ -6,7 +6,6 @@ import { isObject } from '../base/isObject.js';
 
 type Described = Readonly<Record<string, unknown>>;
 
-/** Returns the URI of the tool's app. */
 export function appOf(tool: Described): string | undefined {
   const uri = uiOf(tool)?.['resourceUri'];
   return typeof uri === 'string' && uri !== '' ? uri : undefined;

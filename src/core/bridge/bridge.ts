@@ -32,14 +32,12 @@ import { errorMessage, messagesOf, parsePayload, wireMessage } from '../protocol
 interface BridgeDeps {
   readonly input: Readable;
   readonly output: Writable;
-  /** Finds the gateway, or starts one. */
   readonly find: () => Promise<GatewayAddress>;
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
 }
 
-/** A `subscriptions/listen` of the client. */
 interface Subscription {
   readonly request: JSONRPCRequest;
   /** True from the second sending until the gateway has agreed. */
@@ -68,7 +66,6 @@ const topics: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const listKeys: Readonly<Record<string, string>> = Object.assign({}, ...Object.values(topics));
 
-/** A list that the client has read. */
 interface ReadList {
   readonly era: Era;
   readonly params: Result | undefined;
@@ -86,7 +83,6 @@ export class Bridge {
   private readonly subscriptions = new Map<RequestId, Subscription>();
   /** The newest lists of the client, by method. */
   private readonly lists = new Map<string, ReadList>();
-  /** The number of own requests for lists. */
   private asked = 0;
 
   constructor(private readonly deps: BridgeDeps) {
@@ -137,7 +133,6 @@ export class Bridge {
     await this.address.giveBack();
   }
 
-  /** Resolves to the gateway's result of a request of the client. */
   private async relay(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields> {
     const era = eraOf(request);
     if (request.method === 'initialize') this.first = request;
@@ -196,7 +191,7 @@ export class Bridge {
     return isNowhere && (await this.lines.modern.hasMoved(way));
   }
 
-  /** Passes on a notification of the client. Only the legacy era has any. */
+  /** Only the legacy era has any. */
   private async pass(notification: JSONRPCNotification): Promise<void> {
     try {
       const way = await this.lines.legacy.way();
@@ -334,7 +329,6 @@ class ClientPipe implements Transport {
     return Promise.resolve();
   }
 
-  /** Resolves when the client has ended its input or the signal is aborted. */
   untilEnd(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       for (const event of ['end', 'close', 'error']) this.input.once(event, () => resolve());

@@ -26,7 +26,7 @@ interface LineDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
-  /** Headers of every message. @param times how often there was a gateway before */
+  /** @param times how often there was a gateway before */
   readonly headers: (times: number) => Readonly<Record<string, string>>;
   readonly listener: PeerListener;
   /** The gateway has begun a new session for the old one. */
@@ -38,7 +38,6 @@ interface LineDeps {
 /** A gateway is looked for again if it does not begin a new session within this, in milliseconds. */
 const sessionLimitMs = 30_000;
 
-/** The peer at one gateway. */
 export class Way {
   readonly transport: HttpTransport;
   readonly peer: Peer;
@@ -80,7 +79,6 @@ export class Line {
 
   constructor(private readonly deps: LineDeps) {}
 
-  /** Rejects without a gateway. */
   async way(): Promise<Way> {
     if (!this.current) await this.opening.request();
     const { current } = this;
@@ -149,7 +147,7 @@ export class OwnAddress {
     return { url: `${url}/c/${this.id}`, token };
   }
 
-  /** Holds the address open until it is given back, or the gateway goes. */
+  /** Until it is given back, or the gateway goes. */
   attend(gateway: GatewayAddress): void {
     this.attendance.abort();
     this.attendance = new AbortController();

@@ -27,8 +27,8 @@ export interface OpenStream extends MessageStream {
 /** The reply to one POST. */
 export interface Reply extends MessageStream {
   /**
-   * Settles one request of the POST; without an answer, it was cancelled. The last one ends the stream. @param status
-   * of a single answer, if its head has not gone out
+   * Settles one request of the POST; without an answer, it was cancelled. The last one ends the stream.
+   * @param status of a single answer, if its head has not gone out
    */
   settle(answer: string | undefined, status?: number): void;
   /** A later POST may bring another progress token. */

@@ -27,9 +27,7 @@ export interface AskOptions {
 export interface ServerClient {
   /** The same object for all requests of one session. */
   readonly session: object;
-  /** The name of its program, for people. */
   readonly program?: string | undefined;
-  /** The capabilities declared by the session. */
   readonly capabilities: Fields;
   /** The lowest level of log messages for the client; undefined if it did not say. */
   readonly logLevel: string | undefined;
@@ -45,7 +43,6 @@ export interface ServerClient {
    * The time in epoch milliseconds since when its request waits for answers; undefined until it may be evicted (G4).
    */
   readonly waitsSince?: number | undefined;
-  /** True if its session has ended. */
   readonly isGone?: boolean;
   /** Rejects with an error, perhaps with a JSON-RPC `code` and `data`. Aborting cancels the request at the client. */
   ask(method: string, params: Fields | undefined, signal: AbortSignal, options?: AskOptions): Promise<Fields>;
@@ -90,7 +87,6 @@ export function knownExtensions({ extensions }: { readonly extensions?: unknown 
   return Object.fromEntries(known.map((id) => [id, extensions[id]]));
 }
 
-/** Returns the part of these capabilities a server may use through us. */
 export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
   const { roots, sampling, elicitation } = capabilities;
   const said: Record<string, unknown> = {};
@@ -106,7 +102,7 @@ export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
   return said;
 }
 
-/** True if a client with these capabilities shows the apps of servers (G8). */
+/** True if the client shows the apps of servers (G8). */
 export function showsApps({ extensions }: Fields): boolean {
   return isObject(extensions) && isObject(extensions[uiExtension]);
 }
@@ -115,7 +111,7 @@ function parts(of: Fields, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.filter((name) => isObject(of[name])).map((name) => [name, {}]));
 }
 
-/** Returns an equal text for clients with the same capabilities. */
+/** Equal for clients with the same capabilities. */
 export function capabilitiesKey(capabilities: Fields): string {
   return canonicalJson(declaredCapabilities(capabilities));
 }
@@ -140,7 +136,6 @@ function eitherOf(own: unknown, other: unknown): unknown {
   return own === undefined || own === false ? other : own;
 }
 
-/** True if `a` declares everything that `b` does. */
 export function covers(a: Fields, b: Fields): boolean {
   return capabilitiesKey(union(a, b)) === capabilitiesKey(a);
 }

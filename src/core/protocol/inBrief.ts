@@ -18,7 +18,7 @@ export function shortened(text: string, limit: number): string {
   return `${whole.slice(0, end > limit / 2 ? end : limit).trimEnd()}…`;
 }
 
-/** Returns the JSON of a value for messages and logs. Looks at no more of it than it shows. */
+/** Looks at no more of the value than it shows. */
 export function inBrief(value: unknown, limit: number): string {
   return value === undefined ? 'nothing' : shortened(jsonInBrief(value, 2 * limit + 4096), limit);
 }

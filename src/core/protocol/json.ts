@@ -70,7 +70,7 @@ function holdsMore(text: string, mostInAll: number, deepest: number): boolean {
   return inAll > mostInAll || depth > deepest;
 }
 
-/** Returns the index of the closing quotation mark, or the end of the text. */
+/** Returns the end of the text without a closing quotation mark. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
@@ -139,7 +139,6 @@ const [quote, comma, colon, backslash, opensList, closesList, opensObject, close
   0x22, 0x2c, 0x3a, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
 ];
 
-/** An open list or object. */
 interface Open {
   readonly start: number;
   readonly isList: boolean;
@@ -147,7 +146,6 @@ interface Open {
    * Present from the end of the first slice with this container open. The containers around it then have theirs too.
    */
   value: Container | undefined;
-  /** Its key in the container around it. */
   key: string | undefined;
   /** Members up to this index are in the value. */
   done: number;
@@ -173,7 +171,6 @@ export function* parsedInSlices(text: string): Sliced<unknown> {
 
   const isBlank = (from: number, to: number): boolean => text.slice(from, to).trim() === '';
 
-  /** Puts the members of a text into its container. */
   function flush(one: Open, depth: number, to: number): void {
     if (to - one.done > longestToken) throw new SyntaxError('It has a key, a number or a blank of more than 1 MiB.');
     const members = text.slice(one.done, to);
@@ -345,7 +342,6 @@ function isKey(text: string, behind: number, { isList }: Open): boolean {
   return text.charCodeAt(at) === colon;
 }
 
-/** Finds the end of a piece of a string, outside of escapes. */
 function pieceEnd(text: string, from: number, behind: number): number {
   let end = from + pieceLength;
   if (end >= behind) return behind;
@@ -454,7 +450,6 @@ function* writeObject(fields: Readonly<Record<string, unknown>>, pieces: string[
   pieces.push(before === '{' ? '{}' : '}');
 }
 
-/** Decodes UTF-8 from pieces. */
 export function* decodedInSlices(pieces: readonly Buffer[]): Sliced<string> {
   const decoder = new StringDecoder('utf8');
   const texts: string[] = [];

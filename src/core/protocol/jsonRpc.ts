@@ -51,7 +51,6 @@ export type Payload =
   | { readonly kind: 'batch'; readonly messages: readonly Message[] }
   | { readonly kind: 'unreadable'; readonly error: RpcError };
 
-/** Returns the messages of a readable body, one or many. */
 export function messagesOf(payload: Exclude<Payload, { kind: 'unreadable' }>): readonly Message[] {
   return payload.kind === 'batch' ? payload.messages : [payload.message];
 }
@@ -69,7 +68,6 @@ export function parsePayload(text: string): Payload {
   }
 }
 
-/** Does the same as `parsePayload`, in slices. */
 export function* payloadInSlices(text: string): Sliced<Payload> {
   try {
     return payloadOf(yield* parsedInSlices(text), true);
@@ -136,7 +134,7 @@ export function readMessages(value: unknown): JSONRPCMessage[] | undefined {
   return messages;
 }
 
-/** Returns a message in the form of the SDK's transports; undefined if it means nothing. */
+/** Undefined if the message means nothing. */
 export function wireMessage(message: Message): JSONRPCMessage | undefined {
   const jsonrpc = '2.0';
   switch (message.kind) {
@@ -229,7 +227,6 @@ export function errorMessage(id: RequestId | null, error: RpcError): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } });
 }
 
-/** Returns an answer with the id of another request. */
 export function withId(answer: string, from: RequestId, to: RequestId): string {
   const head = (id: RequestId): string => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
   return answer.startsWith(head(from)) ? head(to) + answer.slice(head(from).length) : answer;

@@ -42,7 +42,7 @@ function fields(optional: Readonly<Record<string, Shape>>, required: Readonly<Re
   };
 }
 
-/** Returns the value with these fields as they are read, without those read as undefined. A right value is not copied. */
+/** A right value is not copied. */
 function repaired(value: Fields, keys: readonly string[], read: (key: string, given: unknown) => unknown): Fields {
   let changes: Map<string, unknown> | undefined;
   for (const key of keys) {
@@ -56,7 +56,7 @@ function repaired(value: Fields, keys: readonly string[], read: (key: string, gi
   return Object.fromEntries(entries.filter(([, given]) => given !== undefined)) as Fields;
 }
 
-/** A map with any keys. An entry that does not fit is left out. */
+/** An entry that does not fit is left out. */
 function mapOf(entry: Shape): Shape {
   return (value) => (isObject(value) ? repaired(value, Object.keys(value), (_, given) => entry(given)) : undefined);
 }
@@ -183,14 +183,13 @@ const resultShape = fields({
   completion: fields({ values: unlessList(present), total: number, hasMore: flag }),
 });
 
-/** Reads the result of a request to a server that is not a list. */
+/** Of a request to a server that is not for a list. */
 export function rightResult<Result extends object>(result: Result): Result {
   return readEntry(resultShape, result);
 }
 
 const withMeta = fields({ _meta: fields({ progressToken: (value) => text(value) ?? number(value) }) });
 
-/** By method: the parameters with a known form. */
 const requests: Readonly<Record<string, Shape>> = {
   'prompts/get': fields({ arguments: mapOf(present) }),
   'completion/complete': fields({ context: fields({ arguments: mapOf(present) }) }),

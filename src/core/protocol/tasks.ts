@@ -19,10 +19,9 @@ export const taskMethods: readonly string[] = ['tasks/get', 'tasks/update', 'tas
 export const watchTask = 'tasks/watch';
 export const unwatchTask = 'tasks/unwatch';
 
-/** Reports a task, with all fields of `tasks/get`. */
+/** With all fields of `tasks/get`. */
 export const taskChanged = 'notifications/tasks';
 
-/** True if a request is about one task. */
 export function isAboutTask(method: string): boolean {
   return method === watchTask || taskMethods.includes(method);
 }
@@ -55,7 +54,6 @@ export function resultOfTask({ status, result }: Fields): Fields | undefined {
   return status === 'completed' && isObject(result) ? result : undefined;
 }
 
-/** Returns the capabilities of a client without tasks. */
 export function withoutTasks(declared: Fields): Fields {
   if (!knowsTasks(declared)) return declared;
   const others = Object.entries(declared['extensions'] as Fields).filter(([id]) => id !== tasksExtension);
@@ -69,7 +67,7 @@ export const tasksNotDeclared: RpcError = {
   data: { requiredCapabilities: { extensions: { [tasksExtension]: {} } } },
 };
 
-/** In characters; random names have some forty. */
+/** In characters. */
 const longest = 1_024;
 
 export function isKeptId(value: unknown): value is string {

@@ -1,4 +1,4 @@
-/** Our versions of the protocol, for clients (G2) and for servers (X3). */
+/** Our versions of the protocol, for clients (G2) and for servers (X3), and constants of both sides. */
 import { isObject } from '../base/isObject.js';
 import type { Fields } from './client.js';
 
@@ -21,7 +21,7 @@ export type SpokenVersion = ProtocolVersion | typeof modernVersion;
 
 export type Era = 'legacy' | 'modern';
 
-/** Returns the version requested by the client, or else the newest. The client may accept it or end. */
+/** The client may accept another version or end. */
 export function negotiate(requested: string): ProtocolVersion {
   return isProtocolVersion(requested) ? requested : protocolVersions[0];
 }
@@ -32,7 +32,7 @@ export const mostInBatch = 500;
 /** A client with this many unread bytes gets none of the less important notifications (S2). */
 export const mostUnread = 1 << 20;
 
-/** True if a version allows batches, dropped in 2025-06-18. */
+/** Batches were dropped in 2025-06-18. */
 export function allowsBatches(version: SpokenVersion): boolean {
   return version === '2025-03-26' || version === '2024-11-05';
 }

@@ -8,19 +8,17 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 export interface Binary {
   readonly kind: 'image' | 'audio' | 'resource';
-  /** The URI of a resource. */
   readonly uri: string | undefined;
   /** The declared type, or the type in a data URL. */
   readonly type: string | undefined;
   /** Set for an image of a type that models take. */
   readonly imageType: string | undefined;
-  /** Has no `data:` prefix. */
   readonly base64: string;
-  /** An estimate, which may be a little too large. */
+  /** May be a little too large. */
   readonly bytes: number;
 }
 
-/** The outcome of each part with bytes, by identity. */
+/** By the identity of each part with bytes. */
 export type SavedParts = ReadonlyMap<unknown, SaveOutcome>;
 
 export function binaryOf(part: unknown): Binary | undefined {
@@ -58,8 +56,7 @@ export const mostFiles = 32;
 export const tooManyFiles = `one answer leaves at most ${mostFiles} files`;
 
 /**
- * Saves one part after the other, so that a result opens one file at a time.
- *
+ * A result opens one file at a time.
  * @param most the limit of saved parts; the others get a note
  */
 export async function saveBinaries(
@@ -120,7 +117,7 @@ export function* decoded(text: string): Pieces {
   return undefined;
 }
 
-/** Returns the spelling that every reader takes. */
+/** The spelling that every reader takes. */
 export function canonical(text: string): string {
   const plain = /[\s_-]/.test(text) ? withoutSpace(text).replaceAll('-', '+').replaceAll('_', '/') : text;
   return plain.padEnd(Math.ceil(plain.length / 4) * 4, '=');
@@ -132,7 +129,7 @@ export function decodedSize(text: string): number {
   return Math.max(0, Math.floor((text.length * 3) / 4) - padding);
 }
 
-/** Splits off the prefix of a data URL, which some servers put before base64. */
+/** Some servers put the prefix of a data URL before base64. */
 export function splitDataUrl(text: string): { readonly base64: string; readonly type: string | undefined } {
   const prefix = /^data:([^,]{0,200}),/i.exec(text.slice(0, 210));
   if (!prefix) return { base64: text, type: undefined };

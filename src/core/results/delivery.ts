@@ -11,26 +11,23 @@ import { composed, isPlainText, marked, isVisibleText } from './forEditor.js';
 import { hasModelImage } from './mediaTypes.js';
 import { fits, mostTextFiles, withShortStructure, withShortTexts, type TextLimit } from './textLimit.js';
 
-/** Counts bytes of UTF-8 in one result. */
+/** In bytes of UTF-8. */
 export const usualMaxResultBytes = 1 << 20;
 
 interface DeliveryDeps {
   readonly artifacts: ArtifactStore;
-  /** Returns the limit. Read at each result. */
   readonly maxResultBytes: () => number;
 }
 
 interface SavedFile {
-  /** The absolute path. */
   readonly path: string;
   /** True for an image of a type that models take. */
   readonly isImage: boolean;
 }
 
 interface ReadableResult {
-  /** In the form of `forEditor`. */
   readonly result: CallToolResult;
-  /** The files with its bytes, in their order, and then the files with its long texts. */
+  /** The files with its bytes, then the files with its long texts. */
   readonly files: readonly SavedFile[];
 }
 
@@ -43,12 +40,11 @@ export interface Delivery {
    */
   forEditorWithApp(result: CallToolResult, origin: ArtifactOrigin, token: string): Promise<CallToolResult>;
   /**
-   * For a conversation of the chat participant, which shows a person the files.
+   * For the chat participant, which shows a person the files.
    * @param opens true if the result opens an app, so that its structure is only for the app
    */
   forConversation(result: CallToolResult, origin: ArtifactOrigin, opens: boolean): Promise<ReadableResult>;
   forOthers(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
-  /** Resolves with the conversation's files that still exist, oldest first. */
   filesOf(conversation: string): Promise<readonly SavedFile[]>;
 }
 

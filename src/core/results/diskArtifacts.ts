@@ -23,9 +23,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
 interface DiskArtifactsDeps {
-  /** The folder need not exist. */
   readonly folder: string;
-  /** Returns the limit of all files together in bytes. Read at each use. */
+  /** Returns the limit of all files together in bytes. */
   readonly quota: () => number;
   readonly clock: Clock;
   readonly log: Log;
@@ -87,7 +86,6 @@ class DiskArtifacts implements ArtifactStore {
     }
   }
 
-  /** Throws if a write failed, but returns an error of the content. */
   private async fill(file: string, pieces: Pieces): Promise<Taken> {
     const quota = this.deps.quota();
     let handle: FileHandle | undefined;
@@ -137,7 +135,7 @@ class OverQuota extends Error {
   }
 }
 
-/** Makes one part of a path. Names by rule N4 stay the same, except device names of Windows. */
+/** Names by rule N4 stay the same, except device names of Windows. */
 function segment(name: string): string {
   const safe = name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
   return safe === '' || /^(con|prn|aux|nul|com\d|lpt\d)$/i.test(safe) ? `${safe}_` : safe;
@@ -161,9 +159,7 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
 }
 
 interface ArtifactQuotaDeps {
-  /** The folder of `<server>/<tool>/<file>`. */
   readonly root: string;
-  /** Returns the limit in bytes. Read at each run. */
   readonly limit: () => number;
   /** By default 10,000. */
   readonly mostFiles?: number;
@@ -175,7 +171,7 @@ const blockSize = 4096;
 /** Listing and removing very many files takes long, however small they are. */
 const usualMostFiles = 10_000;
 
-/** Returns the disk space of a file in bytes. An empty file takes a block too. */
+/** An empty file takes a block too. */
 function onDisk(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / blockSize)) * blockSize;
 }
@@ -194,7 +190,7 @@ interface Written {
  * skipped and still counts; nothing throws.
  */
 export class ArtifactQuota {
-  /** The disk space of the files by path, oldest first; undefined until they are read. */
+  /** Their disk space by path, oldest first; undefined until they are read. */
   private files: Map<string, number> | undefined;
   private total = 0;
   private arrived: Written[] = [];
@@ -203,12 +199,11 @@ export class ArtifactQuota {
 
   constructor(private readonly deps: ArtifactQuotaDeps) {}
 
-  /** Has to be called before a file is written under this name. */
   begin(unfinished: string): void {
     this.unfinished.add(unfinished);
   }
 
-  /** Has to be called when the file has its final name, or was dropped. */
+  /** Has to be called when the file has its final name or was dropped. */
   end(unfinished: string, written: Written | undefined): void {
     this.unfinished.delete(unfinished);
     if (!written) return;
@@ -274,7 +269,7 @@ export class ArtifactQuota {
   }
 }
 
-/** Returns the paths of the files of all tools. Links are not followed, and a folder that does not exist has no files. */
+/** Links are not followed, and a folder that does not exist has no files. */
 async function filesIn(root: string): Promise<string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries
@@ -302,10 +297,7 @@ export function artifactsRoot(folder: string): string {
   return join(folder, 'artifacts', 'mcp');
 }
 
-/**
- * @param now in milliseconds since the epoch
- * @param extension without a dot
- */
+/** @param extension without a dot */
 function artifactName(now: number, conversation: string | undefined, extension: string): string {
   const stamp = new Date(now).toISOString().replaceAll(':', '-');
   const random = randomUUID();
@@ -318,7 +310,6 @@ export function timeOfArtifact(name: string): number {
   return Date.parse(name.replace(/^([\d-]+T\d\d)-(\d\d)-([\d.]+Z)-.*$/s, '$1:$2:$3'));
 }
 
-/** Returns a test of file names, without their folders, for the artifacts of a conversation. */
 function isArtifactOf(conversation: string): (name: string) => boolean {
   const marks = marksOf(conversation);
   return (name) => /^[\dT.-]+Z-/.exec(name)?.[0].length === name.indexOf(marks) && !name.endsWith('.partial');

@@ -27,7 +27,7 @@ export function isPlainText(result: CallToolResult): boolean {
   );
 }
 
-/** Makes everything readable: parts of types that the editor shows, or structured content without any text. */
+/** Every part gets a type that the editor shows. */
 export function composed(result: CallToolResult, saved: SavedParts): CallToolResult {
   const { structuredContent, ...rest } = result as CallToolResult & { structuredContent?: unknown };
   const parts = readableParts(rest.content, saved);
@@ -82,15 +82,10 @@ type Part = ContentBlock;
 export type TextPart = Extract<Part, { type: 'text' }>;
 type Carried = Pick<TextPart, 'annotations' | '_meta'>;
 
-/** The limit of a quoted part of an unknown type, in characters. */
 const longestQuote = 4_000;
-/**
- * The largest size of an image in bytes. Providers refuse larger requests, so a larger image would end the
- * conversation.
- */
+/** Providers refuse larger requests, so a larger image would end the conversation. */
 const largestImage = 20 << 20;
 
-/** @param saved the outcome of each part with bytes */
 function readableParts(content: CallToolResult['content'] | undefined, saved: SavedParts): Part[] {
   // Servers promise the declared type and may send anything.
   return Array.isArray(content) ? (content as readonly unknown[]).flatMap((part) => readable(part, saved)) : [];
@@ -173,7 +168,7 @@ function nameOf({ kind, uri }: Binary): string {
   }
 }
 
-/** Shortens a type, because a server may write any text there. */
+/** A server may write any text there. */
 function shown(type: string): string {
   // The rest is never shown, and replacing blanks in a long text takes long.
   const line = type.trimStart().slice(0, 200).replace(/\s+/g, ' ').trim();

@@ -1,5 +1,3 @@
-/** The image types that models take, and the file extensions of media types. Everything is pure. */
-
 /** The types that models take (V2), and a common unofficial spelling. */
 const imageTypes: ReadonlyMap<string, string> = new Map([
   ['image/jpeg', 'image/jpeg'],
@@ -87,7 +85,6 @@ export function extensionOf(type: string | undefined): string {
   return structure ?? 'bin';
 }
 
-/** @param file has an extension from `extensionOf` */
 export function hasModelImage(file: string): boolean {
   return [...imageTypes.values()].some((type) => file.endsWith(`.${extensionOf(type)}`));
 }

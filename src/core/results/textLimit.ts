@@ -9,7 +9,6 @@ import { onlyWraps, isText, isVisibleText, type TextPart } from './forEditor.js'
 import { even, jsonPieces, turn, type Pieces } from './pieces.js';
 
 export interface TextLimit {
-  /** Counts bytes of UTF-8. */
   readonly bytes: number;
   readonly save: (content: ArtifactContent) => Promise<SaveOutcome>;
 }
@@ -17,7 +16,7 @@ export interface TextLimit {
 /** Together they stay below the limit of the editor's own agent, which writes a longer text to another file. */
 const longestHead = 4 << 10;
 const longestTail = 2 << 10;
-/** The limit of files for the texts of one result. If more texts are too long, they become one. */
+/** If more texts of a result are too long, they become one. */
 export const mostTextFiles = 8;
 /** Longer texts are not parsed as JSON, because parsing would hold everything up. */
 const longestParse = 1 << 20;
@@ -43,7 +42,6 @@ export async function withShortStructure(result: CallToolResult, limit: TextLimi
   return { ...rest, content: [...content, { type: 'text', text }] };
 }
 
-/** @param result has structured content within the limit, if any */
 export async function withShortTexts(result: CallToolResult, limit: TextLimit): Promise<CallToolResult> {
   const forModel = await shorten(result.content, isVisibleText, limit);
   const content = await shorten(forModel, (part) => isText(part) && !isVisibleText(part), limit);
@@ -138,7 +136,6 @@ async function saysAlready(text: string, value: unknown): Promise<boolean> {
   return text.slice(from).trim() === '';
 }
 
-/** Chooses the extension for the content of a text. */
 function extensionFor(text: string): 'txt' | 'json' {
   if (!/^\s*(?:\{\s*["}]|\[\s*[[\]{"\d-])/.test(text.slice(0, 1_000))) return 'txt';
   if (!/[}\]]\s*$/.test(text.slice(-1_000))) return 'txt';
@@ -159,7 +156,6 @@ export class Excerpt {
   /** @param sizes in bytes of UTF-8; head and tail overlap in a text shorter than both */
   constructor(private readonly sizes: { readonly head: number; readonly tail: number }) {}
 
-  /** Yields the same pieces as UTF-8. */
   *of(texts: Iterable<string>): Pieces {
     for (const text of texts) {
       const piece = Buffer.from(text);
@@ -191,7 +187,6 @@ export class Excerpt {
   }
 }
 
-/** Returns the end of the last whole character. */
 function wholeUntil(bytes: Uint8Array): number {
   let start = bytes.length - 1;
   while (start > 0 && isInside(bytes[start])) start -= 1;

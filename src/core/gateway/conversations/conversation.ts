@@ -37,8 +37,8 @@ export class Conversation {
   promised: ReadonlySet<string> | undefined;
 
   /**
-   * @param lostBefore why its earlier state is gone, if there may have been any (L2a). @param mayHaveLost true if it
-   * may be older than the knowledge of this process
+   * @param lostBefore why its earlier state is gone, if there may have been any (L2a)
+   * @param mayHaveLost true if it may be older than the knowledge of this process
    */
   constructor(
     readonly id: string,

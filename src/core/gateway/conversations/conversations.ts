@@ -48,8 +48,9 @@ export class Conversations implements Disposable {
   }
 
   /**
-   * Returns undefined if all places are in use. @param listing makes the listing of a new conversation. @param
-   * lostBefore as `Conversation.lostBefore`, for a new conversation
+   * Returns undefined if all places are in use.
+   * @param listing makes the listing of a new conversation
+   * @param lostBefore as `Conversation.lostBefore`, for a new conversation
    */
   of(given: ConversationKey, listing: () => Listing, lostBefore?: string): Conversation | undefined {
     const key = keyOf(given);

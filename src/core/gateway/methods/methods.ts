@@ -319,7 +319,8 @@ function forwarded(method: string, check: Check): Method {
 export const unknownTool = 'task';
 
 /**
- * The final result is delivered like the result of a call (V1, V2). @param said the server's statement about the task
+ * The final result is delivered like the result of a call (V1, V2).
+ * @param said the server's statement about the task
  */
 export async function deliveredTask(
   said: Fields,
