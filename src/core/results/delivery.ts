@@ -32,61 +32,64 @@ interface ReadableResult {
 }
 
 /** Nothing here rejects because of a result or a full disk. */
-export interface Delivery {
-  forEditor(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
+export class Delivery {
+  constructor(private readonly deps: DeliveryDeps) {}
+
+  async forEditor(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult> {
+    return (await this.readable(result, origin)).result;
+  }
+
   /**
    * For the editor if the result opens an app (G8): the model gets the text, and the app gets the server's own result.
    * @param token identifies the conversation
    */
-  forEditorWithApp(result: CallToolResult, origin: ArtifactOrigin, token: string): Promise<CallToolResult>;
+  async forEditorWithApp(result: CallToolResult, origin: ArtifactOrigin, token: string): Promise<CallToolResult> {
+    const forModel = await this.readable(forModelOfApp(result), origin);
+    return withAppPart(forModel.result, result, token);
+  }
+
   /**
    * For the chat participant, which shows a person the files.
    * @param opens true if the result opens an app, so that its structure is only for the app
    */
-  forConversation(result: CallToolResult, origin: ArtifactOrigin, opens: boolean): Promise<ReadableResult>;
-  forOthers(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
-  filesOf(conversation: string): Promise<readonly SavedFile[]>;
-}
+  forConversation(result: CallToolResult, origin: ArtifactOrigin, opens: boolean): Promise<ReadableResult> {
+    return this.readable(opens ? forModelOfApp(result) : result, origin);
+  }
 
-export function createDelivery({ artifacts, maxResultBytes }: DeliveryDeps): Delivery {
-  async function readable(result: CallToolResult, origin: ArtifactOrigin): Promise<ReadableResult> {
+  async forOthers(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult> {
+    await saveBinaries(result.content, origin, this.deps.artifacts);
+    return result;
+  }
+
+  /** Resolves with the conversation's files that still exist, oldest first. */
+  async filesOf(conversation: string): Promise<readonly SavedFile[]> {
+    const paths = await this.deps.artifacts.ofConversation(conversation);
+    return paths.map((path) => ({ path, isImage: hasModelImage(path) }));
+  }
+
+  private async readable(result: CallToolResult, origin: ArtifactOrigin): Promise<ReadableResult> {
+    const { artifacts, maxResultBytes } = this.deps;
     const bytes = maxResultBytes();
-    if (isPlainText(result) && fits(textsIn(result.content), bytes)) return { result, files: [] };
-    const texts: SavedFile[] = [];
-    let left = mostFiles;
+    const hasLong = result.structuredContent !== undefined || !fits(textsIn(result.content), bytes);
+    if (!hasLong && isPlainText(result)) return { result, files: [] };
+    const saved = await saveBinaries(result.content, origin, artifacts, mostFiles - (hasLong ? mostTextFiles : 0));
+    const files = filesIn(saved);
+    let left = mostFiles - files.length;
     const save: TextLimit['save'] = async (content) => {
       if (left-- <= 0) return { kind: 'notSaved', why: tooManyFiles };
       const outcome = await artifacts.save(origin, content);
-      if (outcome.kind === 'saved') texts.push({ path: outcome.path, isImage: false });
+      if (outcome.kind === 'saved') files.push({ path: outcome.path, isImage: false });
       return outcome;
     };
     const limit: TextLimit = { bytes, save };
-    const hasLong = result.structuredContent !== undefined || !fits(textsIn(result.content), bytes);
-    const saved = await saveBinaries(result.content, origin, artifacts, mostFiles - (hasLong ? mostTextFiles : 0));
-    left -= filesIn(saved).length;
     const whole = composed(await withShortStructure(result, limit), saved);
-    const shortened = await withShortTexts(whole, limit);
-    return { result: marked(shortened), files: [...filesIn(saved), ...texts] };
+    return { result: marked(await withShortTexts(whole, limit)), files };
   }
-  return {
-    forEditor: async (result, origin) => (await readable(result, origin)).result,
-    forEditorWithApp: async (result, origin, token) => {
-      const forModel = await readable(forModelOfApp(result), origin);
-      return withAppPart(forModel.result, result, token);
-    },
-    forConversation: (result, origin, opens) => readable(opens ? forModelOfApp(result) : result, origin),
-    forOthers: async (result, origin) => {
-      await saveBinaries(result.content, origin, artifacts);
-      return result;
-    },
-    filesOf: async (conversation) =>
-      (await artifacts.ofConversation(conversation)).map((path) => ({ path, isImage: hasModelImage(path) })),
-  };
 }
 
 export function deliveryWithoutFiles(): Delivery {
   const artifacts = nowhere('there is no folder for files');
-  return createDelivery({ artifacts, maxResultBytes: () => usualMaxResultBytes });
+  return new Delivery({ artifacts, maxResultBytes: () => usualMaxResultBytes });
 }
 
 /** The structure is for the app. Without any text, it is for the model too (V1). */
@@ -97,7 +100,7 @@ function forModelOfApp(result: CallToolResult): CallToolResult {
   return texts;
 }
 
-function filesIn(saved: SavedParts): ReadableResult['files'] {
+function filesIn(saved: SavedParts): SavedFile[] {
   return [...saved].flatMap(([part, outcome]) =>
     outcome.kind === 'saved' ? [{ path: outcome.path, isImage: binaryOf(part)?.imageType !== undefined }] : [],
   );

@@ -20,7 +20,6 @@ import { takeAll, type Pieces, type Taken } from './pieces.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import { asText } from '../base/text.js';
 import { createHash, randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 
 interface DiskArtifactsDeps {
   readonly folder: string;
@@ -30,11 +29,7 @@ interface DiskArtifactsDeps {
   readonly log: Log;
 }
 
-export function createDiskArtifacts(deps: DiskArtifactsDeps): ArtifactStore {
-  return new DiskArtifacts(deps);
-}
-
-class DiskArtifacts implements ArtifactStore {
+export class DiskArtifacts implements ArtifactStore {
   private readonly root: string;
   private readonly quota: ArtifactQuota;
   private readonly saving = new Set<Promise<SaveOutcome>>();
@@ -294,7 +289,7 @@ async function sizeOf(file: string): Promise<{ file: string; bytes: number; chan
 
 /** @param folder the workspace's storage */
 export function artifactsRoot(folder: string): string {
-  return join(folder, 'artifacts', 'mcp');
+  return path.join(folder, 'artifacts', 'mcp');
 }
 
 /** @param extension without a dot */

@@ -14,55 +14,41 @@ const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
   ['image/webp', /^RIFF[^]{4}WEBP/],
 ];
 
-/** Only known types are listed, because a server must not choose the program that opens its file. */
-const extensions: Readonly<Record<string, string>> = {
-  'image/jpeg': 'jpg',
-  'image/jpg': 'jpg',
-  'image/png': 'png',
-  'image/gif': 'gif',
-  'image/webp': 'webp',
-  'image/svg+xml': 'svg',
-  'image/bmp': 'bmp',
-  'image/tiff': 'tiff',
-  'image/avif': 'avif',
-  'image/heic': 'heic',
-  'image/x-icon': 'ico',
-  'image/vnd.microsoft.icon': 'ico',
-  'audio/mpeg': 'mp3',
-  'audio/mp3': 'mp3',
-  'audio/wav': 'wav',
-  'audio/x-wav': 'wav',
-  'audio/wave': 'wav',
-  'audio/vnd.wave': 'wav',
-  'audio/ogg': 'ogg',
-  'audio/opus': 'opus',
-  'audio/flac': 'flac',
-  'audio/x-flac': 'flac',
-  'audio/aac': 'aac',
-  'audio/mp4': 'm4a',
-  'audio/x-m4a': 'm4a',
-  'audio/webm': 'webm',
-  'video/mp4': 'mp4',
-  'video/webm': 'webm',
-  'video/quicktime': 'mov',
-  'application/pdf': 'pdf',
-  'application/json': 'json',
-  'application/xml': 'xml',
-  'application/zip': 'zip',
-  'application/gzip': 'gz',
-  'application/x-tar': 'tar',
-  'application/wasm': 'wasm',
-  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
-  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
-  'application/vnd.openxmlformats-officedocument.presentationml.presentation': 'pptx',
-  'text/plain': 'txt',
-  'text/markdown': 'md',
-  'text/csv': 'csv',
-  'text/html': 'html',
-  'text/css': 'css',
-  'text/xml': 'xml',
-  'font/woff2': 'woff2',
+/**
+ * By kind, the types with their own names as extensions. Only known types have one, because a server must not choose
+ * the program that opens its file.
+ */
+const ownExtensions: Readonly<Record<string, readonly string[]>> = {
+  image: ['png', 'gif', 'webp', 'bmp', 'tiff', 'avif', 'heic', 'jpg'],
+  audio: ['mp3', 'wav', 'ogg', 'opus', 'flac', 'aac', 'webm'],
+  video: ['mp4', 'webm'],
+  application: ['pdf', 'json', 'xml', 'zip', 'wasm'],
+  text: ['csv', 'html', 'css', 'xml'],
+  font: ['woff2'],
 };
+
+/** The extensions of other types. */
+const extensions: ReadonlyMap<string, string> = new Map([
+  ['image/jpeg', 'jpg'],
+  ['image/svg+xml', 'svg'],
+  ['image/x-icon', 'ico'],
+  ['image/vnd.microsoft.icon', 'ico'],
+  ['audio/mpeg', 'mp3'],
+  ['audio/x-wav', 'wav'],
+  ['audio/wave', 'wav'],
+  ['audio/vnd.wave', 'wav'],
+  ['audio/x-flac', 'flac'],
+  ['audio/mp4', 'm4a'],
+  ['audio/x-m4a', 'm4a'],
+  ['video/quicktime', 'mov'],
+  ['application/gzip', 'gz'],
+  ['application/x-tar', 'tar'],
+  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
+  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
+  ['application/vnd.openxmlformats-officedocument.presentationml.presentation', 'pptx'],
+  ['text/plain', 'txt'],
+  ['text/markdown', 'md'],
+]);
 
 /**
  * Returns the type under which a model takes an image, or undefined. The first bytes count more than the declared type,
@@ -77,12 +63,11 @@ export function modelImageType(declared: string | undefined, base64: string): st
 }
 
 export function extensionOf(type: string | undefined): string {
-  if (type === undefined) return 'bin';
-  const bare = bareType(type);
+  const bare = bareType(type ?? '');
+  const [, kind = '', name = ''] = /^(\w+)\/([\w+.-]+)$/.exec(bare) ?? [];
   // A server writes the type, and might name an inherited property.
-  if (Object.hasOwn(extensions, bare)) return extensions[bare] ?? 'bin';
-  const structure = /\+(json|xml|zip)$/.exec(bare)?.[1];
-  return structure ?? 'bin';
+  if (Object.hasOwn(ownExtensions, kind) && ownExtensions[kind]?.includes(name)) return name;
+  return extensions.get(bare) ?? /\+(json|xml|zip)$/.exec(bare)?.[1] ?? 'bin';
 }
 
 export function hasModelImage(file: string): boolean {
