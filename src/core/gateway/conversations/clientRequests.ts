@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { MessageStream } from '../eventStreams.js';
 import { isObject } from '../../base/isObject.js';
 import { inNextTurn } from '../../base/turns.js';
-import type { Fields } from '../../protocol/client.js';
+import type { AskOptions, Fields } from '../../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { notificationMessage, type Message, type RequestId } from '../../protocol/jsonRpc.js';
 
@@ -20,7 +20,7 @@ const notAnObject: RpcError = {
 };
 
 interface Open {
-  readonly onProgress: ((progress: Fields) => void) | undefined;
+  readonly onProgress: AskOptions['onProgress'];
   readonly question: OpenQuestion<Fields>;
 }
 
@@ -33,7 +33,7 @@ export class ClientRequests {
     method: string,
     params: Fields | undefined,
     signal: AbortSignal,
-    onProgress?: (progress: Fields) => void,
+    { onProgress }: AskOptions = {},
   ): Promise<Fields> {
     if (!stream || this.isClosed) return notAsked('The client is not connected.');
     if (this.open.size >= mostOpen) return notAsked('The client has too many open questions.');

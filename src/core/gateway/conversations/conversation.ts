@@ -33,6 +33,8 @@ export class Conversation {
   readonly links = new Links();
   /** It may hold an instance. */
   hasCalled = false;
+  /** The number of modern requests in progress. */
+  inUse = 0;
   /** The tools with a question to a person here, by the client's newest list (S4). */
   promised: ReadonlySet<string> | undefined;
 

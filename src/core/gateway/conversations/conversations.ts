@@ -17,11 +17,6 @@ export interface ConversationKey {
   readonly id: string;
 }
 
-interface Kept {
-  readonly conversation: Conversation;
-  inUse: number;
-}
-
 interface ConversationsDeps {
   readonly clock: Clock;
   readonly max: number;
@@ -31,7 +26,7 @@ interface ConversationsDeps {
 }
 
 export class Conversations implements Disposable {
-  private readonly kept = new Map<string, Kept>();
+  private readonly kept = new Map<string, Conversation>();
   /** The streams that hold a conversation open, and the program at its address. */
   private readonly attending = new Map<string, { streams: number; readonly toolset: string; program: string }>();
   private readonly quiet: QuietWatch<string>;
@@ -41,7 +36,7 @@ export class Conversations implements Disposable {
       lastUse: (key) => {
         const kept = this.kept.get(key);
         if (!kept || this.attending.has(key)) return undefined;
-        return kept.inUse > 0 ? deps.clock.now() : kept.conversation.lastUsed;
+        return kept.inUse > 0 ? deps.clock.now() : kept.lastUsed;
       },
       end: (key) => this.endOf(key),
     });
@@ -55,23 +50,22 @@ export class Conversations implements Disposable {
   of(given: ConversationKey, listing: () => Listing, lostBefore?: string): Conversation | undefined {
     const key = keyOf(given);
     const now = this.deps.clock.now();
-    const known = this.kept.get(key)?.conversation;
+    const known = this.kept.get(key);
     if (known) {
       known.lastUsed = now;
       return known;
     }
     if (this.kept.size >= this.deps.max && !this.makeRoom()) return undefined;
     const conversation = new Conversation(given.id, listing(), now, lostBefore, true);
-    this.kept.set(key, { conversation, inUse: 0 });
+    this.kept.set(key, conversation);
     return conversation;
   }
 
   use(conversation: Conversation): Disposable {
-    const kept = this.kept.get(keyOf(conversation));
-    if (kept) kept.inUse += 1;
+    conversation.inUse += 1;
     return {
       dispose: () => {
-        if (kept) kept.inUse -= 1;
+        conversation.inUse -= 1;
         conversation.lastUsed = this.deps.clock.now();
       },
     };
@@ -113,7 +107,7 @@ export class Conversations implements Disposable {
   }
 
   private endOf(key: string): void {
-    const conversation = this.kept.get(key)?.conversation;
+    const conversation = this.kept.get(key);
     if (!conversation) return;
     this.forget(conversation);
     this.deps.ended({
@@ -128,8 +122,8 @@ export class Conversations implements Disposable {
 
   private makeRoom(): boolean {
     const idle = [...this.kept].filter(([key, { inUse }]) => inUse === 0 && !this.attending.has(key));
-    const [idlest] = idle.map(([, { conversation }]) => conversation).sort((a, b) => a.lastUsed - b.lastUsed);
-    if (idlest) this.forget(idlest);
+    const [idlest] = idle.sort(([, a], [, b]) => a.lastUsed - b.lastUsed);
+    if (idlest) this.forget(idlest[1]);
     return idlest !== undefined;
   }
 

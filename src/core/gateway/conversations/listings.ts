@@ -24,11 +24,10 @@ export class Listing {
   readonly prompts: PagedList;
   readonly resources: PagedList;
   readonly templates: PagedList;
-  isGone = false;
   features: ServerFeatures = toolsAlone;
   /** Until it is first served, a toolset may have any feature. */
   canGain = true;
-  private served: ServedToolset | undefined;
+  served: ServedToolset | undefined;
   private isStale = false;
 
   constructor(
@@ -64,7 +63,6 @@ export class Listing {
   refresh(): void {
     const served = this.ask();
     this.isStale = false;
-    this.isGone = served === undefined;
     if (served !== this.served || served === undefined) {
       this.tools.set(served?.tools);
       this.prompts.set(served?.prompts);
@@ -75,6 +73,10 @@ export class Listing {
     if (!served) return;
     this.features = served.features;
     this.canGain = served.canGain === true;
+  }
+
+  get isGone(): boolean {
+    return !this.served;
   }
 
   /** The URIs of apps, by the listed names of their tools (G8). */
@@ -89,14 +91,6 @@ export class Listing {
 
   hasApp(uri: unknown): boolean {
     return [...this.apps.values()].some((one) => one === uri);
-  }
-
-  get promised(): ServedToolset['promised'] {
-    return this.served?.promised;
-  }
-
-  get isLeased(): boolean {
-    return this.served?.isLeased === true;
   }
 
   /** True if only apps may call the tool. */

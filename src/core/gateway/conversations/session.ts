@@ -3,7 +3,7 @@ import { BoundedMap } from '../../base/boundedMap.js';
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import { TransientMap } from '../../base/transientMap.js';
-import type { AskOptions, ClientKind, Fields } from '../../protocol/client.js';
+import type { ClientKind } from '../../protocol/client.js';
 import { notificationMessage, type RequestId } from '../../protocol/jsonRpc.js';
 import type { ProtocolVersion } from '../../protocol/versions.js';
 import type { MessageStream, OpenStream } from '../eventStreams.js';
@@ -57,6 +57,7 @@ export class Session extends Conversation implements Client {
   readonly clientKind: ClientKind;
   readonly calls = new TransientMap<RequestId, CallInFlight>();
   readonly clientRequests = new ClientRequests();
+  readonly ask: Client['ask'] = (...asked) => this.clientRequests.ask(...asked);
   readonly program: string;
   readonly client: CallClient;
   /** The first named conversation, and the clients of the others by their names. */
@@ -159,7 +160,7 @@ export class Session extends Conversation implements Client {
 
   override noteListed(topic: Topic = 'tools', list: ListName = 'tools'): void {
     this.knowledge[list].isAsked = true;
-    if (list === 'tools') this.promised = this.listing.promised;
+    if (list === 'tools') this.promised = this.listing.served?.promised;
     for (const one of listsOf[topic]) {
       const knowledge = this.knowledge[one];
       // A client without interest in one list of resources needs no notification of its changes.
@@ -169,16 +170,6 @@ export class Session extends Conversation implements Client {
 
   cancel(id: RequestId): boolean {
     return cancelCall(this, id);
-  }
-
-  ask(
-    stream: MessageStream | undefined,
-    method: string,
-    params: Fields | undefined,
-    signal: AbortSignal,
-    { onProgress }: AskOptions,
-  ): Promise<Fields> {
-    return this.clientRequests.ask(stream, method, params, signal, onProgress);
   }
 
   /** Calls run on unless they are cancelled, and are answered if their stream is still open. */

@@ -65,7 +65,7 @@ export class StableEndpoint {
   private readonly changes = this.store.add(new Emitter<EndpointState>());
   private readonly listening = new SingleFlight(() => this.listen());
   private open: { readonly token: string; readonly gateway: Gateway; readonly secret: Disposable } | undefined;
-  private watched = false;
+  private watched: Disposable | undefined;
   private retry: Disposable | undefined;
   private ended = false;
   /** A port chosen by the system is kept too. */
@@ -96,11 +96,6 @@ export class StableEndpoint {
     await this.close();
   }
 
-  private watch(): void {
-    this.watched = true;
-    this.store.add(this.deps.secret.watch(() => this.begin()));
-  }
-
   private begin(): void {
     this.retry?.dispose();
     void this.listening.request();
@@ -112,8 +107,9 @@ export class StableEndpoint {
     try {
       const token = await secret.read();
       // Following begins after the first reading, so the first event is a later change.
-      if (!this.ended && !this.watched) this.watch();
-      if (this.ended || this.open?.token === token) return;
+      if (this.ended) return;
+      this.watched ??= this.store.add(secret.watch(() => this.begin()));
+      if (this.open?.token === token) return;
       if (this.open) {
         log.write('info', 'The token of the endpoint was renewed, and its sessions are closed.');
         this.enter({ kind: 'starting' });

@@ -310,7 +310,7 @@ function forwarded(method: string, check: Check): Method {
           : isPage && isForEditor
             ? withScript(result)
             : result;
-        return written(client, result, otherResult(client.protocolVersion, own, listing.isLeased));
+        return written(client, result, otherResult(client.protocolVersion, own, listing.served?.isLeased === true));
       },
     });
   };
@@ -369,7 +369,7 @@ function askedBy(params: Fields, { conversation, listing, deps }: RequestContext
   const { name } = asked;
   const { toolset } = listing;
   if (token === undefined && !(typeof name === 'string' && listing.isForAppsAlone(name))) return own;
-  const shared = listing.isLeased || !conversation ? undefined : { toolset, conversation: conversation.id };
+  const shared = listing.served?.isLeased || !conversation ? undefined : { toolset, conversation: conversation.id };
   const destination = shared ?? deps.openings.find(toolset, token ?? '');
   if (destination) return { kind: 'asked', asked, destination };
   const message = `"${toolset}" does not know which conversation opened this app, so the call was not made. Ask for the app again in the chat.`;

@@ -142,7 +142,7 @@ function destinationOf(
   const name = traits.namer === undefined ? undefined : namedBy(traits.namer, meta);
   const holders = typeof link === 'string' ? (asking?.links.holders(link) ?? []) : [];
   if (ofEditor === undefined && name === undefined && holders.length > 0) {
-    const isTheSame = holders.length === 1 || !listing.isLeased || listing.hasApp(link);
+    const isTheSame = holders.length === 1 || !listing.served?.isLeased || listing.hasApp(link);
     return isTheSame ? holders.at(-1) : undefined;
   }
   const own = asking ? asking.idOf(name) : sessionConversation(randomUUID());

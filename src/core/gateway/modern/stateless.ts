@@ -9,7 +9,7 @@ import type { Disposable } from '../../base/disposables.js';
 import { isObject } from '../../base/isObject.js';
 import { asText } from '../../base/text.js';
 import { TransientMap } from '../../base/transientMap.js';
-import { showsApps, type AskOptions, type Fields } from '../../protocol/client.js';
+import { showsApps, type Fields } from '../../protocol/client.js';
 import { errorCodes, type RpcError } from '../../protocol/errors.js';
 import { errorMessage, resultMessage, type RequestId, type RequestMessage } from '../../protocol/jsonRpc.js';
 import { isLogLevel, metaKeys, metaOf, modernVersion, protocolVersions } from '../../protocol/versions.js';
@@ -33,7 +33,7 @@ import {
 import type { Conversations } from '../conversations/conversations.js';
 import type { Listing, Listings } from '../conversations/listings.js';
 import { errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf } from '../dialect.js';
-import { PostReply, sendJson, type Heartbeat, type MessageStream } from '../eventStreams.js';
+import { PostReply, sendJson, type Heartbeat } from '../eventStreams.js';
 import { answerRequest, capabilitiesOf, isOfModernEra, ofInstances } from '../methods/methods.js';
 import type { MethodDeps } from '../methods/requests.js';
 import type { Route } from '../routes.js';
@@ -267,6 +267,8 @@ class ModernClient implements Client {
   logLevel: string | undefined;
   isClosed = false;
   readonly program: string;
+  readonly ask: Client['ask'] = (_stream, method, params, signal, { key }) =>
+    this.call?.ask(method, params, signal, key) ?? notAsked('The client cannot be asked during this request.');
 
   /** @param call undefined if no server may ask */
   constructor(
@@ -281,16 +283,6 @@ class ModernClient implements Client {
 
   get waitsSince(): number | undefined {
     return this.call?.waitsSince;
-  }
-
-  ask(
-    _stream: MessageStream | undefined,
-    method: string,
-    params: Fields | undefined,
-    signal: AbortSignal,
-    { key }: AskOptions,
-  ): Promise<Fields> {
-    return this.call?.ask(method, params, signal, key) ?? notAsked('The client cannot be asked during this request.');
   }
 
   close(): void {

@@ -46,9 +46,9 @@ describe('gateway: requests to clients (G4)', () => {
     const [questions, stream] = [new ClientRequests(), new FakeStream()];
     const heard: unknown[] = [];
     const params = { _meta: { progressToken: 'theirs', other: 1 } };
-    const asked = questions.ask(stream, 'sampling/createMessage', params, never(), ({ progress }) =>
-      heard.push(progress),
-    );
+    const asked = questions.ask(stream, 'sampling/createMessage', params, never(), {
+      onProgress: ({ progress }) => heard.push(progress),
+    });
     await nextTurn();
     const { id, params: sent } = stream.sent[0] as { id: string; params: typeof params };
     assert.deepEqual(sent, { _meta: { progressToken: id, other: 1 } });
