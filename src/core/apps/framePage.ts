@@ -1,7 +1,7 @@
 /**
- * Makes the page around an app (G8). The app is foreign and may be hostile. It runs in a frame with an opaque origin,
- * which cannot open windows, navigate, download or ask the person anything. The frame inherits the policy of the page
- * around it. That page only passes messages between its frame and the panel. Everything is pure.
+ * Makes the page around an app (G8), which is foreign and may be hostile. The app runs in a frame with an opaque
+ * origin, which cannot open windows, navigate, download or ask the person anything. The frame inherits the policy of
+ * the page around it.
  */
 import type { AppPage } from './appResource.js';
 import { isObject } from '../base/isObject.js';
@@ -38,10 +38,7 @@ export function framePage({ html, ui }: AppPage, { mark, isOfThisMachine }: Fram
 </html>`;
 }
 
-/**
- * Puts our script before the page, so that no comment and no script of the page can swallow it. A document of `srcdoc`
- * needs no doctype. The policy is only for this document, because the editor works in the outer one.
- */
+/** No comment and no script of the page can swallow our script. The policy is only for this document. */
 function shutOff(html: string): string {
   const policy = "require-trusted-types-for 'script'; trusted-types default";
   const page = html.replace(/srcdoc(?=\s*=)/gi, 'data-no');
@@ -90,10 +87,7 @@ function attribute(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }
 
-/**
- * The page hears only the frame's own window and the panel. It recognises the panel by its own origin, which no frame
- * has. A frame that has loaded another page is removed.
- */
+/** The page recognises the panel by its own origin, which no frame has. A frame with another page is removed. */
 const relay = (mark: string): string => `(() => {
   const page = ${JSON.stringify(mark)};
   const panel = acquireVsCodeApi();
@@ -116,10 +110,7 @@ const relay = (mark: string): string => `(() => {
 /** A scheme, a host that may begin with one wildcard, and a port. */
 const origin =
   /^(?:https|wss):\/\/(?:\*\.)?[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*(?::\d{1,5})?\/?$/i;
-/**
- * A page of a local server may need a local program, which seldom encrypts and may have any port. The editor's chat
- * allows this to every page (measured on VS Code 1.139.1).
- */
+/** A local program seldom encrypts and may have any port. The editor's chat allows it too (VS Code 1.139.1). */
 const local = /^(?:https?|wss?):\/\/(?:localhost|127\.0\.0\.1)(?::(?:\d{1,5}|\*))?\/?$/i;
 
 const mostSources = 64;
@@ -133,10 +124,7 @@ interface Policy {
 /** Encrypted names of this machine count too. */
 const ofThisMachine = (source: string): boolean => isLoopback(/^[a-z]+:\/\/([^:/]+)/i.exec(source)?.[1] ?? '');
 
-/**
- * @param ui `_meta.ui` of the page
- * @param isOfThisMachine true if its server runs on this machine
- */
+/** @param ui `_meta.ui` of the page */
 export function contentSecurityPolicy(ui: Readonly<Record<string, unknown>>, isOfThisMachine: boolean): Policy {
   const csp = isObject(ui['csp']) ? ui['csp'] : {};
   const refused: string[] = [];

@@ -1,12 +1,9 @@
 /**
- * Joins one stdio client to the gateway (G6) by two peers: each answers with the results of the other. Requests of
- * servers, progress and cancellation pass too. A client of the legacy era is a session of the gateway; a client of the
- * modern era has a separate address there. Either is one conversation.
- *
- * If the gateway has gone, it is looked for again: a legacy client's `initialize` is repeated, and undelivered
- * requests are sent then. Requests at the old gateway are still answered there if it goes on. Invariants: a request is
- * sent again only if it was not delivered (X4) or only listens; every request is answered, unless the client cancelled
- * it; stdout has nothing but messages.
+ * Joins one stdio client to the gateway (G6) by two peers: each answers with the results of the other. A client of the
+ * legacy era is a session of the gateway; a client of the modern era has a separate address there. If the gateway has
+ * gone, it is looked for again; requests at the old one are still answered there if it goes on. Invariants: a request
+ * is sent again only if it was not delivered (X4) or only listens; every request is answered, unless the client
+ * cancelled it; stdout has nothing but messages.
  */
 import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
@@ -214,8 +211,7 @@ export class Bridge {
   }
 
   /**
-   * To the client, a repeated subscription is the same one. It gets the notifications it may have missed. The
-   * subscription ends if it no longer reports the same tasks, because the client may wait only for these.
+   * A repeated subscription ends if it no longer reports the same tasks, because the client may wait only for these.
    */
   private hearGateway(notification: JSONRPCNotification): void {
     const { method, params = {} } = notification;
@@ -240,12 +236,7 @@ export class Bridge {
     this.lists.set(method, { era: eraOf({ params }), params, digest: digestOf(result, key) });
   }
 
-  /**
-   * Tells the client about the lists that differ from what it has read, because agents pay for every change (N6). A list that it
-   * has not read counts as changed.
-   *
-   * @param peer the new gateway; by default the present one
-   */
+  /** Reports the lists that differ from what the client has read, because agents pay for every change (N6). */
   private async tellChanges(
     peer?: Peer,
     possible: readonly string[] = Object.keys(topics),

@@ -1,7 +1,4 @@
-/**
- * The client's connection to the gateway in one protocol era. If the gateway has gone, the next message looks for it
- * again.
- */
+/** The client's connection to the gateway in one era. If the gateway has gone, the next message looks for it again. */
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { SingleFlight } from '../base/singleFlight.js';

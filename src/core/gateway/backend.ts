@@ -27,9 +27,8 @@ export interface ServedToolset {
 
 export interface GatewayBackend {
   /**
-   * Returns undefined for an unknown toolset; the gateway then answers 404. An unchanged toolset is the same
-   * object.
-   * @param conversation gets the lists of its instances (G3g); by default, the lists for all
+   * An unchanged toolset is the same object. Each conversation may have its own lists (G3g); without one, they are for
+   * all.
    */
   toolset(id: string, clientKind: ClientKind, conversation?: string): ServedToolset | undefined;
   /** For a configured toolset without tools. */

@@ -1,10 +1,7 @@
 /**
- * Writes messages in the format of the client's protocol version (G2). Newer fields, kinds of content and questions
- * are left out. The rest takes an older form: a link becomes a line of text, audio an embedded resource, a structure its
- * JSON. Everything here is pure.
- *
- * `_meta` of requests, results and notifications exists in every version; `_meta` of entries and content since
- * 2025-06-18.
+ * Writes messages in the format of the client's protocol version (G2). Newer fields, kinds of content and questions are
+ * left out or take an older form. `_meta` of requests, results and notifications exists in every version; `_meta` of
+ * entries and content since 2025-06-18.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
@@ -37,10 +34,7 @@ export function clientCapabilities(version: ProtocolVersion, said: Fields): Fiel
 /** The names in `clientInfo` of Claude Code 2.1.330 and Codex 0.169.0. */
 const structureReaders: readonly unknown[] = ['claude-code', 'codex-mcp-client'];
 
-/**
- * True if the client shows its model only `structuredContent`. With a note, such a client gets the structure as text,
- * so its tools are listed without `outputSchema`.
- */
+/** With a note, such a client gets the structure as text, so its tools are listed without `outputSchema`. */
 export function readsStructureAlone(clientInfo: unknown): boolean {
   return isObject(clientInfo) && structureReaders.includes(clientInfo['name']);
 }

@@ -1,7 +1,6 @@
 /**
- * The client behind a request to a server: one session of an agent. The server may send it requests (sampling,
- * elicitation, roots) and notifications (G4). Servers learn only the capabilities we forward. Everything here is pure
- * except a client's own methods.
+ * The client behind a request to a server: one session of an agent. The server may send it requests and notifications
+ * (G4). Servers learn only the capabilities we forward.
  */
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { canonicalJson } from '../base/canonicalJson.js';
@@ -12,9 +11,8 @@ import { tasksExtension } from './tasks.js';
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The form of a toolset for a client. `editor` gets short names and replacements for results dropped by the editor
- * (V1, G3a). `plain` gets published names. `agentHost` is an agent outside the editor's window with separate
- * addresses. It gets the same as the editor, and each of its sessions is a conversation.
+ * `editor` gets short names and replacements for results dropped by the editor (V1, G3a). `agentHost` is an agent
+ * outside the editor's window: it gets the same, and each of its sessions is a conversation.
  */
 export type ClientKind = 'editor' | 'agentHost' | 'plain';
 
@@ -148,27 +146,19 @@ export function refusal(capabilities: Fields, method: string, params: Fields | u
       return said.roots ? undefined : lacks('roots');
     case 'sampling/createMessage':
       if (!said.sampling) return lacks('sampling');
-      return params?.['tools'] !== undefined && !said.sampling.tools ? lacksMode('sampling.tools') : undefined;
+      return params?.['tools'] !== undefined && !said.sampling.tools
+        ? lacks('sampling.tools', errorCodes.invalidParams)
+        : undefined;
     case 'elicitation/create': {
       if (!said.elicitation) return lacks('elicitation');
       const mode = params?.['mode'] === 'url' ? 'url' : 'form';
-      return mode in said.elicitation ? undefined : lacksMode(`elicitation.${mode}`);
+      return mode in said.elicitation ? undefined : lacks(`elicitation.${mode}`, errorCodes.invalidParams);
     }
     default:
       return new RpcFailure(errorCodes.methodNotFound, 'Method not found');
   }
 }
 
-function lacks(capability: string): RpcFailure {
-  return new RpcFailure(
-    errorCodes.methodNotFound,
-    `The client that is asked has not declared the capability "${capability}".`,
-  );
-}
-
-function lacksMode(capability: string): RpcFailure {
-  return new RpcFailure(
-    errorCodes.invalidParams,
-    `The client that is asked has not declared the capability "${capability}".`,
-  );
+function lacks(capability: string, code: number = errorCodes.methodNotFound): RpcFailure {
+  return new RpcFailure(code, `The client that is asked has not declared the capability "${capability}".`);
 }

@@ -22,10 +22,7 @@ function tooManyContainers(): SyntaxError {
   return new SyntaxError(`It has more than ${mostContainers} lists and objects.`);
 }
 
-/**
- * Reads our own stored text after possible changes by others. Returns undefined if `parseJson` refuses it or it is too
- * deep.
- */
+/** Returns undefined if `parseJson` refuses the text or its value is too deep. */
 export function storedJson(text: string): unknown {
   try {
     const value = parseJson(text);
@@ -36,8 +33,8 @@ export function storedJson(text: string): unknown {
 }
 
 /**
- * Reads a value with separate parts for others. Parts below twice the accepted depth are cut off. So a part of too
- * great a depth costs only itself, and its reader still sees the depth. Throws as `parseJson` does.
+ * Parts below twice the accepted depth are cut off. So a part of too great a depth costs only itself, and its reader
+ * still sees the depth.
  */
 export function parseFlattened(text: string): unknown {
   const value = parseJson(text);
@@ -157,10 +154,7 @@ interface Open {
   awaits: 'any' | 'next' | 'commaOrEnd';
 }
 
-/**
- * Gives the value of `parseFlattened` for a list or an object. Throws a `SyntaxError` for the same texts, and for too
- * long a token.
- */
+/** Gives the value of `parseFlattened` for a list or an object, and also throws for too long a token. */
 export function* parsedInSlices(text: string): Sliced<unknown> {
   const open: Open[] = [];
   const large: Container[] = [];

@@ -1,7 +1,7 @@
 /**
- * Reads and writes JSON-RPC. Reading never throws: an unreadable message comes back as the error to answer. Clients
- * are read strictly. Servers are read tolerantly, because a call would hang until its time limit without its answer.
- * Messages are written by hand around existing JSON, to use cached lists.
+ * Reads and writes JSON-RPC. Reading never throws. Clients are read strictly. Servers are read tolerantly, because a
+ * call would hang until its time limit without its answer. Messages are written around existing JSON, to use cached
+ * lists.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { withoutMark } from '../base/byteOrderMark.js';
@@ -94,10 +94,7 @@ function readUnlessDeep(value: unknown): Message {
   return 'method' in rest ? { kind: 'invalid', id: known, error } : { kind: 'response', id: known, error };
 }
 
-/**
- * Reads the messages of one line, body or event of a server. Protocol 2025-03-26 allows several. Returns undefined for
- * anything but JSON-RPC, and for too many messages.
- */
+/** Protocol 2025-03-26 allows several messages. Returns undefined for anything but JSON-RPC, and for too many. */
 export function parseMessages(text: string): JSONRPCMessage[] | undefined {
   try {
     // Some runtimes begin their output with a byte order mark.

@@ -1,6 +1,5 @@
 /**
- * Over HTTP, headers of a modern request repeat parts of its body: its method, its target, and the parameters marked
- * for this in the definition of a tool. Both sides of MCP need them. Everything here is pure.
+ * Over HTTP, headers of a modern request repeat its method, its target, and the parameters marked for this by a tool.
  */
 import { isObject } from '../base/isObject.js';
 import { deepestValue } from './json.js';

@@ -1,7 +1,4 @@
-/**
- * Types of one request to a server, from the session of a client to the connection to the server, and of its outcome.
- * Gateway, host, instances and connections share them. A layer adds only fields unknown above it.
- */
+/** One request to a server and its outcome. A layer adds only fields unknown above it. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { CancelSignal } from '../base/cancellation.js';
 import type { ClientKind, Fields, ServerClient } from './client.js';
@@ -54,8 +51,7 @@ export interface ToolsetCall extends ToolCall, Destination {
   /** True if the client relies on us to ask a person about calls of the tool (S4). */
   readonly isPromised?: true | undefined;
   /**
-   * The original name of the tool, if a person has seen this very call and wants it. It answers `ask` of the
-   * permissions, and no other tool is called.
+   * The original name of the tool, if a person has seen this very call and wants it. It answers `ask` of permissions.
    */
   readonly consented?: string;
   /** For people, if no client is behind the call. */

@@ -1,10 +1,8 @@
 /**
  * Repairs what servers and clients send to the protocol's types, because strict readers after us would refuse a whole
- * list for one field (X3). `null` counts as absent, at every depth. A value of another type costs its field, or its
- * entry of a list. Unknown fields stay. A right value comes back as the same object, without a copy.
- *
- * It is written by hand, because results of tools pass through it, and a schema library is too slow for them. The test
- * compares it with the schemas of the SDK. Arguments of tools and structured content are not looked at.
+ * list for one field (X3). A value of another type costs its field, or its entry of a list. A right value comes back as
+ * the same object. It is written by hand, because a schema library is too slow for results of tools. The test compares
+ * it with the schemas of the SDK.
  */
 import { isObject } from '../base/isObject.js';
 import type { Fields } from './client.js';

@@ -1,7 +1,4 @@
-/**
- * Tasks: a server of 2026-07-28 answers a call with one before its result (the extension
- * `io.modelcontextprotocol/tasks`). Everything here is pure.
- */
+/** A server of 2026-07-28 may answer a call with a task before its result (`io.modelcontextprotocol/tasks`). */
 import { isObject } from '../base/isObject.js';
 import { errorCodes, type RpcError } from './errors.js';
 
@@ -13,8 +10,7 @@ export const tasksExtension = 'io.modelcontextprotocol/tasks';
 export const taskMethods: readonly string[] = ['tasks/get', 'tasks/update', 'tasks/cancel'];
 
 /**
- * A client begins and ends to watch the task in `taskId` with these. They replace `subscriptions/listen` inside this
- * program; neither clients nor servers know them.
+ * Only inside this program, in place of `subscriptions/listen`: a client begins and ends to watch the task in `taskId`.
  */
 export const watchTask = 'tasks/watch';
 export const unwatchTask = 'tasks/unwatch';

@@ -11,10 +11,7 @@ export function isProtocolVersion(value: string): value is ProtocolVersion {
   return (protocolVersions as readonly string[]).includes(value);
 }
 
-/**
- * The first version without `initialize` and sessions: each request says its version and capabilities. The
- * specification calls it and later ones *modern*, and earlier ones *legacy*. Each is an *era*.
- */
+/** The first version without `initialize` and sessions. It and later ones are *modern*, earlier ones *legacy*. */
 export const modernVersion = '2026-07-28';
 
 export type SpokenVersion = ProtocolVersion | typeof modernVersion;

@@ -55,10 +55,7 @@ function binary(
 export const mostFiles = 32;
 export const tooManyFiles = `one answer leaves at most ${mostFiles} files`;
 
-/**
- * A result opens one file at a time.
- * @param most the limit of saved parts; the others get a note
- */
+/** @param most the limit of saved parts; the others get a note */
 export async function saveBinaries(
   content: unknown,
   origin: ArtifactOrigin,
@@ -142,8 +139,7 @@ function withoutSpace(text: string): string {
 }
 
 /**
- * Repairs `data:` URLs of servers in places for base64 (V1), in results of calls, in prompts and in read resources. The
- * host does this once for all clients. A right result is returned as the same object.
+ * Repairs `data:` URLs of servers in places for base64 (V1), once for all clients. A right result is the same object.
  */
 export function withoutDataUrls<Result extends object>(result: Result): Result {
   const fields = result as Fields;

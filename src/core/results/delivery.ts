@@ -1,7 +1,6 @@
 /**
- * Prepares a result for a client, in one step between the server's answer and the wire. Bytes are saved as files for
- * every client (V2). For the editor the result is made readable (V1), and long texts go to files (V3). Other clients
- * get the server's own result, because they decide themselves what they show and cut.
+ * Prepares a result for a client. Bytes are saved as files for every client (V2). For the editor the result is made
+ * readable (V1), and long texts go to files (V3). Other clients decide themselves what they show and cut.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { withAppPart } from '../apps/editorApps.js';
@@ -39,19 +38,13 @@ export class Delivery {
     return (await this.readable(result, origin)).result;
   }
 
-  /**
-   * For the editor if the result opens an app (G8): the model gets the text, and the app gets the server's own result.
-   * @param token identifies the conversation
-   */
+  /** For a result that opens an app (G8). The token identifies the conversation. */
   async forEditorWithApp(result: CallToolResult, origin: ArtifactOrigin, token: string): Promise<CallToolResult> {
     const forModel = await this.readable(forModelOfApp(result), origin);
     return withAppPart(forModel.result, result, token);
   }
 
-  /**
-   * For the chat participant, which shows a person the files.
-   * @param opens true if the result opens an app, so that its structure is only for the app
-   */
+  /** @param opens true if the result opens an app, so that its structure is only for the app */
   forConversation(result: CallToolResult, origin: ArtifactOrigin, opens: boolean): Promise<ReadableResult> {
     return this.readable(opens ? forModelOfApp(result) : result, origin);
   }

@@ -1,9 +1,7 @@
 /**
- * Keeps artifacts on disk as `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>` (V2). The UUID
- * identifies the conversation (`artifactName`).
- *
- * Invariants: under its name, a file is whole or absent; no other user may read it; its path has no text of a caller or
- * a server except the names of server and tool (E4). A failed write is an outcome.
+ * Keeps artifacts as `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>` (V2). The UUID identifies
+ * the conversation. Invariants: under its name, a file is whole or absent; no other user may read it; its path has no
+ * text of a caller or a server except the names of server and tool (E4).
  */
 import path from 'node:path';
 import { mkdir, open, readdir, rename, rm, type FileHandle, stat } from 'node:fs/promises';
@@ -177,12 +175,9 @@ interface Written {
 }
 
 /**
- * Keeps the artifacts of a folder within a quota of disk space and files (V3). After each write the oldest go until the
- * rest fits.
- *
- * The folder is read at the first write, and again when another process turns out to have removed a file. In between, a
- * list is kept. Invariants: one run at a time; an unfinished file is not touched; a file that cannot be removed is
- * skipped and still counts; nothing throws.
+ * Keeps the artifacts of a folder within a quota of disk space and files (V3): the oldest go. The folder is read at the
+ * first write, and again when another process turns out to have removed a file. Invariants: an unfinished file is not
+ * touched; a file that cannot be removed is skipped and still counts; nothing throws.
  */
 export class ArtifactQuota {
   /** Their disk space by path, oldest first; undefined until they are read. */

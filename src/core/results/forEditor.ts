@@ -1,9 +1,7 @@
 /**
- * The two steps that fit a tool result to the editor (V1, VS Code 1.139). The editor drops every text beside structured
- * content, shows the model only the text of an error, and throws if `content` is missing. `delivery` applies the size
- * limit (V3) between the steps. Other clients get the server's own result.
- *
- * Everything is pure. The outcome of each file (V2) is passed in.
+ * Fits a tool result to the editor (V1, VS Code 1.139). The editor drops every text beside structured content, shows
+ * the model only the text of an error, and throws if `content` is missing. `delivery` applies the size limit (V3)
+ * between the two steps.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
@@ -187,8 +185,8 @@ function resource(part: Fields, saved: SavedParts): Part[] {
 }
 
 /**
- * Keeps a link for a person, beside a line for the model. A link to an image goes, because the editor fetches it at
- * once and gets no data from a server without resources.
+ * The line is for the model. A link to an image goes, because the editor fetches it at once and gets no data from a
+ * server without resources.
  */
 function link(part: Fields): Part[] {
   const { uri, name, title, description, mimeType, size } = part;
@@ -226,11 +224,7 @@ function carried(from: Fields): Carried {
   };
 }
 
-/**
- * Adds lines of the host to a tool's result (L3). They never displace the result: if the editor would drop text beside
- * structured content, the structured content becomes text too.
- * @param structureHidesText true if the client drops every text beside structured content, as the editor does
- */
+/** Lines of the host never displace the result (L3). */
 export function withNotes(
   result: CallToolResult,
   notes: readonly string[],

@@ -14,10 +14,7 @@ const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
   ['image/webp', /^RIFF[^]{4}WEBP/],
 ];
 
-/**
- * By kind, the types with their own names as extensions. Only known types have one, because a server must not choose
- * the program that opens its file.
- */
+/** A server must not choose the program that opens its file, so only known types have extensions. */
 const ownExtensions: Readonly<Record<string, readonly string[]>> = {
   image: ['png', 'gif', 'webp', 'bmp', 'tiff', 'avif', 'heic', 'jpg'],
   audio: ['mp3', 'wav', 'ogg', 'opus', 'flac', 'aac', 'webm'],
@@ -51,8 +48,8 @@ const extensions: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns the type under which a model takes an image, or undefined. The first bytes count more than the declared type,
- * because a provider refuses the whole conversation for an image with a wrong type.
+ * The first bytes count more than the declared type, because a provider refuses the whole conversation for an image
+ * with a wrong type.
  */
 export function modelImageType(declared: string | undefined, base64: string): string | undefined {
   const type = declared === undefined ? undefined : bareType(declared);

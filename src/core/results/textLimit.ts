@@ -1,7 +1,7 @@
 /**
- * Keeps the text for an agent within a limit (V3). Longer texts go to files, and the agent gets the head, the tail, the
- * size and the path. As few texts as possible are shortened, the longest first. If there are too many for that, all of
- * them become one. Text for the user is measured apart from text for the model, so that neither gets into the other.
+ * Keeps the text for an agent within a limit (V3). As few texts as possible go to files, the longest first. If there
+ * are too many for that, all of them become one. Text for the user is measured apart from text for the model, so that
+ * neither gets into the other.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { type ArtifactContent, formatBytes, type SaveOutcome } from './artifacts.js';

@@ -1,7 +1,6 @@
 /**
- * Sends requests of servers to the client of one session (G4), on its streams. The answers come as POSTs. The gateway
- * makes new ids and progress tokens, because requests of several servers meet here. Invariants: a request is settled
- * once; none is open after the session has closed.
+ * Sends requests of servers to the client of one session (G4). They get new ids and progress tokens, because requests
+ * of several servers meet here. Invariants: a request is settled once; none is open after the session has closed.
  */
 import { randomUUID } from 'node:crypto';
 import type { MessageStream } from '../eventStreams.js';

@@ -38,10 +38,7 @@ export class Conversation {
   /** The tools with a question to a person here, by the client's newest list (S4). */
   promised: ReadonlySet<string> | undefined;
 
-  /**
-   * @param lostBefore why its earlier state is gone, if there may have been any (L2a)
-   * @param mayHaveLost true if it may be older than the knowledge of this process
-   */
+  /** @param mayHaveLost true if it may be older than the knowledge of this process */
   constructor(
     readonly id: string,
     readonly listing: Listing,
@@ -52,10 +49,7 @@ export class Conversation {
     this.toolset = listing.toolset;
   }
 
-  /**
-   * Returns the id of the conversation with this name, for programs with several conversations in one session.
-   * Returns undefined if a request without a name may belong to any of several.
-   */
+  /** Returns undefined if a request without a name may belong to any of several conversations of the client. */
   idOf(_name: string | undefined): string | undefined {
     return this.id;
   }
@@ -63,10 +57,7 @@ export class Conversation {
   /** Notes the client's reading of the list. Modern clients learn about changes from `listenStreams`. */
   noteListed(_topic: Topic, _list: ListName): void {}
 
-  /**
-   * Has to be called before a call is answered on its stream. There, a modern client gets only messages of the call.
-   * @param listVersion the version of the list of tools when the call began
-   */
+  /** Has to be called before a call is answered on its stream, with the version of the list of tools when it began. */
   tellBeforeResult(_stream: MessageStream, _listVersion: number): void {}
 }
 
@@ -75,10 +66,7 @@ const mostLinks = 1_000;
 /** More holders of one link still count as several. */
 const mostHolders = 16;
 
-/**
- * The links in results, because each is read from its own instance. Two conversations may have different resources
- * under one URI (G3), so a URI may have several holders.
- */
+/** Each link is read from its own instance. Two conversations may have different resources under one URI (G3). */
 export class Links {
   private readonly made = new BoundedMap<string, BoundedMap<string, Destination>>(mostLinks);
 
@@ -300,10 +288,8 @@ export function conversationOf(meta: Fields | undefined): string | undefined {
 }
 
 /**
- * By program, the key in `_meta` that names the conversation. Codex 0.169.0 names the thread of every call, and its
- * threads may share a session. So may the chats of the editor, if it starts an entry of its `mcp.json`. Claude Code
- * 2.1.330, Copilot CLI 1.0.102 and the clients of the SDK name none. A name counts only for its own program, and only
- * if it is unique.
+ * By program, the key in `_meta` that names the conversation. A name counts only for its own program, and only if it is
+ * unique. Claude Code 2.1.330, Copilot CLI 1.0.102 and the clients of the SDK name none.
  */
 const namings: ReadonlyMap<unknown, string> = new Map([
   ['codex-mcp-client', 'threadId'],
@@ -328,10 +314,7 @@ function nameIn(clientInfo: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/**
- * Returns the name of a program with a known key for conversations.
- * @param isAtEditors true at the editor's own paths, where its ids are bare
- */
+/** @param isAtEditors true at the editor's own paths, where its ids are bare */
 export function namerOf(clientInfo: unknown, isAtEditors = false): string | undefined {
   const name = nameIn(clientInfo);
   const key = namings.get(name);
@@ -348,8 +331,7 @@ export function namedBy(program: string, meta: Fields | undefined): string | und
 const longestDeclaration = 400;
 
 /**
- * The client's statements at `initialize`, valid for the whole session. Its id carries them, so it can be revived
- * without other knowledge.
+ * The client's statements at `initialize`. The session's id carries them, so it can be revived without other knowledge.
  */
 export interface SessionTraits {
   readonly declared: Fields;

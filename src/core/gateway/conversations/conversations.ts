@@ -1,9 +1,6 @@
 /**
- * Keeps the conversations of modern requests (G3). Their number is bounded: the conversation idle for longest is
- * forgotten, and is made again for its next request.
- *
- * A conversation with its own address can be ended there. It also ends after its program has gone (L2a). Others end
- * as their leases do (L2).
+ * Keeps the conversations of modern requests (G3), within a bound. One with its own address can be ended there, and
+ * ends after its program has gone (L2a). Others end as their leases do (L2).
  */
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
@@ -42,11 +39,7 @@ export class Conversations implements Disposable {
     });
   }
 
-  /**
-   * Returns undefined if all places are in use.
-   * @param listing makes the listing of a new conversation
-   * @param lostBefore as `Conversation.lostBefore`, for a new conversation
-   */
+  /** Returns undefined if all places are in use. `listing` and `lostBefore` are for a new conversation. */
   of(given: ConversationKey, listing: () => Listing, lostBefore?: string): Conversation | undefined {
     const key = keyOf(given);
     const now = this.deps.clock.now();

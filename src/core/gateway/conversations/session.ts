@@ -24,10 +24,7 @@ import { listsOf, topics, type Listing, type ListName, type Topic } from './list
 
 const maxStreams = 8;
 
-/**
- * Beyond this number, the oldest conversation of a session is forgotten. Its leases then end when idle, not with the
- * session.
- */
+/** The oldest conversation is forgotten. Its leases then end when idle, not with the session. */
 const mostConversations = 1_000;
 
 /** What a client knows about one list. */
@@ -47,11 +44,9 @@ interface SessionOrigin {
 }
 
 /**
- * The session owes `list_changed` while a list differs from the client's newest one (at first, the list at
- * `initialize`). The notification goes out on the newest listening stream when the change is announced. It goes out
- * again when a listening stream opens, because an earlier stream may have lost it. It precedes the result of a call
- * if the list changed during the call, so the editor has the new tools before the model reads the result. A client
- * gets none after asking again.
+ * The session owes `list_changed` while a list differs from the client's newest one. The notification goes out at once,
+ * and again when a listening stream opens, because an earlier stream may have lost it. It precedes the result of a call
+ * if the list changed during the call, so the editor has the new tools before the model reads the result.
  */
 export class Session extends Conversation implements Client {
   readonly clientKind: ClientKind;
@@ -208,11 +203,9 @@ interface SessionStart {
 }
 
 /**
- * Keeps the sessions of a gateway. Their number is bounded: the session idle for longest makes room (G2).
- *
- * An agent host deletes all sessions when a server is added or removed. It then begins new sessions for the same
- * conversations, and nothing identifies them (G3k). Invariant: a session continues an earlier one only if no other one
- * waits, so two conversations are never mixed up.
+ * Keeps the sessions of a gateway: the one idle for longest makes room (G2). An agent host deletes all sessions when a
+ * server is added or removed, and nothing identifies the next ones (G3k). Invariant: a session continues an earlier one
+ * only if no other one waits.
  */
 export class Sessions implements Disposable {
   private readonly byId = new Map<string, Session>();

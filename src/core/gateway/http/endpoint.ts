@@ -1,7 +1,6 @@
 /**
- * Serves one path of the gateway as Streamable HTTP: POST, GET and DELETE of a client with the token. An answer to a
- * request is a stream under status 200. For the editor, any other status is a broken connection. The exception is 404
- * for a lost session: the editor then begins another (G3b).
+ * Serves the paths of the gateway as Streamable HTTP. For the editor, any status but 200 is a broken connection. The
+ * exception is 404 for a lost session: the editor then begins another (G3b).
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { assertNever } from '../../base/assertNever.js';
@@ -247,8 +246,7 @@ export class Endpoint {
   }
 
   /**
-   * Deleting a session cancels its calls. If the toolset is gone, the editor deletes only for this reason, so calls
-   * in flight finish on their instance (R4).
+   * If the toolset is gone, the editor deletes only for this reason, so calls in flight finish on their instance (R4).
    */
   private delete(request: IncomingMessage, response: ServerResponse, route: Route): void {
     const conversation = atAddress(request, route);
@@ -280,10 +278,7 @@ export class Endpoint {
     return session;
   }
 
-  /**
-   * Some programs never begin a new session after losing theirs, as after our restart. The session continues under
-   * its id, and its conversation learns about its loss. The editor begins a new session after 404.
-   */
+  /** Some programs never begin a new session after our restart. The editor begins one after 404. */
   private revived(
     { method }: IncomingMessage,
     id: string,
@@ -332,12 +327,7 @@ export class Endpoint {
       .slice(0, longestProgram);
   }
 
-  /**
-   * Resolves to the toolset of a new session. It waits for a starting server, but no longer than clients wait. A
-   * configured toolset may be empty; `list_changed` reports its first tools.
-   * @param lists true if the client is about to list. Some clients list once, so all toolsets together wait for each
-   * starting server.
-   */
+  /** Waits for a starting server, if necessary. All toolsets together wait for each, because some clients list once. */
   private async served(
     response: ServerResponse,
     { toolset, clientKind }: Route,
@@ -388,10 +378,7 @@ export function refuse(response: ServerResponse, status: number, code: number, m
   sendJson(response, status, errorMessage(null, { code, message }));
 }
 
-/**
- * Every modern request names its version; in the legacy era, only the session and its header do. An `initialize` is
- * modern only if header and body agree, because it probably comes from a client of both eras.
- */
+/** An `initialize` is modern only if header and body agree, because it probably comes from a client of both eras. */
 function isStateless(headers: IncomingHttpHeaders, message: Message): message is RequestMessage {
   if (message.kind !== 'request') return false;
   const byHeader = headers['mcp-protocol-version'] === modernVersion;

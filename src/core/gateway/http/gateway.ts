@@ -1,10 +1,8 @@
 /**
- * Serves the toolsets to agents as an MCP server (G2): one listener on the loopback interface, one path for each
- * toolset and kind of client. It uses `node:http` directly, because a general transport costs each call as much as
- * the rest of the way (P3).
- *
- * Invariants: a client without the token gets nothing, and nothing of it is kept; the editor never gets 401, 403 or
- * 5xx, because they cancel its other calls or open a sign-in (G3b); after `dispose` no socket is open.
+ * Serves the toolsets to agents as an MCP server (G2). It uses `node:http` directly, because a general transport costs
+ * each call as much as the rest of the way (P3). Invariants: a client without the token gets nothing, and nothing of it
+ * is kept; the editor never gets 401, 403 or 5xx, because they cancel its other calls or open a sign-in (G3b); after
+ * `dispose` no socket is open.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { AddressInfo, Socket } from 'node:net';
@@ -52,10 +50,7 @@ export interface GatewayDeps {
   readonly clock: Clock;
   readonly version: string;
   readonly limits?: Partial<GatewayLimits>;
-  /**
-   * The editor's name in `clientInfo`. Any other client at its paths is an agent host of it. If absent, every client
-   * there is the editor.
-   */
+  /** Any other client at the editor's paths is an agent host of it. If absent, every client there is the editor. */
   readonly editorName?: string;
   readonly onClient?: (clientKind: ClientKind, capabilities: Fields) => void;
   /** The number of open connections that have shown the token changed. */
@@ -71,10 +66,7 @@ export interface StableAddress {
   /** 0: the system chooses. */
   readonly port: number;
   readonly token: string;
-  /**
-   * By default, agents outside the editor (G6). They do not get the editor's paths, and each of their sessions is one
-   * conversation, whatever the client says.
-   */
+  /** Agents (G6) do not get the editor's paths, and each of their sessions is one conversation. */
   readonly audience?: 'agents' | 'editor';
 }
 
@@ -277,10 +269,7 @@ export class Gateway {
     return true;
   }
 
-  /**
-   * Keeps no connection. An agent outside the editor reads advice. The editor reads nothing, and no page may
-   * read an answer, because it has no CORS headers.
-   */
+  /** Agents read advice. The editor reads nothing, and no page may read an answer, because it has no CORS headers. */
   private async turnAway(
     request: IncomingMessage,
     response: ServerResponse,
@@ -340,10 +329,7 @@ export function hasToken(authorization: string | undefined, token: Buffer): bool
 
 export const mostStrangers = 64;
 
-/**
- * Bounds the sockets without the token. Beyond the bound, a new socket ends the oldest. An honest client shows the
- * token at once, so it always gets in.
- */
+/** Bounds the sockets without the token. An honest client shows the token at once, so it always gets in. */
 export class Strangers {
   private readonly sockets = new Set<Socket>();
 

@@ -1,8 +1,6 @@
 /**
- * Serves the list of upstream servers over REST, on the listener of MCP and with the same token (G7). It knows paths,
- * methods and the form of answers; the backend knows the upstreams.
- *
- * Invariants: every answer is JSON; an error has a code and a sentence; no exception reaches the client.
+ * Serves the list of upstream servers over REST, on the listener of MCP and with the same token (G7). Invariants: every
+ * answer is JSON; an error has a code and a sentence; no exception reaches the client.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.js';

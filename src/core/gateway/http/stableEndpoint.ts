@@ -1,9 +1,6 @@
 /**
- * Keeps a gateway on a lasting port and with a lasting secret, so its clients find it again (G2, G6). It follows
- * changes of the secret. It tries a taken port again until the port is free or another one is chosen.
- *
- * It knows no toolsets, because it gets a function for making gateways. Invariants: at most one gateway; clients with
- * the old secret lose their connection at a renewal; after `dispose` nothing listens.
+ * Keeps a gateway on a lasting port and with a lasting secret, so its clients find it again (G2, G6). Invariants: at
+ * most one gateway; clients with the old secret lose their connection at a renewal; after `dispose` nothing listens.
  */
 import type { Clock } from '../../base/clock.js';
 import { DisposableStore, type Disposable } from '../../base/disposables.js';
@@ -33,10 +30,7 @@ interface TakenPort {
 export interface OtherPorts {
   /** The port of the secret, known after reading the secret. */
   readonly port: number;
-  /**
-   * Resolves to the same port if it is about to be free. Resolves to another token if clients may have shown theirs
-   * to a stranger.
-   */
+  /** Resolves to another token if clients may have shown theirs to a stranger. */
   after(taken: number, token: string): Promise<NextAddress>;
 }
 
@@ -183,10 +177,7 @@ export interface EndpointSecret {
   forgetAddress?(): Promise<void>;
 }
 
-/**
- * Returns the secret for agents outside the editor. Removing the file renews it.
- * @param program the one that serves with it
- */
+/** For agents outside the editor. Removing the file renews the secret. */
 export function secretInFile(tokenFile: string, program: Program, clock: Clock): EndpointSecret {
   let kept: Disposable | undefined;
   const since = clock.now();

@@ -1,8 +1,6 @@
 /**
- * The table of methods for clients. The gateway itself answers lists; an instance answers `tools/call`, prompts,
- * resources, completions and tasks. A method answers at once or, with `later`, on the reply itself. It never throws
- * because of a client. The order of `initialize`, `initialized` and other messages is free, because the editor sends
- * them in parallel.
+ * The methods for clients. The gateway itself answers lists; an instance answers the rest. The order of `initialize`,
+ * `initialized` and other messages is free, because the editor sends them in parallel.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { withoutToken, withScript } from '../../apps/editorApps.js';
@@ -51,8 +49,8 @@ const everything: ServerFeatures = {
 };
 
 /**
- * Returns the capabilities for `initialize`, which hold for the whole session. An edit may exchange the server of a
- * toolset. Such a toolset declares everything, so `list_changed` is enough to report a gain.
+ * The capabilities hold for the whole session. A toolset that may get another server declares everything, so
+ * `list_changed` is enough to report a gain.
  */
 export function capabilitiesOf({ features, canGain = false }: Pick<ServedToolset, 'features' | 'canGain'>): Fields {
   const { prompts, resources, subscribe, completions, logging } = canGain ? everything : features;
@@ -142,10 +140,7 @@ function unknownMethod(): Answer {
   return refusal(errorCodes.methodNotFound, 'Unknown method.');
 }
 
-/**
- * @param lacking the answer of a toolset without the feature that may gain it; by default the method's own, which is
- * empty
- */
+/** @param lacking the answer without the feature, if the toolset may gain it; by default the method's own */
 function needs(feature: keyof ServerFeatures, method: Method, lacking: Method = method): Method {
   return (params, context) => {
     const { features, canGain } = context.listing;
@@ -266,10 +261,7 @@ function callOf(terms: ForwardTerms, tool: string, given: Fields | undefined, fr
   };
 }
 
-/**
- * Writes a result, for a modern client with our name. A server pays for the time of its large results (S2, P10).
- * @param result as the server gave it
- */
+/** A server pays for the time of its large results (S2, P10), found by the result as it gave it. */
 function written({ serverMeta }: Client, result: object, sent: Fields): string | Promise<string> {
   const named = serverMeta ? { ...sent, _meta: { ...metaOf(sent), ...serverMeta } } : sent;
   return isLarge(named) ? inTurns(jsonInSlices(named), LoopShare.of(result)) : JSON.stringify(named);
@@ -319,8 +311,7 @@ function forwarded(method: string, check: Check): Method {
 export const unknownTool = 'task';
 
 /**
- * The final result is delivered like the result of a call (V1, V2).
- * @param said the server's statement about the task
+ * The final result is delivered like the result of a call (V1, V2). `said` is the server's statement about the task.
  */
 export async function deliveredTask(
   said: Fields,
@@ -357,10 +348,7 @@ type AskedBy =
   | { readonly kind: 'asked'; readonly asked: Fields; readonly destination?: Destination }
   | { readonly kind: 'refused'; readonly answer: Answer };
 
-/**
- * Tells requests of the editor's apps from requests of its conversations, and finds the conversation of an app (G8).
- * Another client's app is a part of its conversation.
- */
+/** Finds the conversation of an app of the editor (G8). Another client's app is a part of its conversation. */
 function askedBy(params: Fields, { conversation, listing, deps }: RequestContext): AskedBy {
   const own: AskedBy = { kind: 'asked', asked: params };
   if (listing.clientKind !== 'editor' || !deps.namesConversations) return own;

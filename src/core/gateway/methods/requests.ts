@@ -1,10 +1,7 @@
 /**
- * Follows a request to an instance and back: its calls in flight, its progress, its cancellation, and the client for
- * questions of the server.
- *
- * A request ends by its outcome, by `notifications/cancelled`, or when the client deletes its session. A closed
- * socket does not end it: in the protocol, a disconnection does not cancel, and the editor cancels by a message.
- * The outcome of a request without a reader is dropped.
+ * Follows a request to an instance and back. A request ends by its outcome, by `notifications/cancelled`, or when the
+ * client deletes its session. A closed socket does not end it: in the protocol, a disconnection does not cancel, and
+ * the editor cancels by a message.
  */
 import { randomUUID } from 'node:crypto';
 import { Cancellation, abortSignalOf } from '../../base/cancellation.js';
@@ -129,8 +126,8 @@ export function forward<Result, Beside>(
 const severalConversations = 'Several conversations share this session, and this request does not say which one asks.';
 
 /**
- * Returns undefined if several conversations of the session may have asked. The editor names no conversation with a
- * link: it reads from the instance of the link, unless several conversations have one of this name.
+ * Returns undefined if several conversations may have asked. The editor names none with a link: it reads from the
+ * instance of the link, unless several conversations have one of this name.
  */
 function destinationOf(
   meta: Fields | undefined,
@@ -217,8 +214,7 @@ async function carryOut<Result, Beside>(
 const ownKeys: readonly string[] = ['progressToken', ...Object.values(metaKeys)];
 
 /**
- * Returns the part of `_meta` for the server. The progress token, the statements of a request about itself (X8) and
- * the editor's private keys stay at the gateway.
+ * The progress token, the statements of a request about itself (X8) and the editor's private keys stay at the gateway.
  */
 export function upstreamMeta(meta: Fields | undefined): Fields | undefined {
   if (meta === undefined) return undefined;
@@ -238,9 +234,8 @@ const completionLimitMs = 30_000;
 type Failed = Extract<Outcome<never, never>, { kind: 'error' }>;
 
 /**
- * Servers of 2025-11-25 may fail a call until a person has opened pages (-32042). Version 2026-07-28 has no such
- * error. The gateway asks the client during the call, and sends the call again, because the server has done nothing
- * yet (G4c).
+ * Servers of 2025-11-25 may fail a call until a person has opened pages (-32042). A modern client is asked to open
+ * them, and the call goes out again, because the server has done nothing yet (G4c).
  */
 async function withPagesOpened<Result, Beside>(
   send: () => Promise<Outcome<Result, Beside>>,
@@ -297,10 +292,7 @@ function pagesIn(data: unknown): readonly Fields[] {
 /** The oldest is forgotten, and its apps get an error. */
 const mostOpenings = 1_000;
 
-/**
- * Remembers the conversation of each opened app (G8), by a token in the app's calls. Nobody can guess a token, so an
- * app reaches only its own conversation.
- */
+/** Remembers the conversation of each opened app (G8), by a token that nobody can guess. */
 export class AppOpenings {
   private readonly openings = new BoundedMap<string, Destination>(mostOpenings);
   private readonly tokens = new BoundedMap<string, string>(mostOpenings);
@@ -314,10 +306,7 @@ export class AppOpenings {
     return token;
   }
 
-  /**
-   * Returns the conversation of a token. An app without a token is identified only if one conversation has opened
-   * apps.
-   */
+  /** An app without a token is identified only if one conversation has opened apps. */
   find(toolset: string, token: string): Destination | undefined {
     if (token !== '') {
       const found = this.openings.get(token);

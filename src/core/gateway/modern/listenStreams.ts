@@ -1,6 +1,5 @@
 /**
- * Keeps the streams of `subscriptions/listen`, on which modern clients learn about changes (G2). Invariant: a stream
- * begins with its acknowledgement.
+ * The streams of `subscriptions/listen`, with changes for modern clients (G2). Each begins with its acknowledgement.
  */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -74,10 +73,7 @@ export class ListenStreams {
   }
 }
 
-/**
- * Receives updates of resources and tasks, and answers no questions. Its end ends no lease, because its conversation
- * goes on.
- */
+/** Its end ends no lease, because its conversation goes on. */
 class Listener implements ServerClient {
   readonly session = {};
   readonly logLevel = undefined;

@@ -27,10 +27,9 @@ export interface CallTarget {
 }
 
 /**
- * Keeps the calls in wait by their request state. The state is signed with a key of this process, bound to the
- * conversation and the call, and valid once. It protects against an answer to the wrong call, because every client
- * with the token has the same rights. Invariant: their number is bounded; the longest waiting call gives way, after a
- * while.
+ * Keeps the calls in wait by their request state, within a bound. The state is signed with a key of this process, bound
+ * to the conversation and the call, and valid once. It protects against an answer to the wrong call, because every
+ * client with the token has the same rights.
  */
 export class Parking implements Disposable {
   private readonly key = randomBytes(32);
@@ -133,11 +132,9 @@ interface ParkableCallDeps {
 
 /**
  * One modern call. At a question, its POST ends with `input_required`, and the call stays in flight at the server. The
- * client's next POST brings the answers and continues the call. The server gets the call once.
- *
- * Invariants: every question is answered or refused once; an early result waits for the next POST; a call ends once.
- * It is cancelled after waiting too long, if its client closes the stream, or sooner if others need its instance
- * (L2).
+ * client's next POST brings the answers and continues the call. Invariants: every question is answered or refused once;
+ * an early result waits for the next POST; a call ends once. It is cancelled after waiting too long, if its client
+ * closes the stream, or sooner if others need its instance (L2).
  */
 export class ParkableCall implements Reply {
   private state: State;

@@ -1,7 +1,6 @@
 /**
- * Answers modern requests. Each is served by itself, from its POST to the end of the answer (X8, G2).
- *
- * Invariants: a request is cancelled if its client closes it; the end of a request ends no conversation.
+ * Answers modern requests (X8, G2). Invariants: a request is cancelled if its client closes it; the end of a request
+ * ends no conversation.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { appOf } from '../../apps/toolMeta.js';
@@ -120,9 +119,8 @@ export class Stateless implements Disposable {
   }
 
   /**
-   * Finds the conversation of a request (G3). Either the program names it in each request, or the request came to an
-   * address of the conversation. Any other request to a toolset with leases is refused, because two conversations
-   * must never share an instance by mistake.
+   * Either the program names the conversation in each request, or the request came to its address (G3). Any other
+   * request to a toolset with leases is refused, so two conversations never share an instance by mistake.
    */
   private attributed({ route, served, message, traits }: Asked): Attributed {
     const { toolset, clientKind, address } = route;
