@@ -191,11 +191,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     const origin = { serverId: 'a', tool: 'b' } as never;
     await delivery.forEditor(result, origin);
     await delivery.forEditorWithApp(result, origin, 'token');
-    await deliveredTask({ status: 'completed', result }, {
-      delivery,
-      clientKind: 'agentHost',
-      ...(origin as object),
-    } as never);
+    await deliveredTask({ status: 'completed', result }, delivery, 'agentHost', origin);
     return [
       toolResult('2024-11-05', result),
       otherResult('2024-11-05', { contents: [{ uri: text, text }], messages: [{ content: { text } }] }, false),

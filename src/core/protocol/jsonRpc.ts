@@ -198,15 +198,11 @@ function readServerResponse(id: RequestId | null, fields: Fields): Message {
 /** An agent gets this many characters of an error's message (S2). */
 const longestMessage = 64 * 1024;
 
-function readError({ code, message, data }: Fields, whose: 'client' | 'server'): RpcError {
+function readError(error: Fields, whose: 'client' | 'server'): RpcError {
+  const { code, message = `The ${whose} gave no reason.`, data } = error;
   return {
     code: Number.isSafeInteger(code) ? (code as number) : errorCodes.internal,
-    message:
-      typeof message === 'string'
-        ? clipped(message, longestMessage)
-        : message === undefined
-          ? `The ${whose} gave no reason.`
-          : inBrief(message, 1000),
+    message: typeof message === 'string' ? clipped(message, longestMessage) : inBrief(message, 1000),
     ...(data === undefined ? {} : { data }),
   };
 }
@@ -221,7 +217,7 @@ export function resultMessage(id: RequestId, resultJson: string): string {
 
 export function errorMessage(id: RequestId | null, error: RpcError): string {
   const { code, message, data } = error;
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } });
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
 }
 
 export function withId(answer: string, from: RequestId, to: RequestId): string {
@@ -230,7 +226,7 @@ export function withId(answer: string, from: RequestId, to: RequestId): string {
 }
 
 export function notificationMessage(method: string, params?: Fields): string {
-  return JSON.stringify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
+  return JSON.stringify({ jsonrpc: '2.0', method, params });
 }
 
 export function isRequestId(value: unknown): value is RequestId {

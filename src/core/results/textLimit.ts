@@ -4,6 +4,7 @@
  * neither gets into the other.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
+import { StringDecoder } from 'node:string_decoder';
 import { type ArtifactContent, formatBytes, type SaveOutcome } from './artifacts.js';
 import { onlyWraps, isText, isVisibleText, type TextPart } from './forEditor.js';
 import { even, jsonPieces, turn, type Pieces } from './pieces.js';
@@ -166,12 +167,14 @@ export class Excerpt {
   }
 
   get head(): string {
-    return Buffer.from(this.headBytes).toString('utf8', 0, wholeUntil(this.headBytes));
+    // A decoder keeps back half a character.
+    return new StringDecoder('utf8').write(Buffer.from(this.headBytes));
   }
 
   get tail(): string {
     let start = 0;
-    while (isInside(this.tailBytes[start])) start += 1;
+    // These bytes continue a character.
+    while (((this.tailBytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
     return Buffer.from(this.tailBytes).toString('utf8', start);
   }
 
@@ -185,17 +188,4 @@ export class Excerpt {
     const joined = Buffer.concat(last);
     this.tailBytes = joined.subarray(Math.max(0, joined.length - tail));
   }
-}
-
-function wholeUntil(bytes: Uint8Array): number {
-  let start = bytes.length - 1;
-  while (start > 0 && isInside(bytes[start])) start -= 1;
-  const first = bytes[start] ?? 0;
-  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
-  return start + length > bytes.length ? start : bytes.length;
-}
-
-/** True if a byte continues a character. */
-function isInside(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80;
 }

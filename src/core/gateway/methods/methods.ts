@@ -71,7 +71,7 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['logging/setLevel', setLevel],
   ['initialize', () => refusal(errorCodes.invalidRequest, '`initialize` must be first and not in a batch.')],
   ['tools/list', listOf('tools')],
-  ['tools/call', callTool],
+  ['tools/call', ofInstance(hasName, callTool)],
   ['prompts/list', needs('prompts', listOf('prompts'))],
   ['resources/list', needs('resources', listOf('resources'))],
   ['resources/templates/list', needs('resources', listOf('resources', 'templates'))],
@@ -191,19 +191,42 @@ function listOf(topic: Topic, list: ListName = topic): Method {
   };
 }
 
-function callTool(params: Fields, context: RequestContext): Answer {
-  const wrong = hasName(params);
-  if (wrong !== undefined) return invalidParams(wrong);
-  const by = askedBy(params, context);
-  if (by.kind === 'refused') return by.answer;
+/** @param destination the conversation of the app that asks, if one does */
+type Ask = (asked: Fields, destination: Destination | undefined, context: RequestContext) => Answer;
+
+/**
+ * Makes a method for an instance. Finds the conversation of an app of the editor (G8); another client's app is a part
+ * of its conversation.
+ */
+function ofInstance(check: Check, ask: Ask): Method {
+  return (params, context) => {
+    const wrong = check(params);
+    if (wrong !== undefined) return invalidParams(wrong);
+    const { conversation, listing, deps } = context;
+    const mayBeApp = listing.clientKind === 'editor' && deps.namesConversations;
+    if (!mayBeApp || conversationOf(metaOf(params)) !== undefined) return ask(params, undefined, context);
+    const { asked, token } = withoutToken(params);
+    const { name } = asked;
+    const { toolset } = listing;
+    const isByApp = token !== undefined || (typeof name === 'string' && listing.isForAppsAlone(name));
+    if (!isByApp) return ask(params, undefined, context);
+    const shared = listing.served?.isLeased || !conversation ? undefined : { toolset, conversation: conversation.id };
+    const destination = shared ?? deps.openings.find(toolset, token ?? '');
+    if (destination) return ask(asked, destination, context);
+    const message = `"${toolset}" does not know which conversation opened this app, so the call was not made. Ask for the app again in the chat.`;
+    return refusal(errorCodes.server, message);
+  };
+}
+
+function callTool(asked: Fields, destination: Destination | undefined, context: RequestContext): Answer {
   const { client, conversation: asking, listing, deps } = context;
-  const { name, arguments: given } = by.asked as { name: string; arguments?: Fields };
-  const fromApp = by.destination ? true : undefined;
+  const { name, arguments: given } = asked as { name: string; arguments?: Fields };
+  const fromApp = destination ? true : undefined;
   const app = fromApp ? undefined : listing.apps.get(name);
-  return forward(by.asked, context, {
+  return forward(asked, context, {
     what: name,
     cancelled: 'The call was cancelled.',
-    destination: by.destination,
+    destination,
     send: (terms): Promise<ToolOutcome> => {
       // The editor may read the page during the call.
       if (app !== undefined) asking?.links.set(app, { toolset: listing.toolset, conversation: terms.conversation });
@@ -212,7 +235,7 @@ function callTool(params: Fields, context: RequestContext): Answer {
       return deps.backend.callTool(isPromised ? { ...call, isPromised } : call);
     },
     write: async (
-      { result, toolset = listing.toolset, publishedName = name, notes = [], onReceived },
+      { result, toolset = listing.toolset, publishedName = name, notes, onReceived },
       { conversation, clientKind },
     ) => {
       // A task has no result yet.
@@ -234,8 +257,9 @@ function callTool(params: Fields, context: RequestContext): Answer {
             deps.openings.open({ toolset: listing.toolset, conversation }),
           )
         : await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
+      const hidesText = isEditor || client.traits.readsStructureAlone;
       // A note does not replace the tool's own text.
-      const sent = withNotes(inVersion(own), notes, isEditor || client.traits.readsStructureAlone);
+      const sent = notes ? withNotes(inVersion(own), notes, hidesText) : inVersion(own);
       onReceived?.(sent);
       return written(client, result, sent);
     },
@@ -268,21 +292,16 @@ function written({ serverMeta }: Client, result: object, sent: Fields): string |
 }
 
 function forwarded(method: string, check: Check): Method {
-  return (params, context) => {
-    const wrong = check(params);
-    if (wrong !== undefined) return invalidParams(wrong);
+  return ofInstance(check, (asked, destination, context) => {
     const { client, listing, deps } = context;
-    const by = askedBy(params, context);
-    if (by.kind === 'refused') return by.answer;
-    const { asked, destination } = by;
     // Answers to a task's questions are its parameters.
     const { inputResponses } = asked;
     const own = { ...withoutCarriage(asked), ...(method === 'tasks/update' && { inputResponses }) };
-    const isNamed = deps.namesConversations && conversationOf(metaOf(params)) !== undefined;
+    const isNamed = deps.namesConversations && conversationOf(metaOf(asked)) !== undefined;
     const { uri } = own as { uri?: unknown };
     const isPage = !isNamed && listing.hasApp(uri);
     const isForEditor = listing.clientKind === 'editor';
-    return forward(params, context, {
+    return forward(asked, context, {
       what: method,
       cancelled: 'The request was cancelled.',
       destination,
@@ -298,14 +317,14 @@ function forwarded(method: string, check: Check): Method {
       write: async ({ result, tool = unknownTool, toolset = listing.toolset }, { conversation, clientKind }) => {
         const { delivery } = deps;
         const own = taskMethods.includes(method)
-          ? await deliveredTask(result, { delivery, clientKind, server: toolset, tool, conversation })
+          ? await deliveredTask(result, delivery, clientKind, { server: toolset, tool, conversation })
           : isPage && isForEditor
             ? withScript(result)
             : result;
         return written(client, result, otherResult(client.protocolVersion, own, listing.served?.isLeased === true));
       },
     });
-  };
+  });
 }
 
 export const unknownTool = 'task';
@@ -315,11 +334,9 @@ export const unknownTool = 'task';
  */
 export async function deliveredTask(
   said: Fields,
-  {
-    delivery,
-    clientKind,
-    ...origin
-  }: ArtifactOrigin & { readonly delivery: Delivery; readonly clientKind: ClientKind },
+  delivery: Delivery,
+  clientKind: ClientKind,
+  origin: ArtifactOrigin,
 ): Promise<Fields> {
   const result = resultOfTask(said);
   if (!Array.isArray(result?.['content']) || !result['content'].every(isObject)) return said;
@@ -341,25 +358,4 @@ function hasName(params: Fields): string | undefined {
 function hasReference({ ref, argument }: Fields): string | undefined {
   if (!isObject(ref) || typeof ref['type'] !== 'string') return '`ref` must be an object with a `type`.';
   return isObject(argument) ? undefined : '`argument` must be an object.';
-}
-
-type AskedBy =
-  /** `asked` holds the parameters for the server; an app has a `destination`. */
-  | { readonly kind: 'asked'; readonly asked: Fields; readonly destination?: Destination }
-  | { readonly kind: 'refused'; readonly answer: Answer };
-
-/** Finds the conversation of an app of the editor (G8). Another client's app is a part of its conversation. */
-function askedBy(params: Fields, { conversation, listing, deps }: RequestContext): AskedBy {
-  const own: AskedBy = { kind: 'asked', asked: params };
-  if (listing.clientKind !== 'editor' || !deps.namesConversations) return own;
-  if (conversationOf(metaOf(params)) !== undefined) return own;
-  const { asked, token } = withoutToken(params);
-  const { name } = asked;
-  const { toolset } = listing;
-  if (token === undefined && !(typeof name === 'string' && listing.isForAppsAlone(name))) return own;
-  const shared = listing.served?.isLeased || !conversation ? undefined : { toolset, conversation: conversation.id };
-  const destination = shared ?? deps.openings.find(toolset, token ?? '');
-  if (destination) return { kind: 'asked', asked, destination };
-  const message = `"${toolset}" does not know which conversation opened this app, so the call was not made. Ask for the app again in the chat.`;
-  return { kind: 'refused', answer: refusal(errorCodes.server, message) };
 }

@@ -156,12 +156,7 @@ function progressSink(token: unknown, id: RequestId, call: CallInFlight, client:
     if (client.calls.get(id) !== call) return;
     const progressToken = call.reply.progressToken ? call.reply.progressToken() : token;
     if (!isRequestId(progressToken)) return;
-    const params = {
-      progressToken,
-      progress,
-      ...(total === undefined ? {} : { total }),
-      ...(message === undefined || !hasMessages ? {} : { message }),
-    };
+    const params = { progressToken, progress, total, message: hasMessages ? message : undefined };
     call.reply.sendIfReading(notificationMessage('notifications/progress', params));
   };
 }

@@ -36,13 +36,11 @@ const filterKeys: Readonly<Record<Topic, string>> = {
   resources: 'resourcesListChanged',
 };
 
-type ListenerDeps = Pick<MethodDeps, 'backend' | 'log' | 'delivery'>;
-
 export class ListenStreams {
   private readonly listeners = new Set<Listener>();
 
   constructor(
-    private readonly deps: ListenerDeps,
+    private readonly deps: MethodDeps,
     private readonly heartbeat: Heartbeat,
   ) {}
 
@@ -93,7 +91,7 @@ class Listener implements ServerClient {
   constructor(
     private readonly stream: ListenStream,
     readonly listening: Listening,
-    private readonly deps: ListenerDeps,
+    private readonly deps: MethodDeps,
   ) {
     const { id, wanted, served, listing, declared, conversation } = listening;
     const offered = capabilitiesOf(served);
@@ -189,7 +187,7 @@ class Listener implements ServerClient {
     const origin = this.origins.get(asText(params['taskId']));
     const { clientKind } = this.listening.listing;
     const { delivery } = this.deps;
-    if (origin) this.send(taskChanged, await deliveredTask(params, { ...origin, delivery, clientKind }));
+    if (origin) this.send(taskChanged, await deliveredTask(params, delivery, clientKind, origin));
   }
 }
 
