@@ -89,20 +89,12 @@ export class Endpoint {
 
   private async post(request: IncomingMessage, response: ServerResponse, route: Route): Promise<void> {
     const body = await readBody(request, this.deps.body, this.deps.methods.clock);
-    switch (body.kind) {
-      case 'read':
-        break;
-      case 'tooLarge':
-        return refuse(response, 413, errorCodes.invalidRequest, 'The body is too large.');
-      case 'tooSlow':
-        response.setHeader('connection', 'close');
-        return refuse(response, 408, errorCodes.invalidRequest, 'The body came too slowly.');
-      case 'aborted':
-        return;
-      default:
-        assertNever(body);
+    if (body.kind === 'aborted') return;
+    if (body.kind === 'refused') {
+      if (body.status === 408) response.setHeader('connection', 'close');
+      return refuse(response, body.status, errorCodes.invalidRequest, body.why);
     }
-    if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) {
+    if (!isJson(request)) {
       return refuse(response, 415, errorCodes.invalidRequest, 'The body must be application/json.');
     }
     const { text } = body;
@@ -374,6 +366,10 @@ function atAddress({ headers }: IncomingMessage, { toolset, address }: Route): C
   return { toolset, id: addressConversation(address) };
 }
 
+export function isJson({ headers }: IncomingMessage): boolean {
+  return /^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '');
+}
+
 export function refuse(response: ServerResponse, status: number, code: number, message: string): void {
   sendJson(response, status, errorMessage(null, { code, message }));
 }
@@ -396,16 +392,18 @@ export interface BodyLimits {
 type BodyOutcome =
   | { readonly kind: 'read'; readonly text: string }
   /** The rest is discarded as it arrives, so the client reads the answer and not a reset. */
-  | { readonly kind: 'tooLarge' }
-  | { readonly kind: 'tooSlow' }
+  | { readonly kind: 'refused'; readonly status: 408 | 413; readonly why: string }
   | { readonly kind: 'aborted' };
+
+const tooLarge = { kind: 'refused', status: 413, why: 'The body is too large.' } as const;
+const tooSlow = { kind: 'refused', status: 408, why: 'The body came too slowly.' } as const;
 
 /** Never rejects. */
 export function readBody(request: IncomingMessage, limits: BodyLimits, clock: Clock): Promise<BodyOutcome> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limits.maxBytes) {
     request.resume();
-    return Promise.resolve({ kind: 'tooLarge' });
+    return Promise.resolve(tooLarge);
   }
   return new Promise((resolve) => {
     let chunks: Buffer[] = [];
@@ -422,7 +420,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, clock: Cl
     const take = (chunk: Buffer): void => {
       if (isSettled) return;
       size += chunk.length;
-      if (size > limits.maxBytes) settle({ kind: 'tooLarge' });
+      if (size > limits.maxBytes) settle(tooLarge);
       else if (!limits.isDropped) chunks.push(chunk);
     };
     const end = (): void => {
@@ -430,7 +428,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, clock: Cl
       const whole = chunks.length === 1 && first ? first : Buffer.concat(chunks);
       settle({ kind: 'read', text: whole.toString('utf8') });
     };
-    const timer = clock.after(limits.timeoutMs, () => settle({ kind: 'tooSlow' }));
+    const timer = clock.after(limits.timeoutMs, () => settle(tooSlow));
     // Without a listener, the error of an aborted request would be thrown; `close` follows it.
     request
       .on('error', () => {})

@@ -29,6 +29,9 @@ import { isEditorPath, isRestPath, parseRoute, programsPath, routePath } from '.
 import { Endpoint, readBody, refuse, type BodyLimits } from './endpoint.js';
 import { refuseRest, Rest, type RestBackend } from './rest.js';
 
+/** The largest number of sockets without the token. */
+export const mostStrangers = 64;
+
 const usualLimits = {
   maxBodyBytes: 16 << 20,
   bodyTimeoutMs: 30_000,
@@ -97,7 +100,8 @@ export class Gateway {
   private readonly endpointOfAll: Endpoint;
   private readonly conversations: Conversations;
   private readonly server: Server;
-  private readonly strangers = new Strangers();
+  /** The sockets without the token, in the order of their arrival. */
+  private readonly strangers = new Set<Socket>();
   /** The sockets that have shown the token. */
   private readonly admitted = new Set<Socket>();
   /** Undefined before the start. It is kept, because asking for it is a system call. */
@@ -157,7 +161,7 @@ export class Gateway {
       keepAliveTimeout: 90_000,
       noDelay: true,
     });
-    this.server.on('connection', (socket) => this.strangers.add(socket));
+    this.server.on('connection', (socket) => this.meet(socket));
     this.server.on('request', (request, response) => void this.receive(request, response));
   }
 
@@ -214,13 +218,24 @@ export class Gateway {
     return this.disposal;
   }
 
+  /** Beyond the bound, the oldest goes. An honest client shows the token at once, so it always gets in. */
+  private meet(socket: Socket): void {
+    const [oldest] = this.strangers;
+    if (oldest && this.strangers.size >= mostStrangers) {
+      this.strangers.delete(oldest);
+      oldest.destroy();
+    }
+    this.strangers.add(socket);
+    socket.once('close', () => this.strangers.delete(socket));
+  }
+
   private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { url, socket } = request;
     try {
       const why = this.refusalOf(request);
       if (why === 'withoutToken' && this.proves(request, response)) return;
       if (why !== undefined) return await this.turnAway(request, response, why);
-      this.strangers.admit(socket);
+      this.strangers.delete(socket);
       this.noteConnection(socket);
       if (url === programsPath && this.deps.stable) {
         return sendJson(response, 200, JSON.stringify([...this.sessions.programs(), ...this.conversations.programs()]));
@@ -325,25 +340,4 @@ export function hasToken(authorization: string | undefined, token: Buffer): bool
   const [, said] = /^bearer +([^ ]+) *$/i.exec(authorization ?? '') ?? [];
   const given = Buffer.from(said ?? '');
   return said !== undefined && given.length === token.length && timingSafeEqual(given, token);
-}
-
-export const mostStrangers = 64;
-
-/** Bounds the sockets without the token. An honest client shows the token at once, so it always gets in. */
-export class Strangers {
-  private readonly sockets = new Set<Socket>();
-
-  add(socket: Socket): void {
-    const [oldest] = this.sockets;
-    if (oldest && this.sockets.size >= mostStrangers) {
-      this.admit(oldest);
-      oldest.destroy();
-    }
-    this.sockets.add(socket);
-    socket.once('close', () => this.admit(socket));
-  }
-
-  admit(socket: Socket): void {
-    this.sockets.delete(socket);
-  }
 }

@@ -8,7 +8,7 @@ import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
 import { nestsTooDeep, parseJson } from '../../protocol/json.js';
 import { sendJson } from '../eventStreams.js';
-import { readBody, type BodyLimits } from './endpoint.js';
+import { isJson, readBody, type BodyLimits } from './endpoint.js';
 
 export type RestAnswer =
   | { readonly kind: 'value'; readonly status: 200 | 201; readonly value: unknown }
@@ -63,21 +63,17 @@ export class Rest {
     if (body.kind === 'aborted') return;
     if (body.kind !== 'read') {
       // A client in the middle of sending reads the answer only on an open connection.
-      if (body.kind === 'tooSlow') response.setHeader('connection', 'close');
-      const message = 'The body is too large or came too slowly.';
-      const isTooLarge = body.kind === 'tooLarge';
-      return send(
-        response,
-        restError(isTooLarge ? 413 : 408, isTooLarge ? 'body-too-large' : 'body-too-slow', message),
-      );
+      if (body.status === 408) response.setHeader('connection', 'close');
+      const code = body.status === 413 ? 'body-too-large' : 'body-too-slow';
+      return send(response, restError(body.status, code, 'The body is too large or came too slowly.'));
     }
     const path = url.replace(/[?#].*$/s, '').replace(/\/$/, '');
     const [, id, part] = new RegExp(`^${base}/([A-Za-z0-9_-]{1,64})(/tools)?$`).exec(path) ?? [];
     if (path !== base && id === undefined)
       return send(response, restError(404, 'path-unknown', 'There is nothing at this path.'));
     if (method === 'POST' && path === base) {
-      const answer = await this.add(body.text, request.headers['content-type']);
-      return send(response, answer);
+      if (isJson(request)) return send(response, await this.add(body.text));
+      return send(response, restError(415, 'content-type-wrong', 'The body must be application/json.'));
     }
     if (method !== 'GET') {
       response.setHeader('allow', path === base ? 'GET, POST' : 'GET');
@@ -91,10 +87,7 @@ export class Rest {
     send(response, part === undefined ? found({ upstream }) : backend.tools(id));
   }
 
-  private async add(text: string, contentType = ''): Promise<RestAnswer> {
-    if (!/^application\/json\s*(?:;|$)/i.test(contentType)) {
-      return restError(415, 'content-type-wrong', 'The body must be application/json.');
-    }
+  private async add(text: string): Promise<RestAnswer> {
     let body: unknown;
     try {
       body = parseJson(text);
