@@ -1,6 +1,4 @@
-/**
- * Checks the page of an app in a server's answer (G8): it exists, and has the right type and size. Everything is pure.
- */
+/** Checks the page of an app in a server's answer (G8). A fault is a phrase. */
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 
@@ -17,7 +15,6 @@ export interface AppPage {
   readonly ui: Readonly<Record<string, unknown>>;
 }
 
-/** @returns the page, or its fault as a phrase */
 export function readAppPage(uri: string, contents: unknown): AppPage | { readonly wrong: string } {
   const wrong = appFault(uri, contents);
   if (wrong !== undefined) return { wrong };
@@ -26,7 +23,6 @@ export function readAppPage(uri: string, contents: unknown): AppPage | { readonl
   return { html, ui: isObject(meta) && isObject(meta['ui']) ? meta['ui'] : {} };
 }
 
-/** Returns the fault of an app as a phrase. */
 export function appFault(uri: string, contents: unknown): string | undefined {
   if (!uri.startsWith('ui://')) return `its address does not begin with ui://`;
   const [first] = objectsIn(contents);

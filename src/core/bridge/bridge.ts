@@ -39,7 +39,6 @@ interface Subscription {
   readonly request: JSONRPCRequest;
   /** True from the second sending until the gateway has agreed. */
   isRepeated: boolean;
-  /** The tasks whose changes it reports. */
   tasks: readonly unknown[];
   /** Ends it at both sides. */
   end: () => void;
@@ -71,7 +70,6 @@ interface ReadList {
 }
 
 export class Bridge {
-  /** The client's `initialize`. */
   private first: JSONRPCRequest | undefined;
   private readonly lines: Readonly<Record<Era, Line>>;
   private readonly address = new OwnAddress();

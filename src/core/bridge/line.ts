@@ -131,7 +131,6 @@ export class Line {
 /** Tells a gateway about a conversation begun at another one. */
 export const begunElsewhere = 'mcp-toolsets-begun-elsewhere';
 
-/** The limit for giving back the address, in milliseconds. */
 const endLimitMs = 2_000;
 
 export class OwnAddress {
@@ -144,7 +143,7 @@ export class OwnAddress {
     return { url: `${url}/c/${this.id}`, token };
   }
 
-  /** Until it is given back, or the gateway goes. */
+  /** Holds the address open until it is given back, or the gateway goes. */
   attend(gateway: GatewayAddress): void {
     this.attendance.abort();
     this.attendance = new AbortController();

@@ -63,7 +63,7 @@ export const tasksNotDeclared: RpcError = {
   data: { requiredCapabilities: { extensions: { [tasksExtension]: {} } } },
 };
 
-/** In characters. */
+/** The longest id, in characters. */
 const longest = 1_024;
 
 export function isKeptId(value: unknown): value is string {

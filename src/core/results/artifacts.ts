@@ -30,7 +30,7 @@ export interface ArtifactStore {
   settled(): Promise<void>;
 }
 
-/** It still finds broken content. */
+/** A store without a folder. It still finds broken content. */
 export function nowhere(why: string): ArtifactStore {
   return {
     save: async (_origin, { pieces }) => {

@@ -16,9 +16,8 @@ import {
   type ArtifactStore,
   type SaveOutcome,
 } from './artifacts.js';
-import { binaryOf, mostFiles, saveBinaries, tooManyFiles, type SavedParts } from './binaries.js';
+import { binaryOf, hasModelImage, mostFiles, saveBinaries, tooManyFiles, type SavedParts } from './binaries.js';
 import { composed, isPlainText, isText, isVisibleText, marked, onlyWraps, type TextPart } from './forEditor.js';
-import { hasModelImage } from './mediaTypes.js';
 import { even, jsonPieces, turn, type Pieces } from './pieces.js';
 
 /** In bytes of UTF-8. */

@@ -154,7 +154,6 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
 interface ArtifactQuotaDeps {
   readonly root: string;
   readonly limit: () => number;
-  /** By default 10,000. */
   readonly mostFiles?: number;
   readonly log: Log;
 }
@@ -180,7 +179,7 @@ interface Written {
  * touched; a file that cannot be removed is skipped and still counts; nothing throws.
  */
 export class ArtifactQuota {
-  /** Their disk space by path, oldest first; undefined until they are read. */
+  /** The disk space of each file, oldest first; undefined until the folder is read. */
   private files: Map<string, number> | undefined;
   private total = 0;
   private arrived: Written[] = [];

@@ -5,11 +5,10 @@
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
-import { type SavedParts, canonical, binaryOf, type Binary, type Fields } from './binaries.js';
+import { type SavedParts, bareType, canonical, binaryOf, type Binary, type Fields } from './binaries.js';
 import { assertNever } from '../base/assertNever.js';
 import { formatBytes, type SaveOutcome } from './artifacts.js';
 import { isObject } from '../base/isObject.js';
-import { bareType } from './mediaTypes.js';
 
 const errorMark = 'Error:';
 /** Longer texts are compared and not parsed, because parsing would hold everything up. */

@@ -21,17 +21,20 @@ import {
   type ProtocolVersion,
   type SpokenVersion,
 } from '../../protocol/versions.js';
+import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 import type { Destination } from '../../protocol/request.js';
 import { longestUri } from '../../tools/uris.js';
 import { clientRequest, isToldTo } from '../dialect.js';
 import type { MessageStream, Reply } from '../eventStreams.js';
 import type { Listing, ListName, Topic } from './listings.js';
 
-/** A session of an older version is one with streams (`session`). A modern request finds its own in `conversations`. */
+/**
+ * A session of an older version is a conversation with streams (`session`). Modern ones are kept in `conversations`.
+ */
 export class Conversation {
   readonly toolset: string;
   readonly links = new Links();
-  /** It may hold an instance. */
+  /** True if it has sent anything to an instance, so it may hold one. */
   hasCalled = false;
   /** The number of modern requests in progress. */
   inUse = 0;
@@ -54,7 +57,7 @@ export class Conversation {
     return this.id;
   }
 
-  /** Notes the client's reading of the list. Modern clients learn about changes from `listenStreams`. */
+  /** Modern clients learn about changes from `listenStreams`. */
   noteListed(_topic: Topic, _list: ListName): void {}
 
   /** Has to be called before a call is answered on its stream, with the version of the list of tools when it began. */
@@ -134,7 +137,6 @@ export class QuietWatch<Watched> implements Disposable {
 export interface CallInFlight {
   readonly controller: Cancellation;
   readonly reply: Reply;
-  /** The version of the list of tools when the call began. */
   readonly listVersion: number;
 }
 
@@ -370,4 +372,36 @@ export function traitsIn(id: string): SessionTraits | undefined {
   } catch {
     return undefined;
   }
+}
+
+export interface OpenQuestion<Answer> {
+  readonly answer: Promise<Answer>;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export const takenBack = 'The question was withdrawn.';
+
+/** @param takeBack called when aborting the signal withdraws the question */
+export function openQuestion<Answer>(signal: AbortSignal, takeBack: () => void): OpenQuestion<Answer> {
+  let settle!: Pick<OpenQuestion<Answer>, 'resolve' | 'reject'>;
+  const answer = new Promise<Answer>((resolve, reject) => {
+    const withdraw = (): void => {
+      takeBack();
+      reject(new RpcFailure(errorCodes.server, takenBack));
+    };
+    const unheard = <Value>(by: (value: Value) => void) => {
+      return (value: Value): void => {
+        signal.removeEventListener('abort', withdraw);
+        by(value);
+      };
+    };
+    signal.addEventListener('abort', withdraw, { once: true });
+    settle = { resolve: unheard(resolve), reject: unheard(reject) };
+  });
+  return { answer, ...settle };
+}
+
+export function notAsked(message: string): Promise<never> {
+  return Promise.reject(new RpcFailure(errorCodes.server, message));
 }

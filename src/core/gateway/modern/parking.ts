@@ -9,7 +9,7 @@ import { isObject } from '../../base/isObject.js';
 import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 import type { PostReply, Reply } from '../eventStreams.js';
 import { resultMessage, withId, type RequestId } from '../../protocol/jsonRpc.js';
-import { notAsked, openQuestion, takenBack, type OpenQuestion } from '../conversations/clientRequests.js';
+import { notAsked, openQuestion, takenBack, type OpenQuestion } from '../conversations/conversation.js';
 
 const mostParked = 256;
 

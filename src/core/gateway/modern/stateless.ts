@@ -15,10 +15,10 @@ import { isLogLevel, metaKeys, metaOf, modernVersion, protocolVersions } from '.
 import { fromHeader, mirrorMismatch, namedParams } from '../../protocol/mirroredParams.js';
 import { knowsTasks, tasksNotDeclared, withoutTasks } from '../../protocol/tasks.js';
 import type { ServedToolset } from '../backend.js';
-import { notAsked } from '../conversations/clientRequests.js';
 import {
   CallClient,
   cancelCall,
+  notAsked,
   type CallInFlight,
   type Client,
   type Conversation,

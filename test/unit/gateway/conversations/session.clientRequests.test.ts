@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { ClientRequests } from '../../../../src/core/gateway/conversations/clientRequests.js';
+import { ClientRequests } from '../../../../src/core/gateway/conversations/session.js';
 import { FakeStream } from '../fakes.js';
 
 /** Resolves when what waits for the next turn of the loop has gone on. */
