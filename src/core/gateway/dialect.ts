@@ -8,8 +8,14 @@ import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
-import { taskChanged, withoutTasks } from '../protocol/tasks.js';
-import { modernVersion, protocolVersions, type ProtocolVersion, type SpokenVersion } from '../protocol/versions.js';
+import {
+  taskChanged,
+  withoutTasks,
+  modernVersion,
+  protocolVersions,
+  type ProtocolVersion,
+  type SpokenVersion,
+} from '../protocol/versions.js';
 
 const [newest] = protocolVersions;
 

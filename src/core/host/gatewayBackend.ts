@@ -9,7 +9,7 @@ import { everyToolset } from '../gateway/routes.js';
 import type { ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
-import { isAboutTask, watchTask } from '../protocol/tasks.js';
+import { isAboutTask, watchTask } from '../protocol/versions.js';
 import type { Catalogue, Toolset } from '../tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js';
 import { asText, clipped } from '../base/text.js';

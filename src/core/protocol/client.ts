@@ -6,7 +6,7 @@ import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { isObject } from '../base/isObject.js';
 import { errorCodes, RpcFailure } from './errors.js';
-import { tasksExtension } from './tasks.js';
+import { tasksExtension } from './versions.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

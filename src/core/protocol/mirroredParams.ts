@@ -3,7 +3,7 @@
  */
 import { isObject } from '../base/isObject.js';
 import { deepestValue } from './json.js';
-import { taskMethods } from './tasks.js';
+import { taskMethods } from './versions.js';
 
 export interface MirroredParam {
   /** The name of its header after `Mcp-Param-`. */

@@ -11,8 +11,7 @@ import type { Peer } from '../../peer/peer.js';
 import type { Fields } from '../../protocol/client.js';
 import type { RpcFailure } from '../../protocol/errors.js';
 import { inBrief } from '../../protocol/inBrief.js';
-import { metaKeys } from '../../protocol/versions.js';
-import { taskChanged } from '../../protocol/tasks.js';
+import { metaKeys, taskChanged } from '../../protocol/versions.js';
 import { Subscription } from './subscription.js';
 import { WatchedItems } from './watchedItems.js';
 

@@ -18,8 +18,15 @@ import { declaredCapabilities, type Fields, type ServerClient } from '../../prot
 import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 import { inBrief } from '../../protocol/inBrief.js';
 import { mirroredParams, type MirroredParam } from '../../protocol/mirroredParams.js';
-import { metaKeys, metaOf, modernVersion } from '../../protocol/versions.js';
-import { knowsTasks, taskIn, unwatchTask, watchTask } from '../../protocol/tasks.js';
+import {
+  metaKeys,
+  metaOf,
+  modernVersion,
+  knowsTasks,
+  taskIn,
+  unwatchTask,
+  watchTask,
+} from '../../protocol/versions.js';
 import type { ServerFacts } from '../handshake.js';
 import type { Protocol } from '../protocol.js';
 import type { ServerRequest, ServerRequests } from '../serverRequests.js';

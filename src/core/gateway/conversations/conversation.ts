@@ -13,8 +13,8 @@ import { isObject } from '../../base/isObject.js';
 import type { TransientMap } from '../../base/transientMap.js';
 import type { AskOptions, Fields, ServerClient } from '../../protocol/client.js';
 import { notificationMessage, type RequestId } from '../../protocol/jsonRpc.js';
-import { isKeptId } from '../../protocol/tasks.js';
 import {
+  isKeptId,
   isLoudEnough,
   isProtocolVersion,
   modernVersion,

@@ -10,10 +10,18 @@ import { inTurns, LoopShare } from '../../base/turns.js';
 import type { ClientKind, Fields } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { isRequestId } from '../../protocol/jsonRpc.js';
-import { isLogLevel, metaOf, modernVersion } from '../../protocol/versions.js';
+import {
+  isLogLevel,
+  metaOf,
+  modernVersion,
+  knowsTasks,
+  resultOfTask,
+  taskIn,
+  taskMethods,
+  tasksNotDeclared,
+} from '../../protocol/versions.js';
 import type { Destination, OtherOutcome, ToolOutcome, ToolsetCall } from '../../protocol/request.js';
 import { isLarge, jsonInSlices } from '../../protocol/json.js';
-import { knowsTasks, resultOfTask, taskIn, taskMethods, tasksNotDeclared } from '../../protocol/tasks.js';
 import type { ArtifactOrigin } from '../../results/artifacts.js';
 import { withoutDataUrls } from '../../results/binaries.js';
 import type { Delivery } from '../../results/delivery.js';

@@ -11,9 +11,17 @@ import { TransientMap } from '../../base/transientMap.js';
 import { showsApps, type Fields } from '../../protocol/client.js';
 import { errorCodes, type RpcError } from '../../protocol/errors.js';
 import { errorMessage, resultMessage, type RequestId, type RequestMessage } from '../../protocol/jsonRpc.js';
-import { isLogLevel, metaKeys, metaOf, modernVersion, protocolVersions } from '../../protocol/versions.js';
+import {
+  isLogLevel,
+  metaKeys,
+  metaOf,
+  modernVersion,
+  protocolVersions,
+  knowsTasks,
+  tasksNotDeclared,
+  withoutTasks,
+} from '../../protocol/versions.js';
 import { fromHeader, mirrorMismatch, namedParams } from '../../protocol/mirroredParams.js';
-import { knowsTasks, tasksNotDeclared, withoutTasks } from '../../protocol/tasks.js';
 import type { ServedToolset } from '../backend.js';
 import {
   CallClient,
