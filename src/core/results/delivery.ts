@@ -17,8 +17,8 @@ import {
   type SaveOutcome,
 } from './artifacts.js';
 import { binaryOf, hasModelImage, mostFiles, saveBinaries, tooManyFiles, type SavedParts } from './binaries.js';
-import { composed, isPlainText, isText, isVisibleText, marked, onlyWraps, type TextPart } from './forEditor.js';
-import { even, jsonPieces, turn, type Pieces } from './pieces.js';
+import { composed, isPlainText, isSaidIn, isText, isVisibleText, marked, type TextPart } from './forEditor.js';
+import { even, jsonPieces, type Pieces } from './pieces.js';
 
 /** In bytes of UTF-8. */
 export const usualMaxResultBytes = 1 << 20;
@@ -85,7 +85,7 @@ export class Delivery {
       return outcome;
     };
     const limit: TextLimit = { bytes, save };
-    const whole = composed(await withShortStructure(result, limit), saved);
+    const whole = await composed(await withShortStructure(result, limit), saved);
     return { result: marked(await withShortTexts(whole, limit)), files };
   }
 }
@@ -141,10 +141,7 @@ async function withShortStructure(result: CallToolResult, limit: TextLimit): Pro
   if (structuredContent === undefined || structuredContent === null) return result;
   if (jsonFits(structuredContent, limit.bytes)) return result;
   const content: readonly ContentBlock[] = Array.isArray(rest.content) ? rest.content : [];
-  for (const part of content) {
-    if (isVisibleText(part) && (await saysAlready(part.text, structuredContent)))
-      return { ...rest, content: [...content] };
-  }
+  if (await isSaidIn(content, structuredContent)) return { ...rest, content: [...content] };
   const text = await shortened(() => jsonPieces(structuredContent), 'json', limit);
   return { ...rest, content: [...content, { type: 'text', text }] };
 }
@@ -228,19 +225,6 @@ function jsonFits(value: unknown, limit: number): boolean {
     if (bytes > limit) return false;
   }
   return true;
-}
-
-/** True if a text is the JSON of a value in one of the two common layouts. */
-async function saysAlready(text: string, value: unknown): Promise<boolean> {
-  if (onlyWraps(value, text)) return true;
-  if (!/^[{[]/.test(text)) return false;
-  let from = 0;
-  for (const piece of even(jsonPieces(value, text.startsWith('\n', 1) ? 2 : 0))) {
-    if (!text.startsWith(piece, from)) return false;
-    from += piece.length;
-    await turn();
-  }
-  return text.slice(from).trim() === '';
 }
 
 function extensionFor(text: string): 'txt' | 'json' {

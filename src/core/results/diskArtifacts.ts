@@ -86,7 +86,7 @@ export class DiskArtifacts implements ArtifactStore {
     const put = async (piece: Uint8Array): Promise<void> => {
       bytes += piece.length;
       // The quota would remove a larger file at once.
-      if (onDisk(bytes) > quota) throw new OverQuota(quota);
+      if (onDisk(bytes) > quota) throw overQuota(quota);
       handle ??= await openAnew(file);
       await handle.writeFile(piece);
     };
@@ -118,14 +118,9 @@ async function discard(file: string): Promise<void> {
   await rm(file, { force: true }).catch(() => undefined);
 }
 
-class OverQuota extends Error {
-  constructor(quota: number) {
-    super(
-      quota === 0
-        ? 'mcpToolsets.artifactsQuota is 0'
-        : `it is larger than mcpToolsets.artifactsQuota allows for all files, ${formatBytes(quota)}`,
-    );
-  }
+function overQuota(quota: number): Error {
+  const why = `it is larger than mcpToolsets.artifactsQuota allows for all files, ${formatBytes(quota)}`;
+  return new Error(quota === 0 ? 'mcpToolsets.artifactsQuota is 0' : why);
 }
 
 /** Names by rule N4 stay the same, except device names of Windows. */

@@ -9,6 +9,7 @@ import { type SavedParts, bareType, canonical, binaryOf, type Binary, type Field
 import { assertNever } from '../base/assertNever.js';
 import { formatBytes, type SaveOutcome } from './artifacts.js';
 import { isObject } from '../base/isObject.js';
+import { even, jsonPieces, turn } from './pieces.js';
 
 const errorMark = 'Error:';
 /** Longer texts are compared and not parsed, because parsing would hold everything up. */
@@ -25,7 +26,7 @@ export function isPlainText(result: CallToolResult): boolean {
 }
 
 /** Every part gets a type that the editor shows. */
-export function composed(result: CallToolResult, saved: SavedParts): CallToolResult {
+export async function composed(result: CallToolResult, saved: SavedParts): Promise<CallToolResult> {
   const { structuredContent, ...rest } = result as CallToolResult & { structuredContent?: unknown };
   const parts = readableParts(rest.content, saved);
   if (structuredContent === undefined || structuredContent === null) return { ...rest, content: parts };
@@ -33,9 +34,8 @@ export function composed(result: CallToolResult, saved: SavedParts): CallToolRes
   if (rest.isError !== true && !parts.some(isText)) {
     return { ...rest, content: parts, structuredContent: structuredContent as Record<string, unknown> };
   }
-  const json = JSON.stringify(structuredContent);
-  if (!parts.some((part) => isVisibleText(part) && says(part.text, structuredContent, json))) {
-    parts.push({ type: 'text', text: json });
+  if (!(await isSaidIn(parts, structuredContent))) {
+    parts.push({ type: 'text', text: JSON.stringify(structuredContent) });
   }
   return { ...rest, content: parts };
 }
@@ -55,24 +55,32 @@ function withMark(parts: readonly ContentBlock[]): ContentBlock[] {
   return parts.with(first, { ...part, text: `${errorMark} ${part.text}` });
 }
 
-/** True if a text is the JSON of a value, in any layout. A long text is compared only in the common layouts. */
-function says(text: string, value: unknown, json: string): boolean {
-  if (onlyWraps(value, text)) return true;
-  if (!/^\s*[{[]/.test(text)) return false;
-  if (text.length > longestParse) {
-    return text === json || (text.startsWith('\n', 1) && text.trimEnd() === JSON.stringify(value, undefined, 2));
-  }
-  try {
-    return isDeepStrictEqual(JSON.parse(text), value);
-  } catch {
-    return false; // The text is not JSON, so it has other content.
-  }
+/** True if a text for the model has the content of the value. */
+export async function isSaidIn(parts: readonly ContentBlock[], value: unknown): Promise<boolean> {
+  for (const part of parts) if (isVisibleText(part) && (await says(part.text, value))) return true;
+  return false;
 }
 
-/** True if a value only wraps the text, as many servers do. */
-export function onlyWraps(value: unknown, text: string): boolean {
+/** True if a text is the JSON of a value, in any layout. A long text is compared only in the common layouts. */
+async function says(text: string, value: unknown): Promise<boolean> {
   const wrapped = typeof value === 'object' && value !== null ? Object.values(value) : [];
-  return wrapped.length === 1 && wrapped[0] === text;
+  // The value of many servers only wraps the text.
+  if (wrapped.length === 1 && wrapped[0] === text) return true;
+  if (!/^\s*[{[]/.test(text)) return false;
+  if (text.length <= longestParse) {
+    try {
+      return isDeepStrictEqual(JSON.parse(text), value);
+    } catch {
+      return false; // The text is not JSON, so it has other content.
+    }
+  }
+  let from = 0;
+  for (const piece of even(jsonPieces(value, text.startsWith('\n', 1) ? 2 : 0))) {
+    if (!text.startsWith(piece, from)) return false;
+    from += piece.length;
+    await turn();
+  }
+  return text.slice(from).trim() === '';
 }
 
 type Part = ContentBlock;
