@@ -135,15 +135,15 @@ const promptShape = fields({
 const resourceShape = fields({ ...described, size: number });
 const templateShape = fields(described);
 
-function readEntry<Entry extends object>(shape: Shape, entry: Entry): Entry {
-  return (shape(entry) ?? entry) as Entry;
+function reader(shape: Shape): <Entry extends object>(entry: Entry) => Entry {
+  return <Entry extends object>(entry: Entry) => (shape(entry) ?? entry) as Entry;
 }
 
 /** Each takes an entry with its required fields. */
-export const rightTool = <Entry extends object>(entry: Entry): Entry => readEntry(toolShape, entry);
-export const rightPrompt = <Entry extends object>(entry: Entry): Entry => readEntry(promptShape, entry);
-export const rightResource = <Entry extends object>(entry: Entry): Entry => readEntry(resourceShape, entry);
-export const rightTemplate = <Entry extends object>(entry: Entry): Entry => readEntry(templateShape, entry);
+export const rightTool = reader(toolShape);
+export const rightPrompt = reader(promptShape);
+export const rightResource = reader(resourceShape);
+export const rightTemplate = reader(templateShape);
 
 const resourceContents = fields({ mimeType: text, _meta: table, text, blob: text });
 
@@ -182,9 +182,7 @@ const resultShape = fields({
 });
 
 /** Of a request to a server that is not for a list. */
-export function rightResult<Result extends object>(result: Result): Result {
-  return readEntry(resultShape, result);
-}
+export const rightResult = reader(resultShape);
 
 const withMeta = fields({ _meta: fields({ progressToken: (value) => text(value) ?? number(value) }) });
 
@@ -232,7 +230,7 @@ export function presentAnswer(result: Fields): Record<string, unknown> {
 export function presentParams(method: string, params: Fields): Record<string, unknown> {
   const known = Object.hasOwn(requests, method) ? requests[method] : undefined;
   const read = withRightMeta(withoutNulls(params, none));
-  return known ? readEntry(known, read) : read;
+  return (known?.(read) ?? read) as Record<string, unknown>;
 }
 
 const none: ReadonlySet<string> = new Set();

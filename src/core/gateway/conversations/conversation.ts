@@ -96,30 +96,26 @@ export class Links {
 /** A client whose last stream has closed may be silent this long, in milliseconds. */
 const quietLimitMs = 45_000;
 
-interface Quiet<Watched> {
-  /** Returns undefined if there is a stream again. */
-  readonly lastUse: (watched: Watched) => number | undefined;
-  readonly end: (watched: Watched) => void;
-}
-
 /** Ends what is silent for a while after its last stream has closed: its program has gone (L2a). */
 export class QuietWatch<Watched> implements Disposable {
   private readonly timers = new Map<Watched, Disposable>();
 
   constructor(
     private readonly clock: Clock,
-    private readonly quiet: Quiet<Watched>,
+    /** Returns undefined if there is a stream again. */
+    private readonly lastUse: (watched: Watched) => number | undefined,
+    private readonly end: (watched: Watched) => void,
   ) {}
 
   begin(watched: Watched, limitMs = quietLimitMs): void {
     this.forget(watched);
     const timer = this.clock.after(limitMs, () => {
       this.timers.delete(watched);
-      const lastUse = this.quiet.lastUse(watched);
+      const lastUse = this.lastUse(watched);
       if (lastUse === undefined) return;
       const left = lastUse + quietLimitMs - this.clock.now();
       if (left > 0) this.begin(watched, left);
-      else this.quiet.end(watched);
+      else this.end(watched);
     });
     this.timers.set(watched, timer);
   }

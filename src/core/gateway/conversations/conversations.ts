@@ -29,14 +29,12 @@ export class Conversations implements Disposable {
   private readonly quiet: QuietWatch<string>;
 
   constructor(private readonly deps: ConversationsDeps) {
-    this.quiet = new QuietWatch(deps.clock, {
-      lastUse: (key) => {
-        const kept = this.kept.get(key);
-        if (!kept || this.attending.has(key)) return undefined;
-        return kept.inUse > 0 ? deps.clock.now() : kept.lastUsed;
-      },
-      end: (key) => this.endOf(key),
-    });
+    const lastUse = (key: string): number | undefined => {
+      const kept = this.kept.get(key);
+      if (!kept || this.attending.has(key)) return undefined;
+      return kept.inUse > 0 ? deps.clock.now() : kept.lastUsed;
+    };
+    this.quiet = new QuietWatch(deps.clock, lastUse, (key) => this.endOf(key));
   }
 
   /** Returns undefined if all places are in use. `listing` and `lostBefore` are for a new conversation. */

@@ -228,11 +228,11 @@ export class Sessions implements Disposable {
     private readonly closed: (session: Session) => void,
     private readonly over: (session: Session) => void,
   ) {
-    this.quiet = new QuietWatch(clock, {
-      lastUse: ({ isListening, calls, lastUsed }) =>
-        isListening ? undefined : calls.size > 0 ? clock.now() : lastUsed,
-      end: (session) => this.close(session),
-    });
+    this.quiet = new QuietWatch(
+      clock,
+      ({ isListening, calls, lastUsed }) => (isListening ? undefined : calls.size > 0 ? clock.now() : lastUsed),
+      (session) => this.close(session),
+    );
   }
 
   /** Returns undefined if every session has calls in flight, so there is no room. */

@@ -62,7 +62,7 @@ export class ListenStreams {
     });
     // The acknowledgement names only tasks accepted by the server, because a client may wait for them without asking.
     if (taskIds.length === 0) begin([]);
-    else listener.after(listener.agreed(taskIds).then(begin));
+    else listener.turn = listener.agreed(taskIds).then(begin);
   }
 
   announce(listing: Listing): void {
@@ -84,8 +84,8 @@ class Listener implements ServerClient {
   private readonly meta: Fields;
   /** Its instance reports changes to this conversation. */
   private readonly caller: string;
-  /** Its reports about tasks go out one by one. */
-  private turn: Promise<unknown> = Promise.resolve();
+  /** Its reports about tasks go out one by one, after this. */
+  turn: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly stream: ListenStream,
@@ -147,10 +147,6 @@ class Listener implements ServerClient {
     }
   }
 
-  after(turn: Promise<unknown>): void {
-    this.turn = turn;
-  }
-
   ask(): Promise<never> {
     return Promise.reject(new RpcFailure(errorCodes.internal, 'This client only listens.'));
   }
@@ -158,11 +154,11 @@ class Listener implements ServerClient {
   tell(method: string, params: Fields): void {
     if (method === 'notifications/resources/updated') this.send(method, params);
     if (method === taskChanged)
-      this.after(this.turn.then(() => this.tellTask(params)).catch((error: unknown) => this.failed(error)));
+      this.turn = this.turn.then(() => this.tellTask(params)).catch((error: unknown) => this.failed(error));
   }
 
   end(): void {
-    this.after(this.turn.then(() => this.finish()));
+    this.turn = this.turn.then(() => this.finish());
   }
 
   private send(method: string, params: Fields = {}): void {
