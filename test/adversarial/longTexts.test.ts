@@ -190,6 +190,8 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     const origin = { serverId: 'a', tool: 'b' } as never;
     await delivery.forEditor(result, origin);
     await delivery.forEditorWithApp(result, origin, 'token');
+    await delivery.forConversation(result, origin, true);
+    await delivery.forOthers(result, origin);
     await deliveredTask({ status: 'completed', result }, delivery, 'agentHost', origin);
     return [
       toolResult('2024-11-05', result),
@@ -255,9 +257,13 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'distance',
     'withoutSeparators',
     'toolIn',
+    'filesOf',
+    'ofConversation',
   ],
   'It puts the text into another one and does not look at it.': [
     'markdownList',
+    'sendJson',
+    'refuseRest',
     'refusal',
     'toolNameInvalid',
     'publishedNameInvalid',
